@@ -1,0 +1,1 @@
+//! Pod -> owner chain -> `PodGroup`, and the controllers around it.

@@ -1,0 +1,1 @@
+//! An embedded Kubernetes API server, simulated nodes and stand-ins for workload operators.

@@ -1,0 +1,1 @@
+//! Kubernetes I/O around the engine: ingest, plan, actuate.

@@ -1,0 +1,1 @@
+//! Scenario files, a virtual world, a generator from a seed, plans as text. Pure.
