@@ -1,1 +1,42 @@
 //! The scheduling engine: a pure function from cluster state to a plan.
+//!
+//! ```text
+//!   Delta ──► Cluster::apply ──► facts ──► take/give ──► derived columns
+//!                                                             │
+//!   Plan ◄── plan(&mut Cluster, &Config, now) ◄── Trial ◄─────┘
+//! ```
+//!
+//! No clock, no I/O, no threads, no floats, no hash maps: the same deltas give the same plan on every machine.
+//! State lives across cycles, so a cycle costs what changed.
+//!
+//! Read in this order: [`ids`], [`idset`], [`resources`]; the facts [`node`], [`pod`], [`group`], [`queue`] and
+//! how they come in, [`delta`]; what comes out, [`plan`]; then how.
+
+pub mod ids;
+pub mod idset;
+pub mod resources;
+
+pub mod delta;
+pub mod group;
+pub mod node;
+pub mod pod;
+pub mod queue;
+
+pub mod cycle;
+pub mod plan;
+
+pub use cycle::{Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp};
+pub use delta::Delta;
+pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
+pub use ids::{DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId};
+pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
+pub use plan::{
+    Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom, Plan,
+    QueueState, Steps, Unready, Verdict, Why,
+};
+pub use pod::{
+    GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
+    PodTerm, Requirement, Shape, Toleration,
+};
+pub use queue::Queue;
+pub use resources::{Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources};

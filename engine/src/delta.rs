@@ -1,0 +1,51 @@
+//! What the outside may tell the engine.
+
+use crate::{
+    group::{Group, Topology},
+    ids::{GroupId, NodeId, PodId, QueueId, TopologyId},
+    node::Node,
+    pod::Pod,
+    queue::Queue,
+    resources::{Lane, LaneKind},
+};
+
+/// One thing that the outside tells.
+///
+/// An upsert carries all facts of its object and may be told again: nothing changes. Objects may come in any
+/// order, a pod before its group, a group before its queue, a pod before the node it runs on.
+///
+/// A pod that the engine placed stays placed when an upsert still shows it pending, and one that it evicted
+/// stays evicted when an upsert still shows it running: only an outcome, or news that go further, move it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Delta {
+    /// A node is there, or changed.
+    Node(NodeId, Box<Node>),
+    /// A node is gone; pods on it hold nothing until they are moved or removed.
+    NodeGone(NodeId),
+    /// A queue is there, or changed.
+    Queue(QueueId, Box<Queue>),
+    /// A queue is gone; its groups and the queues below it wait.
+    QueueGone(QueueId),
+    /// A pod group is there, or changed.
+    Group(GroupId, Box<Group>),
+    /// A pod group is gone; its pods belong to nobody until they are removed.
+    GroupGone(GroupId),
+    /// A pod is there, or changed.
+    Pod(PodId, Box<Pod>),
+    /// A pod is gone.
+    PodGone(PodId),
+    /// A topology is there, or changed.
+    Topology(TopologyId, Box<Topology>),
+    /// A topology is gone.
+    TopologyGone(TopologyId),
+    /// A lane means this; lanes that are never told are plain.
+    Lane(Lane, LaneKind),
+    /// A bind that a plan asked for was done.
+    Bound(PodId),
+    /// A bind that a plan asked for was refused: the pod waits again.
+    BindFailed(PodId),
+    /// An eviction that a plan asked for was accepted; the pod holds its place until it is gone.
+    Evicted(PodId),
+    /// An eviction that a plan asked for was refused: the pod runs on.
+    EvictFailed(PodId),
+}

@@ -1,0 +1,338 @@
+//! What a cycle decided, and why not more.
+
+use crate::{
+    cycle::Timestamp,
+    ids::{DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
+    node::{Blocked, Taint},
+    resources::{Charge, Lane, Limit, PerLane, QueueLane},
+};
+
+/// What a cycle decided.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Plan {
+    /// What to do, in this order.
+    pub changes: Vec<Change>,
+    /// What became of groups, for those where it differs from what was said before.
+    pub verdicts: Vec<Verdict>,
+    /// What it took.
+    pub steps: Steps,
+}
+
+/// One thing to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// Bind `pod` to `node` now.
+    Place {
+        /// The pod.
+        pod: PodId,
+        /// Where it goes.
+        node: NodeId,
+        /// The shared GPUs it gets; see [`DeviceId::is_opened`].
+        devices: Box<[DeviceId]>,
+        /// What it gets of GPUs.
+        grant: Grant,
+    },
+    /// `pod` will go to `node` once something there came free.
+    Nominate {
+        /// The pod.
+        pod: PodId,
+        /// Where it will go.
+        node: NodeId,
+        /// The shared GPUs it will get.
+        devices: Box<[DeviceId]>,
+    },
+    /// Take `pod` off `node`.
+    Evict {
+        /// The pod.
+        pod: PodId,
+        /// Where it runs.
+        node: NodeId,
+        /// Why.
+        reason: Eviction,
+    },
+}
+
+/// What a placed pod gets of GPUs: the contract's `receivedGPU` and `receivedResourceType`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grant {
+    /// Whole GPUs, possibly none.
+    Regular {
+        /// How many.
+        count: u16,
+    },
+    /// A part of each of several GPUs.
+    Fraction {
+        /// How many.
+        devices: u16,
+        /// The part of each in thousandths, rounded up to hundredths.
+        portion_milli: u32,
+    },
+    /// MIG instances.
+    Mig,
+}
+
+/// Why a pod is evicted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Eviction {
+    /// A queue takes back what it is entitled to.
+    Reclaim {
+        /// For whom.
+        for_group: GroupId,
+        /// The queue that loses.
+        from: Box<QueueState>,
+        /// The queue that gains.
+        to: Box<QueueState>,
+    },
+    /// A group of higher priority in the same queue goes first.
+    Preempt {
+        /// For whom.
+        for_group: GroupId,
+    },
+    /// It is moved so that a group fits.
+    Consolidate {
+        /// For whom.
+        for_group: GroupId,
+    },
+    /// Its group runs below its minimum for too long.
+    Stale {
+        /// The sub-group that is short; [`Symbol::EMPTY`] where the group has none.
+        sub_group: Symbol,
+        /// How many pods it needs.
+        min: u32,
+    },
+}
+
+impl Eviction {
+    /// The group that gains, if one does.
+    pub fn for_group(&self) -> Option<GroupId> {
+        match self {
+            Self::Reclaim { for_group, .. }
+            | Self::Preempt { for_group }
+            | Self::Consolidate { for_group } => Some(*for_group),
+            Self::Stale { .. } => None,
+        }
+    }
+}
+
+/// The numbers of a queue that a message quotes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueState {
+    /// The queue.
+    pub queue: QueueId,
+    /// Its priority.
+    pub priority: i32,
+    /// What it is entitled to.
+    pub quota: PerLane<Limit>,
+    /// What it may never pass.
+    pub limit: PerLane<Limit>,
+    /// What is its fair part of the cluster now.
+    pub fair_share: Charge,
+    /// What its pods hold.
+    pub allocated: Charge,
+    /// What its pods hold that cannot be evicted.
+    pub allocated_non_preemptible: Charge,
+    /// What its pods hold or ask for.
+    pub requested: Charge,
+}
+
+/// What became of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// The group.
+    pub group: GroupId,
+    /// What and why.
+    pub why: Why,
+}
+
+/// What became of a group, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// Nothing of it waits any more: conditions may go.
+    Satisfied,
+    /// It will run once what others hold came free.
+    Nominated,
+    /// Its queue, or a queue above, does not exist.
+    QueueMissing,
+    /// Its queue has queues below it; only leaves run work.
+    QueueNotLeaf,
+    /// Its sub-groups make no tree.
+    Malformed,
+    /// It is left out until somebody moves it.
+    Held,
+    /// It has too few pods.
+    NotReady(Vec<Unready>),
+    /// A queue on its path may not take more.
+    OverLimit(Box<Bound>),
+    /// It cannot be evicted, and a queue on its path has no quota left for such.
+    OverQuota(Box<Bound>),
+    /// It found no room, and may not evict before this time.
+    Delayed {
+        /// When it may.
+        until: Timestamp,
+        /// Why it found no room.
+        no_room: Box<NoRoom>,
+    },
+    /// It found no room.
+    NoRoom(Box<NoRoom>),
+    /// Nodes together do not satisfy its topology.
+    NoDomain(Box<NoDomain>),
+    /// The cycle's steps ran out before it was decided.
+    Undecided,
+}
+
+/// A sub-group with too few pods.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unready {
+    /// The sub-group; [`Symbol::EMPTY`] where the group has none.
+    pub sub_group: Symbol,
+    /// How many pods it needs.
+    pub min: u32,
+    /// How many there are, gated ones included.
+    pub alive: u32,
+    /// How many of them are gated.
+    pub gated: u32,
+}
+
+/// A bound of a queue that a group ran into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// The queue with its numbers.
+    pub queue: QueueState,
+    /// The resource.
+    pub lane: QueueLane,
+    /// What the group asked for in this attempt, on every resource.
+    pub requested: Charge,
+}
+
+/// No node for a pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoRoom {
+    /// The pod that found none.
+    pub pod: PodId,
+    /// Its sub-group; [`Symbol::EMPTY`] where the group has none.
+    pub sub_group: Symbol,
+    /// How many pods of the sub-group found a place before it.
+    pub placed: u32,
+    /// How many the sub-group needs to run at all.
+    pub min: u32,
+    /// Whether the attempt was for the gang, or for one pod more.
+    pub gang: bool,
+    /// The reason that stands out: take it away and the verdict changes.
+    pub dominant: Misfit,
+    /// How many nodes refused, by reason, most frequent first.
+    pub misfits: Vec<(Misfit, u32)>,
+    /// What is free, as a shape.
+    pub free: FreeShape,
+}
+
+/// Why a node is not for a pod.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Misfit {
+    /// It takes no new pods.
+    Blocked(Blocked),
+    /// It has a taint that the pod does not tolerate.
+    Taint(Taint),
+    /// Its labels are not those that the pod selects.
+    Selector,
+    /// It is not a worker for this kind of work.
+    Worker,
+    /// A pod with MIG by the old annotation goes nowhere.
+    LegacyMig,
+    /// A pod with MIG instances needs a MIG node.
+    NotMig,
+    /// Only whole GPUs on a node with strategy `single`.
+    MigSingle,
+    /// Only MIG instances on a node with strategy `mixed`.
+    MigMixed,
+    /// The memory of its GPUs is not known.
+    GpuMemoryUnknown,
+    /// One of its GPUs is too small for the memory asked for.
+    GpuTooSmall,
+    /// Too little is free of this resource.
+    Short(Lane),
+    /// Its GPUs are free only in parts that are too small.
+    Device,
+    /// Too few pods can still come.
+    PodSlots,
+    /// A host port is taken.
+    Port,
+    /// Pods that must be near are not.
+    Affinity,
+    /// Pods that must not be near are.
+    AntiAffinity,
+    /// It is outside the topology domain that the group has to stay in.
+    Domain,
+    /// Something the pod needs does not exist.
+    Missing,
+    /// A queue on the path may not take what the pod would cost here.
+    Queue,
+}
+
+/// What is free of GPUs over all nodes that take pods.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct FreeShape {
+    /// In all, in milli-devices, parts of shared GPUs included.
+    pub gpu_milli: i64,
+    /// The most whole GPUs on one node.
+    pub whole_max: u32,
+    /// The largest part of one shared GPU, in milli-devices.
+    pub part_max_milli: u32,
+}
+
+/// No topology domain for a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoDomain {
+    /// The sub-group that asks; [`Symbol::EMPTY`] for the group itself.
+    pub sub_group: Symbol,
+    /// The topology.
+    pub topology: TopologyId,
+    /// What is wrong.
+    pub problem: DomainProblem,
+}
+
+/// What is wrong with a topology constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DomainProblem {
+    /// The topology does not exist.
+    NoTopology,
+    /// The topology has no such level.
+    NoLevel {
+        /// The level as written.
+        level: Symbol,
+        /// Whether it is the required one.
+        required: bool,
+    },
+    /// The preferred level is wider than the required one.
+    LevelsReversed,
+    /// No domain of the level has room.
+    NoFit {
+        /// The level, where one is required.
+        level: Option<Symbol>,
+        /// How many domains were looked at.
+        domains: u32,
+        /// The most pods that one of them takes.
+        pods_max: u32,
+        /// How many pods have to go together.
+        pods: u32,
+    },
+}
+
+/// What a cycle took, in counted steps.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Steps {
+    /// Groups that were tried.
+    pub groups: u64,
+    /// Nodes that were looked at.
+    pub nodes: u64,
+    /// Sets of victims that were tried.
+    pub scenarios: u64,
+    /// Whether they ran out before all was decided; the next cycle goes on.
+    pub spent: bool,
+}
+
+impl Steps {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.groups + self.nodes + self.scenarios
+    }
+}
