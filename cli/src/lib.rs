@@ -1,1 +1,63 @@
-//! The `kubectl kai` plugin.
+//! The `kubectl kai` plugin, as a library so that the demo and the tests run exactly what a user would type.
+//!
+//! ```text
+//!  argv -> args (clap) -> command -> Cluster (requests) -> output (stdout: data, stderr: talk)
+//!              |             |
+//!          settings      pure parts: gpu, inject, phase, tree, table
+//! ```
+
+mod args;
+pub mod cluster;
+pub mod completion;
+mod config;
+mod context;
+mod duration;
+pub mod error;
+pub mod install;
+pub mod output;
+pub mod sandbox;
+mod version;
+mod yaml;
+
+use std::ffi::OsString;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+pub use args::{Cli, Command, Globals, command};
+pub use context::Context;
+pub use error::{Error, Exit, Problem};
+
+/// Runs one command line, program name first, and prints what it has to say through the context's output.
+///
+/// The future is boxed, since the demo is a command that runs commands.
+pub fn run(argv: Vec<OsString>, context: &mut Context) -> BoxFuture<'_, Exit> {
+    async move {
+        match execute(argv, context).await {
+            Ok(exit) => exit,
+            Err(error) => {
+                context.out.error(&error);
+                error.exit()
+            }
+        }
+    }
+    .boxed()
+}
+
+async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Error> {
+    let argv = config::expand_alias(argv, context);
+    let cli = match args::parse(argv) {
+        Ok(cli) => cli,
+        Err(args::Stop::Print(text)) => return context.out.raw(&text).map(|()| Exit::Ok),
+        Err(args::Stop::Error(error)) => return Err(error),
+    };
+    context.adopt(cli.globals)?;
+    match cli.command {
+        Command::Sandbox(args) => sandbox::run(args, context).await,
+        Command::Install(args) => install::run(args, context).await,
+        Command::Completion(args) => completion::run(&args, context),
+        Command::Config(args) => config::run(&args, context),
+        Command::Version(args) => version::run(&args, context).await,
+        Command::Options => context.out.raw(&args::options_help()).map(|()| Exit::Ok),
+    }
+}

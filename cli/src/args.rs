@@ -1,0 +1,279 @@
+//! The command tree: what can be typed, and how a typing error is answered.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::error::{Error, Exit, Problem, number};
+use crate::output::Color;
+use crate::{completion, config, install, sandbox, version};
+
+const HELP: &str = "\
+kubectl kai — submit AI workloads to the KAI scheduler and understand what happens to them
+
+Run:          submit       Submit a job in any framework, or any manifest, to a queue
+              wait         Wait until workloads are scheduled, running or finished
+              suspend      Give the GPUs back but keep the workload
+              resume       Put suspended workloads back in the queue
+              delete       Delete workloads
+See:          list         Workloads with their state and the reason why they wait
+              describe     One workload on one screen
+              explain      Why is it pending? What would help?  (also: explain KAI1001)
+              queues       Queue tree, quotas, use; create, set, delete
+              top          GPUs, nodes, queues; who shares which GPU
+Connect:      logs         Logs of all ranks, merged
+Plan:         simulate     What if? for a job, a quota, a node
+Operate:      install      Install, check or remove the scheduler
+              sandbox      A whole cluster in this process: try it without one
+              doctor       Find out what is broken and how to repair it
+Settings:     config       Defaults, and where each value came from
+              completion   Shell completion (also through `kubectl kai <TAB>`)
+              version      Client and scheduler versions
+
+Use \"kubectl kai <command> -h\" for a page with examples, \"kubectl kai options\" for connection flags.
+";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-kai",
+    bin_name = "kubectl kai",
+    version,
+    about = "Submit AI workloads to the KAI scheduler and understand what happens to them",
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    subcommand_required = true
+)]
+pub struct Cli {
+    /// Flags that every command takes.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command takes; a flag means one thing in every command.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Common flags")]
+pub struct Globals {
+    /// Namespace to work in
+    #[arg(short, long, global = true, value_name = "NS")]
+    pub namespace: Option<String>,
+    /// All namespaces
+    #[arg(short = 'A', long, global = true)]
+    pub all_namespaces: bool,
+    /// Kubeconfig context
+    #[arg(long, global = true, value_name = "NAME")]
+    pub context: Option<String>,
+    /// Kubeconfig file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub kubeconfig: Option<String>,
+    /// table, wide, json, yaml, name or jsonpath=TEMPLATE
+    #[arg(short, long, global = true, value_name = "FORMAT")]
+    pub output: Option<String>,
+    /// Print no header line
+    #[arg(long, global = true, hide = true)]
+    pub no_headers: bool,
+    /// When to colour
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        hide_possible_values = true,
+        help = "When to colour: auto, always, never"
+    )]
+    pub color: Option<Color>,
+    /// Draw bars and trees with ASCII characters only
+    #[arg(long, global = true)]
+    pub ascii: bool,
+    /// Print data and errors only
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Kubeconfig cluster
+    #[arg(long, global = true, value_name = "NAME", hide = true)]
+    pub cluster: Option<String>,
+    /// Kubeconfig user
+    #[arg(long, global = true, value_name = "NAME", hide = true)]
+    pub user: Option<String>,
+    /// Address of the API server
+    #[arg(short, long, global = true, value_name = "URL", hide = true)]
+    pub server: Option<String>,
+    /// Bearer token
+    #[arg(long, global = true, value_name = "TOKEN", hide = true)]
+    pub token: Option<String>,
+    /// User to impersonate
+    #[arg(long = "as", global = true, value_name = "USER", hide = true)]
+    pub impersonate: Option<String>,
+    /// Group to impersonate, repeatable
+    #[arg(long = "as-group", global = true, value_name = "GROUP", hide = true)]
+    pub impersonate_groups: Vec<String>,
+    /// Certificate authority of the API server
+    #[arg(long, global = true, value_name = "FILE", hide = true)]
+    pub certificate_authority: Option<String>,
+    /// Do not check the certificate of the API server
+    #[arg(long, global = true, hide = true)]
+    pub insecure_skip_tls_verify: bool,
+    /// Name expected in the certificate of the API server
+    #[arg(long, global = true, value_name = "NAME", hide = true)]
+    pub tls_server_name: Option<String>,
+    /// Longest wait for one request, as 5s or 1m
+    #[arg(long, global = true, value_name = "DURATION", hide = true)]
+    pub request_timeout: Option<String>,
+    /// Folder for the completion cache
+    #[arg(long, global = true, value_name = "DIR", hide = true)]
+    pub cache_dir: Option<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// A whole cluster in this process: try it without one
+    Sandbox(sandbox::Args),
+    /// Install, check or remove the scheduler
+    Install(install::Args),
+    /// Shell completion, also through `kubectl kai <TAB>`
+    Completion(completion::Args),
+    /// Defaults, and where each value came from
+    Config(config::Args),
+    /// Client and scheduler versions
+    Version(version::Args),
+    /// Connection flags that every command takes
+    Options,
+}
+
+/// Why there is nothing to run.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Help or the version was asked for: the text for stdout.
+    Print(String),
+    /// The command line is wrong.
+    Error(Error),
+}
+
+/// The command tree as clap has it, for completion and documents.
+pub fn command() -> clap::Command {
+    Cli::command().override_help(HELP)
+}
+
+/// Reads a command line, program name first.
+pub(crate) fn parse(argv: Vec<OsString>) -> Result<Cli, Stop> {
+    use clap::FromArgMatches as _;
+    let mut argv = argv;
+    if argv.len() <= 1 {
+        argv.push("--help".into());
+    }
+    command()
+        .try_get_matches_from(argv)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .map_err(|error| stop(&error))
+}
+
+fn stop(error: &clap::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            Stop::Print(error.render().ansi().to_string())
+        }
+        _ => Stop::Error(problem(error).into()),
+    }
+}
+
+/// Flags that other tools use for what ours call differently: (typed, ours).
+const FOREIGN_FLAGS: &[(&str, &str)] = &[
+    ("--gpus", "--gpu"),
+    ("--gpu-devices-request", "--gpu"),
+    ("--gpu-portion-request", "--gpu 0.5"),
+    ("--gpu-memory-request", "--gpu-memory"),
+    ("--replicas", "--workers"),
+    ("--num-workers", "--workers"),
+    ("--cpus", "--cpu"),
+    ("--mem", "--memory"),
+    ("--project", "--queue"),
+    ("--partition", "--queue"),
+];
+
+fn problem(error: &clap::Error) -> Problem {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(s)) => Some(s.clone()),
+        Some(ContextValue::Strings(many)) => Some(many.join(", ")),
+        _ => None,
+    };
+    let command = error_command(error);
+    let help = format!("kubectl kai{command} -h");
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let typed = text(ContextKind::InvalidArg).unwrap_or_default();
+            let what = if typed.starts_with('-') { "flag" } else { "argument" };
+            let known = FOREIGN_FLAGS.iter().find(|(foreign, _)| *foreign == typed);
+            let near =
+                known.map(|(_, ours)| (*ours).to_owned()).or(text(ContextKind::SuggestedArg));
+            let problem =
+                Problem::new(number::USAGE, Exit::Usage, format!("unknown {what} \"{typed}\""));
+            match near {
+                Some(near) => problem.line(format!("did you mean {near}?")).fix(help),
+                None => problem.fix(help),
+            }
+        }
+        ErrorKind::InvalidSubcommand => {
+            let typed = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let problem =
+                Problem::new(number::USAGE, Exit::Usage, format!("unknown command \"{typed}\""));
+            match text(ContextKind::SuggestedSubcommand) {
+                Some(near) => problem.line(format!("did you mean {near}?")).fix("kubectl kai -h"),
+                None => problem.fix("kubectl kai -h"),
+            }
+        }
+        _ => {
+            let rendered = error.render().to_string();
+            let first = rendered.lines().next().unwrap_or_default();
+            let what = first.strip_prefix("error: ").unwrap_or(first);
+            let mut problem = Problem::new(number::USAGE, Exit::Usage, what);
+            for line in rendered.lines().skip(1).take_while(|l| !l.starts_with("Usage")).take(3) {
+                if !line.trim().is_empty() {
+                    problem = problem.line(line.trim());
+                }
+            }
+            problem.fix(help)
+        }
+    }
+}
+
+/// The subcommand that the error speaks of, with a leading blank, from its usage line.
+fn error_command(error: &clap::Error) -> String {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return String::new();
+    };
+    let usage = usage.to_string();
+    usage
+        .split_whitespace()
+        .skip_while(|word| *word != "kai")
+        .skip(1)
+        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+        .fold(String::new(), |all, word| all + " " + word)
+}
+
+/// The page of `kubectl kai options`.
+pub(crate) fn options_help() -> String {
+    let mut page = String::from("These flags can be given to every command:\n\n");
+    for arg in Cli::command().get_arguments() {
+        let long = arg.get_long().unwrap_or_default();
+        if matches!(long, "help" | "version") {
+            continue;
+        }
+        let short = arg.get_short().map_or_else(|| "    ".to_owned(), |c| format!("-{c}, "));
+        let takes = arg.get_action().takes_values();
+        let value = arg
+            .get_value_names()
+            .filter(|_| takes)
+            .map_or_else(String::new, |n| format!("={}", n[0]));
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let flag = format!("{short}--{long}{value}");
+        page += &format!("  {flag:<38} {help}\n");
+    }
+    page
+}

@@ -1,0 +1,309 @@
+//! The way to the API server: reading the kubeconfig, sending requests, and telling what an answer means.
+//!
+//! Objects are plain JSON here, since the CLI reads any kind, of any version, and of a server older or newer than it.
+
+mod connect;
+mod failure;
+mod resource;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, Request, header};
+use kube::client::Body;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+pub(crate) use failure::{Failure, Refusal};
+pub(crate) use resource::Resource;
+
+/// Names itself as the owner of the fields it writes.
+const FIELD_MANAGER: &str = "kubectl-kai";
+/// Objects a page; small enough for a slow link, large enough that most lists are one request.
+const PAGE: u32 = 500;
+/// The longest wait for an answer, without `--request-timeout`.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A cluster, as one user in one namespace.
+#[derive(Clone)]
+pub struct Cluster {
+    client: kube::Client,
+    /// The namespace that commands work in.
+    pub namespace: String,
+    /// The kubeconfig context and the server's address, for messages.
+    pub(crate) place: Arc<Place>,
+    timeout: Duration,
+}
+
+impl std::fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cluster")
+            .field("namespace", &self.namespace)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where the cluster is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) context: Option<String>,
+    pub(crate) server: String,
+}
+
+/// One request, kept for what its failure has to say.
+#[derive(Clone, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) verb: &'static str,
+    pub(crate) resource: &'a Resource,
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(verb: &'static str, resource: &'a Resource) -> Self {
+        Self { verb, resource, namespace: None, name: "" }
+    }
+
+    pub(crate) fn namespace(mut self, namespace: Option<&'a str>) -> Self {
+        self.namespace = namespace;
+        self
+    }
+
+    pub(crate) fn name(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self
+    }
+
+    fn path(&self) -> String {
+        self.resource.path(self.namespace, self.name)
+    }
+}
+
+/// Which objects a list answers with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Select<'a> {
+    pub(crate) labels: &'a str,
+    pub(crate) fields: &'a str,
+}
+
+/// An answer: its body, and what the server warns of.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) body: Value,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Cluster {
+    /// A cluster behind a client that exists already.
+    pub(crate) fn given(client: kube::Client, namespace: &str) -> Self {
+        let place = Place { context: None, server: "the given cluster".into() };
+        Self { client, namespace: namespace.into(), place: Arc::new(place), timeout: TIMEOUT }
+    }
+
+    /// The client, for what needs one of its own.
+    pub fn client(&self) -> kube::Client {
+        self.client.clone()
+    }
+
+    /// The same cluster with less patience.
+    pub(crate) fn hurried(mut self, timeout: Duration) -> Self {
+        self.timeout = self.timeout.min(timeout);
+        self
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Answer, Failure> {
+        let exchange = async {
+            let response = self.client.send(request).await.map_err(Failure::from)?;
+            let (head, body) = response.into_parts();
+            let bytes = body.collect_bytes().await.map_err(Failure::from)?;
+            if !head.status.is_success() {
+                return Err(Failure::Refused(Refusal::read(head.status.as_u16(), &bytes)));
+            }
+            let warnings =
+                head.headers.get_all(header::WARNING).iter().filter_map(warning).collect();
+            let body = serde_json::from_slice(&bytes)
+                .or_else(|_| std::str::from_utf8(&bytes).map(|text| Value::from(text.to_owned())))
+                .map_err(|e| Failure::Unreadable(e.to_string()))?;
+            Ok(Answer { body, warnings })
+        };
+        match tokio::time::timeout(self.timeout, exchange).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Failure::Slow(self.timeout)),
+        }
+    }
+
+    /// Reads a path such as `/version`.
+    pub(crate) async fn read(&self, path: &str) -> Result<Value, Failure> {
+        self.send(get(path)).await.map(|answer| answer.body)
+    }
+
+    /// Reads one object; `None` when it is not there.
+    pub(crate) async fn get(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
+        match self.read(&call.path()).await {
+            Ok(body) => Ok(Some(body)),
+            Err(Failure::Refused(refusal)) if refusal.code == 404 => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Reads all objects of a kind, page by page; `None` when the server doesn't serve the kind.
+    pub(crate) async fn list(
+        &self,
+        call: &Call<'_>,
+        select: &Select<'_>,
+    ) -> Result<Option<Vec<Value>>, Failure> {
+        let mut items = Vec::new();
+        let mut next = String::new();
+        loop {
+            let mut path = format!("{}?limit={PAGE}", call.path());
+            for (key, value) in [
+                ("labelSelector", select.labels),
+                ("fieldSelector", select.fields),
+                ("continue", next.as_str()),
+            ] {
+                if !value.is_empty() {
+                    path += &format!("&{key}={}", escape(value));
+                }
+            }
+            let mut body = match self.read(&path).await {
+                Ok(body) => body,
+                Err(Failure::Refused(refusal)) if refusal.code == 404 => return Ok(None),
+                // The token of the next page has expired: begin again rather than miss objects.
+                Err(Failure::Refused(refusal)) if refusal.code == 410 && !next.is_empty() => {
+                    items.clear();
+                    next.clear();
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
+            if let Some(Value::Array(page)) = body.get_mut("items").map(Value::take) {
+                items.extend(page);
+            }
+            match body.pointer("/metadata/continue").and_then(Value::as_str) {
+                Some(token) if !token.is_empty() => token.clone_into(&mut next),
+                Some(_) | None => return Ok(Some(items)),
+            }
+        }
+    }
+
+    /// Creates an object with strict field validation.
+    pub(crate) async fn create(
+        &self,
+        call: &Call<'_>,
+        body: &Value,
+        dry: bool,
+    ) -> Result<Answer, Failure> {
+        let path = format!(
+            "{}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict{}",
+            call.path(),
+            if dry { "&dryRun=All" } else { "" }
+        );
+        self.send(with_body(Method::POST, &path, "application/json", body)).await
+    }
+
+    /// Changes an object by a JSON merge patch.
+    pub(crate) async fn patch(
+        &self,
+        call: &Call<'_>,
+        patch: &Value,
+        dry: bool,
+    ) -> Result<Answer, Failure> {
+        let path = format!(
+            "{}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict{}",
+            call.path(),
+            if dry { "&dryRun=All" } else { "" }
+        );
+        self.send(with_body(Method::PATCH, &path, "application/merge-patch+json", patch)).await
+    }
+
+    /// Deletes exactly the object with this UID, its dependents in the background; `false` when it was gone already.
+    pub(crate) async fn delete(
+        &self,
+        call: &Call<'_>,
+        uid: &str,
+        dry: bool,
+    ) -> Result<bool, Failure> {
+        let mut body = json!({
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": "Background",
+            "preconditions": { "uid": uid },
+        });
+        if dry {
+            body["dryRun"] = json!(["All"]);
+        }
+        let request = with_body(Method::DELETE, &call.path(), "application/json", &body);
+        match self.send(request).await {
+            Ok(_) => Ok(true),
+            Err(Failure::Refused(refusal)) if refusal.code == 404 => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// What a failure means to the user.
+    pub(crate) fn explain(&self, call: &Call<'_>, failure: &Failure) -> Error {
+        failure.problem(Some(call), &self.place).into()
+    }
+
+    /// What a failure means to the user, where the request was about no object in particular.
+    pub(crate) fn explain_any(&self, failure: &Failure) -> Error {
+        failure.problem(None, &self.place).into()
+    }
+
+    /// The groups that the server serves, each with its preferred version first.
+    pub(crate) async fn groups(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
+        let body = self.read("/apis").await?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let groups = body["groups"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(groups
+            .iter()
+            .map(|group| {
+                let preferred = text(&group["preferredVersion"]["version"]);
+                let mut versions: Vec<String> = group["versions"]
+                    .as_array()
+                    .map(|all| all.iter().map(|v| text(&v["version"])).collect())
+                    .unwrap_or_default();
+                versions.sort_by_key(|v| *v != preferred);
+                (text(&group["name"]), versions)
+            })
+            .collect())
+    }
+}
+
+/// The text of a `299` warning header: `299 - "text"`.
+fn warning(value: &header::HeaderValue) -> Option<String> {
+    let text = value.to_str().ok()?;
+    let quoted = text.split_once('"')?.1;
+    Some(quoted.strip_suffix('"').unwrap_or(quoted).replace("\\\"", "\""))
+}
+
+fn get(path: &str) -> Request<Body> {
+    let request = Request::get(path).header(header::ACCEPT, "application/json");
+    request.body(Body::empty()).expect("paths are escaped")
+}
+
+fn with_body(method: Method, path: &str, kind: &str, body: &Value) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::ACCEPT, "application/json")
+        .header(header::CONTENT_TYPE, kind)
+        .body(Body::from(body.to_string().into_bytes()))
+        .expect("paths are escaped")
+}
+
+/// The text as a part of a URL: everything but letters, digits and `-_.~` percent-encoded.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte))
+            }
+            _ => out += &format!("%{byte:02X}"),
+        }
+    }
+    out
+}

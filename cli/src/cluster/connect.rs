@@ -1,0 +1,169 @@
+//! From the kubeconfig and the connection flags to a client.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+
+use super::{Cluster, Place, TIMEOUT, failure::chain};
+use crate::args::Globals;
+use crate::error::{Error, Exit, Problem, number};
+
+/// A server that takes longer to take a connection is reported rather than waited for.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Cluster {
+    /// Reads the kubeconfig, or the account of the pod that this runs in. Makes no request.
+    pub(crate) async fn connect(
+        globals: &Globals,
+        env: &BTreeMap<String, String>,
+    ) -> Result<Self, Error> {
+        let files = files(globals, env);
+        let (mut config, context) = match read(&files, globals) {
+            Ok(Some(kubeconfig)) => {
+                load(kubeconfig, globals).await.map_err(|e| broken(&files, &e))?
+            }
+            Ok(None) if globals.server.is_some() => {
+                (kube::Config::new(http::Uri::from_static("https://localhost")), None)
+            }
+            Ok(None) => match kube::Config::incluster() {
+                Ok(config) => (config, Some("in the cluster".to_owned())),
+                Err(_) => return Err(missing(&files)),
+            },
+            Err(e) => return Err(broken(&files, &e)),
+        };
+        override_by_flags(&mut config, globals)?;
+        config.connect_timeout = Some(CONNECT_TIMEOUT);
+        let timeout = match &globals.request_timeout {
+            Some(text) => {
+                crate::duration::parse("--request-timeout", text)?.unwrap_or(Duration::MAX)
+            }
+            None => TIMEOUT,
+        };
+        let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let namespace = config.default_namespace.clone();
+        let client = kube::Client::try_from(config).map_err(|e| {
+            let what = format!("failed to use the kubeconfig for {server}: {}", chain(&e));
+            Problem::new(number::KUBECONFIG, Exit::Failure, what)
+                .fix("kubectl config view --minify")
+        })?;
+        Ok(Self { client, namespace, place: Arc::new(Place { context, server }), timeout })
+    }
+}
+
+/// The kubeconfig files to merge, in order: the flag alone, else `KUBECONFIG`, else the one in the home folder.
+fn files(globals: &Globals, env: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    if let Some(file) = &globals.kubeconfig {
+        return vec![PathBuf::from(file)];
+    }
+    match env.get("KUBECONFIG").filter(|v| !v.is_empty()) {
+        Some(list) => std::env::split_paths(list).filter(|p| !p.as_os_str().is_empty()).collect(),
+        None => {
+            env.get("HOME").map(|home| Path::new(home).join(".kube/config")).into_iter().collect()
+        }
+    }
+}
+
+fn read(files: &[PathBuf], globals: &Globals) -> Result<Option<Kubeconfig>, KubeconfigError> {
+    let mut merged: Option<Kubeconfig> = None;
+    for file in files {
+        // kubectl skips listed files that are not there, but not one that was asked for by the flag.
+        if globals.kubeconfig.is_none() && !file.exists() {
+            continue;
+        }
+        let next = Kubeconfig::read_from(file)?;
+        merged = Some(match merged {
+            Some(merged) => merged.merge(next)?,
+            None => next,
+        });
+    }
+    Ok(merged)
+}
+
+async fn load(
+    kubeconfig: Kubeconfig,
+    globals: &Globals,
+) -> Result<(kube::Config, Option<String>), KubeconfigError> {
+    let context = globals.context.clone().or_else(|| kubeconfig.current_context.clone());
+    let options = KubeConfigOptions {
+        context: globals.context.clone(),
+        cluster: globals.cluster.clone(),
+        user: globals.user.clone(),
+    };
+    Ok((kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?, context))
+}
+
+fn override_by_flags(config: &mut kube::Config, globals: &Globals) -> Result<(), Error> {
+    if let Some(server) = &globals.server {
+        config.cluster_url = server.parse().map_err(|e| {
+            Problem::new(
+                number::VALUE,
+                Exit::Usage,
+                format!("--server \"{server}\" is not an address: {e}"),
+            )
+            .fix("--server https://HOST:PORT")
+        })?;
+    }
+    if let Some(token) = &globals.token {
+        config.auth_info.token = Some(token.clone().into());
+    }
+    if let Some(user) = &globals.impersonate {
+        config.auth_info.impersonate = Some(user.clone());
+    }
+    if !globals.impersonate_groups.is_empty() {
+        config.auth_info.impersonate_groups = Some(globals.impersonate_groups.clone());
+    }
+    if let Some(file) = &globals.certificate_authority {
+        config.root_cert_file = Some(PathBuf::from(file));
+    }
+    if globals.insecure_skip_tls_verify {
+        config.accept_invalid_certs = true;
+    }
+    if let Some(name) = &globals.tls_server_name {
+        config.tls_server_name = Some(name.clone());
+    }
+    Ok(())
+}
+
+fn named(files: &[PathBuf]) -> String {
+    files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn missing(files: &[PathBuf]) -> Error {
+    let what = format!("no kubeconfig: {} is not there", named(files));
+    Problem::new(number::KUBECONFIG, Exit::Failure, what)
+        .line("and this is not a pod with an account of its own")
+        .fix("--kubeconfig FILE, or try it without a cluster: kubectl kai sandbox")
+        .into()
+}
+
+fn broken(files: &[PathBuf], error: &KubeconfigError) -> Error {
+    let files = named(files);
+    let problem = match error {
+        KubeconfigError::LoadContext(name) => {
+            let what = format!("context \"{name}\" is not in the kubeconfig {files}");
+            Problem::new(number::KUBECONFIG, Exit::Usage, what).fix("kubectl config get-contexts")
+        }
+        KubeconfigError::CurrentContextNotSet => {
+            let what = format!("the kubeconfig {files} has no current context");
+            Problem::new(number::KUBECONFIG, Exit::Usage, what)
+                .fix("--context NAME, or kubectl config use-context NAME")
+        }
+        KubeconfigError::ReadConfig(source, path) => {
+            let what = format!("failed to read the kubeconfig {}: {source}", path.display());
+            Problem::new(number::KUBECONFIG, Exit::Failure, what).fix("--kubeconfig FILE")
+        }
+        _ => {
+            let text = chain(error);
+            let mut lines = text.lines();
+            let what = format!(
+                "failed to use the kubeconfig {files}: {}",
+                lines.next().unwrap_or_default()
+            );
+            Problem::new(number::KUBECONFIG, Exit::Failure, what).fix("kubectl config view")
+        }
+    };
+    problem.into()
+}

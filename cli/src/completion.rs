@@ -1,0 +1,192 @@
+//! Shell completion: static scripts for five shells, and the answers behind `kubectl kai <TAB>`.
+//!
+//! kubectl runs an executable named `kubectl_complete-kai` with the words typed so far and reads one candidate a line,
+//! then a directive. `completion install` makes that executable, a link to this program.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use clap_complete::Shell;
+
+use crate::Context;
+use crate::error::{Error, Exit, Problem, number};
+
+/// The name under which kubectl asks a plugin for completions.
+const SHIM: &str = "kubectl_complete-kai";
+
+/// Flags of `completion`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print the script for bash
+    Bash,
+    /// Print the script for zsh
+    Zsh,
+    /// Print the script for fish
+    Fish,
+    /// Print the script for `PowerShell`
+    Powershell,
+    /// Print the script for elvish
+    Elvish,
+    /// Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program
+    Install {
+        /// Folder for the link; it has to be in PATH
+        #[arg(long, value_name = "DIR")]
+        shim_dir: Option<PathBuf>,
+    },
+    /// Remove the link
+    Uninstall {
+        /// Folder of the link
+        #[arg(long, value_name = "DIR")]
+        shim_dir: Option<PathBuf>,
+    },
+}
+
+/// Runs `completion`.
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let shell = match &args.action {
+        Action::Bash => Shell::Bash,
+        Action::Zsh => Shell::Zsh,
+        Action::Fish => Shell::Fish,
+        Action::Powershell => Shell::PowerShell,
+        Action::Elvish => Shell::Elvish,
+        Action::Install { shim_dir } => return install(shim_dir.as_deref(), context),
+        Action::Uninstall { shim_dir } => return uninstall(shim_dir.as_deref(), context),
+    };
+    context.out.raw(&generate(shell)).map(|()| Exit::Ok)
+}
+
+/// The script of a shell, for the program's own name `kubectl-kai`.
+pub fn generate(shell: Shell) -> String {
+    let mut text = Vec::new();
+    let mut command = crate::command().bin_name("kubectl-kai");
+    clap_complete::generate(shell, &mut command, "kubectl-kai", &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The files of `completions/`: name and text.
+pub fn files() -> Vec<(String, String)> {
+    let file = |name: &str, shell| (name.to_owned(), generate(shell));
+    vec![
+        file("kubectl-kai.bash", Shell::Bash),
+        file("_kubectl-kai", Shell::Zsh),
+        file("kubectl-kai.fish", Shell::Fish),
+        file("kubectl-kai.ps1", Shell::PowerShell),
+        file("kubectl-kai.elv", Shell::Elvish),
+        (
+            SHIM.to_owned(),
+            "#!/bin/sh\n# kubectl runs this for `kubectl kai <TAB>`; put it beside kubectl-kai in PATH.\n\
+             exec kubectl-kai __complete \"$@\"\n"
+                .to_owned(),
+        ),
+    ]
+}
+
+/// Whether kubectl asks for candidates: by the program's name, or by the first word.
+pub fn is_asked(argv: &[OsString]) -> bool {
+    let name = argv.first().map(Path::new).and_then(Path::file_stem);
+    name.is_some_and(|name| name == SHIM) || argv.get(1).is_some_and(|word| word == "__complete")
+}
+
+/// Prints the candidates for the last word; never fails, since a shell shows nothing of it.
+pub async fn answer(argv: Vec<OsString>, context: &mut Context) -> Exit {
+    let skip = if argv.get(1).is_some_and(|word| word == "__complete") { 2 } else { 1 };
+    let words: Vec<OsString> = argv.into_iter().skip(skip).collect();
+    let candidates = candidates(&words, context).await;
+    for candidate in candidates {
+        if context.out.data(&candidate).is_err() {
+            break;
+        }
+    }
+    // `:4`: no file names.
+    if context.out.data(":4").is_ok() { Exit::Ok } else { Exit::Failure }
+}
+
+async fn candidates(words: &[OsString], _context: &mut Context) -> Vec<String> {
+    let mut command = crate::command().name("kubectl-kai");
+    let index = words.len();
+    let args =
+        std::iter::once(OsString::from("kubectl-kai")).chain(words.iter().cloned()).collect();
+    let found =
+        clap_complete::engine::complete(&mut command, args, index, None).unwrap_or_default();
+    found
+        .iter()
+        .map(|candidate| {
+            let value = candidate.get_value().to_string_lossy();
+            match candidate.get_help() {
+                Some(help) => format!("{value}\t{help}"),
+                None => value.into_owned(),
+            }
+        })
+        .collect()
+}
+
+fn shim(dir: Option<&Path>) -> Result<(PathBuf, PathBuf), Error> {
+    let program = std::env::current_exe().map_err(|e| {
+        Problem::new(
+            number::FILE,
+            Exit::Failure,
+            format!("failed to find this program's own file: {e}"),
+        )
+    })?;
+    let dir = dir.map(Path::to_owned).or_else(|| program.parent().map(Path::to_owned));
+    let dir = dir.unwrap_or_else(|| PathBuf::from("."));
+    Ok((program, dir.join(SHIM)))
+}
+
+fn install(dir: Option<&Path>, context: &mut Context) -> Result<Exit, Error> {
+    let (program, link) = shim(dir)?;
+    if std::fs::read_link(&link).is_ok_and(|target| target == program) {
+        context.out.talk(&format!("{} is there already", link.display()));
+        return Ok(Exit::Ok);
+    }
+    if link.symlink_metadata().is_ok() {
+        let what = format!("{} is there, and is not a link to this program", link.display());
+        return Err(Problem::new(number::EXISTS, Exit::Conflict, what)
+            .fix("remove it, or choose another folder: --shim-dir DIR")
+            .into());
+    }
+    std::os::unix::fs::symlink(&program, &link).map_err(|e| {
+        Problem::new(number::FILE, Exit::Failure, format!("failed to link {}: {e}", link.display()))
+            .fix("choose a folder of yours that is in PATH: --shim-dir ~/.local/bin")
+    })?;
+    context.out.talk(&format!("{} -> {}", link.display(), program.display()));
+    let on_path = context.env.get("PATH").is_some_and(|path| {
+        std::env::split_paths(path).any(|folder| Some(folder.as_path()) == link.parent())
+    });
+    if on_path {
+        context.out.talk(
+            "kubectl kai <TAB> works in every shell where kubectl's own completion is set up",
+        );
+    } else {
+        context
+            .out
+            .warn(&format!("{} is not in PATH, so kubectl will not find it", link.display()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn uninstall(dir: Option<&Path>, context: &mut Context) -> Result<Exit, Error> {
+    let (program, link) = shim(dir)?;
+    if !std::fs::read_link(&link).is_ok_and(|target| target == program) {
+        let what = format!("{} is not a link to this program", link.display());
+        return Err(Problem::new(number::FILE, Exit::NotFound, what)
+            .fix("name its folder: --shim-dir DIR")
+            .into());
+    }
+    std::fs::remove_file(&link).map_err(|e| {
+        Problem::new(
+            number::FILE,
+            Exit::Failure,
+            format!("failed to remove {}: {e}", link.display()),
+        )
+    })?;
+    context.out.talk(&format!("{} removed", link.display()));
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,136 @@
+//! What a command stands in: its output, environment, settings, and the way to the cluster.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, IsTerminal as _, Read};
+use std::path::PathBuf;
+
+use crate::args::Globals;
+use crate::cluster::Cluster;
+use crate::config::Settings;
+use crate::error::Error;
+use crate::output::{Color, Output};
+
+/// What a command stands in. Environment, folder, input and output are data, so that a command can be run inside
+/// another process against a given cluster.
+pub struct Context {
+    /// Where it prints.
+    pub out: Output,
+    /// The environment variables.
+    pub env: BTreeMap<String, String>,
+    /// The working folder, for relative paths and `.kai.yaml`.
+    pub dir: PathBuf,
+    /// What `-f -` reads.
+    pub stdin: Box<dyn Read + Send>,
+    /// Whether somebody can answer a question.
+    pub answers: bool,
+    /// The flags that every command takes, of the command that runs.
+    pub globals: Globals,
+    pub(crate) settings: Settings,
+    given: Option<Cluster>,
+    connected: Option<Cluster>,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("out", &self.out)
+            .field("dir", &self.dir)
+            .field("globals", &self.globals)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// The context of this process.
+    pub fn process() -> Self {
+        let env: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .collect();
+        Self {
+            out: Output::process(&env),
+            env,
+            dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            stdin: Box::new(io::stdin()),
+            answers: io::stdin().is_terminal(),
+            globals: Globals::default(),
+            settings: Settings::default(),
+            given: None,
+            connected: None,
+        }
+    }
+
+    /// A context for commands against a given cluster: no environment, no configuration files, no input.
+    pub fn given(client: kube::Client, namespace: &str, out: Output) -> Self {
+        Self {
+            out,
+            env: BTreeMap::new(),
+            dir: PathBuf::from("/"),
+            stdin: Box::new(io::empty()),
+            answers: false,
+            globals: Globals::default(),
+            settings: Settings::default(),
+            given: Some(Cluster::given(client, namespace)),
+            connected: None,
+        }
+    }
+
+    /// Takes over the flags of a command line, and reads the settings that stand behind them.
+    pub(crate) fn adopt(&mut self, globals: Globals) -> Result<(), Error> {
+        self.globals = globals;
+        self.connected = None;
+        self.settings = if self.given.is_some() {
+            Settings::from_env(&self.env)
+        } else {
+            Settings::load(&self.env, &self.dir, self.globals.context.as_deref())?
+        };
+        let color = match (self.globals.color, self.settings.get("color").map(|s| s.value.as_str()))
+        {
+            (Some(color), _) => color,
+            (None, Some("always")) => Color::Always,
+            (None, Some("never")) => Color::Never,
+            (None, Some(_) | None) => Color::Auto,
+        };
+        self.out.color(color, &self.env);
+        if self.globals.ascii {
+            self.out.set_ascii();
+        }
+        if self.globals.quiet {
+            self.out.set_quiet();
+        }
+        Ok(())
+    }
+
+    /// The cluster of the flags, environment and kubeconfig; reads the kubeconfig at the first call, and makes no
+    /// request.
+    ///
+    /// # Errors
+    /// When the kubeconfig is missing or wrong.
+    pub async fn cluster(&mut self) -> Result<Cluster, Error> {
+        if let Some(cluster) = &self.connected {
+            return Ok(cluster.clone());
+        }
+        let mut cluster = match &self.given {
+            Some(cluster) => cluster.clone(),
+            None => Cluster::connect(&self.globals, &self.env).await?,
+        };
+        let wanted = self.globals.namespace.clone();
+        if let Some(namespace) =
+            wanted.or_else(|| self.settings.get("namespace").map(|s| s.value.clone()))
+        {
+            cluster.namespace = namespace;
+        }
+        self.connected = Some(cluster.clone());
+        Ok(cluster)
+    }
+
+    /// The namespace to list: none for all of them.
+    pub(crate) fn scope<'a>(&self, cluster: &'a Cluster) -> Option<&'a str> {
+        if self.globals.all_namespaces { None } else { Some(&cluster.namespace) }
+    }
+
+    /// A way to the same cluster for a command that is run by this one.
+    pub fn is_given(&self) -> bool {
+        self.given.is_some()
+    }
+}
