@@ -1,0 +1,169 @@
+//! Why a group waits, in words.
+
+use kai_engine::{
+    Bound, Charge, DomainProblem, GPU_MILLI, Misfit, NoDomain, NoRoom, QueueLane, Unready, Why,
+};
+
+use crate::{amount::decimal, names::Names};
+
+/// Why a group waits; none when it does not, or when a line of the plan says so already.
+pub fn why(verdict: &Why, names: &Names) -> Option<String> {
+    Some(match verdict {
+        Why::Satisfied | Why::Nominated => return None,
+        Why::QueueMissing => "its queue or one above does not exist".to_owned(),
+        Why::QueueNotLeaf => "its queue has queues below it".to_owned(),
+        Why::Malformed => "its subgroups make no tree".to_owned(),
+        Why::Held => "it is held back".to_owned(),
+        Why::NotReady(unready) => {
+            let parts: Vec<String> =
+                unready.iter().map(|unready| not_ready(unready, names)).collect();
+            format!("not ready: {}", parts.join(", "))
+        }
+        Why::OverLimit(bound) => format!("over limit: {}", over(bound, false, names)),
+        Why::OverQuota(bound) => format!("over quota: {}", over(bound, true, names)),
+        Why::Delayed { no_room, .. } => {
+            format!("may not evict yet; {}", short_of_room(no_room, names))
+        }
+        Why::NoRoom(no_room) => short_of_room(no_room, names),
+        Why::NoDomain(no_domain) => domain(no_domain, names),
+        Why::Undecided => "not decided yet".to_owned(),
+    })
+}
+
+fn not_ready(unready: &Unready, names: &Names) -> String {
+    let sub_group = names.of_symbol(unready.sub_group);
+    let whose = if sub_group.is_empty() { String::new() } else { format!(" of {sub_group}") };
+    let gated =
+        if unready.gated > 0 { format!(", {} gated", unready.gated) } else { String::new() };
+    format!("{} of {} pods{whose}{gated}", unready.alive, unready.min)
+}
+
+fn over(bound: &Bound, protected: bool, names: &Names) -> String {
+    let queue = &bound.queue;
+    let (most, held) = if protected {
+        (queue.quota[bound.lane], queue.allocated_non_preemptible[bound.lane])
+    } else {
+        (queue.limit[bound.lane], queue.allocated[bound.lane])
+    };
+    let most = most.amount().map_or("unlimited".to_owned(), |most| amount(bound.lane, most));
+    format!(
+        "{} may hold {most} {}, holds {}, asked {}",
+        names.of_queue(queue.queue),
+        lane(bound.lane),
+        amount(bound.lane, held),
+        amount(bound.lane, asked(&bound.requested, bound.lane)),
+    )
+}
+
+fn asked(charge: &Charge, lane: QueueLane) -> i64 {
+    charge[lane]
+}
+
+fn lane(lane: QueueLane) -> &'static str {
+    match lane {
+        QueueLane::Cpu => "cores",
+        QueueLane::Memory => "bytes",
+        QueueLane::Gpu => "GPUs",
+    }
+}
+
+fn amount(lane: QueueLane, units: i64) -> String {
+    match lane {
+        QueueLane::Cpu | QueueLane::Gpu => decimal(units, GPU_MILLI),
+        QueueLane::Memory => units.to_string(),
+    }
+}
+
+fn short_of_room(no_room: &NoRoom, names: &Names) -> String {
+    let sub_group = names.of_symbol(no_room.sub_group);
+    let whose = if sub_group.is_empty() { String::new() } else { format!(" of {sub_group}") };
+    let gang = if no_room.gang && no_room.min > 1 {
+        format!("placed {} of {} pods{whose}, ", no_room.placed, no_room.min)
+    } else {
+        String::new()
+    };
+    let nodes: Vec<String> = no_room
+        .misfits
+        .iter()
+        .map(|(why, count)| format!("{count} {}", misfit(*why, *count, names)))
+        .collect();
+    let nodes = if nodes.is_empty() { "there is no node".to_owned() } else { nodes.join(", ") };
+    let about_gpus =
+        matches!(no_room.dominant, Misfit::Short(kai_engine::Lane::GPU) | Misfit::Device);
+    let free = if about_gpus { format!("; {}", free(no_room)) } else { String::new() };
+    format!("no room: {gang}{nodes}{free}")
+}
+
+fn free(no_room: &NoRoom) -> String {
+    let shape = no_room.free;
+    let part = if shape.part_max_milli > 0 {
+        format!(", largest part {}", decimal(i64::from(shape.part_max_milli), GPU_MILLI))
+    } else {
+        String::new()
+    };
+    format!(
+        "free {} GPUs, at most {} on a node{part}",
+        decimal(shape.gpu_milli, GPU_MILLI),
+        shape.whole_max
+    )
+}
+
+/// What follows a count of nodes.
+fn misfit(why: Misfit, count: u32, names: &Names) -> String {
+    let nodes = if count == 1 { "node" } else { "nodes" };
+    let what = match why {
+        Misfit::Blocked(blocked) => return format!("{nodes} closed ({blocked:?})"),
+        Misfit::Taint(taint) => {
+            let value = names.of_symbol(taint.value);
+            let value = if value.is_empty() { String::new() } else { format!("={value}") };
+            return format!("{nodes} tainted {}{value}", names.of_symbol(taint.key));
+        }
+        Misfit::Short(lane) => return format!("{nodes} short of {}", names.of_lane(lane)),
+        Misfit::Selector => "without the labels it selects",
+        Misfit::Worker => "for other work",
+        Misfit::LegacyMig => "refuse MIG by annotation",
+        Misfit::NotMig => "without MIG",
+        Misfit::MigSingle => "with MIG only whole",
+        Misfit::MigMixed => "with MIG only in instances",
+        Misfit::GpuMemoryUnknown => "with unknown GPU memory",
+        Misfit::GpuTooSmall => "with GPUs too small",
+        Misfit::Device => "with too small parts of GPUs",
+        Misfit::PodSlots => "full of pods",
+        Misfit::Port => "with the port taken",
+        Misfit::Affinity => "away from the pods it must be near",
+        Misfit::AntiAffinity => "near pods it must avoid",
+        Misfit::Domain => "outside the domain",
+        Misfit::Missing => "lack what does not exist",
+        Misfit::Queue => "cost its queue too much",
+    };
+    format!("{nodes} {what}")
+}
+
+fn domain(no_domain: &NoDomain, names: &Names) -> String {
+    let sub_group = names.of_symbol(no_domain.sub_group);
+    let whose = if sub_group.is_empty() { String::new() } else { format!(" for {sub_group}") };
+    let topology = names.of_topology(no_domain.topology);
+    match &no_domain.problem {
+        DomainProblem::NoTopology => {
+            format!("no domain{whose}: topology {topology} does not exist")
+        }
+        DomainProblem::NoLevel { level, required } => {
+            let kind = if *required { "required" } else { "preferred" };
+            format!(
+                "no domain{whose}: {topology} has no level {}, which is {kind}",
+                names.of_symbol(*level)
+            )
+        }
+        DomainProblem::LevelsReversed => {
+            format!(
+                "no domain{whose}: the preferred level of {topology} is wider than the required one"
+            )
+        }
+        DomainProblem::NoFit { level, domains, pods_max, pods } => {
+            let level = level.map_or("", |level| names.of_symbol(level));
+            format!(
+                "no domain{whose}: of {domains} at {level}, one takes at most {pods_max} of {pods} pods"
+            )
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Scenario files: a cluster, its queues and its pod groups in one screen of YAML, and the plan they must lead to.
+//!
+//! ```yaml
+//! title: A queue under its share takes half a GPU back from one above
+//! why: over-quota weight 3:1; one of four GPUs is shared
+//! nodes:  { node0: { gpus: 4 } }
+//! queues:
+//!   queue0: { quota: 1, over_quota_weight: 3 }
+//!   queue1: { quota: 2, over_quota_weight: 1 }
+//! groups:
+//!   q0-half: { queue: queue0, gpus: 0.5, on: node0/0 }
+//!   q1-two:  { queue: queue1, gpus: 2,   on: node0 }
+//! expect: |
+//!   idle
+//! ```
+//!
+//! * Amounts are decimal text (`0.5`, `500m`, `64Gi`) and exact; no float is involved.
+//! * What is written first was created first: a minute lies between two groups, and the order of queues is their age.
+//! * A key `node[0-3]` stands for four entries with equal values.
+//! * A queue's plain keys are GPUs; `cpu:` and `memory:` hold the same keys for those. What is left out is unlimited, but the GPU quota, which is 0.
+//! * A group is one podset unless it has `subgroups`, which nest. `pods: 4` makes the pods `name-0` to `name-3`; a single pod has its group's name.
+//! * `on:` names one place per pod: `node0`, `node0/1` (device 1 of a shared GPU), `node0/0+1` (two devices), `node0*3` (three pods there).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    amount::{Amount, Bound, Bytes, Cores, Gpus, Parts, Ratio, Span},
+    entries::Entries,
+};
+
+mod group;
+mod node;
+mod settings;
+
+pub use group::{Affinity, Group, Pod, PodSet, Set};
+pub use node::{Mig, Node};
+pub use settings::{Placement, Settings};
+
+/// One scenario file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scenario {
+    /// What is true here, in one line.
+    pub title: String,
+    /// Why it is so: the rule and where it comes from.
+    pub why: String,
+    /// What the operator chose.
+    pub config: Settings,
+    /// Trees of node labels, widest level first.
+    pub topologies: Entries<Vec<String>>,
+    /// Nodes.
+    pub nodes: Entries<Node>,
+    /// Queues; what is written first is oldest.
+    pub queues: Entries<Queue>,
+    /// Pod groups; what is written first is oldest.
+    pub groups: Entries<Group>,
+    /// How many cycles to print; each one is carried out before the next. 1 when left out.
+    pub cycles: Option<u32>,
+    /// The plan as text, as [`render`](crate::render) prints it.
+    pub expect: String,
+}
+
+/// A queue. The plain keys are GPUs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Queue {
+    /// The queue above.
+    pub parent: Option<String>,
+    /// GPUs it may count on; 0 when left out.
+    pub quota: Option<Bound<Gpus>>,
+    /// GPUs it may never pass; unlimited when left out.
+    pub limit: Option<Bound<Gpus>>,
+    /// Its weight when GPUs beyond quotas are divided; 1 when left out.
+    pub over_quota_weight: Option<Amount<Ratio>>,
+    /// Higher ones go first; 100 when left out.
+    pub priority: Option<i32>,
+    /// The same for cores.
+    pub cpu: Share<Cores>,
+    /// The same for bytes of memory.
+    pub memory: Share<Bytes>,
+    /// How long its groups run before they may be reclaimed.
+    pub reclaim_min_runtime: Option<Span>,
+    /// How long its groups run before they may be preempted.
+    pub preempt_min_runtime: Option<Span>,
+    /// What it used in the past, as a part of what there was.
+    pub usage: Option<Amount<Parts>>,
+}
+
+/// What a queue may have of one resource.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, bound = "U: crate::amount::Unit")]
+pub struct Share<U> {
+    /// What it may count on; unlimited when left out.
+    pub quota: Bound<U>,
+    /// What it may never pass; unlimited when left out.
+    pub limit: Bound<U>,
+    /// Its weight when what lies beyond quotas is divided; 1 when left out.
+    pub over_quota_weight: Amount<Ratio>,
+}
+
+impl<U> Default for Share<U> {
+    fn default() -> Self {
+        Self {
+            quota: Bound::Unlimited,
+            limit: Bound::Unlimited,
+            over_quota_weight: Amount::of(1000),
+        }
+    }
+}
+
+/// Reads a scenario file.
+///
+/// # Errors
+///
+/// Names the line and the key, and says what would be right.
+pub fn parse(text: &str) -> Result<Scenario, ScenarioError> {
+    let scenario: Scenario =
+        serde_saphyr::from_str(text).map_err(|error| ScenarioError::Yaml(error.to_string()))?;
+    if scenario.title.trim().is_empty() {
+        return Err(ScenarioError::Missing("title"));
+    }
+    if scenario.why.trim().is_empty() {
+        return Err(ScenarioError::Missing("why"));
+    }
+    Ok(scenario)
+}
+
+/// What may be wrong with a scenario.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// The text is not the YAML of a scenario.
+    #[error("failed to read the scenario: {0}")]
+    Yaml(String),
+    /// A key that every scenario has is left out.
+    #[error("failed to read the scenario: `{0}` is missing")]
+    Missing(&'static str),
+    /// A value names what is not there or makes no sense.
+    #[error("failed to build the scenario: {key}: {what}")]
+    Value {
+        /// Where: `groups.a.on`.
+        key: String,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+}
+
+impl ScenarioError {
+    /// An error of the value at `key`.
+    pub fn value(key: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::Value { key: key.into(), what: what.into() }
+    }
+}

@@ -1,0 +1,67 @@
+//! Nodes of a scenario.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    amount::{Amount, Bytes, Cores, Count},
+    entries::Entries,
+};
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Node {
+    /// Whole GPUs it offers.
+    pub gpus: u32,
+    /// Memory of each GPU in MiB; 40960 when left out, 0 when unknown.
+    pub gpu_memory_mib: u32,
+    /// Cores; 64 when left out.
+    pub cpu: Amount<Cores>,
+    /// Memory; 512Gi when left out.
+    pub memory: Amount<Bytes>,
+    /// How many pods it holds; 110 when left out.
+    pub pods: u32,
+    /// Further resources by name.
+    pub resources: Entries<Amount<Count>>,
+    /// Labels.
+    pub labels: Entries<String>,
+    /// Taints as `key=value:Effect`.
+    pub taints: Vec<String>,
+    /// Whether it is healthy.
+    pub ready: bool,
+    /// Whether it is cordoned.
+    pub unschedulable: bool,
+    /// `gpu`, `cpu` or both: which work comes when nodes are restricted.
+    pub worker: String,
+    /// MIG instances, where GPUs are split.
+    pub mig: Option<Mig>,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            gpus: 0,
+            gpu_memory_mib: 40_960,
+            cpu: Amount::of(64_000),
+            memory: Amount::of(512 << 30),
+            pods: 110,
+            resources: Entries::default(),
+            labels: Entries::default(),
+            taints: Vec::new(),
+            ready: true,
+            unschedulable: false,
+            worker: String::new(),
+            mig: None,
+        }
+    }
+}
+
+/// How a node's GPUs are split.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mig {
+    /// `mixed` or `single`; mixed when left out.
+    pub strategy: Option<String>,
+    /// Instances by resource name.
+    pub instances: Entries<u32>,
+}
