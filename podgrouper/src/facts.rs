@@ -1,0 +1,132 @@
+//! What a rule has to know besides the pod and its owners, asked for one read at a time.
+//!
+//! A rule never reads the API. It looks a fact up, and where the fact is not there yet it stops with
+//! [`Stop::Need`]; the caller reads, adds the answer and calls again. So grouping stays a function of
+//! its arguments, and a second pod of the same gang finds all facts known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::object::{FieldError, Object};
+
+/// One read of the API.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Read {
+    /// One object by name; the namespace of cluster-scoped kinds is empty.
+    Get {
+        /// API version of the object.
+        api_version: String,
+        /// Kind of the object.
+        kind: String,
+        /// Namespace, empty for cluster-scoped kinds.
+        namespace: String,
+        /// Name.
+        name: String,
+    },
+    /// All objects of a kind in a namespace with this beginning of a name and these labels.
+    List {
+        /// API version of the objects.
+        api_version: String,
+        /// Kind of the objects.
+        kind: String,
+        /// Namespace, empty for cluster-scoped kinds.
+        namespace: String,
+        /// What the names start with; empty selects all.
+        prefix: String,
+        /// Labels that must be equal; none selects all.
+        labels: Vec<(String, String)>,
+    },
+}
+
+impl Read {
+    /// A read of one object.
+    pub fn get(api_version: &str, kind: &str, namespace: &str, name: &str) -> Self {
+        Self::Get {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// A read of a PriorityClass.
+    pub fn priority_class(name: &str) -> Self {
+        Self::get("scheduling.k8s.io/v1", "PriorityClass", "", name)
+    }
+
+    /// A read of a PodGroup.
+    pub fn pod_group(namespace: &str, name: &str) -> Self {
+        Self::get(crate::names::POD_GROUP_API_VERSION, "PodGroup", namespace, name)
+    }
+}
+
+/// What a read gave.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The object of a get.
+    Found(Arc<Object>),
+    /// No such object, or no such kind.
+    Absent,
+    /// The objects of a list.
+    List(Vec<Arc<Object>>),
+    /// The read failed; the text says why.
+    Failed(String),
+}
+
+/// All that is known so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facts(BTreeMap<Read, Answer>);
+
+impl Facts {
+    /// Adds the answer to a read.
+    pub fn add(&mut self, read: Read, answer: Answer) {
+        self.0.insert(read, answer);
+    }
+
+    /// The answer to a read, or a stop that asks for it.
+    pub fn ask(&self, read: Read) -> Result<&Answer, Stop> {
+        self.0.get(&read).ok_or(Stop::Need(read))
+    }
+
+    /// The object of a get: `None` when it does not exist, an error when the read failed.
+    pub fn object(&self, read: Read) -> Result<Option<&Arc<Object>>, Stop> {
+        match self.ask(read)? {
+            Answer::Found(object) => Ok(Some(object)),
+            Answer::Absent | Answer::List(_) => Ok(None),
+            Answer::Failed(why) => Err(Stop::bad(why.clone())),
+        }
+    }
+
+    /// The objects of a list; a kind that does not exist has none.
+    pub fn list(&self, read: Read) -> Result<&[Arc<Object>], Stop> {
+        match self.ask(read)? {
+            Answer::List(items) => Ok(items),
+            Answer::Absent | Answer::Found(_) => Ok(&[]),
+            Answer::Failed(why) => Err(Stop::bad(why.clone())),
+        }
+    }
+}
+
+/// Why a rule gave no PodGroup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// A fact is missing: read it, add it, call again.
+    Need(Read),
+    /// The workload cannot be grouped; the text is for the user.
+    Bad(String),
+    /// The workload's controller has not written yet what the rule needs; the text is for the user.
+    Early(String),
+}
+
+impl Stop {
+    /// A final error.
+    pub fn bad(text: impl Into<String>) -> Self {
+        Self::Bad(text.into())
+    }
+}
+
+impl From<FieldError> for Stop {
+    fn from(error: FieldError) -> Self {
+        Self::Bad(error.to_string())
+    }
+}

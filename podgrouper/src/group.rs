@@ -1,0 +1,66 @@
+//! Pod and owners to PodGroup: the whole decision, without I/O.
+
+mod base;
+mod yaml;
+
+use std::sync::Arc;
+
+use crate::desired::Desired;
+use crate::facts::{Facts, Stop};
+use crate::kinds::{self, Row};
+use crate::object::Object;
+use crate::pod::Pod;
+use crate::settings::Settings;
+
+pub(crate) use base::{base, class_exists, explicit_queue, per_pod, priority};
+
+/// Everything a rule may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The pod being grouped.
+    pub pod: &'a Pod,
+    /// The object at the top of the owner walk, in full; the pod itself when it has no owner.
+    pub top: &'a Object,
+    /// The owners that could be read, bottom first, the top owner last; metadata suffices.
+    pub owners: &'a [Arc<Object>],
+    /// Kinds and their rules, [`kinds::TABLE`] but for tests of a rule by itself.
+    pub table: &'a [Row],
+    /// Settings.
+    pub settings: &'a Settings,
+    /// Facts read so far.
+    pub facts: &'a Facts,
+}
+
+/// A rule: what PodGroup a workload of some kind wants for one of its pods.
+pub type Rule = fn(&Case<'_>) -> Result<Desired, Stop>;
+
+/// The PodGroup that a pod belongs to (`spec/podgrouper.md` 5 to 7).
+///
+/// Pure: equal arguments give equal results. Where the rule needs something that `case.facts` does
+/// not hold it stops with [`Stop::Need`]. Cost: proportional to the subgroups of the workload.
+pub fn group(case: &Case<'_>) -> Result<Desired, Stop> {
+    let gvk = case.top.gvk();
+    let mut desired = match kinds::find(case.table, &gvk) {
+        Some(rule) => rule(case)?,
+        None => match kinds::karta::group(case)? {
+            Some(desired) => desired,
+            None => base(case, case.owners)?,
+        },
+    };
+    label_node_pool(case, &mut desired);
+    Ok(desired)
+}
+
+/// Step 9 of the reconcile order: the pod's node pool, unless the owner named one.
+fn label_node_pool(case: &Case<'_>, desired: &mut Desired) {
+    let key = &case.settings.node_pool_label;
+    if key.is_empty() {
+        return;
+    }
+    if let Some(pool) = case.pod.label(key) {
+        desired.labels.entry(key.clone()).or_insert_with(|| pool.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests;

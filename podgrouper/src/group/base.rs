@@ -1,0 +1,216 @@
+//! What every rule starts from (`spec/podgrouper.md` 6): identity, labels, queue, priority,
+//! preemptibility, durations and topology of a PodGroup from its top owner and the pod.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Case;
+use super::yaml::scalar;
+use crate::defaults::Defaults;
+use crate::desired::{Desired, Preemptibility, Topology};
+use crate::duration::GoDuration;
+use crate::facts::{Answer, Facts, Read, Stop};
+use crate::names;
+use crate::object::Object;
+use crate::pod::Pod;
+use crate::settings::Settings;
+
+const FALLBACK_PRIORITY: &str = "train";
+
+/// The default PodGroup of the top owner, with the owners that settings are searched in, bottom
+/// first. An empty list stands for the top owner alone.
+pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Stop> {
+    let alone;
+    let list = if list.is_empty() {
+        alone = [Arc::new(case.top.clone())];
+        &alone
+    } else {
+        list
+    };
+    let mut notes = Vec::new();
+    let defaults = Defaults::read(case.settings, case.facts, &mut notes)?;
+    let mut search = Search { case, list, defaults: &defaults, notes: &mut notes };
+    let priority_class = search.priority(FALLBACK_PRIORITY)?;
+    let preemptibility = search.preemptibility();
+    let preemption_delay = search.duration(names::PREEMPTION_DELAY, false);
+    let staleness_grace = search.duration(names::STALENESS_GRACE, true);
+    Ok(Desired {
+        name: format!("pg-{}-{}", case.top.name(), case.top.uid()),
+        namespace: case.pod.namespace.clone(),
+        owner: case.top.reference(),
+        labels: labels(case.top, case.pod),
+        annotations: annotations(case.top, case.pod),
+        queue: queue(case.top, case.pod, case.settings),
+        priority_class,
+        preemptibility,
+        preemption_delay,
+        staleness_grace,
+        topology: topology(case.top),
+        min_member: 1,
+        min_subgroups: None,
+        subgroups: Vec::new(),
+        notes,
+        foreign: None,
+    })
+}
+
+/// One PodGroup per pod, owned by the pod; all else from the top owner.
+pub(crate) fn per_pod(case: &Case<'_>) -> Result<Desired, Stop> {
+    let mut desired = base(case, &[])?;
+    desired.name = format!("pg-{}-{}", case.pod.name, case.pod.uid);
+    desired.owner = case.pod.reference();
+    Ok(desired)
+}
+
+/// The priority class by the top owner alone, with the fallback of a kind.
+pub(crate) fn priority(
+    case: &Case<'_>,
+    fallback: &str,
+    notes: &mut Vec<String>,
+) -> Result<String, Stop> {
+    let defaults = Defaults::read(case.settings, case.facts, &mut Vec::new())?;
+    let list = [Arc::new(case.top.clone())];
+    Search { case, list: &list, defaults: &defaults, notes }.priority(fallback)
+}
+
+/// The top owner's labels, and the pod's `user`.
+fn labels(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
+    let mut labels = owned(top.labels());
+    if let Some(user) = pod.label(names::USER) {
+        labels.entry(names::USER.to_owned()).or_insert_with(|| user.to_owned());
+    }
+    labels
+}
+
+/// The pod's `user`, the identity of the top owner, then all annotations of the top owner.
+fn annotations(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    if let Some(user) = pod.annotation(names::USER) {
+        all.insert(names::USER.to_owned(), user.to_owned());
+    }
+    all.insert(names::TOP_OWNER_ANNOTATION.to_owned(), top_owner_text(top));
+    all.extend(owned(top.annotations()));
+    all
+}
+
+fn owned<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<String, String> {
+    pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+fn top_owner_text(top: &Object) -> String {
+    let gvk = top.gvk();
+    let rows = [
+        ("name", top.name()),
+        ("uid", top.uid()),
+        ("group", &gvk.group),
+        ("version", &gvk.version),
+        ("kind", &gvk.kind),
+    ];
+    rows.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect()
+}
+
+/// The queue of a workload: owner's label, pod's label, project, default; presence counts.
+pub(crate) fn queue(top: &Object, pod: &Pod, settings: &Settings) -> String {
+    if let Some(queue) = explicit_queue(top, pod, settings) {
+        return queue;
+    }
+    let project = top.label(names::PROJECT_LABEL).or_else(|| pod.label(names::PROJECT_LABEL));
+    match project {
+        None | Some("") => names::DEFAULT_QUEUE.to_owned(),
+        Some(project) => match pod.label(&settings.node_pool_label) {
+            Some(pool) => format!("{project}-{pool}"),
+            None => project.to_owned(),
+        },
+    }
+}
+
+/// The queue that a label of the owner or the pod names.
+pub(crate) fn explicit_queue(top: &Object, pod: &Pod, settings: &Settings) -> Option<String> {
+    let key = &settings.queue_label;
+    top.label(key).or_else(|| pod.label(key)).map(str::to_owned)
+}
+
+/// The root constraint that the owner's annotations name; combinations are not checked here.
+pub(crate) fn topology(top: &Object) -> Topology {
+    let text = |key: &str| top.annotation(key).unwrap_or_default().to_owned();
+    Topology {
+        name: text(names::TOPOLOGY),
+        required: text(names::TOPOLOGY_REQUIRED),
+        preferred: text(names::TOPOLOGY_PREFERRED),
+    }
+}
+
+/// Whether a priority class of this name exists; a failed read counts as no.
+pub(crate) fn class_exists(facts: &Facts, name: &str) -> Result<bool, Stop> {
+    if name.is_empty() {
+        return Ok(false);
+    }
+    Ok(matches!(facts.ask(Read::priority_class(name))?, Answer::Found(_)))
+}
+
+/// A search through owners bottom to top, then the pod, then the defaults per type.
+struct Search<'a> {
+    case: &'a Case<'a>,
+    list: &'a [Arc<Object>],
+    defaults: &'a Defaults,
+    notes: &'a mut Vec<String>,
+}
+
+impl Search<'_> {
+    fn priority(&mut self, fallback: &str) -> Result<String, Stop> {
+        let pod = self.case.pod;
+        for owner in self.list {
+            let candidate = owner
+                .label(names::PRIORITY_LABEL)
+                .or_else(|| pod.label(names::PRIORITY_LABEL))
+                .or_else(|| Some(pod.priority_class.as_str()).filter(|name| !name.is_empty()));
+            let Some(candidate) = candidate else { continue };
+            if class_exists(self.case.facts, candidate)? {
+                return Ok(candidate.to_owned());
+            }
+            self.notes.push(format!("priority class {candidate:?} does not exist"));
+        }
+        for owner in self.list {
+            let Some(entry) = self.defaults.of(&owner.gvk()) else { continue };
+            if class_exists(self.case.facts, &entry.priority_name)? {
+                return Ok(entry.priority_name.clone());
+            }
+        }
+        Ok(fallback.to_owned())
+    }
+
+    fn preemptibility(&mut self) -> Option<Preemptibility> {
+        let key = names::PREEMPTIBILITY_LABEL;
+        let owners = self.list.iter().map(|owner| owner.label(key));
+        for text in owners.chain([self.case.pod.label(key)]).flatten() {
+            if text.is_empty() {
+                return None;
+            }
+            match Preemptibility::parse(text) {
+                Some(found) => return Some(found),
+                None => self
+                    .notes
+                    .push(format!("label {key} is {text:?}, want preemptible or non-preemptible")),
+            }
+        }
+        let of = |owner: &Arc<Object>| {
+            let text = &self.defaults.of(&owner.gvk())?.preemptibility;
+            Preemptibility::parse(&text.to_lowercase())
+        };
+        self.list.iter().find_map(of)
+    }
+
+    fn duration(&mut self, key: &str, may_be_negative: bool) -> Option<GoDuration> {
+        let owners = self.list.iter().map(|owner| owner.annotation(key));
+        for text in owners.chain([self.case.pod.annotation(key)]).flatten() {
+            match GoDuration::parse(text) {
+                Some(found) if may_be_negative || !found.is_negative() => return Some(found),
+                Some(_) | None => {
+                    self.notes
+                        .push(format!("annotation {key} is {text:?}, want a duration like 90s"));
+                }
+            }
+        }
+        None
+    }
+}

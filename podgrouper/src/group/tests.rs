@@ -1,0 +1,1 @@
+//! The golden vectors of the rules.

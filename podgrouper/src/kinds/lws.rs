@@ -1,0 +1,221 @@
+//! LeaderWorkerSet: one PodGroup per group of pods (`spec/podgrouper.md` 7.11).
+
+use serde_json::Value;
+
+use super::segments;
+use crate::desired::{Desired, Min, Subgroup, Topology};
+use crate::facts::Stop;
+use crate::group::{Case, base};
+use crate::names;
+use crate::object;
+
+const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";
+const WORKER_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
+const SIZE_ANNOTATION: &str = "leaderworkerset.sigs.k8s.io/size";
+const TEMPLATE: &str = "spec.leaderWorkerTemplate";
+
+/// A `LeaderWorkerSet`.
+pub(crate) fn leader_worker_set(case: &Case<'_>) -> Result<Desired, Stop> {
+    let mut desired = base(case, &[])?;
+    let group = case.pod.label(GROUP_LABEL).and_then(|text| text.parse::<i32>().ok());
+    if let Some(group) = group {
+        desired.name = format!("{}-group-{group}", desired.name);
+    }
+    let size = object::int(case.top.value(), &format!("{TEMPLATE}.size"))?
+        .ok_or_else(|| Stop::bad(format!("{TEMPLATE}.size is not set")))?;
+    if size <= 0 {
+        return Err(Stop::bad(format!("{TEMPLATE}.size is {size}, want 1 or more")));
+    }
+    let worker = match case.pod.label(WORKER_LABEL) {
+        Some(text) => Some(segments::index(text, WORKER_LABEL)?),
+        None => None,
+    };
+    let members = members(case, size, worker)?;
+    desired.min_member = members;
+    match segment_size(case)? {
+        Some(segment) if members > 1 || case.settings.is_peer() => {
+            add_segments(case, &mut desired, Shape { members, segment, worker })?;
+        }
+        Some(_) | None => add_flat(case, &mut desired, members, worker),
+    }
+    Ok(desired)
+}
+
+/// Pods that the group needs now: all, or only the leader until it has a node.
+fn members(case: &Case<'_>, size: i64, worker: Option<i64>) -> Result<i64, Stop> {
+    match object::text(case.top.value(), "spec.startupPolicy")? {
+        None | Some("" | "LeaderCreated") => Ok(size),
+        Some("LeaderReady") if worker == Some(0) && case.pod.node.is_empty() => Ok(1),
+        Some("LeaderReady") => {
+            let stated = case.pod.annotation(SIZE_ANNOTATION).and_then(|text| text.parse().ok());
+            Ok(stated.map_or(size, |stated: i32| i64::from(stated)))
+        }
+        Some(other) => Err(Stop::bad(format!(
+            "spec.startupPolicy is {other:?}, want LeaderCreated or LeaderReady"
+        ))),
+    }
+}
+
+fn add_flat(case: &Case<'_>, desired: &mut Desired, members: i64, worker: Option<i64>) {
+    desired.subgroups.push(Subgroup::leaf("leader", 1));
+    if members > 1 {
+        desired.subgroups.push(Subgroup::leaf("workers", members - 1));
+    }
+    let leaf = if worker == Some(0) { "leader" } else { "workers" };
+    desired.route(&case.pod.name, leaf);
+}
+
+/// A group cut into segments.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    members: i64,
+    segment: i64,
+    worker: Option<i64>,
+}
+
+impl Shape {
+    fn is_divisible(self) -> bool {
+        (self.members - 1) % self.segment == 0
+    }
+
+    /// The segment of a worker; the leader is worker 0.
+    fn of(self, worker: i64) -> i64 {
+        match worker {
+            0 => 0,
+            _ if self.is_divisible() => (worker - 1) / self.segment,
+            _ => worker / self.segment,
+        }
+    }
+
+    fn count(self) -> i64 {
+        self.of(self.members - 1) + 1
+    }
+
+    /// How many pods fall into a segment, the leader among them.
+    fn pods_in(self, segment: i64) -> i64 {
+        let first =
+            if self.is_divisible() { segment * self.segment + 1 } else { segment * self.segment };
+        let last = (first + self.segment).min(self.members);
+        let leader = i64::from(segment == 0 && self.is_divisible());
+        (last - first).max(0) + leader
+    }
+}
+
+fn segment_size(case: &Case<'_>) -> Result<Option<i64>, Stop> {
+    let top = case.top.value();
+    if let Some(size) = object::int(top, &format!("{TEMPLATE}.subGroupPolicy.subGroupSize"))? {
+        return Ok(Some(size));
+    }
+    let own = segments::size(case.top.annotation(names::SEGMENT_SIZE), "the LeaderWorkerSet")?;
+    let template = &top["spec"]["leaderWorkerTemplate"]["workerTemplate"];
+    match own {
+        Some(size) => Ok(Some(size)),
+        None => {
+            segments::size(object::annotation(template, names::SEGMENT_SIZE), "the worker template")
+        }
+    }
+}
+
+fn add_segments(case: &Case<'_>, desired: &mut Desired, shape: Shape) -> Result<(), Stop> {
+    let least = if case.settings.is_peer() { 2 } else { 1 };
+    if shape.segment < least || shape.segment > shape.members {
+        return Err(Stop::bad(format!(
+            "segment size is {}, want {least} to {}, the size of the group",
+            shape.segment, shape.members
+        )));
+    }
+    let path = format!("{TEMPLATE}.subGroupPolicy.subGroupPolicyType");
+    let policy = object::text(case.top.value(), &path)?.unwrap_or("LeaderWorker");
+    let is_excluded = policy == "LeaderExcluded";
+    if is_excluded && !shape.is_divisible() {
+        return Err(Stop::bad(format!(
+            "LeaderExcluded: {} workers are not divisible by segment size {}",
+            shape.members - 1,
+            shape.segment
+        )));
+    }
+    segments::check_count(shape.count())?;
+    let minima = if case.settings.is_peer() {
+        peer_minima(shape, is_excluded)
+    } else {
+        minima(shape, is_excluded)
+    };
+    let topology = topology(case);
+    if is_excluded {
+        desired.subgroups.push(Subgroup::leaf("leader", 1));
+    }
+    for (index, members) in minima.iter().enumerate() {
+        desired.subgroups.push(
+            Subgroup::leaf(format!("segment-{index}"), *members).with_topology(topology.clone()),
+        );
+    }
+    if !is_excluded {
+        split_first(desired, minima[0]);
+    }
+    let leaf = match (shape.worker.unwrap_or(0), shape.of(shape.worker.unwrap_or(0))) {
+        (0, _) => "leader".to_owned(),
+        (_, 0) if !is_excluded => "workers".to_owned(),
+        (_, segment) => format!("segment-{segment}"),
+    };
+    desired.route(&case.pod.name, &leaf);
+    Ok(())
+}
+
+/// Turns segment 0 into a parent of the leader and its workers.
+fn split_first(desired: &mut Desired, members: i64) {
+    let first = desired.subgroups.iter_mut().find(|row| row.name == "segment-0");
+    let Some(first) = first else { return };
+    first.min = Min::Subgroups(if members > 1 { 2 } else { 1 });
+    desired.subgroups.push(Subgroup::leaf("leader", 1).below("segment-0"));
+    if members > 1 {
+        desired.subgroups.push(Subgroup::leaf("workers", members - 1).below("segment-0"));
+    }
+}
+
+/// Minimum of each segment. All leaves of the group together need every pod of it once.
+fn minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
+    let leader = |segment: i64| i64::from(is_excluded && segment == 0);
+    (0..shape.count()).map(|segment| shape.pods_in(segment) - leader(segment)).collect()
+}
+
+/// The peer's minima: wrong by one where the only segment is also the last.
+fn peer_minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
+    let count = shape.count();
+    let mut minima = vec![shape.segment; usize::try_from(count).unwrap_or(0)];
+    let last = (0..shape.members).filter(|worker| shape.of(*worker) == count - 1).count();
+    if let Some(slot) = minima.last_mut() {
+        *slot = i64::try_from(last).unwrap_or(i64::MAX);
+    }
+    if !is_excluded && shape.is_divisible() {
+        minima[0] += 1;
+    }
+    minima
+}
+
+fn topology(case: &Case<'_>) -> Option<Topology> {
+    let template: &Value = &case.top.value()["spec"]["leaderWorkerTemplate"]["workerTemplate"];
+    let find = |key: &str| case.pod.annotation(key).or_else(|| object::annotation(template, key));
+    let name = find(names::TOPOLOGY).or_else(|| case.top.annotation(names::TOPOLOGY));
+    segments::constraint(name, find(names::SEGMENT_REQUIRED), find(names::SEGMENT_PREFERRED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, minima};
+
+    /// Leaves of both policies need every pod of the group exactly once.
+    #[test]
+    fn minima_add_up_to_the_group() {
+        for members in 2..40 {
+            for segment in 1..=members {
+                let shape = Shape { members, segment, worker: None };
+                let within: i64 = minima(shape, false).iter().sum();
+                assert_eq!(within, members, "{shape:?}");
+                if shape.is_divisible() {
+                    let excluded: i64 = minima(shape, true).iter().sum();
+                    assert_eq!(excluded + 1, members, "{shape:?}");
+                }
+            }
+        }
+    }
+}

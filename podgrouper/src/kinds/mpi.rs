@@ -1,0 +1,40 @@
+//! MPIJob of both API versions (`spec/podgrouper.md` 7.6).
+
+use super::kubeflow::{Replicas, gang};
+use crate::desired::Desired;
+use crate::facts::{Read, Stop};
+use crate::group::Case;
+use crate::object;
+
+const FIELD: &str = "mpiReplicaSpecs";
+
+/// An `MPIJob`. A launcher that comes only after its workers run is left out until it is there.
+pub(crate) fn mpi_job(case: &Case<'_>) -> Result<Desired, Stop> {
+    let mut desired = gang(case, FIELD, &["Launcher", "Worker"])?;
+    let policy = object::text(case.top.value(), "spec.launcherCreationPolicy")?;
+    if policy != Some("WaitForWorkersReady") || has_launcher(case)? {
+        return Ok(desired);
+    }
+    let Some(replicas) = Replicas::read(case, FIELD)? else { return Ok(desired) };
+    let launchers = replicas.get("Launcher").map_or(0, |row| row.count);
+    desired.min_member -= launchers;
+    if !case.settings.is_peer() {
+        desired.min_member = desired.min_member.max(0);
+    }
+    Ok(desired)
+}
+
+fn has_launcher(case: &Case<'_>) -> Result<bool, Stop> {
+    let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let read = Read::List {
+        api_version: "v1".to_owned(),
+        kind: "Pod".to_owned(),
+        namespace: case.top.namespace().to_owned(),
+        prefix: String::new(),
+        labels: vec![
+            label("training.kubeflow.org/job-name", case.top.name()),
+            label("training.kubeflow.org/job-role", "launcher"),
+        ],
+    };
+    Ok(case.facts.list(read)?.iter().any(|pod| !pod.is_terminating()))
+}

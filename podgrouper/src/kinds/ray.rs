@@ -1,0 +1,260 @@
+//! RayCluster, RayJob, RayService (`spec/podgrouper.md` 7.7): a head and worker groups.
+
+use serde_json::Value;
+
+use super::templates::{Part, foreign, foreign_text};
+use crate::desired::{Desired, Subgroup, Topology};
+use crate::facts::{Answer, Read, Stop};
+use crate::group::{Case, base};
+use crate::names;
+use crate::object::{self, Object};
+
+const HEAD: &str = "headgroup";
+const CATCH_ALL: &str = "default";
+const GROUP_LABEL: &str = "ray.io/group";
+const NODE_TYPE_LABEL: &str = "ray.io/node-type";
+const PRIORITY_LABEL: &str = "ray.io/priority-class-name";
+
+/// A `RayCluster`.
+pub(crate) fn ray_cluster(case: &Case<'_>) -> Result<Desired, Stop> {
+    ray(case, case.top)
+}
+
+/// A `RayJob`: the cluster that its status names.
+pub(crate) fn ray_job(case: &Case<'_>) -> Result<Desired, Stop> {
+    by_status(case, &["status.rayClusterName"])
+}
+
+/// A `RayService`: the active cluster, else the pending one.
+pub(crate) fn ray_service(case: &Case<'_>) -> Result<Desired, Stop> {
+    const ACTIVE: &str = "status.activeServiceStatus.rayClusterName";
+    const PENDING: &str = "status.pendingServiceStatus.rayClusterName";
+    by_status(case, &[ACTIVE, PENDING])
+}
+
+fn by_status(case: &Case<'_>, paths: &[&str]) -> Result<Desired, Stop> {
+    let mut name = None;
+    for path in paths {
+        name = name.or(object::text(case.top.value(), path)?);
+    }
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Err(Stop::Early(format!("{} is not set yet", paths.join(" or "))));
+    };
+    let version = case.top.gvk().api_version();
+    let read = Read::get(&version, "RayCluster", case.top.namespace(), name);
+    match case.facts.object(read)? {
+        Some(cluster) => ray(case, cluster),
+        None => Err(Stop::Early(format!("RayCluster {name} does not exist yet"))),
+    }
+}
+
+/// A worker group as the rule sees it.
+struct Group {
+    /// `groupName`, the value of the pods' group label.
+    label: String,
+    /// Name of the subgroup.
+    subgroup: String,
+    members: i64,
+    topology: Option<Topology>,
+}
+
+fn ray(case: &Case<'_>, cluster: &Object) -> Result<Desired, Stop> {
+    let mut desired = base(case, &[])?;
+    if let Some(class) = case.top.label(PRIORITY_LABEL) {
+        class.clone_into(&mut desired.priority_class);
+    }
+    let foreign = if case.settings.is_peer() { Vec::new() } else { foreign_parts(case, cluster) };
+    let groups = groups(case, cluster, &foreign)?;
+    let has_head = !foreign.iter().any(|name| name == HEAD);
+    let existing = case.facts.ask(Read::pod_group(&desired.namespace, &desired.name))?;
+    desired.min_member =
+        i64::from(has_head) + groups.iter().map(|group| group.members).sum::<i64>();
+    desired.foreign = foreign_text(
+        &foreign.iter().map(String::as_str).collect::<Vec<_>>(),
+        &case.settings.scheduler,
+    );
+    let stored = match existing {
+        Answer::Found(stored) => object::list(stored.value(), "spec.subGroups")?,
+        Answer::Absent | Answer::List(_) | Answer::Failed(_) => &[],
+    };
+    if matches!(existing, Answer::Found(_)) && stored.is_empty() {
+        return Ok(desired);
+    }
+    if has_head {
+        let head = &cluster.value()["spec"]["headGroupSpec"]["template"];
+        desired.subgroups.push(Subgroup::leaf(HEAD, 1).with_topology(topology(head, HEAD)?));
+    }
+    for group in &groups {
+        desired.subgroups.push(
+            Subgroup::leaf(&group.subgroup, group.members).with_topology(group.topology.clone()),
+        );
+    }
+    route(case, &mut desired, &groups, stored);
+    Ok(desired)
+}
+
+/// Puts the pod into its group. A pod that belongs to none goes to a leaf that needs no pod: the
+/// scheduler never looks at a pod without subgroup in a PodGroup that has some.
+fn route(case: &Case<'_>, desired: &mut Desired, groups: &[Group], stored: &[Value]) {
+    let label = case.pod.label(GROUP_LABEL);
+    let is_worker = case.pod.label(NODE_TYPE_LABEL) == Some("worker");
+    let group = groups.iter().find(|group| Some(group.label.as_str()) == label);
+    let subgroup = match (label, group) {
+        (Some(HEAD), Some(group)) if is_worker && !case.settings.is_peer() => {
+            Some(group.subgroup.as_str())
+        }
+        (Some(HEAD), _) => Some(HEAD),
+        (_, Some(group)) => Some(group.subgroup.as_str()),
+        (_, None) => None,
+    };
+    let is_routed = subgroup.is_some_and(|name| desired.route(&case.pod.name, name));
+    if case.settings.is_peer() {
+        if !is_routed {
+            desired.notes.push(format!("no subgroup for label {GROUP_LABEL} {label:?}"));
+        }
+        return;
+    }
+    let has_catch_all = stored.iter().any(|row| row["name"] == CATCH_ALL);
+    if !is_routed || has_catch_all || submits_to_us(case) {
+        desired.subgroups.push(Subgroup::leaf(CATCH_ALL, 0));
+    }
+    if !is_routed {
+        desired.route(&case.pod.name, CATCH_ALL);
+    }
+}
+
+/// Whether the job's submitter, a pod without group label, says that it runs under our scheduler.
+fn submits_to_us(case: &Case<'_>) -> bool {
+    let template = &case.top.value()["spec"]["submitterPodTemplate"];
+    template["spec"]["schedulerName"] == case.settings.scheduler.as_str()
+}
+
+fn foreign_parts(case: &Case<'_>, cluster: &Object) -> Vec<String> {
+    let spec = &cluster.value()["spec"];
+    let workers = spec["workerGroupSpecs"].as_array().map_or(&[][..], Vec::as_slice);
+    let names: Vec<String> =
+        (0..).zip(workers).map(|(index, group)| group_name(group, index)).collect();
+    let head = Part { name: HEAD, template: &spec["headGroupSpec"]["template"] };
+    let part = |(name, group): (&'_ String, &'_ Value)| (name.clone(), group["template"].clone());
+    let templates: Vec<(String, Value)> = names.iter().zip(workers).map(part).collect();
+    let parts: Vec<Part<'_>> = [head]
+        .into_iter()
+        .chain(templates.iter().map(|(name, template)| Part { name, template }))
+        .collect();
+    let names = foreign(&parts, &case.settings.scheduler);
+    names.into_iter().map(str::to_owned).collect()
+}
+
+fn group_name(group: &Value, index: usize) -> String {
+    match group["groupName"].as_str() {
+        None | Some("") => format!("worker-group-{index}"),
+        Some(name) => name.to_owned(),
+    }
+}
+
+fn groups(case: &Case<'_>, cluster: &Object, foreign: &[String]) -> Result<Vec<Group>, Stop> {
+    let mut groups: Vec<Group> = Vec::new();
+    let specs = object::list(cluster.value(), "spec.workerGroupSpecs")?;
+    for (index, spec) in specs.iter().enumerate() {
+        let place = format!("spec.workerGroupSpecs[{index}]");
+        let name = group_name(spec, index);
+        if foreign.contains(&name) {
+            continue;
+        }
+        let members = if case.settings.is_peer() {
+            match peer_members(spec, &place)? {
+                None => continue,
+                Some(members) => members,
+            }
+        } else {
+            members(spec, &place)?
+        };
+        let is_taken = |name: &str| {
+            name == HEAD || name == CATCH_ALL || groups.iter().any(|group| group.subgroup == name)
+        };
+        let subgroup =
+            if case.settings.is_peer() { name.clone() } else { legal(&name, index, is_taken) };
+        let topology = topology(&spec["template"], &name)?;
+        groups.push(Group { label: name, subgroup, members, topology });
+    }
+    Ok(groups)
+}
+
+struct Counts {
+    replicas: Option<i64>,
+    min: i64,
+    hosts: i64,
+}
+
+fn counts(spec: &Value, place: &str) -> Result<Counts, Stop> {
+    let int =
+        |key: &str| object::int(spec, key).map_err(|error| Stop::bad(format!("{place}: {error}")));
+    Ok(Counts {
+        replicas: int("replicas")?,
+        min: int("minReplicas")?.unwrap_or(0),
+        hosts: int("numOfHosts")?.unwrap_or(1),
+    })
+}
+
+fn peer_members(spec: &Value, place: &str) -> Result<Option<i64>, Stop> {
+    let counts = counts(spec, place)?;
+    if object::boolean(spec, "suspended")? == Some(true) {
+        return Ok(None);
+    }
+    let replicas = counts.replicas.unwrap_or(0);
+    if counts.min > replicas {
+        return Err(Stop::bad(format!(
+            "{place}.minReplicas is {}, more than replicas, which is {replicas}",
+            counts.min
+        )));
+    }
+    let wanted = if counts.min > 0 { counts.min } else { replicas };
+    Ok((wanted > 0).then_some(wanted * counts.hosts))
+}
+
+/// Pods that the group needs: KubeRay keeps the replicas between its bounds, so do we.
+fn members(spec: &Value, place: &str) -> Result<i64, Stop> {
+    let counts = counts(spec, place)?;
+    let max = object::int(spec, "maxReplicas")?.unwrap_or(i64::from(i32::MAX));
+    if object::boolean(spec, "suspend")? == Some(true) {
+        return Ok(0);
+    }
+    if counts.min > max {
+        return Err(Stop::bad(format!(
+            "{place}.minReplicas is {}, more than maxReplicas, which is {max}",
+            counts.min
+        )));
+    }
+    let replicas = counts.replicas.unwrap_or(counts.min).clamp(counts.min, max);
+    let wanted = if counts.min > 0 { counts.min } else { replicas };
+    Ok(wanted.max(0) * counts.hosts.max(1))
+}
+
+/// A name that the API accepts, unlike any other of the cluster.
+fn legal(name: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = name.chars().map(safe).collect();
+    let name = name.trim_matches('-');
+    let name = if name.is_empty() { "worker-group" } else { name };
+    if is_taken(name) { format!("{name}-{index}") } else { name.to_owned() }
+}
+
+/// The constraint that a template's annotations name; a level without a topology is an error.
+fn topology(template: &Value, group: &str) -> Result<Option<Topology>, Stop> {
+    let text = |key: &str| object::annotation(template, key).unwrap_or_default().to_owned();
+    let topology = Topology {
+        name: text(names::TOPOLOGY),
+        required: text(names::TOPOLOGY_REQUIRED),
+        preferred: text(names::TOPOLOGY_PREFERRED),
+    };
+    if topology.required.is_empty() && topology.preferred.is_empty() {
+        return Ok(None);
+    }
+    if topology.name.is_empty() {
+        return Err(Stop::bad(format!(
+            "group {group} names a topology level but no topology; set annotation {}",
+            names::TOPOLOGY
+        )));
+    }
+    Ok(Some(topology))
+}

@@ -1,0 +1,204 @@
+//! A wanted PodGroup against the stored one: what to write, if anything (`spec/podgrouper.md` 8).
+
+use serde_json::{Map, Value, json};
+
+use crate::desired::{Desired, Min, Subgroup, Topology};
+use crate::duration::GoDuration;
+use crate::names;
+use crate::object::{Object, OwnerRef};
+use crate::settings::Settings;
+
+/// What brings a PodGroup to what is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Write {
+    /// Nothing: it is as wanted.
+    Nothing,
+    /// Create this object.
+    Create(Value),
+    /// Apply this merge patch. It carries the stored object's UID and resourceVersion, so that it
+    /// fails with a conflict when anybody wrote in between.
+    Patch(Value),
+}
+
+/// The write that brings the stored PodGroup to what is wanted.
+pub fn merge(desired: &Desired, stored: Option<&Object>, settings: &Settings) -> Write {
+    match stored {
+        None => Write::Create(create(desired)),
+        Some(stored) => update(desired, stored, settings),
+    }
+}
+
+fn create(desired: &Desired) -> Value {
+    let mut spec = spec(desired);
+    spec.retain(|_, value| !value.is_null());
+    json!({
+        "apiVersion": names::POD_GROUP_API_VERSION,
+        "kind": "PodGroup",
+        "metadata": {
+            "name": desired.name,
+            "namespace": desired.namespace,
+            "labels": desired.labels,
+            "annotations": desired.annotations,
+            "ownerReferences": [owner(&desired.owner)],
+        },
+        "spec": spec,
+    })
+}
+
+fn owner(owner: &OwnerRef) -> Value {
+    json!({"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name,
+        "uid": owner.uid})
+}
+
+/// The fields of the spec that this component owns; null where a field is to be absent.
+fn spec(desired: &Desired) -> Map<String, Value> {
+    let duration = |value: Option<GoDuration>| json!(value.map(|value| value.to_string()));
+    let (members, subgroups) = match desired.min_subgroups {
+        Some(subgroups) => (Value::Null, json!(subgroups)),
+        None => (json!(desired.min_member), Value::Null),
+    };
+    let rows: Vec<Value> = desired.subgroups.iter().map(subgroup).collect();
+    let fields = [
+        ("queue", json!(desired.queue)),
+        ("priorityClassName", json!(desired.priority_class)),
+        ("preemptibility", json!(desired.preemptibility.map(|value| value.as_str()))),
+        ("preemptionDelay", duration(desired.preemption_delay)),
+        ("stalenessGracePeriod", duration(desired.staleness_grace)),
+        ("topologyConstraint", topology(&desired.topology)),
+        ("minMember", members),
+        ("minSubGroup", subgroups),
+        ("subGroups", if rows.is_empty() { Value::Null } else { Value::Array(rows) }),
+    ];
+    fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn topology(topology: &Topology) -> Value {
+    let fields = [
+        ("topology", &topology.name),
+        ("requiredTopologyLevel", &topology.required),
+        ("preferredTopologyLevel", &topology.preferred),
+    ];
+    let set = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    let table: Map<String, Value> = set.map(|(key, text)| (key.to_owned(), json!(text))).collect();
+    if table.is_empty() { Value::Null } else { Value::Object(table) }
+}
+
+fn subgroup(subgroup: &Subgroup) -> Value {
+    let mut row = Map::new();
+    row.insert("name".to_owned(), json!(subgroup.name));
+    if let Some(parent) = &subgroup.parent {
+        row.insert("parent".to_owned(), json!(parent));
+    }
+    match subgroup.min {
+        Min::Members(members) => row.insert("minMember".to_owned(), json!(members)),
+        Min::Subgroups(subgroups) => row.insert("minSubGroup".to_owned(), json!(subgroups)),
+    };
+    if let Some(found) = subgroup.topology.as_ref().map(topology).filter(|value| !value.is_null()) {
+        row.insert("topologyConstraint".to_owned(), found);
+    }
+    Value::Object(row)
+}
+
+fn update(desired: &Desired, stored: &Object, settings: &Settings) -> Write {
+    let mut patch = Map::new();
+    let spec = spec_patch(desired, &stored.value()["spec"]);
+    if !spec.is_empty() {
+        patch.insert("spec".to_owned(), Value::Object(spec));
+    }
+    let mut meta = Map::new();
+    let labels = desired.labels.iter().filter(|(key, value)| {
+        let found = stored.label(key);
+        // Both keys stay as they are once the PodGroup exists: the pool never comes later.
+        let is_kept =
+            **key == settings.node_pool_label || (**key == settings.queue_label && found.is_some());
+        !is_kept && found != Some(value.as_str())
+    });
+    let labels: Map<String, Value> =
+        labels.map(|(key, value)| (key.clone(), json!(value))).collect();
+    let annotations =
+        desired.annotations.iter().filter(|(key, value)| stored.annotation(key) != Some(value));
+    let annotations: Map<String, Value> =
+        annotations.map(|(key, value)| (key.clone(), json!(value))).collect();
+    for (key, table) in [("labels", labels), ("annotations", annotations)] {
+        if !table.is_empty() {
+            meta.insert(key.to_owned(), Value::Object(table));
+        }
+    }
+    if stored.owners() != [desired.owner.clone()] || has_flags(stored) {
+        meta.insert("ownerReferences".to_owned(), json!([owner(&desired.owner)]));
+    }
+    if patch.is_empty() && meta.is_empty() {
+        return Write::Nothing;
+    }
+    meta.insert("uid".to_owned(), json!(stored.uid()));
+    meta.insert("resourceVersion".to_owned(), json!(stored.resource_version()));
+    patch.insert("metadata".to_owned(), Value::Object(meta));
+    Write::Patch(Value::Object(patch))
+}
+
+/// Whether an owner reference carries `controller` or `blockOwnerDeletion`, which ours do not.
+fn has_flags(stored: &Object) -> bool {
+    let owners = stored.value()["metadata"]["ownerReferences"].as_array();
+    let is_set = |owner: &Value| owner["controller"] == true || owner["blockOwnerDeletion"] == true;
+    owners.is_some_and(|owners| owners.iter().any(is_set))
+}
+
+fn spec_patch(desired: &Desired, stored: &Value) -> Map<String, Value> {
+    let mut wanted = spec(desired);
+    // The queue is the group's own once it exists, also an empty one.
+    wanted.remove("queue");
+    if desired.topology.name.is_empty() {
+        wanted.remove("topologyConstraint");
+    }
+    let mut patch = Map::new();
+    for (key, value) in wanted {
+        if !same(&key, &stored[&key], &value) {
+            let value =
+                if key == "topologyConstraint" { replace(&stored[&key], value) } else { value };
+            patch.insert(key, value);
+        }
+    }
+    patch
+}
+
+/// A merge patch that leaves nothing of the stored table behind.
+fn replace(stored: &Value, wanted: Value) -> Value {
+    let (Some(stored), Value::Object(mut table)) = (stored.as_object(), wanted.clone()) else {
+        return wanted;
+    };
+    for key in stored.keys() {
+        table.entry(key.clone()).or_insert(Value::Null);
+    }
+    Value::Object(table)
+}
+
+/// Equality of one field: absent, null and empty are the same, durations compare by length.
+fn same(key: &str, stored: &Value, wanted: &Value) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(rows) => rows.is_empty(),
+        Value::Object(table) => table.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    };
+    if is_empty(stored) && is_empty(wanted) {
+        return true;
+    }
+    match (key, stored, wanted) {
+        (
+            "preemptionDelay" | "stalenessGracePeriod",
+            Value::String(stored),
+            Value::String(wanted),
+        ) => GoDuration::parse(stored) == GoDuration::parse(wanted),
+        ("subGroups", Value::Array(stored), Value::Array(wanted)) => {
+            let row = |(stored, wanted): (&Value, &Value)| same_subgroup(stored, wanted);
+            stored.len() == wanted.len() && stored.iter().zip(wanted).all(row)
+        }
+        _ => stored == wanted,
+    }
+}
+
+fn same_subgroup(stored: &Value, wanted: &Value) -> bool {
+    const KEYS: [&str; 5] = ["name", "parent", "minMember", "minSubGroup", "topologyConstraint"];
+    KEYS.iter().all(|key| same(key, &stored[key], &wanted[key]))
+}

@@ -1,0 +1,94 @@
+//! The part of a Pod that grouping reads.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::object::{Object, OwnerRef};
+
+/// A pod, reduced to what a grouping rule may look at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pod {
+    /// `metadata.namespace`.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<String, String>,
+    /// `metadata.annotations`.
+    pub annotations: BTreeMap<String, String>,
+    /// `metadata.ownerReferences`, in order.
+    pub owners: Vec<OwnerRef>,
+    /// `spec.priorityClassName`.
+    pub priority_class: String,
+    /// `spec.nodeName`, empty while the pod has no node.
+    pub node: String,
+    /// `spec.schedulerName`.
+    pub scheduler: String,
+    /// Whether `metadata.deletionTimestamp` is set.
+    pub terminating: bool,
+}
+
+impl Pod {
+    /// Reads a pod's JSON; whatever is missing reads as empty.
+    pub fn from_value(value: &Value) -> Self {
+        let object = Object::new(value.clone());
+        let pairs = |(key, text): (&str, &str)| (key.to_owned(), text.to_owned());
+        let spec = |key: &str| value["spec"][key].as_str().unwrap_or_default().to_owned();
+        Self {
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+            uid: object.uid().to_owned(),
+            labels: object.labels().map(pairs).collect(),
+            annotations: object.annotations().map(pairs).collect(),
+            owners: object.owners(),
+            priority_class: spec("priorityClassName"),
+            node: spec("nodeName"),
+            scheduler: spec("schedulerName"),
+            terminating: object.is_terminating(),
+        }
+    }
+
+    /// A label's value.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.get(key).map(String::as_str)
+    }
+
+    /// An annotation's value.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations.get(key).map(String::as_str)
+    }
+
+    /// The pod as an owner: its kind and metadata.
+    pub fn to_object(&self) -> Object {
+        let mut meta = Map::new();
+        meta.insert("name".to_owned(), json!(self.name));
+        meta.insert("namespace".to_owned(), json!(self.namespace));
+        meta.insert("uid".to_owned(), json!(self.uid));
+        meta.insert("labels".to_owned(), json!(self.labels));
+        meta.insert("annotations".to_owned(), json!(self.annotations));
+        let owner = |owner: &OwnerRef| {
+            json!({"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name,
+                "uid": owner.uid})
+        };
+        let owners: Vec<Value> = self.owners.iter().map(owner).collect();
+        meta.insert("ownerReferences".to_owned(), Value::Array(owners));
+        if self.terminating {
+            meta.insert("deletionTimestamp".to_owned(), json!("1970-01-01T00:00:00Z"));
+        }
+        Object::new(json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta,
+            "spec": {"priorityClassName": self.priority_class, "nodeName": self.node}}))
+    }
+
+    /// A reference to the pod, as a PodGroup's owner has it.
+    pub fn reference(&self) -> OwnerRef {
+        OwnerRef {
+            api_version: "v1".to_owned(),
+            kind: "Pod".to_owned(),
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+        }
+    }
+}
