@@ -1,1 +1,28 @@
-//! CRD types, names of labels, annotations and resources; quantities. No client, no tokio.
+//! The custom resources as types, every name on the wire, exact quantities. No client, no tokio.
+//!
+//! ```text
+//!  names       labels, annotations, resources, objects
+//!  quantity    1500m, 4Gi             duration    1h30m
+//!  queue  pod_group  bind_request     scheduling.run.ai
+//!  topology  shard  config            kai.scheduler
+//!  schema      what the derives can't say      crd  the definitions for the API server
+//! ```
+//!
+//! Types decode any object that the peer's schema accepts and keep to what the wire has: optional
+//! fields are `Option`, durations stay texts until [`duration::GoDuration`] reads them, and
+//! defaults are applied by readers, never written back.
+
+#[macro_use]
+mod absent;
+
+pub mod bind_request;
+pub mod config;
+pub mod crd;
+pub mod duration;
+pub mod names;
+pub mod pod_group;
+pub mod quantity;
+pub mod queue;
+mod schema;
+pub mod shard;
+pub mod topology;
