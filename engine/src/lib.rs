@@ -22,6 +22,8 @@ pub mod node;
 pub mod pod;
 pub mod queue;
 
+pub mod entitlement;
+
 pub mod cycle;
 pub mod plan;
 
