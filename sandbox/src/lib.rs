@@ -1,1 +1,3 @@
 //! An embedded Kubernetes API server, simulated nodes and stand-ins for workload operators.
+
+pub mod server;

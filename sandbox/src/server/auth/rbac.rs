@@ -1,0 +1,115 @@
+//! Evaluation of Roles, ClusterRoles and their bindings.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Refusal, ResourceName, State, TableId, User};
+use crate::server::object::{self, Object};
+use crate::server::store::Key;
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// What somebody wants to do, in the words of RBAC.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Attributes<'a> {
+    /// The verb.
+    pub(crate) verb: &'a str,
+    /// The API group.
+    pub(crate) group: &'a str,
+    /// The plural.
+    pub(crate) resource: &'a str,
+    /// The subresource, or empty.
+    pub(crate) subresource: &'a str,
+    /// The namespace, or empty.
+    pub(crate) namespace: &'a str,
+    /// The object's name, or empty.
+    pub(crate) name: &'a str,
+}
+
+/// Whether a rule of a role that is bound to the user allows it.
+pub(crate) fn allows(state: &State, user: &User, attributes: &Attributes<'_>) -> bool {
+    user.is_master() || rules(state, user, attributes.namespace).iter().any(|rule| covers(rule, attributes))
+}
+
+/// The refusal, in kube-apiserver's words.
+pub(super) fn refusal(user: &User, attributes: &Attributes<'_>) -> Refusal {
+    let resource = ResourceName { group: attributes.group, plural: attributes.resource };
+    let slash = if attributes.subresource.is_empty() { "" } else { "/" };
+    let scope = if attributes.namespace.is_empty() {
+        "at the cluster scope".to_owned()
+    } else {
+        format!("in the namespace {:?}", attributes.namespace)
+    };
+    let why = format!(
+        "User {:?} cannot {} resource \"{}{slash}{}\" in API group {:?} {scope}",
+        user.name, attributes.verb, attributes.resource, attributes.subresource, attributes.group
+    );
+    Refusal::forbidden(resource, attributes.name, &why)
+}
+
+/// The rules that hold for a user in a namespace (cluster-wide ones only when empty).
+pub(super) fn rules(state: &State, user: &User, namespace: &str) -> Vec<Value> {
+    let mut rules = Vec::new();
+    let mut collect = |bindings: &str, of: &str| {
+        let table = state.store.table(&TableId::new(GROUP, bindings));
+        for binding in table.into_iter().flat_map(|table| table.in_namespace(of)) {
+            if binds(binding, user)
+                && let Some(role) = role(state, binding)
+            {
+                rules.extend(object::array(&role.value, "/rules").iter().cloned());
+            }
+        }
+    };
+    collect("clusterrolebindings", "");
+    if !namespace.is_empty() {
+        collect("rolebindings", namespace);
+    }
+    rules
+}
+
+fn role<'a>(state: &'a State, binding: &Object) -> Option<&'a Arc<Object>> {
+    let name = object::text(&binding.value, "/roleRef/name");
+    match object::text(&binding.value, "/roleRef/kind") {
+        "ClusterRole" => state.store.get(&TableId::new(GROUP, "clusterroles"), &Key::new("", name)),
+        "Role" => {
+            let key = Key::new(object::namespace(&binding.value), name);
+            state.store.get(&TableId::new(GROUP, "roles"), &key)
+        }
+        _ => None,
+    }
+}
+
+fn binds(binding: &Object, user: &User) -> bool {
+    object::array(&binding.value, "/subjects").iter().any(|subject| {
+        let name = object::text(subject, "/name");
+        match object::text(subject, "/kind") {
+            "User" => user.name == name,
+            "Group" => user.groups.iter().any(|group| group == name),
+            "ServiceAccount" => {
+                let namespace = object::text(subject, "/namespace");
+                user.name == format!("system:serviceaccount:{namespace}:{name}")
+            }
+            _ => false,
+        }
+    })
+}
+
+fn covers(rule: &Value, attributes: &Attributes<'_>) -> bool {
+    let has = |field: &str, fits: &dyn Fn(&str) -> bool| {
+        object::array(rule, field).iter().filter_map(Value::as_str).any(|item| item == "*" || fits(item))
+    };
+    let full = if attributes.subresource.is_empty() {
+        attributes.resource.to_owned()
+    } else {
+        format!("{}/{}", attributes.resource, attributes.subresource)
+    };
+    let any_of = format!("*/{}", attributes.subresource);
+    let names = object::array(rule, "/resourceNames");
+    has("/verbs", &|verb| verb == attributes.verb)
+        && has("/apiGroups", &|group| group == attributes.group)
+        && has("/resources", &|resource| {
+            resource == full || (!attributes.subresource.is_empty() && resource == any_of)
+        })
+        && (names.is_empty() || names.iter().any(|name| name.as_str() == Some(attributes.name)))
+}

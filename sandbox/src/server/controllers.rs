@@ -1,0 +1,83 @@
+//! What a cluster's own controllers do that only the server can see whole: owner references, namespaces, accounts.
+//!
+//! They are driven by the feed of writes, one after another, so that their work is in the order of the writes.
+
+mod garbage;
+mod namespaces;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+use super::api::{Api, State};
+use super::auth::User;
+use super::params::Params;
+use super::refusal::ApiResult;
+use super::route::Target;
+use super::store::Written;
+use super::write::{Intent, insert};
+
+/// Works off the feed of writes until cancelled.
+pub(super) async fn run(api: Arc<Api>, mut feed: UnboundedReceiver<Written>, stop: CancellationToken) {
+    loop {
+        let written = tokio::select! {
+            () = stop.cancelled() => return,
+            written = feed.recv() => written,
+        };
+        let Some(written) = written else { return };
+        garbage::written(&api, &written);
+        namespaces::written(&api, &written);
+    }
+}
+
+impl Api {
+    /// Makes what every fresh cluster has.
+    pub(crate) fn create_first_objects(&self) {
+        let mut state = self.write();
+        for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
+            make(&mut state, ("", "namespaces"), "", json!({ "metadata": { "name": name } }));
+        }
+        let rules = json!([{ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] }]);
+        let role = json!({ "metadata": { "name": "cluster-admin" }, "rules": rules });
+        make(&mut state, ("rbac.authorization.k8s.io", "clusterroles"), "", role);
+        let binding = json!({
+            "metadata": { "name": "cluster-admin" },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin" },
+            "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:masters" }],
+        });
+        make(&mut state, ("rbac.authorization.k8s.io", "clusterrolebindings"), "", binding);
+        for (name, value) in [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)] {
+            let class = json!({ "metadata": { "name": name }, "value": value });
+            make(&mut state, ("scheduling.k8s.io", "priorityclasses"), "", class);
+        }
+    }
+}
+
+/// Creates an object in the server's own name; one that exists is left alone.
+fn make(state: &mut State, resource: (&str, &str), namespace: &str, value: Value) {
+    let refused = try_make(state, resource, namespace, value).err();
+    if let Some(refusal) = refused.filter(|refusal| refusal.reason() != "AlreadyExists") {
+        tracing::warn!(plural = resource.1, namespace, message = refusal.message(), "failed to create an object");
+    }
+}
+
+fn try_make(state: &mut State, resource: (&str, &str), namespace: &str, mut value: Value) -> ApiResult<()> {
+    let kind = Arc::clone(state.kinds.find(resource.0, resource.1).expect("a built-in resource"));
+    let version = kind.storage_version.clone();
+    value["apiVersion"] = json!(kind.api_version(&version));
+    value["kind"] = json!(kind.kind);
+    let target = Target {
+        kind,
+        version,
+        namespace: namespace.to_owned(),
+        name: String::new(),
+        subresource: String::new(),
+    };
+    let (params, user) = (Params::default(), User::admin());
+    let mut intent =
+        Intent { params: &params, user: &user, manager: "kai-sandbox".to_owned(), warnings: Vec::new() };
+    insert(state, &target, value, &mut intent)?;
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! The resources that are served: the built-in ones and those that CustomResourceDefinitions add.
+
+mod builtin;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::refusal::ResourceName;
+use super::store::TableId;
+
+/// One served resource.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// The API group; empty for core.
+    pub(crate) group: String,
+    /// The plural, lower case.
+    pub(crate) plural: String,
+    /// The singular, lower case.
+    pub(crate) singular: String,
+    /// The kind.
+    pub(crate) kind: String,
+    /// The kind of a list.
+    pub(crate) list_kind: String,
+    /// Short names for kubectl.
+    pub(crate) short_names: Vec<String>,
+    /// Categories for kubectl, for example `all`.
+    pub(crate) categories: Vec<String>,
+    /// Whether objects live in namespaces.
+    pub(crate) namespaced: bool,
+    /// Whether `metadata.generation` is kept.
+    pub(crate) generation: bool,
+    /// Whether objects are stored; reviews are only answered.
+    pub(crate) stored: bool,
+    /// The served versions, best first.
+    pub(crate) versions: Vec<Version>,
+    /// The version in which objects are stored.
+    pub(crate) storage_version: String,
+    /// Whether a CustomResourceDefinition defines it.
+    pub(crate) custom: bool,
+    /// Where the objects are stored: another resource's table when two groups serve the same objects.
+    pub(crate) table: TableId,
+}
+
+/// One served version of a resource.
+#[derive(Debug, Clone)]
+pub(crate) struct Version {
+    /// The version, for example `v1`.
+    pub(crate) name: String,
+    /// Whether there is a `status` subresource.
+    pub(crate) status: bool,
+    /// The `scale` subresource.
+    pub(crate) scale: Option<Scale>,
+    /// The structural schema of a custom resource.
+    pub(crate) schema: Option<Arc<super::schema::Compiled>>,
+    /// The `additionalPrinterColumns` of a custom resource.
+    pub(crate) columns: Vec<Value>,
+    /// The field selectors of a custom resource besides name and namespace, as JSON paths (`.spec.color`).
+    pub(crate) selectable_fields: Vec<String>,
+    /// The deprecation warning, when the version is deprecated.
+    pub(crate) warning: Option<String>,
+}
+
+/// Where the `scale` subresource finds its numbers, as JSON pointers.
+#[derive(Debug, Clone)]
+pub(crate) struct Scale {
+    /// Pointer to the wanted replicas.
+    pub(crate) spec_replicas: String,
+    /// Pointer to the observed replicas.
+    pub(crate) status_replicas: String,
+    /// Pointer to the label selector: an object or a string.
+    pub(crate) selector: Option<String>,
+}
+
+impl Kind {
+    /// The name used in messages.
+    pub(crate) fn resource(&self) -> ResourceName<'_> {
+        ResourceName { group: &self.group, plural: &self.plural }
+    }
+
+    /// A served version by name.
+    pub(crate) fn version(&self, name: &str) -> Option<&Version> {
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    /// `v1` or `group/v1`.
+    pub(crate) fn api_version(&self, version: &str) -> String {
+        if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
+    }
+
+    /// Whether this is the built-in resource `plural` of `group`.
+    pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
+        !self.custom && self.group == group && self.plural == plural
+    }
+
+    /// The verbs in discovery.
+    pub(crate) fn verbs(&self) -> &'static [&'static str] {
+        if self.is("", "namespaces") {
+            &["create", "delete", "get", "list", "patch", "update", "watch"]
+        } else if self.stored {
+            &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+        } else {
+            &["create"]
+        }
+    }
+}
+
+/// All served resources.
+#[derive(Debug)]
+pub(crate) struct Kinds {
+    by_resource: BTreeMap<(String, String), Arc<Kind>>,
+}
+
+impl Kinds {
+    /// The built-in resources.
+    pub(crate) fn builtin() -> Self {
+        let mut kinds = Self { by_resource: BTreeMap::new() };
+        for kind in builtin::kinds() {
+            kinds.insert(kind);
+        }
+        kinds
+    }
+
+    /// Adds or replaces a resource.
+    pub(crate) fn insert(&mut self, kind: Kind) {
+        self.by_resource.insert((kind.group.clone(), kind.plural.clone()), Arc::new(kind));
+    }
+
+    /// Removes a resource.
+    pub(crate) fn remove(&mut self, group: &str, plural: &str) {
+        self.by_resource.remove(&(group.to_owned(), plural.to_owned()));
+    }
+
+    /// A resource by group and plural.
+    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<&Arc<Kind>> {
+        self.by_resource.get(&(group.to_owned(), plural.to_owned()))
+    }
+
+    /// The resource whose objects are in a table.
+    pub(crate) fn of_table(&self, table: &TableId) -> Option<&Arc<Kind>> {
+        self.find(&table.group, &table.plural)
+    }
+
+    /// A resource by its group and kind.
+    pub(crate) fn of_kind(&self, group: &str, kind: &str) -> Option<&Arc<Kind>> {
+        self.by_resource.values().find(|found| found.group == group && found.kind == kind)
+    }
+
+    /// All resources, by group and plural.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
+        self.by_resource.values()
+    }
+}

@@ -1,0 +1,127 @@
+//! The built-in resources, one row each.
+
+use super::{Kind, Scale, Version};
+use crate::server::store::TableId;
+
+/// Which optional parts a built-in resource has.
+#[derive(Clone, Copy)]
+struct Row {
+    group: &'static str,
+    versions: &'static [&'static str],
+    plural: &'static str,
+    kind: &'static str,
+    short: &'static str,
+    /// Letters: `n` namespaced, `g` generation, `s` status, `c` scale, `a` category all, `r` review (create only).
+    has: &'static str,
+}
+
+const fn row(
+    group: &'static str,
+    versions: &'static [&'static str],
+    plural: &'static str,
+    kind: &'static str,
+    rest: (&'static str, &'static str),
+) -> Row {
+    Row { group, versions, plural, kind, short: rest.0, has: rest.1 }
+}
+
+const V1: &[&str] = &["v1"];
+const AUTHENTICATION: &str = "authentication.k8s.io";
+const AUTHORIZATION: &str = "authorization.k8s.io";
+const RBAC: &str = "rbac.authorization.k8s.io";
+const DRA: &str = "resource.k8s.io";
+
+const ROWS: &[Row] = &[
+    row("", V1, "namespaces", "Namespace", ("ns", "s")),
+    row("", V1, "nodes", "Node", ("no", "s")),
+    row("", V1, "pods", "Pod", ("po", "ngsa")),
+    row("", V1, "persistentvolumes", "PersistentVolume", ("pv", "s")),
+    row("", V1, "persistentvolumeclaims", "PersistentVolumeClaim", ("pvc", "ns")),
+    row("", V1, "configmaps", "ConfigMap", ("cm", "n")),
+    row("", V1, "secrets", "Secret", ("", "n")),
+    row("", V1, "serviceaccounts", "ServiceAccount", ("sa", "n")),
+    row("", V1, "events", "Event", ("ev", "n")),
+    row("", V1, "services", "Service", ("svc", "nsa")),
+    row("", V1, "endpoints", "Endpoints", ("ep", "n")),
+    row("", V1, "replicationcontrollers", "ReplicationController", ("rc", "ngsca")),
+    row("", V1, "resourcequotas", "ResourceQuota", ("quota", "ns")),
+    row("", V1, "limitranges", "LimitRange", ("limits", "n")),
+    row("", V1, "podtemplates", "PodTemplate", ("", "ng")),
+    row("events.k8s.io", V1, "events", "Event", ("ev", "n")),
+    row("apps", V1, "deployments", "Deployment", ("deploy", "ngsca")),
+    row("apps", V1, "replicasets", "ReplicaSet", ("rs", "ngsca")),
+    row("apps", V1, "statefulsets", "StatefulSet", ("sts", "ngsca")),
+    row("apps", V1, "daemonsets", "DaemonSet", ("ds", "ngsa")),
+    row("apps", V1, "controllerrevisions", "ControllerRevision", ("", "n")),
+    row("batch", V1, "jobs", "Job", ("", "ngsa")),
+    row("batch", V1, "cronjobs", "CronJob", ("cj", "ngsa")),
+    row("autoscaling", &["v2"], "horizontalpodautoscalers", "HorizontalPodAutoscaler", ("hpa", "nsa")),
+    row("policy", V1, "poddisruptionbudgets", "PodDisruptionBudget", ("pdb", "ngs")),
+    row("scheduling.k8s.io", V1, "priorityclasses", "PriorityClass", ("pc", "g")),
+    row("storage.k8s.io", V1, "storageclasses", "StorageClass", ("sc", "")),
+    row("storage.k8s.io", V1, "csinodes", "CSINode", ("", "")),
+    row("storage.k8s.io", V1, "csidrivers", "CSIDriver", ("", "g")),
+    row("storage.k8s.io", V1, "csistoragecapacities", "CSIStorageCapacity", ("", "n")),
+    row("storage.k8s.io", V1, "volumeattachments", "VolumeAttachment", ("", "gs")),
+    row("node.k8s.io", V1, "runtimeclasses", "RuntimeClass", ("", "")),
+    row("coordination.k8s.io", V1, "leases", "Lease", ("", "n")),
+    row("discovery.k8s.io", V1, "endpointslices", "EndpointSlice", ("", "ng")),
+    row("networking.k8s.io", V1, "ingresses", "Ingress", ("ing", "ngs")),
+    row("networking.k8s.io", V1, "networkpolicies", "NetworkPolicy", ("netpol", "ng")),
+    row(RBAC, V1, "roles", "Role", ("", "n")),
+    row(RBAC, V1, "rolebindings", "RoleBinding", ("", "n")),
+    row(RBAC, V1, "clusterroles", "ClusterRole", ("", "")),
+    row(RBAC, V1, "clusterrolebindings", "ClusterRoleBinding", ("", "")),
+    row(DRA, V1, "deviceclasses", "DeviceClass", ("", "g")),
+    row(DRA, V1, "resourceclaims", "ResourceClaim", ("", "ns")),
+    row(DRA, V1, "resourceclaimtemplates", "ResourceClaimTemplate", ("", "n")),
+    row(DRA, V1, "resourceslices", "ResourceSlice", ("", "g")),
+    row("apiextensions.k8s.io", V1, "customresourcedefinitions", "CustomResourceDefinition", ("crd crds", "gs")),
+    row(AUTHENTICATION, V1, "tokenreviews", "TokenReview", ("", "r")),
+    row(AUTHENTICATION, V1, "selfsubjectreviews", "SelfSubjectReview", ("", "r")),
+    row(AUTHORIZATION, V1, "subjectaccessreviews", "SubjectAccessReview", ("", "r")),
+    row(AUTHORIZATION, V1, "selfsubjectaccessreviews", "SelfSubjectAccessReview", ("", "r")),
+    row(AUTHORIZATION, V1, "localsubjectaccessreviews", "LocalSubjectAccessReview", ("", "nr")),
+    row(AUTHORIZATION, V1, "selfsubjectrulesreviews", "SelfSubjectRulesReview", ("", "r")),
+];
+
+/// All built-in resources.
+pub(super) fn kinds() -> impl Iterator<Item = Kind> {
+    ROWS.iter().map(kind)
+}
+
+fn kind(row: &Row) -> Kind {
+    let has = |letter: char| row.has.contains(letter);
+    let scale = has('c').then(|| Scale {
+        spec_replicas: "/spec/replicas".to_owned(),
+        status_replicas: "/status/replicas".to_owned(),
+        selector: Some("/spec/selector".to_owned()),
+    });
+    let versions = row.versions.iter().map(|name| Version {
+        name: (*name).to_owned(),
+        status: has('s'),
+        scale: scale.clone(),
+        schema: None,
+        columns: Vec::new(),
+        selectable_fields: Vec::new(),
+        warning: None,
+    });
+    // Events are the same objects in both groups.
+    let table_group = if row.group == "events.k8s.io" { "" } else { row.group };
+    Kind {
+        group: row.group.to_owned(),
+        plural: row.plural.to_owned(),
+        singular: row.kind.to_lowercase(),
+        kind: row.kind.to_owned(),
+        list_kind: format!("{}List", row.kind),
+        short_names: row.short.split_whitespace().map(str::to_owned).collect(),
+        categories: if has('a') { vec!["all".to_owned()] } else { Vec::new() },
+        namespaced: has('n'),
+        generation: has('g'),
+        stored: !has('r'),
+        versions: versions.collect(),
+        storage_version: row.versions[0].to_owned(),
+        custom: false,
+        table: TableId::new(table_group, row.plural),
+    }
+}

@@ -1,0 +1,155 @@
+//! Structural schemas of custom resources: parsing, pruning, defaulting, validation.
+
+mod clean;
+mod parse;
+mod validation;
+
+use std::collections::BTreeMap;
+
+use kube_cel::{CompiledSchema, compile_schema};
+use regex::Regex;
+use serde_json::Value;
+
+use super::params::FieldValidation;
+use super::refusal::{ApiResult, Cause, Refusal};
+use super::route::Target;
+use super::write::{Intent, refuse};
+
+/// A parsed OpenAPI v3 schema with the extensions of Kubernetes.
+#[derive(Debug, Default)]
+pub(crate) struct Schema {
+    pub(crate) kind: Type,
+    pub(crate) nullable: bool,
+    pub(crate) int_or_string: bool,
+    pub(crate) preserve_unknown: bool,
+    pub(crate) embedded_resource: bool,
+    pub(crate) properties: BTreeMap<String, Schema>,
+    pub(crate) additional: Option<Box<Schema>>,
+    /// `additionalProperties: true`.
+    pub(crate) additional_any: bool,
+    pub(crate) items: Option<Box<Schema>>,
+    pub(crate) required: Vec<String>,
+    pub(crate) default: Option<Value>,
+    pub(crate) allowed: Option<Vec<Value>>,
+    pub(crate) format: String,
+    pub(crate) pattern: Option<Regex>,
+    pub(crate) limits: Limits,
+    pub(crate) all_of: Vec<Schema>,
+    pub(crate) any_of: Vec<Schema>,
+    pub(crate) one_of: Vec<Schema>,
+    pub(crate) not: Option<Box<Schema>>,
+    pub(crate) list_type: ListType,
+    pub(crate) map_atomic: bool,
+    /// Whether CEL rules are here or below.
+    pub(crate) has_rules: bool,
+}
+
+/// The JSON type that a schema asks for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// No type given.
+    #[default]
+    Any,
+    Object,
+    Array,
+    String,
+    Integer,
+    Number,
+    Boolean,
+}
+
+/// `x-kubernetes-list-type`.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) enum ListType {
+    /// Replaced as a whole; the default.
+    #[default]
+    Atomic,
+    /// Of unique plain values.
+    Set,
+    /// Of objects with unique keys.
+    Map(Vec<String>),
+}
+
+/// Numeric bounds.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) minimum: Option<f64>,
+    pub(crate) maximum: Option<f64>,
+    pub(crate) exclusive_minimum: bool,
+    pub(crate) exclusive_maximum: bool,
+    pub(crate) multiple_of: Option<f64>,
+    pub(crate) min_length: Option<u64>,
+    pub(crate) max_length: Option<u64>,
+    pub(crate) min_items: Option<u64>,
+    pub(crate) max_items: Option<u64>,
+    pub(crate) unique_items: bool,
+    pub(crate) min_properties: Option<u64>,
+    pub(crate) max_properties: Option<u64>,
+}
+
+/// A parsed schema and its compiled rules.
+pub(crate) struct Compiled {
+    /// The parsed schema.
+    pub(crate) schema: Schema,
+    /// The compiled CEL rules, when there are any.
+    pub(crate) rules: Option<CompiledSchema>,
+}
+
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compiled").field("rules", &self.rules.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl Compiled {
+    /// Parses a CRD's `openAPIV3Schema`.
+    pub(crate) fn new(source: &Value) -> Result<Self, Cause> {
+        let schema = parse::parse(source, "")?;
+        let rules = schema.has_rules.then(|| compile_schema(source));
+        if let Some(error) = rules.as_ref().and_then(|rules| rules.compilation_errors().first().copied()) {
+            let why = format!("compilation failed: {error}");
+            return Err(Cause::invalid("x-kubernetes-validations", &Value::Null, &why));
+        }
+        Ok(Self { schema, rules })
+    }
+}
+
+fn of(target: &Target) -> Option<&Compiled> {
+    target.kind.version(&target.version)?.schema.as_deref()
+}
+
+/// Drops or refuses unknown fields, then fills in defaults.
+pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>) -> ApiResult<()> {
+    let Some(compiled) = of(target) else { return Ok(()) };
+    let mut unknown = Vec::new();
+    clean::prune_object(&compiled.schema, value, &mut unknown);
+    match intent.params.field_validation {
+        FieldValidation::Strict if !unknown.is_empty() => {
+            let list: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+            return Err(Refusal::bad_request(format!(
+                "{} in version {:?} cannot be handled as a {}: strict decoding error: {}",
+                target.kind.kind,
+                target.version,
+                target.kind.kind,
+                list.join(", ")
+            )));
+        }
+        FieldValidation::Warn => {
+            intent.warnings.extend(unknown.iter().map(|path| format!("unknown field {path:?}")));
+        }
+        FieldValidation::Strict | FieldValidation::Ignore => {}
+    }
+    clean::default(&compiled.schema, value);
+    Ok(())
+}
+
+/// Validates against the schema and its rules.
+pub(crate) fn check(target: &Target, value: &Value, old: Option<&Value>) -> ApiResult<()> {
+    let Some(compiled) = of(target) else { return Ok(()) };
+    let mut causes = Vec::new();
+    validation::validate(&compiled.schema, value, "", &mut causes);
+    if let (true, Some(rules)) = (causes.is_empty(), &compiled.rules) {
+        causes.extend(validation::rules(rules, value, old));
+    }
+    refuse(target, value, &causes)
+}

@@ -1,0 +1,190 @@
+//! Required and immutable fields of pods and the kinds that make them.
+
+use serde_json::{Value, json};
+
+use crate::server::kinds::Kind;
+use crate::server::refusal::Cause;
+use crate::server::selector::Labels;
+use crate::server::{names, object};
+
+/// What is wrong with a new object of a built-in kind.
+pub(super) fn create(kind: &Kind, value: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => pod_spec(value, "/spec", &mut causes),
+        ("batch", "jobs") => {
+            template(value, &mut causes);
+            job(value, &mut causes);
+        }
+        ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets") => {
+            template(value, &mut causes);
+            selector(value, &mut causes);
+        }
+        _ => {}
+    }
+    causes
+}
+
+fn job(value: &Value, causes: &mut Vec<Cause>) {
+    let policy = object::text(value, "/spec/template/spec/restartPolicy");
+    if !matches!(policy, "Never" | "OnFailure") {
+        let at = "spec.template.spec.restartPolicy";
+        causes.push(Cause::unsupported(at, &json!(policy), &["OnFailure", "Never"]));
+    }
+    for field in ["parallelism", "completions", "backoffLimit"] {
+        let number = value.pointer(&format!("/spec/{field}"));
+        if let Some(number) = number.filter(|number| number.as_i64().is_some_and(|number| number < 0)) {
+            causes.push(Cause::invalid(format!("spec.{field}"), number, "must be greater than or equal to 0"));
+        }
+    }
+}
+
+fn template(value: &Value, causes: &mut Vec<Cause>) {
+    pod_spec(value, "/spec/template/spec", causes);
+}
+
+fn selector(value: &Value, causes: &mut Vec<Cause>) {
+    let Some(selector) = value.pointer("/spec/selector").filter(|selector| !selector.is_null()) else {
+        causes.push(Cause::required("spec.selector", ""));
+        return;
+    };
+    let labels = value.pointer("/spec/template/metadata/labels");
+    if !Labels::from_object(selector).matches(labels.and_then(Value::as_object)) {
+        let labels = labels.cloned().unwrap_or_else(|| json!({}));
+        let detail = "`selector` does not match template `labels`";
+        causes.push(Cause::invalid("spec.template.metadata.labels", &labels, detail));
+    }
+}
+
+fn pod_spec(value: &Value, pointer: &str, causes: &mut Vec<Cause>) {
+    let path = pointer.trim_start_matches('/').replace('/', ".");
+    let containers = object::array(value, &format!("{pointer}/containers"));
+    if containers.is_empty() {
+        causes.push(Cause::required(format!("{path}.containers"), ""));
+    }
+    let mut seen = Vec::new();
+    for list in ["initContainers", "containers"] {
+        for (index, container) in object::array(value, &format!("{pointer}/{list}")).iter().enumerate() {
+            let at = format!("{path}.{list}[{index}]");
+            let name = object::text(container, "/name");
+            if name.is_empty() {
+                causes.push(Cause::required(format!("{at}.name"), ""));
+            } else if let Some(why) = names::dns1123_label(name) {
+                causes.push(Cause::invalid(format!("{at}.name"), &json!(name), &why));
+            } else if seen.contains(&name) {
+                causes.push(Cause::duplicate(format!("{at}.name"), &json!(name)));
+            }
+            seen.push(name);
+            if object::text(container, "/image").is_empty() {
+                causes.push(Cause::required(format!("{at}.image"), ""));
+            }
+            resources(container, &at, causes);
+        }
+    }
+    let policy = object::text(value, &format!("{pointer}/restartPolicy"));
+    if !matches!(policy, "" | "Always" | "OnFailure" | "Never") {
+        let at = format!("{path}.restartPolicy");
+        causes.push(Cause::unsupported(at, &json!(policy), &["Always", "OnFailure", "Never"]));
+    }
+}
+
+fn resources(container: &Value, at: &str, causes: &mut Vec<Cause>) {
+    for side in ["limits", "requests"] {
+        let amounts = container.pointer(&format!("/resources/{side}")).and_then(Value::as_object);
+        for (name, amount) in amounts.into_iter().flatten() {
+            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
+            let field = format!("{at}.resources.{side}[{name}]");
+            if !names::is_quantity(&text) {
+                let detail = "quantities must match the regular expression \
+                              '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+                causes.push(Cause::invalid(field, amount, detail));
+            }
+        }
+    }
+}
+
+/// What is wrong with a change.
+pub(super) fn update(kind: &Kind, old: &Value, new: &Value) -> Vec<Cause> {
+    let mut causes = create(kind, new);
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => pod_update(old, new, &mut causes),
+        ("batch", "jobs") => immutable(old, new, &["selector", "template", "completionMode"], &mut causes),
+        ("apps", "deployments" | "replicasets" | "daemonsets") => {
+            immutable(old, new, &["selector"], &mut causes);
+        }
+        ("scheduling.k8s.io", "priorityclasses") => {
+            for field in ["value", "preemptionPolicy"] {
+                if old.get(field) != new.get(field) {
+                    causes.push(Cause::forbidden(field, "may not be changed in an update."));
+                }
+            }
+        }
+        ("", "configmaps" | "secrets") => immutable_data(old, new, &mut causes),
+        _ => {}
+    }
+    causes
+}
+
+fn immutable(old: &Value, new: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
+    for field in fields {
+        let pointer = format!("/spec/{field}");
+        if old.pointer(&pointer) != new.pointer(&pointer) {
+            let value = new.pointer(&pointer).cloned().unwrap_or_default();
+            causes.push(Cause::invalid(format!("spec.{field}"), &value, "field is immutable"));
+        }
+    }
+}
+
+fn immutable_data(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
+    if old.get("immutable") != Some(&json!(true)) {
+        return;
+    }
+    for field in ["immutable", "data", "binaryData"] {
+        if old.get(field) != new.get(field) {
+            causes.push(Cause::forbidden(field, "field is immutable when `immutable` is set"));
+        }
+    }
+}
+
+/// A pod's spec is fixed except for images, deadline, grace, tolerations that are added, and gates that are removed.
+fn pod_update(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
+    let gated = !object::array(old, "/spec/schedulingGates").is_empty();
+    let fixed = |pod: &Value| {
+        let mut spec = pod.get("spec").cloned().unwrap_or_default();
+        if let Some(fields) = spec.as_object_mut() {
+            for field in ["activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"] {
+                fields.shift_remove(field);
+            }
+            if gated {
+                for field in ["nodeSelector", "affinity"] {
+                    fields.shift_remove(field);
+                }
+            }
+        }
+        for list in ["containers", "initContainers"] {
+            for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(fields) = container.as_object_mut() {
+                    fields.shift_remove("image");
+                }
+            }
+        }
+        spec
+    };
+    if fixed(old) != fixed(new) {
+        causes.push(Cause::forbidden(
+            "spec",
+            "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,\
+             `spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
+             `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+        ));
+    }
+    let before = object::array(old, "/spec/schedulingGates");
+    let added = object::array(new, "/spec/schedulingGates").iter().any(|gate| !before.contains(gate));
+    if added {
+        causes.push(Cause::forbidden("spec.schedulingGates", "only deletion is allowed"));
+    }
+    let kept = object::array(new, "/spec/tolerations");
+    if object::array(old, "/spec/tolerations").iter().any(|toleration| !kept.contains(toleration)) {
+        causes.push(Cause::forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+    }
+}

@@ -1,0 +1,250 @@
+//! Watches: streams of events from a position in a table's history.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use futures::stream;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::accept::{self, Format};
+use super::api::{Api, Request};
+use super::object::Object;
+use super::params::Params;
+use super::read::{Selection, too_large, version_number};
+use super::refusal::{ApiResult, Cause, Refusal};
+use super::reply::{self, Reply};
+use super::route::Target;
+use super::store::{Change, Event};
+use super::{convert, table};
+
+/// How often an idle watch that asked for bookmarks gets one.
+const BOOKMARK_EVERY: Duration = Duration::from_secs(30);
+/// The timeout of a watch that names none, as kube-apiserver's `--min-request-timeout` has it.
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(1800);
+/// Events are sent together up to about this size.
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// Answers with a stream of events.
+pub(crate) fn watch(api: &Arc<Api>, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+    let format = accept::format(&request.headers)?;
+    let selection = Selection::parse(target, params)?;
+    check(target, params)?;
+    let asked = version_number(&params.resource_version)?;
+    let state = api.read();
+    let now = state.store.version();
+    if let Some(version) = asked.filter(|version| *version > now) {
+        return Err(too_large(version, now));
+    }
+    let found = state.store.table(&target.kind.table).ok_or_else(Refusal::no_such_path)?;
+    let changed = found.subscribe();
+    let from_state = params.send_initial_events || asked.is_none_or(|version| version == 0);
+    let mut watcher = Watcher {
+        api: Arc::clone(api),
+        target: target.clone(),
+        query: request.query.clone(),
+        selection,
+        format,
+        changed,
+        position: asked.filter(|_| !from_state).unwrap_or(now),
+        bookmarks: params.allow_watch_bookmarks,
+        next_bookmark: Instant::now() + BOOKMARK_EVERY,
+        deadline: Instant::now() + params.timeout_seconds.map_or(TIMEOUT_DEFAULT, Duration::from_secs),
+        waiting: BytesMut::new(),
+        headed: false,
+        ended: false,
+    };
+    if from_state {
+        let objects = watcher.selection.of(&state, &target.kind);
+        drop(state);
+        for object in &objects {
+            watcher.emit("ADDED", object);
+        }
+        if params.send_initial_events && params.allow_watch_bookmarks {
+            watcher.bookmark(true);
+        }
+    }
+    Ok(reply::stream("application/json", stream::unfold(watcher, Watcher::next)))
+}
+
+fn check(target: &Target, params: &Params) -> ApiResult<()> {
+    let mut causes = Vec::new();
+    let given = &params.resource_version_match;
+    if params.send_initial_events && given != "NotOlderThan" {
+        let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        causes.push(Cause::forbidden("resourceVersionMatch", why));
+    }
+    if !params.send_initial_events && !given.is_empty() {
+        causes.push(Cause::forbidden(
+            "resourceVersionMatch",
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+        ));
+    }
+    if causes.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::invalid("meta.k8s.io", "ListOptions", &target.name, &causes))
+    }
+}
+
+struct Watcher {
+    api: Arc<Api>,
+    target: Target,
+    query: String,
+    selection: Selection,
+    format: Format,
+    changed: tokio::sync::watch::Receiver<u64>,
+    /// All events up to this resourceVersion have been sent or are not wanted.
+    position: u64,
+    bookmarks: bool,
+    next_bookmark: Instant,
+    deadline: Instant,
+    waiting: BytesMut,
+    /// Whether the column definitions of a Table have been sent.
+    headed: bool,
+    ended: bool,
+}
+
+impl Watcher {
+    async fn next(mut self) -> Option<(Bytes, Self)> {
+        loop {
+            if !self.waiting.is_empty() {
+                let batch = self.waiting.split().freeze();
+                return Some((batch, self));
+            }
+            if self.ended {
+                return None;
+            }
+            self.changed.borrow_and_update();
+            if self.collect() {
+                continue;
+            }
+            let api = Arc::clone(&self.api);
+            tokio::select! {
+                changed = self.changed.changed() => self.ended |= changed.is_err(),
+                () = tokio::time::sleep_until(self.next_bookmark), if self.bookmarks => {
+                    self.collect();
+                    self.bookmark(false);
+                }
+                () = tokio::time::sleep_until(self.deadline) => {
+                    if self.bookmarks {
+                        self.collect();
+                        self.bookmark(false);
+                    }
+                    self.ended = true;
+                }
+                () = api.stop.cancelled() => self.ended = true,
+            }
+        }
+    }
+
+    /// Takes new events from the history; whether there is something to send or the watch has ended.
+    fn collect(&mut self) -> bool {
+        let api = Arc::clone(&self.api);
+        let state = api.read();
+        let Some(table) = state.store.table(&self.target.kind.table) else {
+            self.ended = true;
+            return true;
+        };
+        let Some(events) = table.since(self.position) else {
+            drop(state);
+            let message = format!("too old resource version: {}", self.position);
+            self.error(&Refusal::expired(message));
+            return true;
+        };
+        let events: Vec<Arc<Event>> = events.cloned().collect();
+        let now = state.store.version();
+        drop(state);
+        self.position = now;
+        for (index, event) in events.iter().enumerate() {
+            self.offer(event);
+            if self.waiting.len() >= BATCH_BYTES && index + 1 < events.len() {
+                self.position = event.object.version;
+                return true;
+            }
+        }
+        !self.waiting.is_empty()
+    }
+
+    /// Emits an event as this watch sees it: an object that starts to match is added, one that stops is deleted.
+    fn offer(&mut self, event: &Event) {
+        let matched = event.before.as_ref().is_some_and(|before| self.selection.matches(&before.value));
+        let matches = self.selection.matches(&event.object.value);
+        match (event.change, matched, matches) {
+            (Change::Added | Change::Modified, false, true) => self.emit("ADDED", &event.object),
+            (Change::Modified, true, true) => self.emit("MODIFIED", &event.object),
+            (Change::Deleted, true, _) => self.emit("DELETED", &event.object),
+            (Change::Modified, true, false) => {
+                // The last state that matched, at the resourceVersion of the write, as kube-apiserver sends it.
+                let before = event.before.as_ref().expect("it matched, so there is one");
+                let gone = Arc::new(Object::new(before.value.clone(), event.object.version));
+                self.emit("DELETED", &gone);
+            }
+            (Change::Added, true, _) | (Change::Added | Change::Modified | Change::Deleted, false, _) => {}
+        }
+    }
+
+    fn emit(&mut self, what: &str, object: &Arc<Object>) {
+        match self.format {
+            Format::Json | Format::Discovery | Format::Yaml => {
+                let bytes = convert::json_of(object, &self.target.kind, &self.target.version);
+                self.frame(what, &bytes);
+            }
+            Format::Metadata => {
+                let text = convert::metadata_only(&object.value).to_string();
+                self.frame(what, text.as_bytes());
+            }
+            Format::Table => {
+                let rows = [Arc::clone(object)];
+                let version = object.version.to_string();
+                let text = if self.headed {
+                    table::rows_only(&self.target, &rows, &version, &self.query)
+                } else {
+                    table::whole(&self.target, &rows, &version, None, &self.query)
+                };
+                match text {
+                    Ok(text) => {
+                        self.headed = true;
+                        self.frame(what, text.as_bytes());
+                    }
+                    Err(refusal) => self.error(&refusal),
+                }
+            }
+        }
+    }
+
+    fn frame(&mut self, what: &str, object: &[u8]) {
+        self.waiting.put_slice(b"{\"type\":\"");
+        self.waiting.put_slice(what.as_bytes());
+        self.waiting.put_slice(b"\",\"object\":");
+        self.waiting.put_slice(object);
+        self.waiting.put_slice(b"}\n");
+    }
+
+    fn bookmark(&mut self, initial_events_end: bool) {
+        self.next_bookmark = Instant::now() + BOOKMARK_EVERY;
+        let mut metadata = json!({ "resourceVersion": self.position.to_string() });
+        if initial_events_end {
+            metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
+        }
+        let kind = &self.target.kind;
+        let mut object = json!({
+            "kind": kind.kind,
+            "apiVersion": kind.api_version(&self.target.version),
+            "metadata": metadata,
+        });
+        match self.format {
+            Format::Json | Format::Discovery | Format::Yaml => {}
+            Format::Metadata => object = convert::metadata_only(&object),
+            Format::Table => object = table::bookmark(&object),
+        }
+        self.frame("BOOKMARK", object.to_string().as_bytes());
+    }
+
+    fn error(&mut self, refusal: &Refusal) {
+        let status: Value = refusal.to_json();
+        self.frame("ERROR", status.to_string().as_bytes());
+        self.ended = true;
+    }
+}

@@ -1,0 +1,321 @@
+//! POST, PUT and PATCH: from what a client sent to what is stored.
+
+mod decode;
+mod scale;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::api::{Api, Request, State};
+use super::auth::User;
+use super::object::{self, Object};
+use super::params::Params;
+use super::refusal::{ApiResult, Cause, Refusal, ResourceName};
+use super::reply::{self, Reply};
+use super::route::Target;
+use super::store::{Key, TableId};
+use super::{convert, crd, delete, patch, read, schema, strategy, validate};
+
+pub(super) use self::decode::{body, text_to_value};
+pub(super) use self::scale::scale;
+
+/// Who writes, and how.
+#[derive(Debug)]
+pub(crate) struct Intent<'a> {
+    /// The query parameters.
+    pub(crate) params: &'a Params,
+    /// The user.
+    pub(crate) user: &'a User,
+    /// The field manager, for `managedFields`.
+    pub(crate) manager: String,
+    /// Warnings to send along.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl<'a> Intent<'a> {
+    /// The intent of a request.
+    pub(crate) fn of(request: &'a Request, params: &'a Params) -> Self {
+        let manager = if params.field_manager.is_empty() {
+            let agent = request.headers.get(http::header::USER_AGENT);
+            let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or("unknown");
+            agent.split('/').next().unwrap_or_default().to_owned()
+        } else {
+            params.field_manager.clone()
+        };
+        Self { params, user: &request.user, manager, warnings: Vec::new() }
+    }
+}
+
+impl State {
+    /// Stores an object, and serves or changes its resource when it is a CustomResourceDefinition.
+    pub(crate) fn put(&mut self, table: &TableId, value: Value) -> Arc<Object> {
+        let object = self.store.put(table, value);
+        if crd::is_table(table) {
+            crd::serve(self, &object.value);
+        }
+        object
+    }
+
+    /// Removes an object, and its resource when it is a CustomResourceDefinition.
+    pub(crate) fn remove(&mut self, table: &TableId, key: &Key, last: Value) -> Arc<Object> {
+        let object = self.store.remove(table, key, last);
+        if crd::is_table(table) {
+            crd::withdraw(self, &object.value);
+        }
+        object
+    }
+}
+
+/// POST to a collection.
+pub(crate) fn create(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+    let value = body(request, target)?;
+    let mut intent = Intent::of(request, params);
+    if target.kind.namespaced && target.namespace.is_empty() {
+        return Err(Refusal::method_not_allowed());
+    }
+    let object = insert(&mut api.write(), target, value, &mut intent)?;
+    finish(request, target, 201, &object, &intent)
+}
+
+fn finish(
+    request: &Request,
+    target: &Target,
+    code: u16,
+    object: &Arc<Object>,
+    intent: &Intent<'_>,
+) -> ApiResult<Reply> {
+    let mut reply = read::show(request, target, code, object)?;
+    reply::warn(&mut reply, &intent.warnings);
+    Ok(reply)
+}
+
+/// Stores a new object.
+pub(crate) fn insert(
+    state: &mut State,
+    target: &Target,
+    mut value: Value,
+    intent: &mut Intent<'_>,
+) -> ApiResult<Arc<Object>> {
+    let kind = &target.kind;
+    if !object::text(&value, "/metadata/resourceVersion").is_empty() {
+        return Err(Refusal::bad_request("resourceVersion should not be set on objects to be created"));
+    }
+    if kind.namespaced {
+        object::set_metadata(&mut value, "namespace", json!(target.namespace));
+        check_namespace(state, target, object::name(&value))?;
+    } else {
+        object::metadata_mut(&mut value).shift_remove("namespace");
+    }
+    name(state, target, &mut value)?;
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        object::metadata_mut(&mut value).shift_remove(field);
+    }
+    object::set_metadata(&mut value, "uid", json!(object::new_uid()));
+    object::set_metadata(&mut value, "creationTimestamp", json!(object::now_text()));
+    if kind.generation {
+        object::set_metadata(&mut value, "generation", json!(1));
+    }
+    schema::clean(target, &mut value, intent)?;
+    let mut value = convert::store(value, kind);
+    strategy::prepare_create(state, target, &mut value, intent)?;
+    schema::check(target, &value, None)?;
+    refuse(target, &value, &validate::create(target, &value))?;
+    strategy::admit(state, target, &value)?;
+    let key = Key::of(&value);
+    if state.store.get(&kind.table, &key).is_some() {
+        return Err(Refusal::already_exists(kind.resource(), &key.name));
+    }
+    if intent.params.dry_run {
+        return Ok(Arc::new(Object::unstored(value)));
+    }
+    Ok(state.put(&kind.table, value))
+}
+
+/// Refuses when there are causes.
+pub(crate) fn refuse(target: &Target, value: &Value, causes: &[Cause]) -> ApiResult<()> {
+    if causes.is_empty() {
+        return Ok(());
+    }
+    let kind = &target.kind;
+    Err(Refusal::invalid(&kind.group, &kind.kind, object::name(value), causes))
+}
+
+fn check_namespace(state: &State, target: &Target, name: &str) -> ApiResult<()> {
+    let namespace = &target.namespace;
+    let found = state.store.get(&TableId::new("", "namespaces"), &Key::new("", namespace));
+    let Some(found) = found else {
+        return Err(Refusal::not_found(ResourceName { group: "", plural: "namespaces" }, namespace));
+    };
+    if object::is_deleting(&found.value) {
+        let why =
+            format!("unable to create new content in namespace {namespace} because it is being terminated");
+        let cause = Cause {
+            field: "metadata.namespace".to_owned(),
+            reason: "NamespaceTerminating",
+            message: format!("namespace {namespace} is being terminated"),
+        };
+        return Err(Refusal::forbidden(target.kind.resource(), name, &why).causes(&[cause]));
+    }
+    Ok(())
+}
+
+fn name(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
+    let given = object::name(value).to_owned();
+    let prefix = object::text(value, "/metadata/generateName").to_owned();
+    if !given.is_empty() {
+        return Ok(());
+    }
+    if prefix.is_empty() {
+        let cause = Cause::required("metadata.name", "name or generateName is required");
+        return refuse(target, value, &[cause]);
+    }
+    let kept: String = prefix.chars().take(58).collect();
+    // As kube-apiserver does, a few tries; with 27^5 suffixes a second one is rare.
+    for _ in 0..8 {
+        let name = format!("{kept}{}", object::random_suffix());
+        if state.store.get(&target.kind.table, &Key::new(&target.namespace, &name)).is_none() {
+            object::set_metadata(value, "name", json!(name));
+            return Ok(());
+        }
+    }
+    Err(Refusal::already_exists(target.kind.resource(), &prefix))
+}
+
+/// PUT of an object or of its status.
+pub(crate) fn update(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+    let value = body(request, target)?;
+    let mut intent = Intent::of(request, params);
+    check_url_name(target, &value)?;
+    let mut state = api.write();
+    let found = read::find(&state, target);
+    let creates = target.subresource.is_empty() && target.kind.is("coordination.k8s.io", "leases");
+    if found.is_err() && creates {
+        let object = insert(&mut state, target, value, &mut intent)?;
+        return finish(request, target, 201, &object, &intent);
+    }
+    let old = found?;
+    if target.kind.custom && object::text(&value, "/metadata/resourceVersion").is_empty() {
+        let cause = Cause {
+            field: "metadata.resourceVersion".to_owned(),
+            reason: "FieldValueInvalid",
+            message: "Invalid value: 0: must be specified for an update".to_owned(),
+        };
+        refuse(target, &value, &[cause])?;
+    }
+    let object = replace(&mut state, target, &old, value, &mut intent)?;
+    finish(request, target, 200, &object, &intent)
+}
+
+fn check_url_name(target: &Target, value: &Value) -> ApiResult<()> {
+    let name = object::name(value);
+    if name != target.name {
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            target.name
+        )));
+    }
+    Ok(())
+}
+
+/// PATCH of an object or of its status.
+pub(crate) fn patch(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+    let mut intent = Intent::of(request, params);
+    let parsed = patch::Patch::parse(request, target, params)?;
+    let mut state = api.write();
+    let found = read::find(&state, target);
+    let old = match found {
+        Ok(old) => old,
+        Err(refusal) => {
+            let (true, Some(value)) = (target.subresource.is_empty(), parsed.creates(target, &intent)?) else {
+                return Err(refusal);
+            };
+            let object = insert(&mut state, target, value, &mut intent)?;
+            return finish(request, target, 201, &object, &intent);
+        }
+    };
+    let served = convert::serve(&old.value, &target.kind, &target.version).into_owned();
+    let value = parsed.apply(served, target, &intent)?;
+    let object = replace(&mut state, target, &old, value, &mut intent)?;
+    finish(request, target, 200, &object, &intent)
+}
+
+/// Writes a new state over an old one.
+pub(crate) fn replace(
+    state: &mut State,
+    target: &Target,
+    old: &Arc<Object>,
+    mut value: Value,
+    intent: &mut Intent<'_>,
+) -> ApiResult<Arc<Object>> {
+    let kind = &target.kind;
+    check_guards(target, &old.value, &value)?;
+    let version = object::text(&old.value, "/metadata/resourceVersion");
+    object::set_metadata(&mut value, "resourceVersion", json!(version));
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "generateName",
+    ] {
+        object::copy_metadata(&old.value, &mut value, field);
+    }
+    schema::clean(target, &mut value, intent)?;
+    let mut value = convert::store(value, kind);
+    strategy::prepare_update(target, &old.value, &mut value);
+    bump_generation(target, &old.value, &mut value);
+    schema::check(target, &value, Some(&old.value))?;
+    refuse(target, &value, &validate::update(target, &old.value, &value))?;
+    if value == old.value {
+        return Ok(Arc::clone(old));
+    }
+    if intent.params.dry_run {
+        return Ok(Arc::new(Object::unstored(value)));
+    }
+    if delete::is_due(kind, &value) {
+        return Ok(state.remove(&kind.table, &Key::of(&old.value), value));
+    }
+    Ok(state.put(&kind.table, value))
+}
+
+fn check_guards(target: &Target, old: &Value, new: &Value) -> ApiResult<()> {
+    let (resource, name) = (target.kind.resource(), object::name(old));
+    let (have, want) = (object::uid(old), object::uid(new));
+    if !want.is_empty() && want != have {
+        let why = format!("Precondition failed: UID in precondition: {want}, UID in object meta: {have}");
+        return Err(Refusal::conflict(resource, name, &why));
+    }
+    let (have, want) =
+        (object::text(old, "/metadata/resourceVersion"), object::text(new, "/metadata/resourceVersion"));
+    if !want.is_empty() && want != have {
+        return Err(Refusal::modified(resource, name));
+    }
+    Ok(())
+}
+
+/// The generation counts changes of everything but metadata and status.
+fn bump_generation(target: &Target, old: &Value, new: &mut Value) {
+    if !target.kind.generation || target.subresource == "status" {
+        return;
+    }
+    let has_status = target.kind.version(&target.version).is_some_and(|version| version.status);
+    let counted = |value: &Value| {
+        let mut value = value.clone();
+        if let Some(fields) = value.as_object_mut() {
+            fields.shift_remove("metadata");
+            fields.shift_remove("apiVersion");
+            if has_status {
+                fields.shift_remove("status");
+            }
+        }
+        value
+    };
+    if counted(old) != counted(new) {
+        let generation = old.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
+        object::set_metadata(new, "generation", json!(generation + 1));
+    }
+}
