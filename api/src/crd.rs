@@ -25,3 +25,21 @@ pub fn all() -> Vec<CustomResourceDefinition> {
         finish(Config::crd(), false),
     ]
 }
+
+/// The first line of every generated file.
+const HEADER: &str = "# Generated from api/src by `cargo xtask generate`; edits are lost.\n";
+
+/// The six definitions as files: name and YAML text.
+///
+/// # Panics
+/// If a definition can't be written as YAML: a programming error.
+pub fn files() -> Vec<(String, String)> {
+    let file = |crd: &CustomResourceDefinition| {
+        let name = format!("{}_{}.yaml", crd.spec.group, crd.spec.names.plural);
+        // Through JSON: one order of keys, and no keys for what is absent.
+        let value = serde_json::to_value(crd).expect("a definition is JSON");
+        let text = serde_saphyr::to_string(&value).expect("JSON is YAML");
+        (name, format!("{HEADER}{text}"))
+    };
+    all().iter().map(file).collect()
+}

@@ -296,18 +296,14 @@ pub mod lease {
     pub const OPERATOR: &str = "41fce092.run.ai";
 }
 
-/// `ServiceAccount`s and the workloads that run under them.
+/// Components: each name is its program's, its `ServiceAccount`'s and its roles'.
 pub mod component {
-    /// `ServiceAccount` that all shards' schedulers share.
-    pub const SCHEDULER_ACCOUNT: &str = "scheduler";
-    /// `ServiceAccount` of the podgrouper.
-    pub const PODGROUPER_ACCOUNT: &str = "pod-grouper";
-    /// `ServiceAccount` of reservation pods, in [`super::namespace::RESERVATION`].
-    pub const RESERVATION_ACCOUNT: &str = "kai-resource-reservation";
-    /// Deployment of the podgrouper and the controllers beside it.
-    pub const PODGROUPER: &str = "kai-podgrouper";
-    /// Program and container image entry of the scheduler.
+    /// The scheduler; its Deployments are named `kai-scheduler-<shard>`.
     pub const SCHEDULER: &str = "kai-scheduler";
+    /// The podgrouper and the controllers beside it; also its Deployment's name.
+    pub const PODGROUPER: &str = "kai-podgrouper";
+    /// Reservation pods, in [`super::namespace::RESERVATION`].
+    pub const RESERVATION: &str = "kai-resource-reservation";
 }
 
 /// Condition types on pods and on the project's own objects.

@@ -117,6 +117,11 @@ fn clean(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     fields.remove("nullable");
     fields.remove("title");
+    if let Some(Value::String(text)) = fields.get_mut("description")
+        && let Some(end) = text.find("\n\n# Source")
+    {
+        text.truncate(end);
+    }
     // Only the one wanted default is a text: all others come from `#[serde(default)]`.
     if !fields.get("default").is_some_and(Value::is_string) {
         fields.remove("default");
