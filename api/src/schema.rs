@@ -1,4 +1,4 @@
-//! OpenAPI schemas in the dialect of custom resources, where the derived ones need a hand.
+//! `OpenAPI` schemas in the dialect of custom resources, where the derived ones need a hand.
 //!
 //! [`finish`] turns what the derives make into what the API server should hold: no `nullable`
 //! (a `null` is refused, as the peer's schema does), no formats that say nothing, no defaults.
@@ -52,16 +52,18 @@ pub(crate) fn int32() -> Value {
 }
 
 pub(crate) fn list(items: Value) -> Value {
-    json!({"type": "array", "items": items})
+    Value::from_iter([("type", "array".into()), ("items", items)])
 }
 
 /// A list that server-side apply replaces as a whole.
 pub(crate) fn atomic(items: Value) -> Value {
-    json!({"type": "array", "items": items, "x-kubernetes-list-type": "atomic"})
+    let mut list = list(items);
+    list["x-kubernetes-list-type"] = "atomic".into();
+    list
 }
 
 pub(crate) fn map(values: Value) -> Value {
-    json!({"type": "object", "additionalProperties": values})
+    Value::from_iter([("type", "object".into()), ("additionalProperties", values)])
 }
 
 pub(crate) fn one_of(names: &[&str]) -> Value {
