@@ -1,1 +1,14 @@
-//! Tests that cross crates, and the harness they share.
+//! What the tests that cross crates share: a real control plane, the project's own processes, and an observer that
+//! checks the promises from outside.
+//!
+//! ```text
+//! KUBEBUILDER_ASSETS ─► ControlPlane (etcd, kube-apiserver, kube-controller-manager)
+//!                            ▲ kubeconfigs            ▲ watch
+//!            Daemon (kai-scheduler, kai-podgrouper,   Observer: no gang in part, no node or
+//!            simulated nodes, real operators)         device over-committed, no pod bound twice
+//! ```
+
+pub mod cluster;
+pub mod control_plane;
+pub mod daemon;
+pub mod observer;

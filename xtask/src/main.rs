@@ -1,3 +1,48 @@
-//! Entry point.
+//! The project's own tasks: `cargo xtask ci|tidy|generate|bench`.
+//!
+//! One language and one tool for everything that a shell script would otherwise do (see `DESIGN.md`).
 
-fn main() {}
+mod bench;
+mod ci;
+mod generate;
+mod repository;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Tasks of the kubectl-kai repository")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything a change must pass: format, lints, tests, generated files, licences
+    Ci(ci::Arguments),
+    /// The repository's own rules (also run by `cargo test`)
+    Tidy,
+    /// Write CRDs and completions from their source
+    Generate(generate::Arguments),
+    /// Run benchmarks: instruction counts, wall times and growth slopes
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Ci(arguments) => ci::run(&arguments),
+        Task::Tidy => tidy::run(),
+        Task::Generate(arguments) => generate::run(&arguments),
+        Task::Bench(arguments) => bench::run(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            repository::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A real Kubernetes control plane without kubelets, one per test, from the folder that `KUBEBUILDER_ASSETS` names.
+//!
+//! The variable is envtest's: `setup-envtest use -p path` prints such a folder. It must hold `etcd` and `kube-apiserver`;
+//! `kube-controller-manager` runs when it is there.
+
+use std::{
+    env, fs,
+    io::Write,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use k8s_openapi::api::{
+    authentication::v1::{TokenRequest, TokenRequestSpec},
+    core::v1::ServiceAccount,
+};
+use kube::{
+    Api, Client, Config,
+    api::PostParams,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tempfile::TempDir;
+
+use crate::daemon::Daemon;
+
+/// How long a component may take to answer after its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Controllers that the suites need; the default set watches much that no test has.
+const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
+    cronjob-controller,replicaset-controller,deployment-controller,statefulset-controller,disruption-controller,\
+    ttl-after-finished-controller,clusterrole-aggregation-controller";
+
+/// A running control plane; dropping it stops every process and removes its data.
+#[derive(Debug)]
+pub struct ControlPlane {
+    // Stopped in this order: an API server that outlives its store hangs on SIGTERM.
+    operators: Option<Operators>,
+    controllers: Option<Daemon>,
+    api_server: Daemon,
+    etcd: Daemon,
+    port: u16,
+    folder: TempDir,
+}
+
+/// Real workload operators, started by the command in `KAI_TEST_OPERATORS`.
+#[derive(Debug)]
+struct Operators {
+    pids: PathBuf,
+}
+
+/// The folder with the binaries, or `None` after one line that says how to get it.
+pub fn assets(suite: &str) -> Option<PathBuf> {
+    if let Some(folder) = env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) {
+        let found = folder.join("kube-apiserver").exists() && folder.join("etcd").exists();
+        assert!(found, "KUBEBUILDER_ASSETS={} holds no kube-apiserver and etcd", folder.display());
+        return Some(folder);
+    }
+    say(&format!(
+        "{suite}: left out, needs a real kube-apiserver: export KUBEBUILDER_ASSETS=$(setup-envtest use -p path)"
+    ));
+    None
+}
+
+/// The command that starts real operators (`COMMAND DIR NAME...`, DIR holds `kubeconfig`), or `None` after one line.
+pub fn operators_command(suite: &str) -> Option<PathBuf> {
+    let command = env::var_os("KAI_TEST_OPERATORS").map(PathBuf::from);
+    if command.is_none() {
+        say(&format!("{suite}: left out, needs real operators: set KAI_TEST_OPERATORS to a command that starts them"));
+    }
+    command
+}
+
+/// Prints past the capture of the test runner, so that a suite that is left out is seen to be.
+pub fn say(line: &str) {
+    // A closed stderr must not fail a test.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+impl ControlPlane {
+    /// Starts etcd, kube-apiserver with RBAC and `flags`, and kube-controller-manager when there is one.
+    ///
+    /// # Errors
+    ///
+    /// When a component doesn't answer within a minute; the message carries the end of its log.
+    pub async fn start(assets: &Path, flags: &[&str]) -> Result<Self> {
+        let folder = TempDir::with_prefix("kai-control-plane-")?;
+        write_credentials(folder.path())?;
+        let (store_port, port) = (free_port()?, free_port()?);
+        let etcd = start_etcd(assets, folder.path(), store_port)?;
+        let api_server = start_api_server(assets, folder.path(), [store_port, port], flags)?;
+        let mut plane =
+            Self { operators: None, controllers: None, api_server, etcd, port, folder };
+        plane.wait_until_ready().await?;
+        plane.controllers = plane.start_controllers(assets)?;
+        Ok(plane)
+    }
+
+    /// Where a test may put files; gone with the control plane.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The kubeconfig of an administrator.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.folder.path().join("kubeconfig")
+    }
+
+    /// A client with an administrator's rights.
+    pub async fn client(&self) -> Result<Client> {
+        client(&self.kubeconfig()).await
+    }
+
+    /// Writes a kubeconfig for any bearer token and returns its path.
+    pub fn kubeconfig_for(&self, name: &str, token: &str) -> Result<PathBuf> {
+        let path = self.folder.path().join(format!("kubeconfig.{name}"));
+        fs::write(&path, kubeconfig(self.folder.path(), self.port, name, token))?;
+        Ok(path)
+    }
+
+    /// A kubeconfig for a user who may do nothing.
+    pub fn kubeconfig_of_nobody(&self) -> Result<PathBuf> {
+        self.kubeconfig_for("nobody", "nobody")
+    }
+
+    /// A kubeconfig with a fresh token of a ServiceAccount, as a pod of it would have.
+    pub async fn kubeconfig_of_account(&self, namespace: &str, name: &str) -> Result<PathBuf> {
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, namespace);
+        let request = TokenRequest {
+            spec: TokenRequestSpec { expiration_seconds: Some(7200), ..Default::default() },
+            ..Default::default()
+        };
+        let issued = accounts
+            .create_token_request(name, &PostParams::default(), &request)
+            .await
+            .with_context(|| format!("failed to issue a token for {namespace}/{name}"))?;
+        let token = issued.status.context("the token request has no status")?.token;
+        self.kubeconfig_for(name, &token)
+    }
+
+    /// Starts real operators and waits until their CRDs are served.
+    ///
+    /// # Errors
+    ///
+    /// When the command fails; its output is in the message.
+    pub async fn start_operators(&mut self, command: &Path, names: &[&str]) -> Result<()> {
+        let pids = self.folder.path().join("pids");
+        self.operators = Some(Operators { pids });
+        let output = tokio::process::Command::new(command)
+            .arg(self.folder.path())
+            .args(names)
+            .output()
+            .await
+            .with_context(|| format!("failed to start {}", command.display()))?;
+        if !output.status.success() {
+            bail!("{} {names:?}: {}", command.display(), String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
+    }
+
+    /// The process that serves the API, to be stopped, frozen or killed by a test.
+    pub fn api_server(&mut self) -> &mut Daemon {
+        &mut self.api_server
+    }
+
+    async fn wait_until_ready(&mut self) -> Result<()> {
+        let end = tokio::time::Instant::now() + READY_TIMEOUT;
+        while tokio::time::Instant::now() < end {
+            if self.folder.path().join("certs/apiserver.crt").exists()
+                && let Ok(client) = self.client().await
+            {
+                let request = http_get("/readyz");
+                if client.request_text(request).await.is_ok_and(|text| text == "ok") {
+                    return Ok(());
+                }
+            }
+            if !self.api_server.is_running()? || !self.etcd.is_running()? {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        bail!("kube-apiserver did not get ready:\n{}", self.api_server.log_end()?)
+    }
+
+    fn start_controllers(&self, assets: &Path) -> Result<Option<Daemon>> {
+        let binary = assets.join("kube-controller-manager");
+        if !binary.exists() {
+            return Ok(None);
+        }
+        let kubeconfig = self.kubeconfig_for("kube-controller-manager", "kube-controller-manager")?;
+        let folder = self.folder.path();
+        let arguments = [
+            format!("--kubeconfig={}", kubeconfig.display()),
+            "--leader-elect=false".into(),
+            "--secure-port=0".into(),
+            "--use-service-account-credentials".into(),
+            format!("--service-account-private-key-file={}", folder.join("accounts.key").display()),
+            format!("--controllers={CONTROLLERS}"),
+        ];
+        Daemon::start(folder, "kube-controller-manager", &binary, &arguments).map(Some)
+    }
+}
+
+impl Drop for Operators {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(&self.pids).into_iter().flatten().flatten() {
+            let pid = fs::read_to_string(entry.path()).ok().and_then(|text| text.trim().parse().ok());
+            if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+                // It may have stopped by itself.
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
+/// A client from a kubeconfig file, with no environment or home folder read.
+pub async fn client(kubeconfig: &Path) -> Result<Client> {
+    let file = Kubeconfig::read_from(kubeconfig)?;
+    let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+    Ok(Client::try_from(config)?)
+}
+
+/// A GET without a body.
+pub fn http_get(path: &str) -> kube::core::Request<Vec<u8>> {
+    kube::core::Request::get(path).body(Vec::new()).expect("a path makes a request")
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+fn kubeconfig(folder: &Path, port: u16, name: &str, token: &str) -> String {
+    let authority = folder.join("certs/apiserver.crt");
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: test\n\
+         clusters: [{{name: test, cluster: {{server: \"https://127.0.0.1:{port}\", certificate-authority: \"{}\"}}}}]\n\
+         users: [{{name: {name}, user: {{token: \"{token}\"}}}}]\n\
+         contexts: [{{name: test, context: {{cluster: test, user: {name}}}}}]\n",
+        authority.display()
+    )
+}
+
+/// An administrator, the controller manager, and a user who may do nothing; and the key that signs account tokens.
+fn write_credentials(folder: &Path) -> Result<()> {
+    let users = "admin,admin,1,\"system:masters\"\n\
+                 kube-controller-manager,system:kube-controller-manager,2\nnobody,nobody,3\n";
+    fs::write(folder.join("tokens.csv"), users)?;
+    let key = rcgen::KeyPair::generate()?;
+    fs::write(folder.join("accounts.key"), key.serialize_pem())?;
+    Ok(())
+}
+
+fn start_etcd(assets: &Path, folder: &Path, port: u16) -> Result<Daemon> {
+    let address = format!("http://127.0.0.1:{port}");
+    let mut arguments = vec![
+        format!("--data-dir={}", folder.join("etcd").display()),
+        format!("--listen-client-urls={address}"),
+    ];
+    // A plain etcd, unlike a bundled one, wants these named and would otherwise take fixed ports.
+    if fs::read_link(assets.join("etcd")).is_err() {
+        arguments.push(format!("--advertise-client-urls={address}"));
+        arguments.push(format!("--listen-peer-urls=http://127.0.0.1:{}", free_port()?));
+        arguments.push("--unsafe-no-fsync".into());
+    }
+    Daemon::start(folder, "etcd", &assets.join("etcd"), &arguments)
+}
+
+fn start_api_server(
+    assets: &Path,
+    folder: &Path,
+    [store_port, port]: [u16; 2],
+    flags: &[&str],
+) -> Result<Daemon> {
+    let key = folder.join("accounts.key");
+    let mut arguments = vec![
+        format!("--etcd-servers=http://127.0.0.1:{store_port}"),
+        format!("--secure-port={port}"),
+        "--bind-address=127.0.0.1".into(),
+        "--advertise-address=127.0.0.1".into(),
+        format!("--cert-dir={}", folder.join("certs").display()),
+        format!("--token-auth-file={}", folder.join("tokens.csv").display()),
+        "--authorization-mode=RBAC".into(),
+        "--anonymous-auth=false".into(),
+        "--service-account-issuer=https://kubernetes.default.svc".into(),
+        format!("--service-account-key-file={}", key.display()),
+        format!("--service-account-signing-key-file={}", key.display()),
+        "--service-cluster-ip-range=10.0.0.0/24".into(),
+        "--endpoint-reconciler-type=none".into(),
+        // No kubelet mounts tokens here, and nodes without heartbeats stay as they are written.
+        "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition".into(),
+    ];
+    arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
+    let server = Daemon::start(folder, "kube-apiserver", &assets.join("kube-apiserver"), &arguments)?;
+    fs::write(folder.join("kubeconfig"), kubeconfig(folder, port, "admin", "admin"))?;
+    Ok(server)
+}

@@ -1,0 +1,277 @@
+//! Checks the scheduler's promises from outside, through the watch alone: no node and no device over-committed at any
+//! moment, no pod bound twice, no gang in part once things are quiet (S1, S2, S4, S8).
+//!
+//! It shares nothing with the scheduler but the API: amounts are read from the pods themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use futures::{StreamExt, pin_mut};
+use k8s_openapi::{
+    api::core::v1::{Node, Pod},
+    apimachinery::pkg::api::resource::Quantity,
+};
+use kube::{Api, Client, ResourceExt, runtime::watcher};
+use tokio::{sync::oneshot, task::JoinHandle};
+
+/// Resources whose sums are compared with a node's allocatable.
+const RESOURCES: &[&str] = &["cpu", "memory", "nvidia.com/gpu"];
+/// Label that names the device which a pod shares.
+const GPU_GROUP: &str = "runai-gpu-group";
+/// Prefix of the labels that name devices when a pod shares several.
+const GPU_GROUPS: &str = "runai-gpu-group/";
+/// Annotation with the share of each device.
+const GPU_FRACTION: &str = "gpu-fraction";
+/// Annotation that names a pod's `PodGroup`.
+const POD_GROUP: &str = "pod-group-name";
+
+/// What a pod holds on its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Holding {
+    node: String,
+    /// Per entry of [`RESOURCES`], in thousandths.
+    amounts_milli: Vec<i128>,
+    /// Shared devices, and how much of each in thousandths.
+    devices: BTreeSet<String>,
+    fraction_milli: i128,
+}
+
+/// What was seen so far, and every promise that was seen broken.
+#[derive(Debug, Default)]
+pub struct Observed {
+    allocatable_milli: BTreeMap<String, Vec<i128>>,
+    pods: BTreeMap<String, Holding>,
+    /// The node of each pod by UID, also of pods that are gone.
+    bound: BTreeMap<String, String>,
+    /// UID to `namespace/group` of each live pod.
+    groups: BTreeMap<String, String>,
+    /// Promises that were broken, in the order seen.
+    pub findings: Vec<String>,
+}
+
+impl Observed {
+    /// How many different pods were ever bound.
+    pub fn binds(&self) -> usize {
+        self.bound.len()
+    }
+
+    /// Takes a node in.
+    pub fn node(&mut self, node: &Node) {
+        let allocatable = node.status.as_ref().and_then(|status| status.allocatable.as_ref());
+        let amounts = RESOURCES
+            .iter()
+            .map(|name| allocatable.and_then(|all| all.get(*name)).map_or(0, milli))
+            .collect();
+        self.allocatable_milli.insert(node.name_any(), amounts);
+    }
+
+    /// Takes a pod in, and checks the node it is on.
+    pub fn pod(&mut self, pod: &Pod) {
+        let (name, uid) = (full_name(pod), pod.uid().unwrap_or_default());
+        if let Some(group) = pod.annotations().get(POD_GROUP) {
+            self.groups.insert(uid.clone(), format!("{}/{group}", pod.namespace().unwrap_or_default()));
+        }
+        let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()) else {
+            return;
+        };
+        if let Some(before) = self.bound.insert(uid.clone(), node.clone())
+            && before != node
+        {
+            self.findings.push(format!("{name} was bound to {before} and then to {node}"));
+        }
+        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or("");
+        if matches!(phase, "Succeeded" | "Failed") {
+            self.pods.remove(&uid);
+            return;
+        }
+        let holding = holding(pod, node.clone());
+        if self.pods.insert(uid, holding.clone()).as_ref() != Some(&holding) {
+            self.check_node(&node, &name);
+        }
+    }
+
+    /// Takes a deletion in.
+    pub fn pod_gone(&mut self, pod: &Pod) {
+        let uid = pod.uid().unwrap_or_default();
+        self.pods.remove(&uid);
+        self.groups.remove(&uid);
+    }
+
+    fn check_node(&mut self, node: &str, cause: &str) {
+        let holders: Vec<&Holding> = self.pods.values().filter(|pod| pod.node == node).collect();
+        let mut devices: BTreeMap<&str, i128> = BTreeMap::new();
+        for holder in &holders {
+            for device in &holder.devices {
+                *devices.entry(device).or_default() += holder.fraction_milli;
+            }
+        }
+        let mut found: Vec<String> = devices
+            .iter()
+            .filter(|(_, milli)| **milli > 1000)
+            .map(|(device, milli)| format!("device {device} of {node} holds {milli}/1000 after {cause}"))
+            .collect();
+        let none = vec![0; RESOURCES.len()];
+        let allocatable = self.allocatable_milli.get(node).unwrap_or(&none);
+        for (index, resource) in RESOURCES.iter().enumerate() {
+            let mut sum: i128 = holders.iter().map(|holder| holder.amounts_milli[index]).sum();
+            if *resource == "nvidia.com/gpu" {
+                sum += 1000 * i128::try_from(devices.len()).unwrap_or(i128::MAX);
+            }
+            if sum > allocatable[index] {
+                let most = allocatable[index];
+                found.push(format!("{node} holds {sum}/{most} milli of {resource} after {cause}"));
+            }
+        }
+        self.findings.extend(found);
+    }
+
+    /// Groups with some, but fewer than `minimum(group)` of their live pods bound.
+    pub fn partial_gangs(&self, minimum: impl Fn(&str) -> usize) -> Vec<String> {
+        let mut bound: BTreeMap<&str, usize> = BTreeMap::new();
+        for (uid, group) in &self.groups {
+            *bound.entry(group).or_default() += usize::from(self.bound.contains_key(uid));
+        }
+        bound
+            .into_iter()
+            .filter(|(group, count)| *count > 0 && *count < minimum(group))
+            .map(|(group, count)| format!("{group}: {count} of {} bound", minimum(group)))
+            .collect()
+    }
+}
+
+/// An observer at work.
+#[derive(Debug)]
+pub struct Observer {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Observed>,
+}
+
+impl Observer {
+    /// Starts to watch; nodes that exist are known before the first pod is judged.
+    pub async fn start(client: Client) -> Result<Self> {
+        let mut observed = Observed::default();
+        for node in Api::<Node>::all(client.clone()).list(&Default::default()).await? {
+            observed.node(&node);
+        }
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(watch(client, observed, stopped));
+        Ok(Self { stop, task })
+    }
+
+    /// Stops and returns what was seen.
+    pub async fn finish(self) -> Result<Observed> {
+        // The task may have ended by itself; its result tells.
+        let _ = self.stop.send(());
+        Ok(self.task.await?)
+    }
+}
+
+async fn watch(client: Client, mut seen: Observed, mut stop: oneshot::Receiver<()>) -> Observed {
+    let nodes = watcher(Api::<Node>::all(client.clone()), watcher::Config::default());
+    let pods = watcher(Api::<Pod>::all(client), watcher::Config::default());
+    pin_mut!(nodes, pods);
+    loop {
+        tokio::select! {
+            biased;
+            event = nodes.next() => {
+                if let Some(Ok(watcher::Event::Apply(node) | watcher::Event::InitApply(node))) = event {
+                    seen.node(&node);
+                }
+            }
+            event = pods.next() => match event {
+                Some(Ok(watcher::Event::Apply(pod) | watcher::Event::InitApply(pod))) => seen.pod(&pod),
+                Some(Ok(watcher::Event::Delete(pod))) => seen.pod_gone(&pod),
+                // The watcher repairs itself; the next list shows what was missed.
+                Some(Ok(watcher::Event::Init | watcher::Event::InitDone) | Err(_)) | None => {}
+            },
+            _ = &mut stop => return seen,
+        }
+    }
+}
+
+fn full_name(pod: &Pod) -> String {
+    format!("{}/{}", pod.namespace().unwrap_or_default(), pod.name_any())
+}
+
+fn holding(pod: &Pod, node: String) -> Holding {
+    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    let mut amounts_milli = vec![0; RESOURCES.len()];
+    for container in containers {
+        let resources = container.resources.as_ref();
+        let requests = resources.and_then(|one| one.requests.as_ref());
+        let limits = resources.and_then(|one| one.limits.as_ref());
+        for (index, name) in RESOURCES.iter().enumerate() {
+            let amount = requests.and_then(|all| all.get(*name)).or(limits.and_then(|all| all.get(*name)));
+            amounts_milli[index] += amount.map_or(0, milli);
+        }
+    }
+    let devices = pod
+        .labels()
+        .iter()
+        .filter(|(key, _)| *key == GPU_GROUP || key.starts_with(GPU_GROUPS))
+        .map(|(key, value)| if key == GPU_GROUP { value.clone() } else { key[GPU_GROUPS.len()..].to_owned() })
+        .collect();
+    let fraction = pod.annotations().get(GPU_FRACTION);
+    let fraction_milli = fraction.map_or(0, |text| milli(&Quantity(text.clone())));
+    Holding { node, amounts_milli, devices, fraction_milli }
+}
+
+/// A quantity in thousandths, rounded up.
+fn milli(quantity: &Quantity) -> i128 {
+    kai_api::quantity::Quantity::parse(&quantity.0).map_or(0, |amount| amount.milli_ceil())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object<T: serde::de::DeserializeOwned>(yaml: &str) -> T {
+        serde_saphyr::from_str(yaml).unwrap()
+    }
+
+    fn pod(name: &str, node: &str, gpus: u32) -> Pod {
+        object(&format!(
+            "{{metadata: {{name: {name}, namespace: a, uid: {name}, annotations: {{pod-group-name: g}}}},\
+              spec: {{nodeName: {node}, containers: [{{name: c, resources: {{limits: {{nvidia.com/gpu: \"{gpus}\"}}}}}}]}}}}"
+        ))
+    }
+
+    fn seen() -> Observed {
+        let mut seen = Observed::default();
+        seen.node(&object(
+            "{metadata: {name: n1}, status: {allocatable: {cpu: '1', memory: 1Gi, nvidia.com/gpu: '2'}}}",
+        ));
+        seen
+    }
+
+    #[test]
+    fn an_overcommitted_node_is_found() {
+        let mut seen = seen();
+        seen.pod(&pod("p1", "n1", 2));
+        assert_eq!(seen.findings, [""; 0]);
+        seen.pod(&pod("p2", "n1", 1));
+        assert_eq!(seen.findings, ["n1 holds 3000/2000 milli of nvidia.com/gpu after a/p2"]);
+    }
+
+    #[test]
+    fn an_overcommitted_device_is_found() {
+        let mut seen = seen();
+        for name in ["p1", "p2"] {
+            seen.pod(&object(&format!(
+                "{{metadata: {{name: {name}, namespace: a, uid: {name}, labels: {{runai-gpu-group: d}},\
+                  annotations: {{gpu-fraction: '0.6'}}}}, spec: {{nodeName: n1, containers: []}}}}"
+            )));
+        }
+        assert_eq!(seen.findings, ["device d of n1 holds 1200/1000 after a/p2"]);
+    }
+
+    #[test]
+    fn a_gang_in_part_and_a_second_bind_are_found() {
+        let mut seen = seen();
+        seen.pod(&pod("p1", "n1", 1));
+        assert_eq!(seen.partial_gangs(|_| 2), ["a/g: 1 of 2 bound"]);
+        assert_eq!(seen.partial_gangs(|_| 1), [""; 0]);
+        seen.pod(&pod("p1", "n2", 1));
+        assert_eq!(seen.findings[0], "a/p1 was bound to n1 and then to n2");
+    }
+}

@@ -1,0 +1,181 @@
+//! `cargo xtask bench [ID...]`: one line a measurement and each id's growth slope; `--gate` fails on a steeper slope or
+//! on more instructions than `bench-limits.json` allows. Wall times inform, they never gate.
+//!
+//! Core benchmarks (B01-B14) are programs of `engine`; instructions are counted by callgrind, which repeats exactly.
+//! Live ones (B20, B22) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`.
+
+mod measure;
+mod slope;
+
+use std::{collections::BTreeMap, fs};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::repository::{self, print, say};
+use measure::{Catalogue, Entry};
+
+/// Allowed instructions per `ID/size`; written by `--accept`.
+const LIMITS_FILE: &str = "xtask/bench-limits.json";
+/// How far instructions may grow before the gate closes: another compiler moves them by about as much.
+const INSTRUCTIONS_SLACK_PERCENT: u64 = 5;
+
+/// What to measure and how to show it.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Arguments {
+    /// Benchmarks to run, e.g. B01; all of the core when none is given
+    ids: Vec<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Fail on a steeper slope, or on more instructions than accepted
+    #[arg(long)]
+    gate: bool,
+    /// Accept the instruction counts of this run
+    #[arg(long, conflicts_with = "gate")]
+    accept: bool,
+    /// Only wall times, without callgrind
+    #[arg(long, conflicts_with_all = ["gate", "accept"])]
+    wall: bool,
+}
+
+impl Arguments {
+    /// What continuous integration runs.
+    pub(crate) fn gate() -> Self {
+        Self { gate: true, ..Self::default() }
+    }
+}
+
+/// One measured size of one benchmark.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Line {
+    id: String,
+    size: u64,
+    wall_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<u64>,
+}
+
+/// The growth of one benchmark over its sizes.
+#[derive(Debug, Serialize)]
+struct Growth {
+    id: String,
+    slope: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slope_max: Option<f64>,
+    of: &'static str,
+}
+
+/// Runs what was asked for.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let catalogue = Catalogue::build()?;
+    let entries = catalogue.select(&arguments.ids)?;
+    let mut lines = Vec::new();
+    let mut growths = Vec::new();
+    for entry in entries {
+        let measured = measure_entry(&catalogue, entry, arguments)?;
+        growths.extend(growth(entry, &measured));
+        lines.extend(measured);
+    }
+    for growth in &growths {
+        show_growth(growth, arguments.json)?;
+    }
+    if arguments.accept {
+        return accept(&lines);
+    }
+    if arguments.gate { gate(&lines, &growths) } else { Ok(()) }
+}
+
+fn measure_entry(catalogue: &Catalogue, entry: &Entry, arguments: &Arguments) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for &size in &entry.sizes {
+        let instructions = if arguments.wall || entry.live {
+            None
+        } else {
+            Some(catalogue.instructions(&entry.id, size)?)
+        };
+        for (id, wall_ms) in catalogue.wall_ms(entry, size)? {
+            let line = Line { id, size, wall_ms, instructions };
+            show(&line, arguments.json)?;
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}
+
+fn show(line: &Line, json: bool) -> Result<()> {
+    if json {
+        return print(&serde_json::to_string(line)?);
+    }
+    let counted = line.instructions.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let Line { id, size, wall_ms, .. } = line;
+    print(&format!("{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions"))
+}
+
+fn show_growth(growth: &Growth, json: bool) -> Result<()> {
+    if json {
+        return print(&serde_json::to_string(growth)?);
+    }
+    let allowed = growth.slope_max.map_or_else(String::new, |max| format!(" (at most {max})"));
+    print(&format!("{:<12} slope {:.3} of {}{allowed}", growth.id, growth.slope, growth.of))
+}
+
+fn growth(entry: &Entry, lines: &[Line]) -> Option<Growth> {
+    let counted = lines.iter().all(|line| line.instructions.is_some());
+    let points: Vec<(f64, f64)> = lines
+        .iter()
+        .map(|line| {
+            let cost = line.instructions.filter(|_| counted).map_or(line.wall_ms, slope::as_float);
+            (slope::as_float(line.size), cost)
+        })
+        .collect();
+    Some(Growth {
+        id: entry.id.clone(),
+        slope: slope::log_log(&points)?,
+        slope_max: entry.slope_max,
+        of: if counted { "instructions" } else { "wall time" },
+    })
+}
+
+fn limits() -> Result<BTreeMap<String, u64>> {
+    let path = repository::root().join(LIMITS_FILE);
+    let text = fs::read_to_string(&path).with_context(|| format!("failed to read {LIMITS_FILE}"))?;
+    serde_json::from_str(&text).with_context(|| format!("failed to read {LIMITS_FILE}"))
+}
+
+fn accept(lines: &[Line]) -> Result<()> {
+    let mut accepted = limits().unwrap_or_default();
+    for line in lines {
+        if let Some(instructions) = line.instructions {
+            accepted.insert(format!("{}/{}", line.id, line.size), instructions);
+        }
+    }
+    let text = serde_json::to_string_pretty(&accepted)? + "\n";
+    fs::write(repository::root().join(LIMITS_FILE), text)?;
+    say(&format!("wrote {LIMITS_FILE}"));
+    Ok(())
+}
+
+fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
+    let limits = limits()?;
+    let mut broken = Vec::new();
+    for line in lines {
+        let key = format!("{}/{}", line.id, line.size);
+        let Some(instructions) = line.instructions else { continue };
+        match limits.get(&key) {
+            Some(limit) if instructions <= limit + limit * INSTRUCTIONS_SLACK_PERCENT / 100 => {}
+            Some(limit) => broken.push(format!("{key}: {instructions} instructions, accepted {limit}")),
+            None => broken.push(format!("{key}: has no accepted count")),
+        }
+    }
+    for growth in growths {
+        if growth.slope_max.is_some_and(|max| growth.slope > max) {
+            broken.push(format!("{}: slope {:.3}", growth.id, growth.slope));
+        }
+    }
+    ensure!(!lines.is_empty(), "no benchmark ran");
+    if !broken.is_empty() {
+        bail!("benchmarks got slower; if it is meant, `cargo xtask bench --accept`:\n{}", broken.join("\n"));
+    }
+    Ok(())
+}

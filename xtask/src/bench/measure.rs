@@ -1,0 +1,124 @@
+//! Builds the benchmark programs, asks them what they offer, and runs one measurement at a time.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::repository::{capture, cargo, command, say};
+
+/// One benchmark as its program describes it (`PROGRAM --list`).
+#[derive(Debug, Deserialize)]
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) sizes: Vec<u64>,
+    pub(super) slope_max: Option<f64>,
+    what: String,
+    /// Runs against a control plane, so that instructions mean nothing.
+    #[serde(default)]
+    pub(super) live: bool,
+    #[serde(skip)]
+    program: PathBuf,
+}
+
+/// Everything that can be measured.
+pub(super) struct Catalogue {
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Measured {
+    id: String,
+    wall_ms: f64,
+}
+
+#[derive(Deserialize)]
+struct Built {
+    executable: Option<PathBuf>,
+    target: Option<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+/// Package and bench target of each program.
+const PROGRAMS: &[(&str, &str)] = &[("kai-engine", "decision"), ("kai-scheduler", "live")];
+
+impl Catalogue {
+    /// Builds the programs, optimised.
+    pub(super) fn build() -> Result<Self> {
+        let mut entries = Vec::new();
+        for (package, bench) in PROGRAMS {
+            let program = build(package, bench)?;
+            let listing = capture(&mut command(&program.to_string_lossy(), &["--list"]))?;
+            for line in listing.lines().filter(|line| line.starts_with('{')) {
+                let entry: Entry = serde_json::from_str(line)
+                    .with_context(|| format!("{bench} --list printed {line}"))?;
+                entries.push(Entry { program: program.clone(), ..entry });
+            }
+        }
+        Ok(Self { entries })
+    }
+
+    /// The entries with these ids, or all that need no cluster.
+    pub(super) fn select(&self, ids: &[String]) -> Result<Vec<&Entry>> {
+        for id in ids {
+            if !self.entries.iter().any(|entry| entry.id == *id) {
+                let known: Vec<String> =
+                    self.entries.iter().map(|one| format!("  {}  {}", one.id, one.what)).collect();
+                bail!("no benchmark {id}; there are:\n{}", known.join("\n"));
+            }
+        }
+        let asked = |entry: &&Entry| if ids.is_empty() { !entry.live } else { ids.contains(&entry.id) };
+        Ok(self.entries.iter().filter(asked).collect())
+    }
+
+    /// Median wall time of each part of a benchmark.
+    pub(super) fn wall_ms(&self, entry: &Entry, size: u64) -> Result<Vec<(String, f64)>> {
+        let program = entry.program.to_string_lossy();
+        let text = capture(&mut command(&program, &[&entry.id, &size.to_string()]))?;
+        let mut parts = Vec::new();
+        for line in text.lines().filter(|line| line.starts_with('{')) {
+            let measured: Measured = serde_json::from_str(line)
+                .with_context(|| format!("{} printed {line}", entry.id))?;
+            parts.push((measured.id, measured.wall_ms));
+        }
+        ensure!(!parts.is_empty(), "{} {size} measured nothing:\n{text}", entry.id);
+        Ok(parts)
+    }
+
+    /// Instructions inside functions named `measured`, by callgrind.
+    pub(super) fn instructions(&self, id: &str, size: u64) -> Result<u64> {
+        let entry = self.entries.iter().find(|entry| entry.id == id).context("selected before")?;
+        let out = std::env::temp_dir().join(format!("callgrind-{}-{id}-{size}", std::process::id()));
+        let out_flag = format!("--callgrind-out-file={}", out.display());
+        let (program, size) = (entry.program.to_string_lossy(), size.to_string());
+        let tool = ["--tool=callgrind", "--quiet", "--toggle-collect=*measured*", &out_flag];
+        let mut valgrind = command("valgrind", &tool);
+        valgrind.args([&program, id, size.as_str(), "--once"]);
+        capture(&mut valgrind).context("callgrind counts instructions; install valgrind")?;
+        let text = std::fs::read_to_string(&out)?;
+        std::fs::remove_file(&out)?;
+        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+        let count: u64 = total.context("callgrind wrote no totals")?.trim().parse()?;
+        ensure!(count > 0, "{id} {size}: no function named `measured` ran");
+        Ok(count)
+    }
+}
+
+fn build(package: &str, bench: &str) -> Result<PathBuf> {
+    say(&format!("building {package} {bench}"));
+    let arguments = ["bench", "--package", package, "--bench", bench, "--no-run", "--message-format=json"];
+    let text = capture(&mut command(&cargo(), &arguments))?;
+    for line in text.lines().filter(|line| line.starts_with('{')) {
+        let built: Built = serde_json::from_str(line)?;
+        let is_it = built.target.is_some_and(|one| one.name == bench && one.kind.iter().any(|kind| kind == "bench"));
+        if let (true, Some(program)) = (is_it, built.executable) {
+            return Ok(program);
+        }
+    }
+    bail!("cargo built no {bench}")
+}
