@@ -128,14 +128,14 @@ impl ControlPlane {
     pub async fn kubeconfig_of_account(&self, namespace: &str, name: &str) -> Result<PathBuf> {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, namespace);
         let request = TokenRequest {
-            spec: TokenRequestSpec { expiration_seconds: Some(7200), ..Default::default() },
+            spec: Some(TokenRequestSpec { expiration_seconds: Some(7200), ..Default::default() }),
             ..Default::default()
         };
         let issued = accounts
             .create_token_request(name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("failed to issue a token for {namespace}/{name}"))?;
-        let token = issued.status.context("the token request has no status")?.token;
+        let token = issued.status.and_then(|status| status.token).context("the answer has no token")?;
         self.kubeconfig_for(name, &token)
     }
 
@@ -222,8 +222,8 @@ pub async fn client(kubeconfig: &Path) -> Result<Client> {
 }
 
 /// A GET without a body.
-pub fn http_get(path: &str) -> kube::core::Request<Vec<u8>> {
-    kube::core::Request::get(path).body(Vec::new()).expect("a path makes a request")
+pub fn http_get(path: &str) -> http::Request<Vec<u8>> {
+    http::Request::get(path).body(Vec::new()).expect("a path makes a request")
 }
 
 fn free_port() -> Result<u16> {
@@ -248,6 +248,7 @@ fn write_credentials(folder: &Path) -> Result<()> {
     fs::write(folder.join("tokens.csv"), users)?;
     let key = rcgen::KeyPair::generate()?;
     fs::write(folder.join("accounts.key"), key.serialize_pem())?;
+    fs::write(folder.join("accounts.pub"), key.public_key_pem())?;
     Ok(())
 }
 
@@ -283,7 +284,7 @@ fn start_api_server(
         "--authorization-mode=RBAC".into(),
         "--anonymous-auth=false".into(),
         "--service-account-issuer=https://kubernetes.default.svc".into(),
-        format!("--service-account-key-file={}", key.display()),
+        format!("--service-account-key-file={}", folder.join("accounts.pub").display()),
         format!("--service-account-signing-key-file={}", key.display()),
         "--service-cluster-ip-range=10.0.0.0/24".into(),
         "--endpoint-reconciler-type=none".into(),

@@ -218,7 +218,7 @@ fn holding(pod: &Pod, node: String) -> Holding {
 
 /// A quantity in thousandths, rounded up.
 fn milli(quantity: &Quantity) -> i128 {
-    kai_api::quantity::Quantity::parse(&quantity.0).map_or(0, |amount| amount.milli_ceil())
+    kai_api::quantity::Quantity::parse(&quantity.0).and_then(|amount| amount.milli()).map_or(0, i128::from)
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ fn generated() -> Result<Vec<Generated>> {
     for (name, text) in kai_api::crd::files() {
         files.push(Generated { path: format!("deploy/crds/{name}"), text });
     }
-    for (name, text) in kubectl_kai::completion::files()? {
+    for (name, text) in kubectl_kai::completion::files() {
         files.push(Generated { path: format!("completions/{name}"), text });
     }
     Ok(files)

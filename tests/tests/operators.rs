@@ -1,0 +1,94 @@
+//! The main job on a real kube-apiserver with the real operators: `submit` makes a workload, its operator makes the pods,
+//! the podgrouper makes the PodGroup, the scheduler binds the gang as one, and says why when it can't.
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::{Event, Pod};
+use kai_tests::{
+    cluster::{Cluster, Setup},
+    control_plane::{assets, operators_command},
+    observer::Observer,
+};
+use kube::{Api, ResourceExt, api::ListParams};
+use serde_json::Value;
+
+const QUEUE: &str = "team-a";
+
+async fn start(suite: &str) -> Result<Option<Cluster>> {
+    let (Some(assets), Some(command)) = (assets(suite), operators_command(suite)) else {
+        return Ok(None);
+    };
+    let setup = Setup {
+        nodes: "4xH100:8",
+        operators: Some((&command, &["ray", "training", "argo"])),
+        api_server_flags: &[],
+    };
+    let cluster = Cluster::start(&assets, setup).await?;
+    cluster.kai_ok(&["queues", "create", QUEUE, "--gpu-quota", "32", "--yes"])?;
+    Ok(Some(cluster))
+}
+
+/// The pods of a workload, by the PodGroup that the podgrouper gave them.
+async fn bound_and_all(cluster: &Cluster, prefix: &str) -> Result<(usize, usize)> {
+    let pods: Api<Pod> = Api::default_namespaced(cluster.client().await?);
+    let list = pods.list(&ListParams::default()).await?;
+    let ours: Vec<&Pod> = list.items.iter().filter(|pod| pod.name_any().starts_with(prefix)).collect();
+    let bound = |pod: &&&Pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+    Ok((ours.iter().filter(bound).count(), ours.len()))
+}
+
+async fn wait_bound(cluster: &Cluster, prefix: &str, at_least: usize) -> Result<()> {
+    cluster
+        .wait_until(&format!("{at_least} pods of {prefix}"), async || {
+            let (bound, all) = bound_and_all(cluster, prefix).await?;
+            Ok(if bound >= at_least { Ok(()) } else { Err(format!("{bound} of {all} bound")) })
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_framework_is_grouped_and_bound_as_a_gang() -> Result<()> {
+    let Some(cluster) = start("operators").await? else { return Ok(()) };
+    let observer = Observer::start(cluster.client().await?).await?;
+    let q = ["-q", QUEUE];
+    let submit = |arguments: &[&str]| cluster.kai_ok(&[&["submit"], arguments, &q[..]].concat());
+    submit(&["job", "one", "--gpu", "1", "--image", "busybox"])?;
+    submit(&["pytorch", "two", "--workers", "2", "--gpu", "4", "--image", "pytorch"])?;
+    submit(&["ray", "three", "--workers", "3", "--gpu", "1"])?;
+    submit(&["argo", "four", "--gpu", "1", "--image", "busybox"])?;
+    wait_bound(&cluster, "one", 1).await?;
+    wait_bound(&cluster, "two", 2).await?;
+    wait_bound(&cluster, "three", 4).await?;
+    wait_bound(&cluster, "four", 1).await?;
+    let seen = observer.finish().await?;
+    assert_eq!(seen.findings, [""; 0]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gang_that_does_not_fit_stays_unbound_and_says_why() -> Result<()> {
+    let Some(cluster) = start("operators: a gang that does not fit").await? else { return Ok(()) };
+    let big = ["--workers", "5", "--gpu", "8", "--image", "pytorch", "-q", QUEUE];
+    cluster.kai_ok(&[&["submit", "pytorch", "big"], &big[..]].concat())?;
+    cluster
+        .wait_until("a reason on big", async || {
+            let list = cluster.kai_json(&["list", "big"])?;
+            let text = list.to_string();
+            Ok(if text.contains("Pending") && reason(&list).is_some() { Ok(()) } else { Err(text) })
+        })
+        .await?;
+    assert_eq!(bound_and_all(&cluster, "big").await?, (0, 5));
+    let events: Api<Event> = Api::default_namespaced(cluster.client().await?);
+    let told = events.list(&ListParams::default()).await?.items.into_iter().any(|event| {
+        event.reason.as_deref() == Some("Unschedulable")
+            && event.involved_object.kind.as_deref() == Some("PodGroup")
+    });
+    assert!(told, "no event Unschedulable on the PodGroup");
+    let described = cluster.kai_ok(&["describe", "big"])?;
+    assert!(described.contains("Pending"), "{described}");
+    Ok(())
+}
+
+fn reason(list: &Value) -> Option<&str> {
+    let items = list.get("items").and_then(Value::as_array).context("no items").ok()?;
+    items.first()?.get("reason")?.as_str().filter(|text| !text.is_empty())
+}
