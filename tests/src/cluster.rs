@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use kai_api::names::component;
 use kube::Client;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -160,14 +161,16 @@ fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
 }
 
 async fn start_scheduler(plane: &ControlPlane, name: &str) -> Result<Daemon> {
-    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, "kai-scheduler").await?;
-    let arguments = daemon_arguments(&kubeconfig, &["--listen-address=127.0.0.1:0", "--plugin-server-port=0"]);
+    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::SCHEDULER_ACCOUNT).await?;
+    let arguments =
+        daemon_arguments(&kubeconfig, &["--listen-address=127.0.0.1:0", "--plugin-server-port=0"]);
     Daemon::start(plane.folder(), name, &binary("kai-scheduler"), &arguments)
 }
 
 async fn start_podgrouper(plane: &ControlPlane) -> Result<Daemon> {
-    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, "kai-podgrouper").await?;
-    let addresses = ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"];
+    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::PODGROUPER_ACCOUNT).await?;
+    let addresses =
+        ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"];
     let arguments = daemon_arguments(&kubeconfig, &addresses);
     Daemon::start(plane.folder(), "kai-podgrouper", &binary("kai-podgrouper"), &arguments)
 }

@@ -67,7 +67,9 @@ pub fn assets(suite: &str) -> Option<PathBuf> {
 pub fn operators_command(suite: &str) -> Option<PathBuf> {
     let command = env::var_os("KAI_TEST_OPERATORS").map(PathBuf::from);
     if command.is_none() {
-        say(&format!("{suite}: left out, needs real operators: set KAI_TEST_OPERATORS to a command that starts them"));
+        say(&format!(
+            "{suite}: left out, needs real operators: set KAI_TEST_OPERATORS to a command that starts them"
+        ));
     }
     command
 }
@@ -90,8 +92,7 @@ impl ControlPlane {
         let (store_port, port) = (free_port()?, free_port()?);
         let etcd = start_etcd(assets, folder.path(), store_port)?;
         let api_server = start_api_server(assets, folder.path(), [store_port, port], flags)?;
-        let mut plane =
-            Self { operators: None, controllers: None, api_server, etcd, port, folder };
+        let mut plane = Self { operators: None, controllers: None, api_server, etcd, port, folder };
         plane.wait_until_ready().await?;
         plane.controllers = plane.start_controllers(assets)?;
         Ok(plane)
@@ -135,7 +136,8 @@ impl ControlPlane {
             .create_token_request(name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("failed to issue a token for {namespace}/{name}"))?;
-        let token = issued.status.and_then(|status| status.token).context("the answer has no token")?;
+        let token =
+            issued.status.and_then(|status| status.token).context("the answer has no token")?;
         self.kubeconfig_for(name, &token)
     }
 
@@ -188,7 +190,8 @@ impl ControlPlane {
         if !binary.exists() {
             return Ok(None);
         }
-        let kubeconfig = self.kubeconfig_for("kube-controller-manager", "kube-controller-manager")?;
+        let kubeconfig =
+            self.kubeconfig_for("kube-controller-manager", "kube-controller-manager")?;
         let folder = self.folder.path();
         let arguments = [
             format!("--kubeconfig={}", kubeconfig.display()),
@@ -205,7 +208,8 @@ impl ControlPlane {
 impl Drop for Operators {
     fn drop(&mut self) {
         for entry in fs::read_dir(&self.pids).into_iter().flatten().flatten() {
-            let pid = fs::read_to_string(entry.path()).ok().and_then(|text| text.trim().parse().ok());
+            let pid =
+                fs::read_to_string(entry.path()).ok().and_then(|text| text.trim().parse().ok());
             if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
                 // It may have stopped by itself.
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
@@ -292,7 +296,8 @@ fn start_api_server(
         "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition".into(),
     ];
     arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
-    let server = Daemon::start(folder, "kube-apiserver", &assets.join("kube-apiserver"), &arguments)?;
+    let server =
+        Daemon::start(folder, "kube-apiserver", &assets.join("kube-apiserver"), &arguments)?;
     fs::write(folder.join("kubeconfig"), kubeconfig(folder, port, "admin", "admin"))?;
     Ok(server)
 }

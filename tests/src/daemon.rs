@@ -108,7 +108,8 @@ pub fn binary(name: &str) -> PathBuf {
 
 fn build() -> Result<PathBuf> {
     let test = std::env::current_exe()?;
-    let folder = test.parent().and_then(Path::parent).context("a test lies in target/PROFILE/deps")?;
+    let folder =
+        test.parent().and_then(Path::parent).context("a test lies in target/PROFILE/deps")?;
     let mut command = Command::new(env!("CARGO"));
     command.args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
     if !cfg!(debug_assertions) {

@@ -69,7 +69,8 @@ impl Observed {
     pub fn pod(&mut self, pod: &Pod) {
         let (name, uid) = (full_name(pod), pod.uid().unwrap_or_default());
         if let Some(group) = pod.annotations().get(POD_GROUP) {
-            self.groups.insert(uid.clone(), format!("{}/{group}", pod.namespace().unwrap_or_default()));
+            self.groups
+                .insert(uid.clone(), format!("{}/{group}", pod.namespace().unwrap_or_default()));
         }
         let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()) else {
             return;
@@ -108,7 +109,9 @@ impl Observed {
         let mut found: Vec<String> = devices
             .iter()
             .filter(|(_, milli)| **milli > 1000)
-            .map(|(device, milli)| format!("device {device} of {node} holds {milli}/1000 after {cause}"))
+            .map(|(device, milli)| {
+                format!("device {device} of {node} holds {milli}/1000 after {cause}")
+            })
             .collect();
         let none = vec![0; RESOURCES.len()];
         let allocatable = self.allocatable_milli.get(node).unwrap_or(&none);
@@ -201,7 +204,8 @@ fn holding(pod: &Pod, node: String) -> Holding {
         let requests = resources.and_then(|one| one.requests.as_ref());
         let limits = resources.and_then(|one| one.limits.as_ref());
         for (index, name) in RESOURCES.iter().enumerate() {
-            let amount = requests.and_then(|all| all.get(*name)).or(limits.and_then(|all| all.get(*name)));
+            let amount =
+                requests.and_then(|all| all.get(*name)).or(limits.and_then(|all| all.get(*name)));
             amounts_milli[index] += amount.map_or(0, milli);
         }
     }
@@ -209,7 +213,11 @@ fn holding(pod: &Pod, node: String) -> Holding {
         .labels()
         .iter()
         .filter(|(key, _)| *key == GPU_GROUP || key.starts_with(GPU_GROUPS))
-        .map(|(key, value)| if key == GPU_GROUP { value.clone() } else { key[GPU_GROUPS.len()..].to_owned() })
+        .map(
+            |(key, value)| {
+                if key == GPU_GROUP { value.clone() } else { key[GPU_GROUPS.len()..].to_owned() }
+            },
+        )
         .collect();
     let fraction = pod.annotations().get(GPU_FRACTION);
     let fraction_milli = fraction.map_or(0, |text| milli(&Quantity(text.clone())));
@@ -218,7 +226,9 @@ fn holding(pod: &Pod, node: String) -> Holding {
 
 /// A quantity in thousandths, rounded up.
 fn milli(quantity: &Quantity) -> i128 {
-    kai_api::quantity::Quantity::parse(&quantity.0).and_then(|amount| amount.milli()).map_or(0, i128::from)
+    kai_api::quantity::Quantity::parse(&quantity.0)
+        .and_then(|amount| amount.milli())
+        .map_or(0, i128::from)
 }
 
 #[cfg(test)]

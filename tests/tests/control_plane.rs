@@ -13,13 +13,19 @@ async fn a_control_plane_starts_and_knows_its_users() -> Result<()> {
     let Some(assets) = assets("control plane") else { return Ok(()) };
     let plane = ControlPlane::start(&assets, &[]).await?;
     let admin = plane.client().await?;
-    let account: ServiceAccount = serde_saphyr::from_str("metadata: {name: a, namespace: default}")?;
+    let account: ServiceAccount =
+        serde_saphyr::from_str("metadata: {name: a, namespace: default}")?;
     let accounts: Api<ServiceAccount> = Api::default_namespaced(admin);
     accounts.create(&PostParams::default(), &account).await?;
-    for kubeconfig in [plane.kubeconfig_of_account("default", "a").await?, plane.kubeconfig_of_nobody()?] {
+    for kubeconfig in
+        [plane.kubeconfig_of_account("default", "a").await?, plane.kubeconfig_of_nobody()?]
+    {
         let namespaces: Api<Namespace> = Api::all(client(&kubeconfig).await?);
         let refused = namespaces.list(&ListParams::default()).await;
-        assert!(matches!(&refused, Err(kube::Error::Api(status)) if status.code == 403), "{refused:?}");
+        assert!(
+            matches!(&refused, Err(kube::Error::Api(status)) if status.code == 403),
+            "{refused:?}"
+        );
     }
     Ok(())
 }

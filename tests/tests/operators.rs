@@ -31,7 +31,8 @@ async fn start(suite: &str) -> Result<Option<Cluster>> {
 async fn bound_and_all(cluster: &Cluster, prefix: &str) -> Result<(usize, usize)> {
     let pods: Api<Pod> = Api::default_namespaced(cluster.client().await?);
     let list = pods.list(&ListParams::default()).await?;
-    let ours: Vec<&Pod> = list.items.iter().filter(|pod| pod.name_any().starts_with(prefix)).collect();
+    let ours: Vec<&Pod> =
+        list.items.iter().filter(|pod| pod.name_any().starts_with(prefix)).collect();
     let bound = |pod: &&&Pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
     Ok((ours.iter().filter(bound).count(), ours.len()))
 }

@@ -139,7 +139,8 @@ fn growth(entry: &Entry, lines: &[Line]) -> Option<Growth> {
 
 fn limits() -> Result<BTreeMap<String, u64>> {
     let path = repository::root().join(LIMITS_FILE);
-    let text = fs::read_to_string(&path).with_context(|| format!("failed to read {LIMITS_FILE}"))?;
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("failed to read {LIMITS_FILE}"))?;
     serde_json::from_str(&text).with_context(|| format!("failed to read {LIMITS_FILE}"))
 }
 
@@ -164,7 +165,9 @@ fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
         let Some(instructions) = line.instructions else { continue };
         match limits.get(&key) {
             Some(limit) if instructions <= limit + limit * INSTRUCTIONS_SLACK_PERCENT / 100 => {}
-            Some(limit) => broken.push(format!("{key}: {instructions} instructions, accepted {limit}")),
+            Some(limit) => {
+                broken.push(format!("{key}: {instructions} instructions, accepted {limit}"))
+            }
             None => broken.push(format!("{key}: has no accepted count")),
         }
     }
@@ -175,7 +178,10 @@ fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
     }
     ensure!(!lines.is_empty(), "no benchmark ran");
     if !broken.is_empty() {
-        bail!("benchmarks got slower; if it is meant, `cargo xtask bench --accept`:\n{}", broken.join("\n"));
+        bail!(
+            "benchmarks got slower; if it is meant, `cargo xtask bench --accept`:\n{}",
+            broken.join("\n")
+        );
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ struct Generated {
 /// Writes every generated file, or fails when one differs.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut different = Vec::new();
-    for file in generated()? {
+    for file in generated() {
         let path = repository::root().join(&file.path);
         if fs::read_to_string(&path).is_ok_and(|text| text == file.text) {
             continue;
@@ -46,15 +46,12 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("failed to write {}", path.display()))
 }
 
-fn generated() -> Result<Vec<Generated>> {
+fn generated() -> Vec<Generated> {
     let mut files = Vec::new();
-    for (name, text) in kai_api::crd::files() {
-        files.push(Generated { path: format!("deploy/crds/{name}"), text });
-    }
     for (name, text) in kubectl_kai::completion::files() {
         files.push(Generated { path: format!("completions/{name}"), text });
     }
-    Ok(files)
+    files
 }
 
 #[cfg(test)]

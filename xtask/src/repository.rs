@@ -47,9 +47,10 @@ fn tracked(root: &Path) -> Option<Vec<String>> {
     let output =
         Command::new("git").arg("ls-files").args(listing).current_dir(root).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| {
-        text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect()
-    })
+    output
+        .status
+        .success()
+        .then(|| text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
 }
 
 fn walk(root: &Path) -> Vec<String> {
@@ -100,7 +101,11 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
         .output()
         .with_context(|| format!("failed to start `{text}`"))?;
     if !output.status.success() {
-        bail!("`{text}` failed with {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        bail!(
+            "`{text}` failed with {}:\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     String::from_utf8(output.stdout).with_context(|| format!("`{text}` printed no UTF-8"))
 }

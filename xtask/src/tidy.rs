@@ -84,13 +84,28 @@ mod tests {
         check(source::length, "a/src/x.rs", &tested, &[]);
         check(source::no_mod_rs, "a/src/x/mod.rs", "//! x\n", &["a/src/x/mod.rs"]);
         check(source::no_vague_names, "a/src/utils.rs", "//! x\n", &["a/src/utils.rs"]);
-        check(source::forbidden_words, "a/src/x.rs", "//! x\nlet y = z.unwrap();", &["a/src/x.rs:2"]);
-        check(source::forbidden_words, "a/src/x.rs", "//! x\n#[allow(dead_code)]", &["a/src/x.rs:2"]);
+        check(
+            source::forbidden_words,
+            "a/src/x.rs",
+            "//! x\nlet y = z.unwrap();",
+            &["a/src/x.rs:2"],
+        );
+        check(
+            source::forbidden_words,
+            "a/src/x.rs",
+            "//! x\n#[allow(dead_code)]",
+            &["a/src/x.rs:2"],
+        );
         check(prose::links, "README.md", "[a](no-such-file.md)", &["README.md:1"]);
         check(prose::links, "README.md", "[a](https://kubernetes.io)", &[]);
         let machine = format!("see /{}/main", "work");
         check(prose::machine_paths, "README.md", &machine, &["README.md:1"]);
-        check(prose::scenarios, "tests/scenarios/a/b.yaml", "why: x\n", &["tests/scenarios/a/b.yaml"]);
+        check(
+            prose::scenarios,
+            "tests/scenarios/a/b.yaml",
+            "why: x\n",
+            &["tests/scenarios/a/b.yaml"],
+        );
         check(prose::scenarios, "tests/scenarios/a/b.yaml", "title: t\nwhy: x\n", &[]);
     }
 }

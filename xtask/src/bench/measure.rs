@@ -72,7 +72,8 @@ impl Catalogue {
                 bail!("no benchmark {id}; there are:\n{}", known.join("\n"));
             }
         }
-        let asked = |entry: &&Entry| if ids.is_empty() { !entry.live } else { ids.contains(&entry.id) };
+        let asked =
+            |entry: &&Entry| if ids.is_empty() { !entry.live } else { ids.contains(&entry.id) };
         Ok(self.entries.iter().filter(asked).collect())
     }
 
@@ -93,7 +94,8 @@ impl Catalogue {
     /// Instructions inside functions named `measured`, by callgrind.
     pub(super) fn instructions(&self, id: &str, size: u64) -> Result<u64> {
         let entry = self.entries.iter().find(|entry| entry.id == id).context("selected before")?;
-        let out = std::env::temp_dir().join(format!("callgrind-{}-{id}-{size}", std::process::id()));
+        let out =
+            std::env::temp_dir().join(format!("callgrind-{}-{id}-{size}", std::process::id()));
         let out_flag = format!("--callgrind-out-file={}", out.display());
         let (program, size) = (entry.program.to_string_lossy(), size.to_string());
         let tool = ["--tool=callgrind", "--quiet", "--toggle-collect=*measured*", &out_flag];
@@ -111,11 +113,14 @@ impl Catalogue {
 
 fn build(package: &str, bench: &str) -> Result<PathBuf> {
     say(&format!("building {package} {bench}"));
-    let arguments = ["bench", "--package", package, "--bench", bench, "--no-run", "--message-format=json"];
+    let arguments =
+        ["bench", "--package", package, "--bench", bench, "--no-run", "--message-format=json"];
     let text = capture(&mut command(&cargo(), &arguments))?;
     for line in text.lines().filter(|line| line.starts_with('{')) {
         let built: Built = serde_json::from_str(line)?;
-        let is_it = built.target.is_some_and(|one| one.name == bench && one.kind.iter().any(|kind| kind == "bench"));
+        let is_it = built
+            .target
+            .is_some_and(|one| one.name == bench && one.kind.iter().any(|kind| kind == "bench"));
         if let (true, Some(program)) = (is_it, built.executable) {
             return Ok(program);
         }

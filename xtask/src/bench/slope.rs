@@ -13,7 +13,8 @@ pub(super) fn log_log(points: &[(f64, f64)]) -> Option<f64> {
     }
     let count = as_float(u64::try_from(points.len()).ok()?);
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let (mean_x, mean_y) = logs.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / count, sum.1 + y / count));
+    let (mean_x, mean_y) =
+        logs.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / count, sum.1 + y / count));
     let (over, under) = logs.iter().fold((0.0, 0.0), |sum, (x, y)| {
         (sum.0 + (x - mean_x) * (y - mean_y), sum.1 + (x - mean_x) * (x - mean_x))
     });
@@ -26,7 +27,8 @@ mod tests {
 
     #[test]
     fn slope_of_a_power_is_its_exponent() {
-        let squares: Vec<(f64, f64)> = [1.0, 2.0, 5.0, 10.0].map(|x: f64| (x, 3.0 * x * x)).to_vec();
+        let squares: Vec<(f64, f64)> =
+            [1.0, 2.0, 5.0, 10.0].map(|x: f64| (x, 3.0 * x * x)).to_vec();
         let slope = log_log(&squares).expect("four points have a slope");
         assert!((slope - 2.0).abs() < 1e-9, "{slope}");
         assert_eq!(log_log(&squares[..2]), None);

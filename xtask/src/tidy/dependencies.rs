@@ -16,7 +16,13 @@ struct Row {
 
 /// Everything of ours that an adapter or a test may build on.
 const OURS: &[&str] = &[
-    "kai-api", "kai-engine", "kai-sim", "kai-scheduler", "kai-podgrouper", "kai-sandbox", "kubectl-kai",
+    "kai-api",
+    "kai-engine",
+    "kai-sim",
+    "kai-scheduler",
+    "kai-podgrouper",
+    "kai-sandbox",
+    "kubectl-kai",
 ];
 
 /// The table of `ARCHITECTURE.md`; dev-dependencies are free.
@@ -44,12 +50,24 @@ const TABLE: &[Row] = &[
     },
     Row {
         name: "kubectl-kai",
-        ours: &["kai-engine", "kai-sim", "kai-api", "kai-sandbox", "kai-scheduler", "kai-podgrouper"],
+        ours: &[
+            "kai-engine",
+            "kai-sim",
+            "kai-api",
+            "kai-sandbox",
+            "kai-scheduler",
+            "kai-podgrouper",
+        ],
         never: &[],
         others: None,
     },
     Row { name: "kai-tests", ours: OURS, never: &[], others: None },
-    Row { name: "xtask", ours: &["kai-api", "kubectl-kai"], never: &["tokio", "kube"], others: None },
+    Row {
+        name: "xtask",
+        ours: &["kai-api", "kubectl-kai"],
+        never: &["tokio", "kube"],
+        others: None,
+    },
 ];
 
 #[derive(Deserialize)]

@@ -23,7 +23,8 @@ pub(super) fn links(files: &[File]) -> Vec<Finding> {
             }
             for target in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
                 let file = target.split('#').next().unwrap_or_default();
-                let local = !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:");
+                let local =
+                    !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:");
                 if local && !repository::root().join(folder).join(file).exists() {
                     findings.push(Finding::new(
                         format!("{path}:{}", index + 1),
@@ -43,7 +44,8 @@ pub(super) fn machine_paths(files: &[File]) -> Vec<Finding> {
     for (path, text) in texts(files).filter(|(path, _)| *path != "Cargo.lock") {
         for (index, line) in text.lines().enumerate() {
             if roots.iter().any(|root| line.contains(root) && !line.contains("://")) {
-                findings.push(Finding::new(format!("{path}:{}", index + 1), "a path of one machine"));
+                findings
+                    .push(Finding::new(format!("{path}:{}", index + 1), "a path of one machine"));
             }
         }
     }
@@ -62,7 +64,8 @@ pub(super) fn scenarios(files: &[File]) -> Vec<Finding> {
         }
         let lines = text.lines().count();
         if lines > SCENARIO_LINES_MAX {
-            findings.push(Finding::new(path, format!("{lines} lines, at most {SCENARIO_LINES_MAX}")));
+            findings
+                .push(Finding::new(path, format!("{lines} lines, at most {SCENARIO_LINES_MAX}")));
         }
     }
     findings

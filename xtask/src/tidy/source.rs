@@ -8,7 +8,8 @@ const LINES_MAX: usize = 500;
 /// Lines that half of the files must not exceed.
 const LINES_MEDIAN_MAX: usize = 150;
 /// Names that say nothing about what is inside.
-const VAGUE: &[&str] = &["utils", "util", "common", "manager", "helper", "helpers", "misc", "types"];
+const VAGUE: &[&str] =
+    &["utils", "util", "common", "manager", "helper", "helpers", "misc", "types"];
 
 fn rust(files: &[File]) -> impl Iterator<Item = (&str, &str)> {
     files.iter().filter_map(|file| {
@@ -40,7 +41,9 @@ pub(super) fn length(files: &[File]) -> Vec<Finding> {
         .filter(|(path, _)| !is_test(path))
         .map(|(path, text)| (path, lines_without_tests(text)))
         .filter(|(_, lines)| *lines > LINES_MAX)
-        .map(|(path, lines)| Finding::new(path, format!("{lines} lines, at most {LINES_MAX}: split")))
+        .map(|(path, lines)| {
+            Finding::new(path, format!("{lines} lines, at most {LINES_MAX}: split"))
+        })
         .collect()
 }
 
@@ -55,7 +58,10 @@ pub(super) fn median_length(files: &[File]) -> Vec<Finding> {
     if lines.len() < 20 || median <= LINES_MEDIAN_MAX {
         return Vec::new();
     }
-    vec![Finding::new(".", format!("the median file has {median} lines, at most {LINES_MEDIAN_MAX}"))]
+    vec![Finding::new(
+        ".",
+        format!("the median file has {median} lines, at most {LINES_MEDIAN_MAX}"),
+    )]
 }
 
 /// `foo.rs` beside `foo/`, never `foo/mod.rs`.
@@ -90,7 +96,9 @@ pub(super) fn forbidden_words(files: &[File]) -> Vec<Finding> {
         concat!("#[", "ignore"),
     ];
     let mut findings = Vec::new();
-    for (path, text) in rust(files).filter(|(path, _)| !is_test(path) && *path != "xtask/src/tidy.rs") {
+    for (path, text) in
+        rust(files).filter(|(path, _)| !is_test(path) && *path != "xtask/src/tidy.rs")
+    {
         for (index, line) in text.lines().take(lines_without_tests(text)).enumerate() {
             let code = line.trim_start();
             if code.starts_with("//") {
