@@ -48,6 +48,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 fn generated() -> Vec<Generated> {
     let mut files = Vec::new();
+    for (name, text) in kai_api::crd::files() {
+        files.push(Generated { path: format!("deploy/crds/{name}"), text });
+    }
     for (name, text) in kubectl_kai::completion::files() {
         files.push(Generated { path: format!("completions/{name}"), text });
     }
