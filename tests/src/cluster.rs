@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use kai_api::names::component;
 use kube::Client;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -160,14 +161,14 @@ fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
 }
 
 async fn start_scheduler(plane: &ControlPlane, name: &str) -> Result<Daemon> {
-    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, "scheduler").await?;
+    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::SCHEDULER).await?;
     let arguments =
         daemon_arguments(&kubeconfig, &["--listen-address=127.0.0.1:0", "--plugin-server-port=0"]);
     Daemon::start(plane.folder(), name, &binary("kai-scheduler"), &arguments)
 }
 
 async fn start_podgrouper(plane: &ControlPlane) -> Result<Daemon> {
-    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, "pod-grouper").await?;
+    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::PODGROUPER).await?;
     let addresses =
         ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"];
     let arguments = daemon_arguments(&kubeconfig, &addresses);
