@@ -1,0 +1,190 @@
+//! The loop around the kubelet: one watch in, bounded writes out.
+
+use std::collections::HashSet;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::StreamExt;
+use jiff::{SignedDuration, Timestamp};
+use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, Preconditions};
+use kube::runtime::watcher::{self, Event};
+use kube::{Client, ResourceExt};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::kubelet::{Kubelet, Step};
+use super::locked;
+use super::pod::Pod;
+use crate::queue::Queue;
+
+/// Writes under way at once: enough to keep an API server busy, few enough to leave room for others.
+const WRITES: usize = 32;
+/// How soon a write that failed for no reason of its own is tried again.
+const RETRY: SignedDuration = SignedDuration::from_millis(500);
+
+/// The Pod resource, for the slim decoding of [`Pod`].
+fn resource() -> ApiResource {
+    ApiResource::erase::<k8s_openapi::api::core::v1::Pod>(&())
+}
+
+/// What became of a write.
+enum Outcome {
+    Accepted,
+    /// The pod is another one by now, or gone: the watch will say so.
+    Outdated,
+    Failed,
+}
+
+struct Loop {
+    client: Client,
+    kubelet: Arc<Mutex<Kubelet>>,
+    queue: Queue<String>,
+    writes: JoinSet<(String, Outcome)>,
+    /// UIDs listed since the last `Init`; `None` outside an initial list.
+    listed: Option<HashSet<String>>,
+}
+
+/// Runs the pods of the kubelet's nodes until cancelled. A broken watch is taken up again with a
+/// new list, from which pods that disappeared meanwhile are noticed.
+pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: CancellationToken) {
+    let pods: Api<Pod> = Api::all_with(client.clone(), &resource());
+    let config = watcher::Config::default().fields("spec.nodeName!=");
+    let mut events = pin!(watcher::watcher(pods, config));
+    let mut state =
+        Loop { client, kubelet, queue: Queue::new(), writes: JoinSet::new(), listed: None };
+    loop {
+        state.start();
+        let sleep = state.queue.sleep(Timestamp::now());
+        tokio::select! {
+            () = cancel.cancelled() => return,
+            event = events.next() => match event {
+                Some(Ok(event)) => state.event(event),
+                // The watcher takes a pause by itself when the next poll fails as well.
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "pod watch interrupted");
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                None => return,
+            },
+            Some(done) = state.writes.join_next() => state.done(done),
+            () = tokio::time::sleep(sleep) => state.queue.ring(Timestamp::now()),
+        }
+    }
+}
+
+impl Loop {
+    fn event(&mut self, event: Event<Pod>) {
+        match event {
+            Event::Init => self.listed = Some(HashSet::new()),
+            Event::InitApply(pod) => {
+                if let (Some(listed), Some(uid)) = (&mut self.listed, pod.uid()) {
+                    listed.insert(uid);
+                }
+                locked(&self.kubelet).seen(pod, Timestamp::now());
+            }
+            // Only now are pods admitted: running ones, whatever their place in the list, hold
+            // their resources first.
+            Event::InitDone => {
+                let listed = self.listed.take().unwrap_or_default();
+                let known: Vec<String> =
+                    locked(&self.kubelet).uids().map(ToOwned::to_owned).collect();
+                for uid in known {
+                    if listed.contains(&uid) {
+                        self.queue.add(uid);
+                    } else {
+                        locked(&self.kubelet).gone(&uid);
+                    }
+                }
+            }
+            Event::Apply(pod) => {
+                let uid = pod.uid().unwrap_or_default();
+                if locked(&self.kubelet).seen(pod, Timestamp::now()) {
+                    self.queue.add(uid);
+                }
+            }
+            Event::Delete(pod) => locked(&self.kubelet).gone(&pod.uid().unwrap_or_default()),
+        }
+    }
+
+    /// Takes steps for pods that are ready while there is room for writes.
+    fn start(&mut self) {
+        // In the middle of a list nothing is admitted, see `InitDone`.
+        while self.listed.is_none() && self.writes.len() < WRITES {
+            let Some(uid) = self.queue.take() else { return };
+            self.step(uid);
+        }
+    }
+
+    fn step(&mut self, uid: String) {
+        let mut kubelet = locked(&self.kubelet);
+        let step = kubelet.next(&uid, Timestamp::now());
+        let names = kubelet
+            .find(&uid)
+            .map(|(pod, _)| (pod.name_any(), pod.namespace().unwrap_or_default()));
+        drop(kubelet);
+        let Some((name, namespace)) = names else { return self.queue.done(&uid) };
+        let pods: Api<Pod> = Api::namespaced_with(self.client.clone(), &namespace, &resource());
+        match step {
+            Step::Rest => return self.queue.done(&uid),
+            Step::Wait(at) => {
+                self.queue.done(&uid);
+                return self.queue.add_at(at, uid);
+            }
+            Step::Write(_) | Step::Annotate(_) | Step::Remove => {}
+        }
+        self.writes.spawn(async move {
+            let outcome = outcome(&name, write(&pods, &name, &uid, step).await);
+            (uid, outcome)
+        });
+    }
+
+    fn done(&mut self, done: Result<(String, Outcome), tokio::task::JoinError>) {
+        let Ok((uid, outcome)) = done else { return };
+        self.queue.done(&uid);
+        locked(&self.kubelet).wrote(&uid, matches!(outcome, Outcome::Accepted));
+        match outcome {
+            Outcome::Accepted => self.queue.add(uid),
+            Outcome::Outdated => {}
+            Outcome::Failed => {
+                let at = Timestamp::now().saturating_add(RETRY).unwrap_or(Timestamp::MAX);
+                self.queue.add_at(at, uid);
+            }
+        }
+    }
+}
+
+async fn write(pods: &Api<Pod>, name: &str, uid: &str, step: Step) -> Result<(), kube::Error> {
+    let params = PatchParams::default();
+    match step {
+        Step::Write(patch) => {
+            pods.patch_status(name, &params, &Patch::Strategic(patch)).await.map(drop)
+        }
+        Step::Annotate(patch) => {
+            pods.patch(name, &params, &Patch::Strategic(patch)).await.map(drop)
+        }
+        Step::Remove => {
+            let guard = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
+            let params = DeleteParams {
+                grace_period_seconds: Some(0),
+                preconditions: Some(guard),
+                ..DeleteParams::default()
+            };
+            pods.delete(name, &params).await.map(drop)
+        }
+        Step::Rest | Step::Wait(_) => Ok(()),
+    }
+}
+
+fn outcome(name: &str, result: Result<(), kube::Error>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Accepted,
+        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => {
+            Outcome::Outdated
+        }
+        Err(error) => {
+            tracing::debug!(pod = name, %error, "failed to write the pod's state");
+            Outcome::Failed
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What the kubelets of all simulated nodes decide, as a pure state machine: pods in, steps out.
+//!
+//! ```text
+//! pod seen ──> admitted ──> running ──> ended (Succeeded, Failed) or started again
+//!         └──> rejected        └──> deleted: stops within its grace, ends, is removed
+//! ```
+//!
+//! The caller feeds [`Kubelet::seen`] and [`Kubelet::gone`] from a watch and asks [`Kubelet::next`]
+//! for the pod's next step; after a write it says [`Kubelet::wrote`]. Costs follow the one pod.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::group::Spec;
+use super::ledger::{Ledger, Misfit};
+use super::pod::{Pod, exit_code, requests, run_millis};
+use super::status::{Facts, ended, rejected, running};
+
+/// How long containers take to stop after they were asked to, in simulated milliseconds.
+const STOP_MILLIS: u64 = 1000;
+/// The code of a process that ended on SIGTERM.
+const TERMINATED: i32 = 143;
+/// How often a failing container is started again before the pod is left in its back-off.
+const RESTARTS_MAX: u32 = 5;
+
+/// What to do for a pod now.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    /// Nothing until the pod changes.
+    Rest,
+    /// Ask again at this time.
+    Wait(Timestamp),
+    /// Patch the pod's status.
+    Write(Value),
+    /// Patch the pod's metadata with the device that a GPU reservation pod was given.
+    Annotate(Value),
+    /// Remove the pod from the API: its containers are gone.
+    Remove,
+}
+
+/// How far a pod is, as written by this kubelet or seen in its status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Bound,
+    Running,
+    Ended,
+}
+
+/// A pod on one of the nodes.
+#[derive(Debug)]
+struct Entry {
+    pod: Pod,
+    stage: Stage,
+    admitted: bool,
+    annotated: bool,
+    facts: Facts,
+    stop: Option<Timestamp>,
+    /// Set while a write is under way: what the entry becomes when it has succeeded.
+    pending: Option<(Stage, Facts)>,
+}
+
+/// All simulated nodes and the pods on them.
+#[derive(Debug)]
+pub(super) struct Kubelet {
+    nodes: HashMap<String, Ledger>,
+    entries: HashMap<String, Entry>,
+    pace: u32,
+    addresses: u32,
+}
+
+impl Kubelet {
+    /// Kubelets of `specs`; simulated time runs `pace` times faster than the clock.
+    ///
+    /// # Panics
+    /// When `pace` is 0.
+    pub(super) fn new(specs: &[Spec], pace: u32) -> Self {
+        assert!(pace > 0, "simulated time moves");
+        let nodes = specs.iter().map(|spec| (spec.name.clone(), Ledger::new(spec))).collect();
+        Self { nodes, entries: HashMap::new(), pace, addresses: 0 }
+    }
+
+    /// Takes in the pod as the API has it now; `false` when it is not on one of these nodes.
+    pub(super) fn seen(&mut self, pod: Pod, now: Timestamp) -> bool {
+        if !self.nodes.contains_key(&pod.spec.node_name) {
+            return false;
+        }
+        let Some(uid) = pod.metadata.uid.clone() else { return false };
+        let status = pod.status.clone().unwrap_or_default();
+        let stage = match status.phase.as_str() {
+            "Running" => Stage::Running,
+            "Succeeded" | "Failed" => Stage::Ended,
+            _ => Stage::Bound,
+        };
+        if let Some(entry) = self.entries.get_mut(&uid) {
+            entry.pod = pod;
+            entry.stage = entry.stage.max(stage);
+        } else {
+            self.addresses += 1;
+            let started = status.start_time.unwrap_or(now);
+            let pod_ip =
+                if status.pod_ip.is_empty() { address(self.addresses) } else { status.pod_ip };
+            let restarts =
+                status.container_statuses.first().and_then(|first| first["restartCount"].as_u64());
+            let restarts = restarts.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
+            let facts = Facts { started, pod_ip, restarts };
+            let annotated =
+                pod.metadata.annotations.as_ref().is_some_and(|all| all.contains_key(DEVICE));
+            let entry =
+                Entry { pod, stage, admitted: false, annotated, facts, stop: None, pending: None };
+            self.entries.insert(uid.clone(), entry);
+        }
+        // A pod that runs already holds its resources whatever the ledger says: it is a fact.
+        let entry = self.entries.get_mut(&uid).expect("inserted above");
+        if entry.stage == Stage::Running && !entry.admitted {
+            entry.admitted = true;
+            let ledger = self.nodes.get_mut(&entry.pod.spec.node_name).expect("checked above");
+            ledger.take(&uid, requests(&entry.pod.spec));
+        }
+        if self.entries[&uid].stage == Stage::Ended {
+            self.release(&uid);
+        }
+        true
+    }
+
+    /// Forgets a pod that is no longer in the API.
+    pub(super) fn gone(&mut self, uid: &str) {
+        self.release(uid);
+        self.entries.remove(uid);
+    }
+
+    /// The UIDs of all pods known.
+    pub(super) fn uids(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The pod and what is known of its run; `None` when it is not on these nodes.
+    pub(super) fn find(&self, uid: &str) -> Option<(&Pod, &Facts)> {
+        self.entries.get(uid).map(|entry| (&entry.pod, &entry.facts))
+    }
+
+    /// The pod's next step. The caller carries out a `Write`, `Annotate` or `Remove` before it asks again.
+    pub(super) fn next(&mut self, uid: &str, now: Timestamp) -> Step {
+        let Some(entry) = self.entries.get(uid) else { return Step::Rest };
+        let deleted = entry.pod.metadata.deletion_timestamp.is_some();
+        match entry.stage {
+            Stage::Ended | Stage::Bound if deleted => Step::Remove,
+            Stage::Ended => Step::Rest,
+            Stage::Bound => self.admit(uid, now),
+            Stage::Running if deleted => self.stop(uid, now),
+            Stage::Running => self.run(uid, now),
+        }
+    }
+
+    /// The write that [`Kubelet::next`] asked for was accepted (`true`) or refused.
+    pub(super) fn wrote(&mut self, uid: &str, accepted: bool) {
+        let Some(entry) = self.entries.get_mut(uid) else { return };
+        let Some((stage, facts)) = entry.pending.take() else { return };
+        if accepted {
+            entry.stage = entry.stage.max(stage);
+            entry.facts = facts;
+            if entry.stage == Stage::Ended {
+                self.release(uid);
+            }
+        }
+    }
+
+    fn admit(&mut self, uid: &str, now: Timestamp) -> Step {
+        let entry = self.entries.get_mut(uid).expect("the caller found it");
+        let ledger =
+            self.nodes.get_mut(&entry.pod.spec.node_name).expect("entries are on known nodes");
+        if !entry.admitted {
+            let request = requests(&entry.pod.spec);
+            if let Err(misfit) = ledger.fits(&request) {
+                let Misfit { reason, message } = misfit;
+                entry.pending = Some((Stage::Ended, entry.facts.clone()));
+                return Step::Write(rejected(&entry.pod, now, &reason, &message));
+            }
+            ledger.take(uid, request);
+            entry.admitted = true;
+        }
+        let facts = Facts { started: now, ..entry.facts.clone() };
+        let patch = running(&entry.pod, &facts);
+        entry.pending = Some((Stage::Running, facts));
+        Step::Write(patch)
+    }
+
+    fn run(&mut self, uid: &str, now: Timestamp) -> Step {
+        let entry = self.entries.get_mut(uid).expect("the caller found it");
+        let node = &entry.pod.spec.node_name;
+        if !entry.annotated && reserves(&entry.pod) {
+            entry.annotated = true;
+            let device = self.nodes[node].devices(uid).into_iter().next();
+            if let Some(device) = device {
+                return Step::Annotate(annotation(&entry.pod, &device));
+            }
+        }
+        let Some(millis) = run_millis(&entry.pod) else { return Step::Rest };
+        let end = after(entry.facts.started, millis, self.pace);
+        if now < end {
+            return Step::Wait(end);
+        }
+        let code = exit_code(&entry.pod);
+        let again = match entry.pod.spec.restart_policy.as_str() {
+            "Always" => true,
+            "OnFailure" => code != 0,
+            _ => false,
+        };
+        if !again {
+            entry.pending = Some((Stage::Ended, entry.facts.clone()));
+            return Step::Write(ended(&entry.pod, &entry.facts, now, code));
+        }
+        if entry.facts.restarts >= RESTARTS_MAX {
+            return Step::Rest;
+        }
+        let facts =
+            Facts { started: now, restarts: entry.facts.restarts + 1, ..entry.facts.clone() };
+        let patch = running(&entry.pod, &facts);
+        entry.pending = Some((Stage::Running, facts));
+        Step::Write(patch)
+    }
+
+    fn stop(&mut self, uid: &str, now: Timestamp) -> Step {
+        let entry = self.entries.get_mut(uid).expect("the caller found it");
+        let grace = entry.pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
+        let grace = u64::try_from(grace).unwrap_or(0).saturating_mul(1000);
+        let stop = *entry.stop.get_or_insert_with(|| after(now, grace.min(STOP_MILLIS), self.pace));
+        if now < stop {
+            return Step::Wait(stop);
+        }
+        entry.pending = Some((Stage::Ended, entry.facts.clone()));
+        Step::Write(ended(&entry.pod, &entry.facts, now, TERMINATED))
+    }
+
+    fn release(&mut self, uid: &str) {
+        let Some(entry) = self.entries.get_mut(uid) else { return };
+        if std::mem::take(&mut entry.admitted)
+            && let Some(ledger) = self.nodes.get_mut(&entry.pod.spec.node_name)
+        {
+            ledger.give(uid);
+        }
+    }
+}
+
+/// The annotation in which a GPU reservation pod says which device it holds.
+///
+/// # Source
+/// `spec/contract.md` 4.5: the reservation program writes it on its own pod.
+const DEVICE: &str = kai_api::names::annotation::RESERVED_GPU;
+
+/// Whether this is a GPU reservation pod, whose program the simulated node plays.
+fn reserves(pod: &Pod) -> bool {
+    pod.metadata.namespace.as_deref() == Some(kai_api::names::namespace::RESERVATION)
+}
+
+fn annotation(pod: &Pod, device: &str) -> Value {
+    serde_json::json!({"metadata": {"uid": pod.metadata.uid, "annotations": {DEVICE: device}}})
+}
+
+/// `millis` of simulated time after `from`.
+fn after(from: Timestamp, millis: u64, pace: u32) -> Timestamp {
+    let real = i64::try_from(millis / u64::from(pace)).unwrap_or(i64::MAX);
+    from.saturating_add(SignedDuration::from_millis(real)).unwrap_or(Timestamp::MAX)
+}
+
+/// The n-th pod address, in 10.0.0.0/8.
+fn address(n: u32) -> String {
+    let [_, b, c, d] = n.to_be_bytes();
+    format!("10.{b}.{c}.{d}")
+}

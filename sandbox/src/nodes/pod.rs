@@ -1,0 +1,245 @@
+//! The part of a Pod that a kubelet acts on, and what follows from it: requests and run time.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kai_api::quantity::Quantity;
+use kube::core::object::Object;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The annotation that says for how many simulated seconds a pod's containers run.
+pub const RUN_SECONDS: &str = "sandbox.kai.scheduler/run-seconds";
+/// The annotation that says which code a pod's containers exit with.
+pub const EXIT_CODE: &str = "sandbox.kai.scheduler/exit-code";
+/// Simulated seconds that work runs when nothing says how long.
+pub const RUN_SECONDS_DEFAULT: u64 = 60;
+
+/// A Pod as far as the simulated kubelet reads it.
+pub type Pod = Object<PodSpec, PodStatus>;
+
+/// The spec fields that matter.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node that the pod is bound to.
+    pub node_name: String,
+    /// Its containers.
+    pub containers: Vec<Container>,
+    /// Its init containers; those with restartPolicy Always are sidecars.
+    pub init_containers: Vec<Container>,
+    /// `Always`, `OnFailure` or `Never`; the server fills it in.
+    pub restart_policy: String,
+    /// What the runtime class adds.
+    pub overhead: BTreeMap<String, String>,
+}
+
+/// The container fields that matter.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Container {
+    /// The container's name.
+    pub name: String,
+    /// Its image.
+    pub image: String,
+    /// Its entry point.
+    pub command: Vec<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What it asks for.
+    pub resources: Resources,
+    /// `Always` marks an init container as a sidecar.
+    pub restart_policy: String,
+}
+
+/// Requests of a container; the server copies limits into requests that are absent.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(default)]
+pub struct Resources {
+    /// Amounts by resource name.
+    pub requests: BTreeMap<String, String>,
+}
+
+/// The status fields that matter.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodStatus {
+    /// `Pending`, `Running`, `Succeeded`, `Failed`.
+    pub phase: String,
+    /// When the kubelet took the pod.
+    pub start_time: Option<Timestamp>,
+    /// The address given.
+    #[serde(rename = "podIP")]
+    pub pod_ip: String,
+    /// Kept as they are: a restarted kubelet reads its own restart counts and start times there.
+    pub container_statuses: Vec<Value>,
+}
+
+/// Amounts by resource: `cpu` in thousandths, everything else in whole units.
+pub type Amounts = BTreeMap<String, i64>;
+
+/// One resource amount in the unit of [`Amounts`], rounded up; `None` when it is no quantity.
+pub fn amount(resource: &str, text: &str) -> Option<i64> {
+    let quantity: Quantity = text.parse().ok()?;
+    if resource == "cpu" { quantity.milli().ok() } else { quantity.value().ok() }
+}
+
+/// What a pod takes from its node: the larger of all containers together and each init container
+/// alone, sidecars counted in both, plus overhead and one of `pods`.
+///
+/// # Source
+/// KEP-753, sidecar containers: "Resources calculation for scheduling and pod admission".
+pub fn requests(spec: &PodSpec) -> Amounts {
+    let mut running = Amounts::new();
+    let mut sidecars = Amounts::new();
+    let mut starting = Amounts::new();
+    for container in &spec.init_containers {
+        let own = of(&container.resources.requests);
+        if container.restart_policy == "Always" {
+            add(&mut sidecars, &own);
+        }
+        let mut now = sidecars.clone();
+        if container.restart_policy != "Always" {
+            add(&mut now, &own);
+        }
+        raise(&mut starting, &now);
+    }
+    add(&mut running, &sidecars);
+    for container in &spec.containers {
+        add(&mut running, &of(&container.resources.requests));
+    }
+    raise(&mut running, &starting);
+    add(&mut running, &of(&spec.overhead));
+    add(&mut running, &Amounts::from([("pods".to_owned(), 1)]));
+    running
+}
+
+fn of(requests: &BTreeMap<String, String>) -> Amounts {
+    requests
+        .iter()
+        .filter_map(|(resource, text)| Some((resource.clone(), amount(resource, text)?)))
+        .collect()
+}
+
+fn add(to: &mut Amounts, more: &Amounts) {
+    for (resource, amount) in more {
+        let sum = to.entry(resource.clone()).or_default();
+        *sum = sum.saturating_add(*amount);
+    }
+}
+
+fn raise(to: &mut Amounts, other: &Amounts) {
+    for (resource, amount) in other {
+        let most = to.entry(resource.clone()).or_default();
+        *most = (*most).max(*amount);
+    }
+}
+
+/// For how many simulated milliseconds the pod's containers run; `None` when they run until stopped.
+///
+/// In this order: the annotation [`RUN_SECONDS`]; `sleep N` as the command; services (restartPolicy
+/// Always, and roles that only serve others) run on; other work takes [`RUN_SECONDS_DEFAULT`].
+pub fn run_millis(pod: &Pod) -> Option<u64> {
+    let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(RUN_SECONDS));
+    if let Some(text) = annotation {
+        return millis(text);
+    }
+    match slept(&pod.spec) {
+        Some("infinity") => return None,
+        Some(text) if millis(text).is_some() => return millis(text),
+        Some(_) | None => {}
+    }
+    if pod.spec.restart_policy == "Always" || serves(pod) {
+        return None;
+    }
+    Some(RUN_SECONDS_DEFAULT * 1000)
+}
+
+/// Milliseconds in a decimal number of seconds with at most three digits that count.
+fn millis(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits: String = format!("{fraction}000").chars().take(3).collect();
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(digits.parse().ok()?)
+}
+
+/// The argument of `sleep`, when that is what the first container runs.
+fn slept(spec: &PodSpec) -> Option<&str> {
+    let container = spec.containers.first()?;
+    let mut words = container.command.iter().chain(&container.args);
+    let program = words.next()?;
+    (program == "sleep" || program == "/bin/sleep").then(|| words.next().map(String::as_str))?
+}
+
+/// Roles that have no end of their own: their job's other pods end the work.
+fn serves(pod: &Pod) -> bool {
+    let kind = controller(pod).map_or("", |owner| owner.kind.as_str());
+    let labels = pod.metadata.labels.as_ref();
+    let role = labels.and_then(|all| all.get("training.kubeflow.org/replica-type"));
+    matches!(
+        (kind, role.map(String::as_str)),
+        ("MPIJob", Some("worker")) | ("TFJob", Some("ps")) | ("RayCluster", _)
+    )
+}
+
+/// The owner that controls the pod.
+pub fn controller(pod: &Pod) -> Option<&OwnerReference> {
+    pod.metadata.owner_references.iter().flatten().find(|owner| owner.controller == Some(true))
+}
+
+/// The code that the pod's containers exit with.
+pub fn exit_code(pod: &Pod) -> i32 {
+    let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(EXIT_CODE));
+    annotation.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pod(value: Value) -> Pod {
+        serde_json::from_value(value).expect("a pod in the test")
+    }
+
+    #[test]
+    fn requests_follow_the_sidecar_rule() {
+        let request = |cpu: &str| json!({"requests": {"cpu": cpu}});
+        let pod = pod(json!({"metadata": {}, "spec": {
+            "initContainers": [
+                {"name": "sidecar", "restartPolicy": "Always", "resources": request("100m")},
+                {"name": "init", "resources": request("2")},
+            ],
+            "containers": [
+                {"name": "a", "resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "2", "memory": "1Gi"}}},
+                {"name": "b", "resources": request("500m")},
+            ],
+            "overhead": {"cpu": "10m"},
+        }}));
+        let expect = [("cpu", 2110), ("memory", 1 << 30), ("nvidia.com/gpu", 2), ("pods", 1)];
+        let expect: Amounts = expect.map(|(name, amount)| (name.to_owned(), amount)).into();
+        assert_eq!(requests(&pod.spec), expect);
+    }
+
+    #[test]
+    fn run_time() {
+        let run = |metadata: Value, restart: &str, command: Value| {
+            run_millis(&pod(json!({"metadata": metadata, "spec": {"restartPolicy": restart,
+                "containers": [{"name": "main", "command": command}]}})))
+        };
+        let annotated = json!({"annotations": {RUN_SECONDS: "2.5"}});
+        let owned = |kind: &str, role: &str| {
+            json!({
+                "ownerReferences": [{"apiVersion": "kubeflow.org/v1", "kind": kind, "name": "x", "uid": "u", "controller": true}],
+                "labels": {"training.kubeflow.org/replica-type": role},
+            })
+        };
+        assert_eq!(run(annotated, "Always", json!([])), Some(2500));
+        assert_eq!(run(json!({}), "Always", json!(["python"])), None);
+        assert_eq!(run(json!({}), "Never", json!(["python"])), Some(60_000));
+        assert_eq!(run(json!({}), "Never", json!(["sleep", "5"])), Some(5000));
+        assert_eq!(run(json!({}), "Never", json!(["sleep", "infinity"])), None);
+        assert_eq!(run(owned("MPIJob", "worker"), "Never", json!([])), None);
+        assert_eq!(run(owned("PyTorchJob", "worker"), "Never", json!([])), Some(60_000));
+    }
+}
