@@ -1,0 +1,251 @@
+//! Stand-ins for workload operators: they make the pods that the real ones would make.
+//!
+//! ```text
+//! watch each kind ──> store (objects, children by owner) ──> queue of UIDs
+//!                                                              │
+//!                 row.reconcile(object, children) ──> actions ──> POST, DELETE, PUT status
+//! ```
+//!
+//! A kind is a row of [`ROWS`] and a pure function; the loop around them is `drive`. Names of
+//! children follow from their owner, so that a repeated reconcile creates nothing twice. Ordinary
+//! API clients: the same code serves the embedded server and any cluster where the real operator is
+//! not installed. What a stand-in leaves out is said in its own module.
+
+mod action;
+mod apps;
+mod argo;
+mod batch;
+mod binder;
+mod condition;
+mod drive;
+mod notebook;
+mod ray;
+mod rayjob;
+mod template;
+mod training;
+
+use std::collections::HashSet;
+
+use kube::Client;
+use thiserror::Error;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use action::{Action, View};
+
+/// A kind of object that a stand-in watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// API group; empty for the core group.
+    pub group: &'static str,
+    /// API version.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// Its plural, as in URLs.
+    pub plural: &'static str,
+    /// Whether its status is a subresource.
+    pub status: bool,
+}
+
+/// A stand-in for one controller: the kind it is for, what it makes, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The operator's name, as `--operators` takes it; several rows may share one.
+    pub operator: &'static str,
+    /// The kind that it reconciles.
+    pub kind: Kind,
+    /// The kinds that it makes.
+    pub makes: &'static [Kind],
+    /// Decides what to do for one object, from it and the objects that it controls.
+    reconcile: fn(&View<'_>) -> Vec<Action>,
+}
+
+const POD: Kind = Kind { group: "", version: "v1", kind: "Pod", plural: "pods", status: true };
+const JOB: Kind = Kind { group: "batch", version: "v1", kind: "Job", plural: "jobs", status: true };
+const DEPLOYMENT: Kind = apps_kind("Deployment", "deployments");
+const REPLICA_SET: Kind = apps_kind("ReplicaSet", "replicasets");
+const STATEFUL_SET: Kind = apps_kind("StatefulSet", "statefulsets");
+const RAY_CLUSTER: Kind = Kind {
+    group: "ray.io",
+    version: "v1",
+    kind: "RayCluster",
+    plural: "rayclusters",
+    status: true,
+};
+const RAY_JOB: Kind =
+    Kind { group: "ray.io", version: "v1", kind: "RayJob", plural: "rayjobs", status: true };
+const WORKFLOW: Kind = Kind {
+    group: "argoproj.io",
+    version: "v1alpha1",
+    kind: "Workflow",
+    plural: "workflows",
+    status: false,
+};
+const NOTEBOOK: Kind = kubeflow("Notebook", "notebooks");
+
+const fn apps_kind(kind: &'static str, plural: &'static str) -> Kind {
+    Kind { group: "apps", version: "v1", kind, plural, status: true }
+}
+
+const fn kubeflow(kind: &'static str, plural: &'static str) -> Kind {
+    Kind { group: "kubeflow.org", version: "v1", kind, plural, status: true }
+}
+
+const fn training(kind: &'static str, plural: &'static str) -> Row {
+    Row {
+        operator: "training",
+        kind: kubeflow(kind, plural),
+        makes: &[POD],
+        reconcile: training::reconcile,
+    }
+}
+
+/// All stand-ins. The first four play kube-controller-manager and are for servers without one.
+pub const ROWS: &[Row] = &[
+    Row { operator: CORE, kind: JOB, makes: &[POD], reconcile: batch::reconcile },
+    Row { operator: CORE, kind: DEPLOYMENT, makes: &[REPLICA_SET], reconcile: apps::deployment },
+    Row { operator: CORE, kind: REPLICA_SET, makes: &[POD], reconcile: apps::replica_set },
+    Row { operator: CORE, kind: STATEFUL_SET, makes: &[POD], reconcile: apps::stateful_set },
+    Row { operator: "ray", kind: RAY_CLUSTER, makes: &[POD], reconcile: ray::reconcile },
+    Row {
+        operator: "ray",
+        kind: RAY_JOB,
+        makes: &[RAY_CLUSTER, JOB],
+        reconcile: rayjob::reconcile,
+    },
+    training("PyTorchJob", "pytorchjobs"),
+    training("TFJob", "tfjobs"),
+    training("MPIJob", "mpijobs"),
+    training("XGBoostJob", "xgboostjobs"),
+    training("JAXJob", "jaxjobs"),
+    training("PaddleJob", "paddlejobs"),
+    Row { operator: "argo", kind: WORKFLOW, makes: &[POD], reconcile: argo::reconcile },
+    Row {
+        operator: "notebook",
+        kind: NOTEBOOK,
+        makes: &[STATEFUL_SET],
+        reconcile: notebook::reconcile,
+    },
+];
+
+/// The name of the rows that play kube-controller-manager.
+const CORE: &str = "core";
+
+/// The name under which the stand-in for kube-scheduler is chosen; it is no row, since what it
+/// decides is not about one object and its children.
+const SCHEDULER: &str = "scheduler";
+
+/// The CRDs of the kinds in [`ROWS`] that are not built in, as YAML streams: names, versions and
+/// columns of the real ones, with schemas that keep every field.
+pub const CRDS: &[&str] = &[
+    include_str!("../crds/ray.yaml"),
+    include_str!("../crds/training.yaml"),
+    include_str!("../crds/argo.yaml"),
+    include_str!("../crds/notebook.yaml"),
+];
+
+/// Which stand-ins to run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// None.
+    None,
+    /// Those for workload operators whose kinds are served: what a cluster with its own
+    /// kube-controller-manager and kube-scheduler can take.
+    #[default]
+    Workloads,
+    /// All whose kinds are served, for an API server that has nothing beside it.
+    All,
+    /// These, by name, whatever else runs.
+    Named(Vec<&'static str>),
+}
+
+/// Why `--operators` was not understood, or the stand-ins could not start.
+#[derive(Debug, Error)]
+pub enum OperatorsError {
+    /// No row has this name.
+    #[error("--operators: {name:?} is unknown; known are {}, all and none", names().join(", "))]
+    Unknown {
+        /// The name as typed.
+        name: String,
+    },
+    /// The API could not be asked what it serves.
+    #[error("failed to find out which kinds the API serves")]
+    Discovery(#[source] Box<kube::Error>),
+    /// A named operator's kind is not served.
+    #[error(
+        "--operators: {operator} needs the CRD {plural}.{group}, which the cluster does not have"
+    )]
+    Missing {
+        /// The operator.
+        operator: &'static str,
+        /// The plural of the kind.
+        plural: &'static str,
+        /// Its group.
+        group: &'static str,
+    },
+}
+
+/// The names that `--operators` takes.
+pub fn names() -> Vec<&'static str> {
+    let mut seen = HashSet::new();
+    let operators = ROWS.iter().map(|row| row.operator).chain([SCHEDULER]);
+    operators.filter(|name| seen.insert(*name)).collect()
+}
+
+/// Reads the value of `--operators`: `all` (workload operators, see [`Choice::Workloads`]), `none`,
+/// or names separated by commas.
+///
+/// # Errors
+/// Names the part that is unknown.
+pub fn parse(text: &str) -> Result<Choice, OperatorsError> {
+    match text.trim() {
+        "" | "none" => return Ok(Choice::None),
+        "all" => return Ok(Choice::Workloads),
+        _ => {}
+    }
+    let known = names();
+    let named = text.split(',').map(str::trim).map(|name| {
+        let found = known.iter().find(|known| **known == name);
+        found.copied().ok_or_else(|| OperatorsError::Unknown { name: name.to_owned() })
+    });
+    Ok(Choice::Named(named.collect::<Result<_, _>>()?))
+}
+
+/// Stand-ins that run until [`Running::stop`].
+#[derive(Debug)]
+pub struct Running {
+    /// The kinds that are looked after, e.g. `RayJob`.
+    pub kinds: Vec<&'static str>,
+    cancel: CancellationToken,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Starts the chosen stand-ins. Simulated time runs `pace` times faster than the clock.
+///
+/// # Errors
+/// When the API cannot be asked, or a named operator's kind is not served.
+pub async fn start(client: Client, choice: &Choice, pace: u32) -> Result<Running, OperatorsError> {
+    let cancel = CancellationToken::new();
+    let chosen = drive::choose(&client, choice).await?;
+    let kinds = chosen.rows.iter().map(|row| row.kind.kind).collect();
+    let mut tasks = Vec::new();
+    if !chosen.rows.is_empty() {
+        tasks.push(tokio::spawn(drive::run(client.clone(), chosen.rows, pace, cancel.clone())));
+    }
+    if chosen.scheduler {
+        tasks.push(tokio::spawn(binder::run(client, cancel.clone())));
+    }
+    Ok(Running { kinds, cancel, tasks })
+}
+
+impl Running {
+    /// Stops the stand-ins; what they made stays.
+    pub async fn stop(self) {
+        self.cancel.cancel();
+        for task in self.tasks {
+            // A task that panicked has said so on its own; the others still have to end.
+            let _ended = task.await;
+        }
+    }
+}

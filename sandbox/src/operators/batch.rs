@@ -1,0 +1,185 @@
+//! Job, as kube-controller-manager's job controller runs it.
+//!
+//! Left out: pod failure and success policies, per-index back-off, the delay between retries, and
+//! tracking by finalizers (counts come from the pods that are there, and never fall).
+
+use jiff::Timestamp;
+use kube::core::DynamicObject;
+use serde_json::{Value, json};
+
+use super::POD;
+use super::action::{Action, View, active, is_true, leaving, phase, suffix};
+use super::condition::{self, Wanted};
+use super::template::{self, environment, integer, label};
+use crate::nodes::object::seconds;
+
+/// How many pods may fail when the Job does not say.
+const BACKOFF_LIMIT: i64 = 6;
+
+/// Reconciles a Job.
+pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
+    let spec = view.spec();
+    if is_true(view.object, "Complete") || is_true(view.object, "Failed") {
+        return after_end(view);
+    }
+    let pods: Vec<&DynamicObject> = view.of(POD).collect();
+    let count = |of: &dyn Fn(&DynamicObject) -> bool| pods.iter().filter(|pod| of(pod)).count();
+    let most = |field: &str, seen: usize| to_i64(seen).max(integer(&view.status()[field], 0));
+    let succeeded = most("succeeded", count(&|pod| phase(pod) == "Succeeded"));
+    let failed = most("failed", count(&|pod| phase(pod) == "Failed" && !leaving(pod)));
+    let parallelism = integer(&spec["parallelism"], 1);
+    // Without completions any success ends the Job once no pod is left.
+    let completions = spec["completions"].as_i64();
+    let running = to_i64(count(&|pod| active(pod)));
+    let suspended = spec["suspend"] == true;
+    let limit = integer(&spec["backoffLimit"], BACKOFF_LIMIT);
+    let end = if failed > limit {
+        Some(("Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit"))
+    } else if completions.map_or(succeeded > 0 && running == 0, |wanted| succeeded >= wanted) {
+        Some(("Complete", "CompletionsReached", "Reached expected number of succeeded pods"))
+    } else if deadline(view).is_some_and(|at| at <= view.now) {
+        Some(("Failed", "DeadlineExceeded", "Job was active longer than specified deadline"))
+    } else {
+        None
+    };
+
+    let mut actions = Vec::new();
+    if suspended || end.is_some() {
+        actions.extend(pods.iter().filter(|pod| active(pod)).map(|pod| View::delete(POD, pod)));
+    } else {
+        let open = completions
+            .map_or(if succeeded > 0 { running } else { parallelism }, |wanted| wanted - succeeded);
+        let missing = usize::try_from(parallelism.min(open) - running).unwrap_or(0);
+        actions.extend(create(view, &pods, missing));
+        actions.extend(deadline(view).map(Action::Again));
+    }
+    let ready = to_i64(count(&|pod| active(pod) && is_true(pod, "Ready")));
+    let counts = json!({
+        "active": running, "ready": ready, "succeeded": succeeded, "failed": failed,
+        "terminating": to_i64(count(&|pod| leaving(pod))),
+    });
+    actions.push(Action::Status(status(view, &counts, suspended, end)));
+    actions
+}
+
+type End = (&'static str, &'static str, &'static str);
+
+fn status(view: &View<'_>, counts: &Value, suspended: bool, end: Option<End>) -> Value {
+    let mut status = view.status().clone();
+    if !status.is_object() {
+        status = json!({});
+    }
+    for (field, value) in counts.as_object().expect("made by the caller") {
+        if value == 0 && !matches!(field.as_str(), "ready" | "terminating") {
+            status.as_object_mut().expect("made an object above").remove(field);
+        } else {
+            status[field] = value.clone();
+        }
+    }
+    let mut conditions = condition::all(&status);
+    let mut set = |kind, status, reason, message| {
+        let wanted = Wanted { kind, status, reason, message, update: Some("lastProbeTime") };
+        condition::set(&mut conditions, &wanted, view.now);
+    };
+    if suspended {
+        set("Suspended", true, "JobSuspended", "Job suspended");
+        status.as_object_mut().expect("made an object above").remove("startTime");
+    } else {
+        if is_true(view.object, "Suspended") {
+            set("Suspended", false, "JobResumed", "Job resumed");
+        }
+        if status["startTime"].is_null() {
+            status["startTime"] = json!(seconds(view.now));
+        }
+    }
+    if let Some((kind, reason, message)) = end {
+        let criteria = if kind == "Complete" { "SuccessCriteriaMet" } else { "FailureTarget" };
+        set(criteria, true, reason, message);
+        set(kind, true, reason, message);
+        status["ready"] = json!(0);
+        status.as_object_mut().expect("made an object above").remove("active");
+        if kind == "Complete" {
+            status["completionTime"] = json!(seconds(view.now));
+        }
+    }
+    if !conditions.is_empty() {
+        status["conditions"] = json!(conditions);
+    }
+    status
+}
+
+/// As many pods as are missing: for indexes without a pod, else with a serial number.
+fn create(view: &View<'_>, pods: &[&DynamicObject], missing: usize) -> Vec<Action> {
+    let taken = |name: &str| pods.iter().any(|pod| pod.metadata.name.as_deref() == Some(name));
+    if view.spec()["completionMode"] != "Indexed" {
+        let names = (0_u32..).map(|serial| {
+            format!("{}-{}", view.name(), suffix(&format!("{}/{serial}", view.uid())))
+        });
+        let names = names.filter(|name| !taken(name)).take(missing);
+        return names.map(|name| Action::Create(POD, pod(view, &name, None))).collect();
+    }
+    let has = |index: i64| {
+        let index = index.to_string();
+        pods.iter().any(|pod| {
+            let labels = pod.metadata.labels.as_ref();
+            labels.and_then(|all| all.get(INDEX)) == Some(&index)
+                && (active(pod) || phase(pod) == "Succeeded")
+        })
+    };
+    let open =
+        (0..integer(&view.spec()["completions"], 1)).filter(|index| !has(*index)).take(missing);
+    open.map(|index| {
+        let names = (0_u32..).map(|attempt| suffix(&format!("{}/{index}/{attempt}", view.uid())));
+        let mut names = names.map(|suffix| format!("{}-{index}-{suffix}", view.name()));
+        let name = names.find(|name| !taken(name)).expect("there are more names than pods");
+        Action::Create(POD, pod(view, &name, Some(index)))
+    })
+    .collect()
+}
+
+const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+
+fn pod(view: &View<'_>, name: &str, index: Option<i64>) -> Value {
+    let mut pod = template::pod(name, &view.spec()["template"]);
+    label(
+        &mut pod,
+        [
+            ("batch.kubernetes.io/controller-uid", view.uid()),
+            ("batch.kubernetes.io/job-name", view.name()),
+            ("controller-uid", view.uid()),
+            ("job-name", view.name()),
+        ],
+    );
+    if let Some(index) = index {
+        let text = index.to_string();
+        label(&mut pod, [(INDEX, &text)]);
+        pod["metadata"]["annotations"][INDEX] = json!(text);
+        pod["spec"]["hostname"] = json!(format!("{}-{index}", view.name()));
+        for container in pod["spec"]["containers"].as_array_mut().into_iter().flatten() {
+            environment(container, &[("JOB_COMPLETION_INDEX", text.clone())]);
+        }
+    }
+    pod
+}
+
+/// The moment at which the Job has been active for too long.
+fn deadline(view: &View<'_>) -> Option<Timestamp> {
+    let allowed = view.spec()["activeDeadlineSeconds"].as_i64()?;
+    let start: Timestamp = view.status()["startTime"].as_str()?.parse().ok()?;
+    Some(view.after(start, allowed))
+}
+
+/// Deletes a finished Job when its time to live is over.
+fn after_end(view: &View<'_>) -> Vec<Action> {
+    let Some(ttl) = view.spec()["ttlSecondsAfterFinished"].as_i64() else { return Vec::new() };
+    let end =
+        ["Complete", "Failed"].into_iter().find_map(|kind| condition::find(view.status(), kind));
+    let end =
+        end.and_then(|end| end["lastTransitionTime"].as_str()?.parse().ok()).unwrap_or(view.now);
+    let at = view.after(end, ttl);
+    vec![if at <= view.now { Action::DeleteSelf } else { Action::Again(at) }]
+}
+
+fn to_i64(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
