@@ -1,4 +1,15 @@
-//! One scheduling cycle.
+//! One scheduling cycle: five actions in a fixed order on the state as it stands.
+
+mod allocate;
+mod commit;
+
+use crate::{
+    cluster::{Cluster, State},
+    ids::PodId,
+    plan::{Change, Plan, Steps, Verdict},
+    pod::Place,
+};
+use std::collections::BTreeMap;
 
 /// A moment: milliseconds since the epoch, given by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -125,5 +136,70 @@ impl Default for Config {
             reclaim_resolution: ReclaimResolution::CommonAncestor,
             queue_depth: QueueDepth::default(),
         }
+    }
+}
+
+/// A cycle under way.
+#[derive(Debug)]
+pub(crate) struct Cycle<'c> {
+    pub(crate) cluster: &'c mut Cluster,
+    pub(crate) config: &'c Config,
+    pub(crate) now: Timestamp,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) said: Vec<Verdict>,
+    /// What the plan before had promised; the same again is no news.
+    pub(crate) promised: BTreeMap<PodId, Place>,
+}
+
+/// Decides what to do with `cluster` as it stands at `now`, and takes it as done.
+///
+/// What the plan asks for is assumed from here on; outcomes that differ come back as deltas. Promises of places
+/// (`Nominate`) hold until the next plan that has anything to decide.
+///
+/// # Cost
+/// Nothing where nothing was told, time changes nothing and `config` is the same; else in what changed, and in the
+/// number of queues and of classes of waiting groups.
+pub fn plan(cluster: &mut Cluster, config: &Config, now: Timestamp) -> Plan {
+    cluster.steps = Steps::default();
+    let due = cluster.agenda.wake.is_some_and(|wake| wake <= now);
+    if cluster.agenda.config.as_ref() != Some(config) {
+        cluster.agenda.config = Some(config.clone());
+        cluster.agenda.grow();
+    }
+    if !cluster.agenda.changed && !due {
+        return Plan::default();
+    }
+    let promised = std::mem::take(&mut cluster.agenda.promised);
+    let mut cycle = Cycle { cluster, config, now, changes: Vec::new(), said: Vec::new(), promised };
+    cycle.prepare();
+    if config.actions.allocate {
+        cycle.allocate();
+    }
+    cycle.finish()
+}
+
+impl Cycle<'_> {
+    /// Brings everything derived per cycle in line: the index, promises, fair shares, who waits.
+    fn prepare(&mut self) {
+        self.cluster.refresh_index(self.config);
+        let promised: Vec<PodId> = self.promised.keys().copied().collect();
+        for pod in promised {
+            let Some(state) = self.cluster.pods.state.get(pod) else { continue };
+            if state.nominee.is_some() {
+                let state = State { nominee: None, ..state.clone() };
+                self.cluster.set_state(pod, state);
+                self.cluster.agenda.grow();
+                if let Some(group) = self.cluster.pods[pod].group() {
+                    self.cluster.agenda.touch(group);
+                }
+            }
+        }
+        self.cluster.divide_shares(self.config);
+        self.cluster.relist_touched(&mut self.said);
+    }
+
+    fn finish(self) -> Plan {
+        self.cluster.agenda.changed = false;
+        Plan { changes: self.changes, verdicts: self.said, steps: self.cluster.steps }
     }
 }

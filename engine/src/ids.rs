@@ -157,7 +157,7 @@ impl<I: Id, T> Column<I, T> {
     }
 
     /// Every id of the column, ascending.
-    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
         (0..self.rows.len()).map(I::of_row)
     }
 

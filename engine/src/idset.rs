@@ -124,7 +124,21 @@ impl<I: Id> IdSet<I> {
 
     /// Every member of both sets, ascending.
     pub fn common<'s>(&'s self, other: &'s Self) -> Common<'s, I> {
-        Common { left: self, right: other, summary: 0, block: 0, word: 0, at: 0 }
+        Self::all_of([self, other, other])
+    }
+
+    /// Every member of all three sets, ascending.
+    pub const fn all_of(sets: [&Self; 3]) -> Common<'_, I> {
+        Common { sets, summary: 0, block: 0, word: 0, at: 0 }
+    }
+
+    /// How many members both sets have.
+    pub fn common_len(&self, other: &Self) -> usize {
+        self.words
+            .iter()
+            .zip(&other.words)
+            .map(|(left, right)| (left & right).count_ones() as usize)
+            .sum()
     }
 
     fn word(&self, at: usize) -> u64 {
@@ -146,11 +160,10 @@ impl<I: Id> FromIterator<I> for IdSet<I> {
     }
 }
 
-/// The members of two sets at once, ascending.
+/// The members of three sets at once, ascending.
 #[derive(Debug)]
 pub struct Common<'s, I: Id> {
-    left: &'s IdSet<I>,
-    right: &'s IdSet<I>,
+    sets: [&'s IdSet<I>; 3],
     summary: u64,
     block: usize,
     word: u64,
@@ -161,17 +174,19 @@ impl<I: Id> Iterator for Common<'_, I> {
     type Item = I;
 
     fn next(&mut self) -> Option<I> {
+        let [a, b, c] = self.sets;
         while self.word == 0 {
             while self.summary == 0 {
-                if self.block >= self.left.summary.len() {
+                if self.block >= a.summary.len() {
                     return None;
                 }
-                self.summary = self.left.summary(self.block) & self.right.summary(self.block);
+                self.summary =
+                    a.summary(self.block) & b.summary(self.block) & c.summary(self.block);
                 self.block += 1;
             }
             self.at = (self.block - 1) * BITS + self.summary.trailing_zeros() as usize;
             self.summary &= self.summary - 1;
-            self.word = self.left.word(self.at) & self.right.word(self.at);
+            self.word = a.word(self.at) & b.word(self.at) & c.word(self.at);
         }
         let row = self.at * BITS + self.word.trailing_zeros() as usize;
         self.word &= self.word - 1;

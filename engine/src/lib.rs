@@ -22,12 +22,34 @@ pub mod node;
 pub mod pod;
 pub mod queue;
 
-pub mod entitlement;
+pub mod cluster;
+mod device;
+mod lanes;
+mod shape;
+mod tree;
 
+mod check;
+mod index;
+mod trial;
+
+pub mod entitlement;
+mod fit;
+mod limits;
+mod order;
+mod placement;
+mod search;
+pub mod share;
+mod turns;
+mod why;
+
+mod agenda;
 pub mod cycle;
 pub mod plan;
 
-pub use cycle::{Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp};
+pub use cluster::Cluster;
+pub use cycle::{
+    Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, plan,
+};
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
 pub use ids::{DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId};

@@ -180,6 +180,25 @@ pub enum Why {
     Undecided,
 }
 
+impl Why {
+    /// Whether a reader of the other would learn nothing from this one but newer numbers.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::OverLimit(a), Self::OverLimit(b)) | (Self::OverQuota(a), Self::OverQuota(b)) => {
+                (a.queue.queue, a.lane, a.requested) == (b.queue.queue, b.lane, b.requested)
+            }
+            (Self::NoRoom(a), Self::NoRoom(b)) => a.is_like(b),
+            (Self::Delayed { until: u, no_room: a }, Self::Delayed { until: v, no_room: b }) => {
+                u == v && a.is_like(b)
+            }
+            (Self::NoDomain(a), Self::NoDomain(b)) => {
+                (a.sub_group, a.topology) == (b.sub_group, b.topology)
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
 /// A sub-group with too few pods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unready {
@@ -211,7 +230,9 @@ pub struct NoRoom {
     pub pod: PodId,
     /// Its sub-group; [`Symbol::EMPTY`] where the group has none.
     pub sub_group: Symbol,
-    /// How many pods of the sub-group found a place before it.
+    /// How many pods of the group found a place in the same attempt before it.
+    pub at: u32,
+    /// How many pods of the sub-group found a place in the same attempt before it.
     pub placed: u32,
     /// How many the sub-group needs to run at all.
     pub min: u32,
@@ -223,6 +244,13 @@ pub struct NoRoom {
     pub misfits: Vec<(Misfit, u32)>,
     /// What is free, as a shape.
     pub free: FreeShape,
+}
+
+impl NoRoom {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.sub_group, self.placed, self.gang, self.dominant)
+            == (other.sub_group, other.placed, other.gang, other.dominant)
+    }
 }
 
 /// Why a node is not for a pod.

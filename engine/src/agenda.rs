@@ -1,0 +1,348 @@
+//! Who waits: pending groups by queue and class, kept across cycles.
+//!
+//! Groups that could stand in for each other are one class. When one of them finds no room the others need not be
+//! tried, and none of them until room may have come. So a cycle looks at what changed, not at what waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    cluster::Cluster,
+    cycle::{Config, Timestamp},
+    group::Structure,
+    ids::{ClassId, Column, GroupId, Id, PodId, QueueId, ShapeId},
+    order::GroupKey,
+    plan::{Unready, Verdict, Why},
+    pod::Place,
+    resources::Charge,
+    tree::{Member, Tree},
+};
+
+/// Everything that waits.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Agenda {
+    /// Whether anything was told since the last plan.
+    pub(crate) changed: bool,
+    /// Whether room may have come since the last plan.
+    grown: bool,
+    /// Groups to be looked at again.
+    touched: BTreeSet<GroupId>,
+    classes: Classes,
+    pairs: BTreeMap<(QueueId, ClassId), Pair>,
+    /// Pairs that are worth a try.
+    awake: BTreeSet<(QueueId, ClassId)>,
+    listings: Column<GroupId, Option<Listing>>,
+    /// Promises of the last plan: void once anything changes.
+    pub(crate) promised: BTreeMap<PodId, Place>,
+    /// What the last plan was made with.
+    pub(crate) config: Option<Config>,
+    /// When something changes by time alone.
+    pub(crate) wake: Option<Timestamp>,
+}
+
+/// The groups of one class in one queue.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Pair {
+    pub(crate) groups: BTreeSet<GroupKey>,
+    /// Groups that were not told why the pair waits.
+    unsaid: BTreeSet<GroupId>,
+    why: Option<Why>,
+}
+
+/// Where a group is listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Listing {
+    pub(crate) queue: QueueId,
+    pub(crate) class: ClassId,
+    pub(crate) key: GroupKey,
+}
+
+/// What the groups of a class have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    key: ClassKey,
+    uses: u32,
+    shapes: Vec<ShapeId>,
+    /// What the next attempt asks for, GPU memory aside.
+    pub(crate) ask: Charge,
+    /// GPU memory that it asks for, in MiB.
+    pub(crate) ask_mib: i64,
+}
+
+/// Structure, counts and pending shapes of a group, written as numbers.
+type ClassKey = Box<[u32]>;
+
+#[derive(Clone, Default, Debug)]
+struct Classes {
+    by_key: BTreeMap<ClassKey, ClassId>,
+    rows: Column<ClassId, Option<Class>>,
+    free: Vec<ClassId>,
+}
+
+impl Agenda {
+    /// Has a group looked at again.
+    pub(crate) fn touch(&mut self, group: GroupId) {
+        self.touched.insert(group);
+        self.changed = true;
+    }
+
+    /// Says that room may have come, or a bound may have moved.
+    pub(crate) fn grow(&mut self) {
+        self.grown = true;
+        self.changed = true;
+    }
+
+    /// Where a group is listed, if it waits.
+    pub(crate) fn listing(&self, group: GroupId) -> Option<Listing> {
+        self.listings.get(group).copied().flatten()
+    }
+
+    /// What the groups of a class have in common.
+    pub(crate) fn class(&self, class: ClassId) -> &Class {
+        self.classes.rows[class].as_ref().expect("a listed class has a row")
+    }
+
+    /// The first group of a pair.
+    pub(crate) fn head(&self, queue: QueueId, class: ClassId) -> Option<GroupKey> {
+        self.pairs.get(&(queue, class))?.groups.first().copied()
+    }
+
+    /// Pairs that are worth a try.
+    pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
+        self.awake.iter().copied()
+    }
+
+    /// All pairs, worth a try or not.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
+        self.pairs.iter().map(|((queue, class), pair)| (*queue, *class, pair))
+    }
+
+    /// Wakes every pair where room may have come.
+    pub(crate) fn wake_all(&mut self) {
+        if std::mem::take(&mut self.grown) {
+            self.awake = self.pairs.keys().copied().collect();
+        }
+    }
+}
+
+impl Cluster {
+    /// Lists every touched group anew, or says why it does not wait for room.
+    pub(crate) fn relist_touched(&mut self, said: &mut Vec<Verdict>) {
+        while let Some(group) = self.agenda.touched.pop_first() {
+            self.relist(group, said);
+        }
+        self.agenda.wake_all();
+    }
+
+    /// Lists a group anew, or says why it does not wait for room.
+    pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
+        self.unlist(group);
+        if self.groups[group].facts.is_none() {
+            return;
+        }
+        match self.waits(group) {
+            Ok(queue) => {
+                let class = self.classify(group);
+                let key = GroupKey::of(self, group).expect("a group that waits is live");
+                let pair = self.agenda.pairs.entry((queue, class)).or_default();
+                pair.groups.insert(key);
+                pair.unsaid.insert(group);
+                self.agenda.awake.insert((queue, class));
+                *self.agenda.listings.slot(group) = Some(Listing { queue, class, key });
+            }
+            Err(Some(why)) => self.say(group, why, said),
+            Err(None) => {}
+        }
+    }
+
+    fn unlist(&mut self, group: GroupId) {
+        let Some(listing) = self.agenda.listings.slot(group).take() else { return };
+        let at = (listing.queue, listing.class);
+        let pair = self.agenda.pairs.get_mut(&at).expect("a listed group has a pair");
+        pair.groups.remove(&listing.key);
+        pair.unsaid.remove(&group);
+        if pair.groups.is_empty() {
+            self.agenda.pairs.remove(&at);
+            self.agenda.awake.remove(&at);
+        }
+        self.declassify(listing.class);
+    }
+
+    /// The queue in which a group waits for room, or why it does not.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.11, the filters of allocate.
+    fn waits(&self, group: GroupId) -> Result<QueueId, Option<Why>> {
+        let row = &self.groups[group];
+        let facts = row.facts.as_ref().ok_or(None)?;
+        let count = row.tree.count();
+        if facts.structure == Structure::Malformed || row.tree.sets.is_empty() {
+            return Err(Some(Why::Malformed));
+        }
+        if count.pending == 0 && count.gated == 0 {
+            let why = if count.nominated > 0 { Why::Nominated } else { Why::Satisfied };
+            return Err((count.used + count.succeeded > 0).then_some(why));
+        }
+        let queue = facts.queue.filter(|queue| self.queues.is_attached(*queue));
+        let queue = queue.ok_or(Some(Why::QueueMissing))?;
+        if !self.queues.rows[queue].children.is_empty() {
+            return Err(Some(Why::QueueNotLeaf));
+        }
+        if facts.held {
+            return Err(Some(Why::Held));
+        }
+        if !row.tree.is_ready(Member::Set(0)) || count.pending == 0 {
+            return Err(Some(Why::NotReady(unready(&row.tree))));
+        }
+        Ok(queue)
+    }
+
+    fn classify(&mut self, group: GroupId) -> ClassId {
+        let (key, shapes) = self.class_key(group);
+        if let Some(&class) = self.agenda.classes.by_key.get(&key) {
+            let row = self.agenda.classes.rows[class].as_mut().expect("a keyed class has a row");
+            row.uses += 1;
+            return class;
+        }
+        let pods = self.to_place(group);
+        let mut ask = Charge::default();
+        let mut ask_mib = 0;
+        for pod in pods {
+            let shape = &self.shapes[self.pods[pod].shape];
+            ask += shape.charge;
+            ask_mib += shape.gpu_mib;
+        }
+        for shape in &shapes {
+            self.shapes.retain(*shape);
+        }
+        let classes = &mut self.agenda.classes;
+        let class = classes.free.pop().unwrap_or_else(|| classes.rows.push(None));
+        classes.rows[class] = Some(Class { key: key.clone(), uses: 1, shapes, ask, ask_mib });
+        classes.by_key.insert(key, class);
+        class
+    }
+
+    fn declassify(&mut self, class: ClassId) {
+        let classes = &mut self.agenda.classes;
+        let row = classes.rows[class].as_mut().expect("a listed class has a row");
+        row.uses -= 1;
+        if row.uses > 0 {
+            return;
+        }
+        let row = classes.rows[class].take().expect("a listed class has a row");
+        classes.by_key.remove(&row.key);
+        classes.free.push(class);
+        for shape in row.shapes {
+            self.release(shape);
+        }
+    }
+
+    /// What decides where the waiting pods of a group may go, as numbers; and their shapes.
+    fn class_key(&self, group: GroupId) -> (ClassKey, Vec<ShapeId>) {
+        let row = &self.groups[group];
+        let facts = row.facts.as_ref().expect("a group that waits is live");
+        let mut key = vec![u32::from(facts.preemptible)];
+        let mut shapes = Vec::new();
+        let mut alone = false;
+        for set in &row.tree.sets {
+            key.push(u32::try_from(set.needed()).unwrap_or(u32::MAX));
+            key.push(u32::try_from(set.members.len()).unwrap_or(u32::MAX));
+            alone |= set.topology.is_some();
+            for member in &set.members {
+                key.push(match member {
+                    Member::Set(set) => u32::from(*set) << 1,
+                    Member::Leaf(leaf) => u32::from(*leaf) << 1 | 1,
+                });
+            }
+        }
+        for leaf in &row.tree.leaves {
+            key.extend([leaf.min, leaf.count.active, leaf.count.used]);
+            alone |= leaf.topology.is_some();
+            let from = key.len();
+            for pod in leaf.pods.iter().filter(|pod| self.pods.state[**pod].is_waiting()) {
+                let shape = self.pods[*pod].shape;
+                alone |= self.shapes[shape].is_social();
+                let number = u32::try_from(shape.row()).expect("shapes are numbered by u32");
+                if key.len() > from && key[key.len() - 2] == number {
+                    *key.last_mut().expect("a run was begun") += 1;
+                } else {
+                    key.extend([number, 1]);
+                    shapes.push(shape);
+                }
+            }
+            key.push(u32::MAX);
+        }
+        if alone {
+            key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
+        }
+        shapes.sort_unstable();
+        shapes.dedup();
+        (key.into(), shapes)
+    }
+
+    /// The waiting pods of a group that are placed next.
+    pub(crate) fn to_place(&self, group: GroupId) -> Vec<PodId> {
+        self.groups[group].tree.to_place(&|pod| self.pods.state[pod].is_waiting())
+    }
+
+    /// Puts a pair to sleep until room may have come, and tells its groups why.
+    pub(crate) fn park(
+        &mut self,
+        queue: QueueId,
+        class: ClassId,
+        why: Why,
+        said: &mut Vec<Verdict>,
+    ) {
+        self.agenda.awake.remove(&(queue, class));
+        let Some(pair) = self.agenda.pairs.get_mut(&(queue, class)) else { return };
+        let unsaid = std::mem::take(&mut pair.unsaid);
+        let same = pair.why.as_ref().is_some_and(|before| before.is_like(&why));
+        let told: Vec<GroupId> = if same {
+            unsaid.into_iter().collect()
+        } else {
+            pair.groups.iter().map(|key| key.group).collect()
+        };
+        pair.why = Some(why.clone());
+        for group in told {
+            let why = self.personal(group, why.clone());
+            self.say(group, why, said);
+        }
+    }
+
+    /// The same reason with this group's own pod in it.
+    fn personal(&self, group: GroupId, why: Why) -> Why {
+        match why {
+            Why::NoRoom(mut no_room) => {
+                let pods = self.to_place(group);
+                if let Some(pod) = pods.get(no_room.at as usize).or(pods.last()) {
+                    no_room.pod = *pod;
+                }
+                Why::NoRoom(no_room)
+            }
+            other => other,
+        }
+    }
+
+    /// Remembers what became of a group, and says so where it is news.
+    pub(crate) fn say(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
+        let row = &mut self.groups[group];
+        let news = !row.why.as_ref().is_some_and(|before| before.is_like(&why));
+        if news {
+            said.push(Verdict { group, why: why.clone() });
+        }
+        row.why = Some(why);
+    }
+}
+
+/// The sub-groups that have too few pods.
+fn unready(tree: &Tree) -> Vec<Unready> {
+    tree.leaves
+        .iter()
+        .filter(|leaf| leaf.alive() - leaf.count.gated < leaf.min || leaf.count.gated > 0)
+        .map(|leaf| Unready {
+            sub_group: leaf.name,
+            min: leaf.min,
+            alive: leaf.alive(),
+            gated: leaf.count.gated,
+        })
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Derives every derived column again from the facts and compares.
+
+use crate::{
+    cluster::Cluster,
+    ids::{GroupId, Id, PodId, QueueId},
+    tree::Tree,
+};
+
+impl Cluster {
+    /// What of the derived columns differs from the facts; empty is good.
+    ///
+    /// # Cost
+    /// That of building the cluster anew. Meant for tests, for the start, and for once in a thousand cycles.
+    pub fn check(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        let anew = self.derived_anew();
+        let mut compare = |what: &str, same: bool| {
+            if !same {
+                findings.push(format!("{what} differ from the facts"));
+            }
+        };
+        compare("idle amounts of nodes", self.nodes.idle == anew.nodes.idle);
+        compare("releasing amounts of nodes", self.nodes.releasing == anew.nodes.releasing);
+        compare("pods on nodes", equal(&self.nodes.pods, &anew.nodes.pods));
+        compare("amounts of others", self.nodes.foreign == anew.nodes.foreign);
+        compare("index keys", self.nodes.index == anew.nodes.index);
+        compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
+        for (id, row) in self.queues.rows.iter() {
+            let new = &anew.queues.rows[id];
+            if (row.used, row.fixed, row.requested, row.requested_mib)
+                != (new.used, new.fixed, new.requested, new.requested_mib)
+            {
+                findings
+                    .push(format!("amounts of queue {} differ from the facts", QueueId::row(id)));
+            }
+        }
+        for (id, row) in self.groups.iter() {
+            if row.tree != anew.groups[id].tree {
+                findings
+                    .push(format!("counts of group {} differ from the facts", GroupId::row(id)));
+            }
+        }
+        findings
+    }
+
+    /// A cluster with the same facts and states, and every derived column built from nothing.
+    fn derived_anew(&self) -> Self {
+        let mut anew = self.clone();
+        anew.nodes.idle = Default::default();
+        anew.nodes.releasing = Default::default();
+        anew.nodes.pods = Default::default();
+        anew.nodes.devices = Default::default();
+        anew.nodes.foreign = Default::default();
+        for id in anew.queues.rows.ids() {
+            let row = &mut anew.queues.rows[id];
+            (row.used, row.fixed, row.requested, row.requested_mib) = Default::default();
+        }
+        for id in anew.groups.ids() {
+            let row = &mut anew.groups[id];
+            row.tree = row
+                .facts
+                .as_ref()
+                .and_then(|facts| Tree::new(&facts.structure))
+                .unwrap_or_default();
+        }
+        anew.offer_anew();
+        let pods: Vec<PodId> = anew
+            .pods
+            .facts
+            .iter()
+            .filter(|(_, facts)| facts.is_some())
+            .map(|(pod, _)| pod)
+            .collect();
+        for pod in pods {
+            if let Some(group) = anew.pods[pod].group() {
+                anew.seat(pod, group);
+            }
+            anew.take(pod);
+        }
+        if !anew.nodes.index.stale {
+            anew.rebuild_index();
+        }
+        anew
+    }
+}
+
+/// Equal rows; how far the storage reaches does not count.
+fn equal<I: Id, T: PartialEq + Default>(
+    left: &crate::ids::Column<I, T>,
+    right: &crate::ids::Column<I, T>,
+) -> bool {
+    let none = T::default();
+    (0..left.len().max(right.len()))
+        .map(I::of_row)
+        .all(|id| left.get(id).unwrap_or(&none) == right.get(id).unwrap_or(&none))
+}

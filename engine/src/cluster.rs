@@ -1,0 +1,138 @@
+//! All state of the cluster that a decision reads.
+//!
+//! Facts are what the adapter told. Derived columns (amounts of nodes, devices, queues and sub-groups, the index)
+//! have two writers, [`take`](Cluster::take) and [`give`](Cluster::give), and [`check`](Cluster::check) derives them
+//! again from the facts and compares.
+
+mod account;
+mod apply;
+mod rows;
+
+use crate::{
+    agenda::Agenda,
+    ids::{Column, GroupId, NodeId, PodId, QueueId, TopologyId},
+    plan::{QueueState, Steps, Why},
+    resources::{LaneKind, PerLane},
+    shape::Shapes,
+    trial::Op,
+};
+
+pub(crate) use rows::{GroupRow, Nodes, Phase, PodFacts, Pods, QueueRow, Queues, State};
+
+/// What the engine knows, kept across cycles.
+#[derive(Clone, Default, Debug)]
+pub struct Cluster {
+    pub(crate) lanes: Vec<LaneKind>,
+    pub(crate) shapes: Shapes,
+    pub(crate) nodes: Nodes,
+    pub(crate) pods: Pods,
+    pub(crate) groups: Column<GroupId, GroupRow>,
+    pub(crate) queues: Queues,
+    pub(crate) topologies: Column<TopologyId, Option<Box<crate::group::Topology>>>,
+    /// Who waits, in what order.
+    pub(crate) agenda: Agenda,
+    /// What open trials did, to be undone or kept.
+    pub(crate) log: Vec<Op>,
+    /// How many devices plans opened so far.
+    pub(crate) opened: u32,
+    /// What this cycle took.
+    pub(crate) steps: Steps,
+}
+
+impl PartialEq for Cluster {
+    /// Equal facts and derived columns; caches and counters of the cycle do not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.shapes == other.shapes
+            && self.nodes == other.nodes
+            && self.pods == other.pods
+            && self.groups == other.groups
+            && self.queues == other.queues
+            && self.log == other.log
+            && self.opened == other.opened
+    }
+}
+
+impl Cluster {
+    /// What was said last of a group, where something was.
+    pub fn verdict(&self, group: GroupId) -> Option<&Why> {
+        self.groups.get(group)?.why.as_ref()
+    }
+
+    /// The numbers of a queue, as of the last plan.
+    ///
+    /// A queue that was never told has zeros.
+    pub fn queue_state(&self, queue: QueueId) -> QueueState {
+        let row = self.queues.rows.get(queue).cloned().unwrap_or_default();
+        let facts = row.facts.unwrap_or_default();
+        QueueState {
+            queue,
+            priority: facts.priority,
+            quota: facts.quota,
+            limit: facts.limit,
+            fair_share: row.share,
+            allocated: row.used,
+            allocated_non_preemptible: row.fixed,
+            requested: row.requested,
+        }
+    }
+
+    /// When a group last started to run, as told or as planned since.
+    pub fn last_start(&self, group: GroupId) -> Option<crate::Timestamp> {
+        self.groups.get(group)?.last_start
+    }
+
+    /// When a pod of a group was last evicted, as told or as planned since.
+    pub fn last_eviction(&self, group: GroupId) -> Option<crate::Timestamp> {
+        self.groups.get(group)?.last_eviction
+    }
+
+    /// Since when a group runs below its minimum, as told or as seen since.
+    pub fn stale_since(&self, group: GroupId) -> Option<crate::Timestamp> {
+        self.groups.get(group)?.stale_since
+    }
+
+    /// The node that a pod holds a place on, or was given.
+    pub fn node_of(&self, pod: PodId) -> Option<NodeId> {
+        self.pods.state.get(pod)?.place.as_ref().map(|place| place.node)
+    }
+
+    /// What a node offers of a lane, and what of that nobody holds; the latter is negative on an over-committed node.
+    pub fn node_amounts(&self, node: NodeId, lane: crate::Lane) -> (i64, i64) {
+        let facts = self.nodes.facts.get(node).and_then(Option::as_ref);
+        (facts.map_or(0, |facts| facts.allocatable.amount(lane)), self.nodes.idle.get(node, lane))
+    }
+
+    /// Whether no shared GPU of a node is given out beyond its memory.
+    pub fn devices_fit(&self, node: NodeId) -> bool {
+        let capacity = crate::device::capacity(&self.nodes.gpus(node));
+        self.nodes
+            .devices
+            .get(node)
+            .is_none_or(|devices| devices.iter().all(|device| device.held <= capacity))
+    }
+
+    /// What a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
+    pub(crate) fn charge(&self, pod: PodId) -> PerLane<i64> {
+        let state = &self.pods.state[pod];
+        let shape = &self.shapes[self.pods[pod].shape];
+        match state.nominee.as_ref().or(state.place.as_ref()) {
+            Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
+            None => shape.charge,
+        }
+    }
+
+    /// What a pod waits for, its GPU memory counted against devices of this size.
+    pub(crate) fn ask(&self, pod: PodId, memory_mib: Option<u32>) -> PerLane<i64> {
+        let shape = &self.shapes[self.pods[pod].shape];
+        let mut ask = shape.charge;
+        if let Some(memory_mib) = memory_mib {
+            ask.0[2] += gpu_milli(shape.gpu_mib, memory_mib);
+        }
+        ask
+    }
+}
+
+/// GPU memory as thousandths of devices of this size, rounded down.
+pub(crate) fn gpu_milli(gpu_mib: i64, memory_mib: u32) -> i64 {
+    gpu_mib * crate::resources::GPU_MILLI / i64::from(memory_mib.max(1))
+}

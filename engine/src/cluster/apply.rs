@@ -1,0 +1,462 @@
+//! What the outside tells, taken into the tables.
+
+use crate::{
+    cluster::{Cluster, Nodes, Phase, PodFacts, State},
+    delta::Delta,
+    group::Group,
+    ids::{GroupId, NodeId, PodId, QueueId},
+    node::Node,
+    pod::{Pod, PodState},
+    queue::Queue,
+    resources::{Charge, Lane, LaneKind, PerLane},
+    shape,
+    tree::Tree,
+};
+
+impl Cluster {
+    /// Takes one piece of news in. Telling the same again changes nothing.
+    ///
+    /// # Cost
+    /// In the size of the object and, for a node or a group whose facts changed, in the number of its pods.
+    ///
+    /// # Panics
+    /// When an outcome names a pod that was never told.
+    pub fn apply(&mut self, delta: Delta) {
+        match delta {
+            Delta::Node(id, node) => self.node_told(id, Some(node)),
+            Delta::NodeGone(id) => self.node_told(id, None),
+            Delta::Queue(id, queue) => self.queue_told(id, Some(queue)),
+            Delta::QueueGone(id) => self.queue_told(id, None),
+            Delta::Group(id, group) => self.group_told(id, Some(group)),
+            Delta::GroupGone(id) => self.group_told(id, None),
+            Delta::Pod(id, pod) => self.pod_told(id, *pod),
+            Delta::PodGone(id) => self.pod_gone(id),
+            Delta::Topology(id, topology) => {
+                self.nodes.index.stale = true;
+                *self.topologies.slot(id) = Some(topology);
+                self.agenda.grow();
+            }
+            Delta::TopologyGone(id) => {
+                *self.topologies.slot(id) = None;
+                self.agenda.grow();
+            }
+            Delta::Lane(lane, kind) => self.lane_told(lane, kind),
+            Delta::Bound(pod) => self.outcome(pod, |state, _| {
+                if state.phase == Phase::Binding {
+                    state.phase = Phase::Bound;
+                }
+            }),
+            Delta::BindFailed(pod) => self.outcome(pod, |state, _| {
+                if state.phase == Phase::Binding {
+                    *state = State { phase: Phase::Pending, ..State::default() };
+                }
+            }),
+            Delta::Evicted(pod) => self.outcome(pod, |_, _| {}),
+            Delta::EvictFailed(pod) => self.outcome(pod, |state, told| {
+                if state.phase == Phase::Releasing && told.phase.is_active() {
+                    state.phase = told.phase;
+                }
+            }),
+        }
+    }
+
+    fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut State, &State)) {
+        let mut state = self.pods.state[pod].clone();
+        change(&mut state, &self.pods[pod].told);
+        if state != self.pods.state[pod] {
+            self.move_pod(pod, state);
+        }
+    }
+
+    /// Changes the state of a pod from outside: its group is looked at again, and room may have come.
+    fn move_pod(&mut self, pod: PodId, state: State) {
+        self.set_state(pod, state);
+        self.agenda.grow();
+        if let Some(group) = self.pods[pod].group() {
+            self.agenda.touch(group);
+        }
+    }
+
+    fn node_told(&mut self, id: NodeId, node: Option<Box<Node>>) {
+        if *self.nodes.facts.slot(id) == node {
+            return;
+        }
+        let pods = std::mem::take(self.nodes.pods.slot(id));
+        *self.nodes.pods.slot(id) = pods.clone();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let old = std::mem::replace(&mut self.nodes.facts[id], node);
+        if let Some(old) = &old {
+            self.nodes.offer(id, old, &self.lanes, -1);
+        }
+        if let Some(new) = self.nodes.facts[id].clone() {
+            self.nodes.offer(id, &new, &self.lanes, 1);
+        }
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.queues.moved = true;
+        self.node_indexed(id, old.as_deref());
+        self.agenda.grow();
+    }
+
+    fn queue_told(&mut self, id: QueueId, queue: Option<Box<Queue>>) {
+        let row = self.queues.rows.slot(id);
+        if row.facts == queue {
+            return;
+        }
+        let parent = queue.as_ref().and_then(|queue| queue.parent);
+        let was = row.facts.as_ref().map(|queue| queue.parent);
+        row.facts = queue;
+        let is = row.facts.as_ref().map(|queue| queue.parent);
+        self.queues.moved = true;
+        self.agenda.grow();
+        if was == is {
+            return;
+        }
+        if let Some(Some(old)) = was {
+            self.queues.rows.slot(old).children.remove(&id);
+            self.touch_queue(old);
+        }
+        if let Some(Some(new)) = is {
+            self.queues.rows.slot(new).children.insert(id);
+            self.touch_queue(new);
+        }
+        if is == Some(None) {
+            self.queues.roots.insert(id);
+        } else {
+            self.queues.roots.remove(&id);
+        }
+        self.link(id, parent);
+        self.unring();
+        self.touch_queue(id);
+    }
+
+    /// Hangs a queue below another, with all that is charged to it.
+    fn link(&mut self, id: QueueId, parent: Option<QueueId>) {
+        if let Some(old) = self.queues.rows[id].up.take() {
+            self.carry(id, old, false);
+        }
+        let Some(parent) = parent else {
+            self.queues.rows[id].ring = false;
+            return;
+        };
+        self.queues.rows.slot(parent);
+        let ring = self.queues.path(parent).any(|at| at == id);
+        self.queues.rows[id].ring = ring;
+        if !ring {
+            self.queues.rows[id].up = Some(parent);
+            self.carry(id, parent, true);
+        }
+    }
+
+    /// Tries again to hang queues whose parents formed a ring.
+    fn unring(&mut self) {
+        let rings: Vec<QueueId> =
+            self.queues.rows.iter().filter(|(_, row)| row.ring).map(|(id, _)| id).collect();
+        for id in rings {
+            let parent = self.queues.rows[id].facts.as_ref().and_then(|queue| queue.parent);
+            self.link(id, parent);
+            if !self.queues.rows[id].ring {
+                self.touch_queue(id);
+            }
+        }
+    }
+
+    fn carry(&mut self, id: QueueId, to: QueueId, add: bool) {
+        let row = &self.queues.rows[id];
+        let (used, fixed, requested, mib) = (row.used, row.fixed, row.requested, row.requested_mib);
+        let mut next = Some(to);
+        while let Some(at) = next {
+            let row = &mut self.queues.rows[at];
+            if add {
+                row.used += used;
+                row.fixed += fixed;
+                row.requested += requested;
+                row.requested_mib += mib;
+            } else {
+                row.used -= used;
+                row.fixed -= fixed;
+                row.requested -= requested;
+                row.requested_mib -= mib;
+            }
+            next = row.up;
+        }
+    }
+
+    /// Has every group of a queue and of those below looked at again.
+    fn touch_queue(&mut self, id: QueueId) {
+        let mut queues = vec![id];
+        let mut seen = std::collections::BTreeSet::new();
+        while let Some(at) = queues.pop() {
+            if seen.insert(at) {
+                let row = self.queues.rows.slot(at);
+                queues.extend(row.children.iter().copied());
+                for group in &row.groups {
+                    self.agenda.touch(*group);
+                }
+            }
+        }
+    }
+
+    fn group_told(&mut self, id: GroupId, group: Option<Box<Group>>) {
+        let row = self.groups.slot(id);
+        if row.facts == group {
+            return;
+        }
+        if let Some(group) = &group {
+            row.last_start = row.last_start.max(group.last_start);
+            row.last_eviction = row.last_eviction.max(group.last_eviction);
+            row.stale_since = row.stale_since.or(group.stale_since);
+        } else {
+            (row.last_start, row.last_eviction, row.stale_since, row.why) =
+                (None, None, None, None);
+        }
+        self.agenda.touch(id);
+        if let (Some(old), Some(new)) = (&mut row.facts, &group)
+            && decides_alike(old, new)
+        {
+            **old = (**new).clone();
+            return;
+        }
+        let pods: Vec<PodId> = row.pods.iter().copied().collect();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let row = &mut self.groups[id];
+        if let Some(queue) = row.queue() {
+            self.queues.rows[queue].groups.remove(&id);
+        }
+        row.tree = group.as_ref().and_then(|group| Tree::new(&group.structure)).unwrap_or_default();
+        row.facts = group;
+        if let Some(queue) = row.queue() {
+            self.queues.rows.slot(queue).groups.insert(id);
+        }
+        for pod in &pods {
+            self.seat(*pod, id);
+            self.take(*pod);
+        }
+        self.queues.moved = true;
+        self.agenda.grow();
+    }
+
+    /// Puts a pod into its leaf of its group's tree.
+    pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
+        let tree = &mut self.groups[group].tree;
+        let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
+        facts.leaf = tree.leaf_of(facts.sub_group);
+        if let Some(leaf) = facts.leaf {
+            let turn = facts.turn();
+            let pods = &self.pods;
+            let seats = &mut tree.leaves[usize::from(leaf)].pods;
+            let at = seats.partition_point(|other| pods[*other].turn() < turn);
+            seats.insert(at, pod);
+        }
+    }
+
+    /// Takes a pod out of its group.
+    fn unseat(&mut self, pod: PodId) {
+        let Some(group) = self.pods[pod].group() else { return };
+        let row = &mut self.groups[group];
+        row.pods.remove(&pod);
+        if let Some(leaf) = self.pods[pod].leaf {
+            row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
+        }
+        self.agenda.touch(group);
+    }
+
+    fn pod_told(&mut self, id: PodId, pod: Pod) {
+        let told = State::of(&pod.state);
+        let shape = self.shapes.intern(&pod.shape, &self.lanes);
+        let facts = PodFacts {
+            owner: pod.owner,
+            sub_group: pod.sub_group,
+            shape,
+            rank: pod.rank,
+            created: pod.created,
+            uid: pod.uid,
+            nominated: pod.nominated,
+            namespace: pod.namespace,
+            labels: pod.labels.into(),
+            told,
+            leaf: None,
+        };
+        self.pods.state.slot(id);
+        let old = self.pods.facts.slot(id);
+        if let Some(old) = old
+            && (PodFacts { leaf: old.leaf, ..facts.clone() }) == **old
+        {
+            self.shapes.release(shape);
+            return;
+        }
+        let mut state = facts.told.clone();
+        if let Some(old) = self.pods.facts[id].as_deref() {
+            state = self.pods.state[id].clone().advance(&facts.told);
+            let (same_told, old_shape) = (old.told == facts.told, old.shape);
+            if same_told {
+                state = self.pods.state[id].clone();
+            }
+            self.give(id);
+            self.unseat(id);
+            self.release(old_shape);
+        }
+        let group = facts.group();
+        self.nodes.index.stale |= self.shapes.asks_new();
+        self.pods.facts[id] = Some(Box::new(facts));
+        if state.phase != self.pods.state[id].phase {
+            self.queues.moved = true;
+        }
+        if self.pods.state[id].place.is_some() || state.place.is_some() {
+            self.agenda.grow();
+        }
+        self.pods.state[id] = state;
+        if let Some(group) = group {
+            self.groups.slot(group).pods.insert(id);
+            self.seat(id, group);
+            self.agenda.touch(group);
+        }
+        self.take(id);
+        self.agenda.changed = true;
+        self.queues.moved = true;
+    }
+
+    fn pod_gone(&mut self, id: PodId) {
+        let Some(Some(facts)) = self.pods.facts.get(id) else { return };
+        let shape = facts.shape;
+        self.give(id);
+        self.unseat(id);
+        self.pods.facts[id] = None;
+        let state = std::mem::take(&mut self.pods.state[id]);
+        self.release(shape);
+        if state.place.is_some() {
+            self.agenda.grow();
+        }
+        self.agenda.changed = true;
+        self.queues.moved = true;
+    }
+
+    pub(crate) fn release(&mut self, shape: crate::ids::ShapeId) {
+        if self.shapes.release(shape) {
+            self.nodes.kinds.forget(shape);
+            self.nodes.index.forget(shape);
+        }
+    }
+
+    /// Adds what every live node offers to amounts that hold nothing yet.
+    pub(crate) fn offer_anew(&mut self) {
+        (self.nodes.total, self.nodes.unlabelled_gpu) = (Charge::default(), 0);
+        self.nodes.memory_sizes.clear();
+        let nodes: Vec<(NodeId, Box<Node>)> =
+            self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
+        for (id, node) in &nodes {
+            self.nodes.offer(*id, node, &self.lanes, 1);
+        }
+    }
+
+    fn lane_told(&mut self, lane: Lane, kind: LaneKind) {
+        let at = lane.row();
+        if self.lanes.get(at).copied().unwrap_or_default() == kind {
+            return;
+        }
+        let pods: Vec<PodId> = self
+            .pods
+            .facts
+            .iter()
+            .filter(|(_, facts)| facts.is_some())
+            .map(|(pod, _)| pod)
+            .collect();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let nodes: Vec<(NodeId, Box<Node>)> =
+            self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
+        for (id, node) in &nodes {
+            self.nodes.offer(*id, node, &self.lanes, -1);
+        }
+        if self.lanes.len() <= at {
+            self.lanes.resize(at + 1, LaneKind::Plain);
+        }
+        self.lanes[at] = kind;
+        self.shapes.recharge(&self.lanes);
+        for (id, node) in &nodes {
+            self.nodes.offer(*id, node, &self.lanes, 1);
+        }
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.queues.moved = true;
+        self.agenda.grow();
+    }
+}
+
+/// Whether two tellings of a group differ in nothing but times.
+fn decides_alike(old: &Group, new: &Group) -> bool {
+    let times = |group: &Group| Group {
+        last_start: None,
+        last_eviction: None,
+        stale_since: None,
+        ..group.clone()
+    };
+    times(old) == times(new)
+}
+
+impl Nodes {
+    /// Adds (`sign` 1) or takes back (-1) what a node offers.
+    fn offer(&mut self, id: NodeId, node: &Node, lanes: &[LaneKind], sign: i64) {
+        let mut offer = PerLane([0; 3]);
+        for (lane, amount) in node.allocatable.iter() {
+            self.idle.add(id, lane, sign * amount);
+            match lane {
+                Lane::CPU => offer.0[0] += amount,
+                Lane::MEMORY => offer.0[1] += amount,
+                Lane::GPU => offer.0[2] += amount,
+                lane => offer.0[2] += amount * shape::mig_milli(lanes, lane),
+            }
+        }
+        if node.blocked.is_none() {
+            self.total += offer.scaled(sign);
+            if !node.worker.gpu {
+                self.unlabelled_gpu += sign * offer.0[2];
+            }
+        }
+        if node.gpus.memory_known {
+            let count = self.memory_sizes.entry(node.gpus.memory_mib).or_default();
+            *count = count
+                .checked_add_signed(if sign > 0 { 1 } else { -1 })
+                .expect("a size is counted while in use");
+            if *count == 0 {
+                self.memory_sizes.remove(&node.gpus.memory_mib);
+            }
+        }
+    }
+}
+
+impl Charge {
+    fn scaled(self, sign: i64) -> Self {
+        PerLane(self.0.map(|amount| amount * sign))
+    }
+}
+
+impl State {
+    fn of(state: &PodState) -> Self {
+        let (phase, place) = match state {
+            PodState::Gated => (Phase::Gated, None),
+            PodState::Pending => (Phase::Pending, None),
+            PodState::Bound(place) => (Phase::Bound, Some(place.clone())),
+            PodState::Running(place) => (Phase::Running, Some(place.clone())),
+            PodState::Releasing(place) => (Phase::Releasing, Some(place.clone())),
+            PodState::Stuck(place) => (Phase::Stuck, Some(place.clone())),
+            PodState::Succeeded => (Phase::Succeeded, None),
+            PodState::Failed => (Phase::Failed, None),
+        };
+        Self { phase, place, nominee: None }
+    }
+
+    /// What to believe when this is told: a plan that was made stands until news go further.
+    fn advance(self, told: &Self) -> Self {
+        let placed = self.phase == Phase::Binding && told.phase == Phase::Pending;
+        let evicted = self.phase == Phase::Releasing && told.phase.is_active();
+        if placed || evicted { Self { nominee: None, ..self } } else { told.clone() }
+    }
+}

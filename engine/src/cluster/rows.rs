@@ -1,0 +1,256 @@
+//! The tables of the cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    cycle::Timestamp,
+    device::Device,
+    group::Group,
+    ids::{Column, GroupId, NodeId, PodId, QueueId, ShapeId, Symbol},
+    index::Index,
+    lanes::LaneTable,
+    node::{Gpus, Node},
+    plan::Why,
+    pod::{Owner, Place, PodRank},
+    queue::Queue,
+    resources::{Charge, Lane},
+    shape::Kinds,
+    tree::Tree,
+};
+
+/// What is known of nodes.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Nodes {
+    pub(crate) facts: Column<NodeId, Option<Box<Node>>>,
+    /// Per node and lane: allocatable less what pods hold, leaving ones included. Derived; may be negative.
+    pub(crate) idle: LaneTable<NodeId>,
+    /// Per node and lane: what is leaving less what is promised. Derived; may be negative.
+    pub(crate) releasing: LaneTable<NodeId>,
+    /// Per node: its shared GPUs by id. Derived.
+    pub(crate) devices: Column<NodeId, Vec<Device>>,
+    /// Per node: the pods that hold or will hold a place, by id. Derived.
+    pub(crate) pods: Column<NodeId, Vec<PodId>>,
+    /// What nodes that take pods offer to queues in all.
+    pub(crate) total: Charge,
+    /// The part of it that is GPUs on nodes without the gpu-worker label.
+    pub(crate) unlabelled_gpu: i64,
+    /// What pods of others hold of it. Derived.
+    pub(crate) foreign: Charge,
+    /// How many nodes have GPUs of each known memory size, in MiB.
+    pub(crate) memory_sizes: BTreeMap<u32, u32>,
+    pub(crate) kinds: Kinds,
+    pub(crate) index: Index,
+}
+
+impl Nodes {
+    /// The GPUs of a node, those of an unknown one where it is not there.
+    pub(crate) fn gpus(&self, node: NodeId) -> Gpus {
+        self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
+    }
+
+    /// What is free on a node now and what will be, less what is promised.
+    pub(crate) fn free(&self, node: NodeId, lane: Lane) -> i64 {
+        self.idle.get(node, lane) + self.releasing.get(node, lane)
+    }
+
+    /// The smallest GPU memory in the cluster, in MiB.
+    pub(crate) fn memory_min(&self) -> Option<u32> {
+        self.memory_sizes.keys().next().copied()
+    }
+
+    /// The largest GPU memory in the cluster, in MiB.
+    pub(crate) fn memory_max(&self) -> Option<u32> {
+        self.memory_sizes.keys().next_back().copied()
+    }
+}
+
+/// Where a pod is in its life, as far as the engine knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Phase {
+    #[default]
+    Absent,
+    Gated,
+    Pending,
+    /// Placed by a plan; nobody confirmed it yet.
+    Binding,
+    Bound,
+    Running,
+    /// Leaves, told so or evicted by a plan.
+    Releasing,
+    Stuck,
+    Succeeded,
+    Failed,
+}
+
+impl Phase {
+    /// Holds a place and is not leaving.
+    pub(crate) fn is_active(self) -> bool {
+        matches!(self, Self::Binding | Self::Bound | Self::Running)
+    }
+}
+
+/// The part of a pod that changes while it lives.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    /// What it holds.
+    pub(crate) place: Option<Place>,
+    /// What it will hold once others left; it may still hold its old place.
+    pub(crate) nominee: Option<Place>,
+}
+
+impl State {
+    /// Holds a place, or was promised one, and is not leaving for good.
+    pub(crate) fn is_active(&self) -> bool {
+        self.nominee.is_some() || self.phase.is_active()
+    }
+
+    /// Waits for a place and has no promise of one.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.phase == Phase::Pending && self.nominee.is_none()
+    }
+}
+
+/// The part of a pod that the adapter told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PodFacts {
+    pub(crate) owner: Owner,
+    pub(crate) sub_group: Symbol,
+    pub(crate) shape: ShapeId,
+    pub(crate) rank: PodRank,
+    pub(crate) created: Timestamp,
+    pub(crate) uid: u128,
+    pub(crate) nominated: Option<NodeId>,
+    pub(crate) namespace: Symbol,
+    pub(crate) labels: Box<[(Symbol, Symbol)]>,
+    /// Its state as told last.
+    pub(crate) told: State,
+    /// Its leaf in the tree of its group. Derived from the group's facts.
+    pub(crate) leaf: Option<u16>,
+}
+
+impl PodFacts {
+    /// The group it belongs to.
+    pub(crate) fn group(&self) -> Option<GroupId> {
+        match self.owner {
+            Owner::Group(group) => Some(group),
+            Owner::Foreign | Owner::Reservation => None,
+        }
+    }
+
+    /// Orders the pods of a group: smaller goes first.
+    pub(crate) fn turn(&self) -> (std::cmp::Reverse<PodRank>, Timestamp, u128) {
+        (std::cmp::Reverse(self.rank), self.created, self.uid)
+    }
+}
+
+/// What is known of pods.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Pods {
+    pub(crate) facts: Column<PodId, Option<Box<PodFacts>>>,
+    pub(crate) state: Column<PodId, State>,
+}
+
+impl std::ops::Index<PodId> for Pods {
+    type Output = PodFacts;
+
+    fn index(&self, pod: PodId) -> &PodFacts {
+        self.facts[pod].as_ref().expect("a pod that is referred to was told")
+    }
+}
+
+/// What is known of a group.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct GroupRow {
+    pub(crate) facts: Option<Box<Group>>,
+    /// The pods that name it, by id.
+    pub(crate) pods: BTreeSet<PodId>,
+    /// Its sub-groups with their pods and counts. Derived.
+    pub(crate) tree: Tree,
+    /// As told, or as planned since.
+    pub(crate) last_start: Option<Timestamp>,
+    pub(crate) last_eviction: Option<Timestamp>,
+    pub(crate) stale_since: Option<Timestamp>,
+    /// What was said of it last.
+    pub(crate) why: Option<Why>,
+}
+
+impl GroupRow {
+    /// Its queue, where it is there and names one.
+    pub(crate) fn queue(&self) -> Option<QueueId> {
+        self.facts.as_ref()?.queue
+    }
+}
+
+/// What is known of a queue.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct QueueRow {
+    pub(crate) facts: Option<Box<Queue>>,
+    /// The queue above, unless that would close a ring.
+    pub(crate) up: Option<QueueId>,
+    /// Whether its parents form a ring.
+    pub(crate) ring: bool,
+    /// Live queues that name it as their parent.
+    pub(crate) children: BTreeSet<QueueId>,
+    /// Groups that name it.
+    pub(crate) groups: BTreeSet<GroupId>,
+    /// What pods below it hold or were promised. Derived.
+    pub(crate) used: Charge,
+    /// The part of it that cannot be evicted. Derived.
+    pub(crate) fixed: Charge,
+    /// What pods below it hold or wait for, GPU memory aside. Derived.
+    pub(crate) requested: Charge,
+    /// GPU memory that pods below it wait for, in MiB. Derived.
+    pub(crate) requested_mib: i64,
+    /// Its fair share, as of the last plan.
+    pub(crate) share: Charge,
+}
+
+/// What is known of queues.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Queues {
+    pub(crate) rows: Column<QueueId, QueueRow>,
+    /// Live queues without a parent.
+    pub(crate) roots: BTreeSet<QueueId>,
+    /// Whether shares have to be worked out again.
+    pub(crate) moved: bool,
+}
+
+impl Queues {
+    /// The queue and all above it, from below.
+    pub(crate) fn path(&self, queue: QueueId) -> Path<'_> {
+        Path { queues: self, next: Some(queue) }
+    }
+
+    /// Whether the queue and all above it are there.
+    pub(crate) fn is_attached(&self, queue: QueueId) -> bool {
+        self.path(queue).all(|at| {
+            let row = &self.rows[at];
+            row.facts.is_some() && !row.ring
+        })
+    }
+
+    /// The path from the root down to the queue.
+    pub(crate) fn path_down(&self, queue: QueueId) -> Vec<QueueId> {
+        let mut path: Vec<QueueId> = self.path(queue).collect();
+        path.reverse();
+        path
+    }
+}
+
+/// A queue and all above it.
+#[derive(Debug)]
+pub(crate) struct Path<'q> {
+    queues: &'q Queues,
+    next: Option<QueueId>,
+}
+
+impl Iterator for Path<'_> {
+    type Item = QueueId;
+
+    fn next(&mut self) -> Option<QueueId> {
+        let at = self.next?;
+        self.next = self.queues.rows.get(at).and_then(|row| row.up);
+        Some(at)
+    }
+}

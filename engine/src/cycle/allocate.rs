@@ -1,0 +1,60 @@
+//! Places pending groups in free room.
+//!
+//! # Source
+//! spec/scheduling.md 1.12.
+
+use crate::{
+    cycle::Cycle,
+    ids::GroupId,
+    placement::{Attempt, Mode},
+    plan::Why,
+    trial::Trial,
+    turns::{Turn, Turns},
+};
+
+impl Cycle<'_> {
+    /// Gives every waiting group its turns until it has no more to place or finds no room.
+    pub(crate) fn allocate(&mut self) {
+        let mut turns = Turns::new(self.cluster, self.cluster.agenda.awake());
+        while let Some(turn) = turns.next() {
+            if self.cluster.steps.total() >= self.config.steps_max {
+                self.cluster.steps.spent = true;
+                self.cluster.agenda.changed = true;
+                return;
+            }
+            self.cluster.steps.groups += 1;
+            match self.try_group(turn.group) {
+                Ok(()) => self.seat_again(&mut turns, turn),
+                Err(why) => {
+                    turns.done(self.cluster, turn);
+                    self.cluster.park(turn.queue, turn.class, why, &mut self.said);
+                }
+            }
+        }
+    }
+
+    /// Places the next pods of a group, or says why not.
+    fn try_group(&mut self, group: GroupId) -> Result<(), Why> {
+        let pods = self.cluster.to_place(group);
+        let started = self.cluster.has_started(group);
+        let mut trial = Trial::new(self.cluster);
+        Attempt::new(self.config, group, Mode::Real, &pods).run(&mut trial, None)?;
+        trial.keep();
+        self.commit(&|_| None);
+        let row = &mut self.cluster.groups[group];
+        if !started && row.tree.count().nominated == 0 {
+            row.last_start = Some(self.now);
+        }
+        Ok(())
+    }
+
+    /// After a success: the group's next step, and the next group of its class, get their turns.
+    fn seat_again(&mut self, turns: &mut Turns, turn: Turn) {
+        turns.done(self.cluster, turn);
+        self.cluster.relist(turn.group, &mut self.said);
+        turns.add(self.cluster, turn.queue, turn.class);
+        if let Some(listing) = self.cluster.agenda.listing(turn.group) {
+            turns.add(self.cluster, listing.queue, listing.class);
+        }
+    }
+}

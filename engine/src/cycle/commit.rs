@@ -1,0 +1,88 @@
+//! Turns what trials kept into the plan.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    cluster::{Cluster, Phase, State},
+    cycle::Cycle,
+    device,
+    ids::{GroupId, PodId},
+    plan::{Change, Eviction, Grant},
+    pod::GpuRequest,
+};
+
+impl Cycle<'_> {
+    /// Appends what the log holds to the plan, in order, each pod once with what became of it in the end.
+    ///
+    /// `reason` says why a pod is evicted; it is asked for evicted pods only.
+    pub(crate) fn commit(&mut self, reason: &dyn Fn(PodId) -> Option<Eviction>) {
+        let mut before: BTreeMap<PodId, State> = BTreeMap::new();
+        let mut order = Vec::new();
+        for op in std::mem::take(&mut self.cluster.log) {
+            before.entry(op.pod).or_insert_with(|| {
+                order.push(op.pod);
+                op.was
+            });
+        }
+        for pod in order {
+            let was = &before[&pod];
+            self.commit_pod(pod, was, reason);
+        }
+    }
+
+    fn commit_pod(&mut self, pod: PodId, was: &State, reason: &dyn Fn(PodId) -> Option<Eviction>) {
+        let state = self.cluster.pods.state[pod].clone();
+        if was.phase.is_active() && state.phase == Phase::Releasing {
+            let node = state.place.as_ref().expect("an evicted pod holds its place").node;
+            let reason = reason(pod).expect("who evicts says why");
+            self.changes.push(Change::Evict { pod, node, reason });
+            if let Some(group) = self.cluster.pods[pod].group() {
+                self.cluster.groups[group].last_eviction = Some(self.now);
+                self.cluster.agenda.touch(group);
+            }
+        }
+        if state.phase == Phase::Binding && was.phase == Phase::Pending {
+            let place = state.place.clone().expect("a placed pod holds its place");
+            let grant = self.cluster.grant(pod);
+            self.changes.push(Change::Place {
+                pod,
+                node: place.node,
+                devices: place.devices,
+                grant,
+            });
+        }
+        if let Some(place) =
+            state.nominee.clone().filter(|place| was.nominee.as_ref() != Some(place))
+        {
+            self.cluster.agenda.promised.insert(pod, place.clone());
+            if self.promised.get(&pod) == Some(&place) {
+                return;
+            }
+            self.changes.push(Change::Nominate { pod, node: place.node, devices: place.devices });
+        }
+    }
+}
+
+impl Cluster {
+    /// What a placed pod gets of GPUs.
+    fn grant(&self, pod: PodId) -> Grant {
+        let gpu = &self.shapes[self.pods[pod].shape].facts.gpu;
+        match gpu {
+            GpuRequest::None => Grant::Regular { count: 0 },
+            GpuRequest::Whole(count) => Grant::Regular { count: *count },
+            GpuRequest::Fraction { devices, .. } | GpuRequest::Memory { devices, .. } => {
+                let node = self.node_of(pod).expect("a placed pod holds its place");
+                let portion = device::portion_milli(gpu, self.nodes.gpus(node).memory_mib);
+                let portion_milli = u32::try_from(portion).expect("a part is at most a device");
+                Grant::Fraction { devices: *devices, portion_milli }
+            }
+            GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => Grant::Mig,
+        }
+    }
+
+    /// Whether some pod of a group holds a place and is not leaving.
+    pub(crate) fn has_started(&self, group: GroupId) -> bool {
+        let count = self.groups[group].tree.count();
+        count.active > count.nominated
+    }
+}

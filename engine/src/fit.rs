@@ -1,0 +1,137 @@
+//! May this pod run here now, or once others left? On which shared GPUs?
+
+use crate::{
+    cluster::Cluster,
+    cycle::Placement,
+    device::{self, Device},
+    ids::{DeviceId, NodeId},
+    plan::Misfit,
+    resources::{GPU_MILLI, Lane},
+    shape::ShapeRow,
+};
+
+/// Whether a node has room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    /// In what is idle.
+    Now,
+    /// Only with what is leaving.
+    Later,
+}
+
+/// Shared GPUs for a pod.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Devices {
+    pub(crate) ids: Box<[DeviceId]>,
+    /// How many of them nobody shared before.
+    pub(crate) opened: u32,
+    /// Whether one of them is still in use by pods that leave.
+    pub(crate) later: bool,
+}
+
+impl Cluster {
+    /// Whether a node has room for a pod of a shape, its GPUs taken together.
+    ///
+    /// # Source
+    /// spec/scheduling.md 2.8. What a pod does not ask for is not looked at.
+    pub(crate) fn room(&self, shape: &ShapeRow, node: NodeId) -> Result<Room, Misfit> {
+        let mut room = Room::Now;
+        for &(lane, amount) in &shape.take {
+            let idle = self.nodes.idle.get(node, lane);
+            if idle + self.nodes.releasing.get(node, lane) < amount {
+                return Err(if lane == Lane::PODS {
+                    Misfit::PodSlots
+                } else {
+                    Misfit::Short(lane)
+                });
+            }
+            if idle < amount {
+                room = Room::Later;
+            }
+        }
+        if shape.shared == 0 {
+            return Ok(room);
+        }
+        let sharing = self.sharing(shape, node);
+        let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
+        let needed = usize::from(shape.shared);
+        if whole(self.nodes.free(node, Lane::GPU)) + sharing < needed {
+            let partly = self.nodes.devices.get(node).is_some_and(|devices| !devices.is_empty());
+            return Err(if partly { Misfit::Device } else { Misfit::Short(Lane::GPU) });
+        }
+        if whole(self.nodes.idle.get(node, Lane::GPU)) + sharing < needed {
+            room = Room::Later;
+        }
+        Ok(room)
+    }
+
+    /// How many shared GPUs of a node have room for one part more of this shape.
+    pub(crate) fn sharing(&self, shape: &ShapeRow, node: NodeId) -> usize {
+        let gpus = self.nodes.gpus(node);
+        let Some(part) = device::part(&shape.facts.gpu, &gpus) else { return 0 };
+        let capacity = device::capacity(&gpus);
+        self.nodes.devices.get(node).map_or(0, |devices| {
+            devices
+                .iter()
+                .filter(|device| !device.is_leaving() && device.room(capacity) >= part)
+                .count()
+        })
+    }
+
+    /// Chooses shared GPUs on a node that has [`room`](Self::room); none where the parts or the pod slots for
+    /// reservation pods don't come together.
+    ///
+    /// # Source
+    /// spec/scheduling.md 2.7 and 9.4; a GPU that nobody shares yet needs a slot for its reservation pod (10.2).
+    pub(crate) fn devices(
+        &self,
+        shape: &ShapeRow,
+        node: NodeId,
+        placement: Placement,
+    ) -> Option<Devices> {
+        if shape.shared == 0 {
+            return Some(Devices::default());
+        }
+        let gpus = self.nodes.gpus(node);
+        let part = device::part(&shape.facts.gpu, &gpus)?;
+        let capacity = device::capacity(&gpus);
+        let empty = Vec::new();
+        let mut sharing: Vec<&Device> = self
+            .nodes
+            .devices
+            .get(node)
+            .unwrap_or(&empty)
+            .iter()
+            .filter(|device| !device.is_leaving() && device.room(capacity) >= part)
+            .collect();
+        match placement {
+            Placement::Pack => sharing.sort_by_key(|device| -(device.held + device.promised)),
+            Placement::Spread => sharing.sort_by_key(|device| device.held + device.promised),
+            Placement::Any => {}
+        }
+        let count = usize::from(shape.shared);
+        let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
+        let whole_idle = whole(self.nodes.idle.get(node, Lane::GPU))
+            .min(whole(self.nodes.free(node, Lane::GPU)));
+        let whole_free = whole(self.nodes.free(node, Lane::GPU));
+        let opened = match placement {
+            Placement::Spread => whole_free.min(count),
+            Placement::Pack | Placement::Any => count.saturating_sub(sharing.len()),
+        };
+        if opened > whole_free || count - opened > sharing.len() {
+            return None;
+        }
+        let slots = 1 + i64::try_from(opened).ok()?;
+        if opened > 0 && self.nodes.free(node, Lane::PODS) < slots {
+            return None;
+        }
+        let shared = &sharing[..count - opened];
+        let later = opened > whole_idle
+            || shared.iter().any(|device| device.idle(capacity) < part)
+            || (opened > 0 && self.nodes.idle.get(node, Lane::PODS) < slots);
+        let opened = u32::try_from(opened).expect("a node has fewer than 2^32 GPUs");
+        let new = (0..opened).map(|n| DeviceId::opened(self.opened + n));
+        let ids = shared.iter().map(|device| device.id).chain(new).collect();
+        Some(Devices { ids, opened, later })
+    }
+}

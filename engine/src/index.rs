@@ -1,0 +1,296 @@
+//! Nodes by what is free on them: how a node is found without a scan.
+//!
+//! Nodes are numbered by name ([`Rank`]), so that the first member of a set is the winner of a tie. GPU nodes sit in
+//! buckets by placement key, each a set of ranks; nodes for CPU work are one ordered set, built when first asked for.
+//! A shape's nodes are a set too, so the best node of a shape is the first common member of two or three sets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    cluster::{Cluster, Nodes},
+    cycle::{Config, Placement},
+    ids::{Column, Id, NodeId, Rank, ShapeId},
+    idset::IdSet,
+    node::Node,
+    resources::{GPU_MILLI, Lane},
+    shape::{Kind, Shapes},
+};
+
+/// How nodes are ranked, and whether workers are told apart; the index is built for one such policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Policy {
+    pub(crate) gpu: Placement,
+    pub(crate) cpu: Placement,
+    pub(crate) restrict: bool,
+}
+
+impl Policy {
+    pub(crate) fn of(config: &Config) -> Self {
+        Self {
+            gpu: config.gpu_placement,
+            cpu: config.cpu_placement,
+            restrict: config.restrict_nodes,
+        }
+    }
+}
+
+/// Where a node for CPU work stands: nodes without GPUs first, then by placement key.
+type CpuKey = (bool, i64);
+
+/// The index over all live nodes.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Index {
+    /// Whether the set of nodes, their names or the label keys in use changed, so that all has to be built again.
+    pub(crate) stale: bool,
+    pub(crate) policy: Policy,
+    rank: Column<NodeId, Option<Rank>>,
+    node: Column<Rank, NodeId>,
+    kind: Column<Rank, crate::ids::NodeKindId>,
+    gpu_key: Column<Rank, i64>,
+    by_gpu: BTreeMap<i64, IdSet<Rank>>,
+    cpu_key: Column<Rank, CpuKey>,
+    by_cpu: BTreeSet<(CpuKey, Rank)>,
+    cpu_wanted: bool,
+    /// Nodes with shared GPUs.
+    pub(crate) shared: IdSet<Rank>,
+    /// Nodes where something is leaving or promised.
+    pub(crate) unsettled: IdSet<Rank>,
+    /// Per shape: the nodes that its pods may ever go to. Filled as asked.
+    feasible: Column<ShapeId, Option<IdSet<Rank>>>,
+}
+
+impl PartialEq for Index {
+    /// Equal keys of equal nodes; what is filled as asked does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.stale == other.stale
+            && (self.stale
+                || (self.node == other.node
+                    && self.gpu_key == other.gpu_key
+                    && self.shared == other.shared
+                    && self.unsettled == other.unsettled))
+    }
+}
+
+impl Index {
+    /// The node of a rank.
+    pub(crate) fn node(&self, rank: Rank) -> NodeId {
+        self.node[rank]
+    }
+
+    /// The rank of a live node.
+    pub(crate) fn rank(&self, node: NodeId) -> Option<Rank> {
+        self.rank.get(node).copied().flatten()
+    }
+
+    /// Every rank, ascending.
+    pub(crate) fn ranks(&self) -> impl ExactSizeIterator<Item = Rank> + use<> {
+        self.node.ids()
+    }
+
+    /// The kind of a node.
+    pub(crate) fn kind(&self, rank: Rank) -> crate::ids::NodeKindId {
+        self.kind[rank]
+    }
+
+    /// Buckets of nodes by GPU placement key, best first, from a key on.
+    pub(crate) fn by_gpu(&self, from: i64) -> impl Iterator<Item = &IdSet<Rank>> {
+        self.by_gpu.range(from..).map(|(_, ranks)| ranks).filter(|ranks| !ranks.is_empty())
+    }
+
+    /// Buckets of nodes with less than so many free GPUs, where nodes are packed.
+    pub(crate) fn by_gpu_below(&self, gpus: i64) -> impl Iterator<Item = &IdSet<Rank>> {
+        self.by_gpu.range(..gpus).map(|(_, ranks)| ranks)
+    }
+
+    /// Nodes by CPU placement key, best first, from a key on: those without GPUs, then those with.
+    pub(crate) fn by_cpu(&self, from: i64) -> impl Iterator<Item = Rank> {
+        let first = Rank::new(0);
+        let bare = self.by_cpu.range(((false, from), first)..((true, i64::MIN), first));
+        bare.chain(self.by_cpu.range(((true, from), first)..)).map(|(_, rank)| *rank)
+    }
+
+    /// Where a node stands for GPU work; smaller is better.
+    pub(crate) fn gpu_key(&self, rank: Rank) -> i64 {
+        self.gpu_key[rank]
+    }
+
+    /// Where a node stands for CPU work; smaller is better.
+    pub(crate) fn cpu_key(&self, rank: Rank) -> CpuKey {
+        self.cpu_key[rank]
+    }
+
+    /// The nodes that pods of a shape may ever go to; [`Cluster::know`] has to have been called for it.
+    pub(crate) fn feasible(&self, shape: ShapeId) -> &IdSet<Rank> {
+        self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
+    }
+
+    /// Forgets a shape's nodes.
+    pub(crate) fn forget(&mut self, shape: ShapeId) {
+        if self.feasible.get(shape).is_some() {
+            self.feasible[shape] = None;
+        }
+    }
+}
+
+impl Nodes {
+    /// Brings the index in line with a node's amounts.
+    pub(crate) fn reindex(&mut self, node: NodeId) {
+        let Some(rank) = self.index.rank(node).filter(|_| !self.index.stale) else { return };
+        let gpu_key = self.gpu_key_of(node);
+        let was = std::mem::replace(&mut self.index.gpu_key[rank], gpu_key);
+        if was != gpu_key {
+            self.index.by_gpu.entry(was).or_default().remove(rank);
+            self.index.by_gpu.entry(gpu_key).or_default().insert(rank);
+        }
+        if self.index.cpu_wanted {
+            let cpu_key = self.cpu_key_of(node);
+            let was = std::mem::replace(&mut self.index.cpu_key[rank], cpu_key);
+            if was != cpu_key {
+                self.index.by_cpu.remove(&(was, rank));
+                self.index.by_cpu.insert((cpu_key, rank));
+            }
+        }
+        let shared = self.devices.get(node).is_some_and(|devices| !devices.is_empty());
+        self.index.shared.assign(rank, shared);
+        let unsettled = !self.releasing.is_zero(node);
+        self.index.unsettled.assign(rank, unsettled);
+    }
+
+    fn gpu_key_of(&self, node: NodeId) -> i64 {
+        let free = self.free(node, Lane::GPU).max(0) / GPU_MILLI;
+        match self.index.policy.gpu {
+            Placement::Pack => free,
+            Placement::Spread => emptiness(free, i64::from(self.gpus(node).count)),
+            Placement::Any => 0,
+        }
+    }
+
+    fn cpu_key_of(&self, node: NodeId) -> CpuKey {
+        let facts = self.facts[node].as_ref().expect("an indexed node is live");
+        let gpu_node = facts.mig.enabled || facts.allocatable.amount(Lane::GPU) > 0;
+        let free = self.free(node, Lane::CPU);
+        let key = match self.index.policy.cpu {
+            Placement::Pack => free,
+            Placement::Spread => emptiness(free, facts.allocatable.amount(Lane::CPU)),
+            Placement::Any => 0,
+        };
+        (gpu_node, key)
+    }
+}
+
+/// Orders by free parts of capacity, the emptiest first; distinct parts stay distinct below 2³¹ units.
+fn emptiness(free: i64, capacity: i64) -> i64 {
+    let part = if capacity > 0 { (i128::from(free) << 32) / i128::from(capacity) } else { 0 };
+    i64::try_from(-part).unwrap_or(i64::MIN)
+}
+
+impl Cluster {
+    /// Builds the index again where nodes, names or policy changed.
+    ///
+    /// # Cost
+    /// Nothing where they did not; else in the number of nodes, sorted.
+    pub(crate) fn refresh_index(&mut self, config: &Config) {
+        let policy = Policy::of(config);
+        self.nodes.index.stale |= self.nodes.index.policy != policy;
+        if self.nodes.index.stale {
+            self.nodes.index.policy = policy;
+            self.rebuild_index();
+        }
+    }
+
+    /// Builds the index from nothing.
+    pub(crate) fn rebuild_index(&mut self) {
+        let policy = self.nodes.index.policy;
+        self.shapes.keys_noted();
+        self.nodes.kinds.clear();
+        let mut names: Vec<(&[u8], NodeId)> = self
+            .nodes
+            .facts
+            .iter()
+            .filter_map(|(id, node)| Some((&*node.as_ref()?.name, id)))
+            .collect();
+        names.sort_unstable();
+        let mut index =
+            Index { policy, cpu_wanted: self.nodes.index.cpu_wanted, ..Index::default() };
+        let nodes: Vec<NodeId> = names.into_iter().map(|(_, id)| id).collect();
+        for id in nodes {
+            let node = self.nodes.facts[id].as_ref().expect("a named node is live");
+            let kind = self.nodes.kinds.intern(Kind::of(node, &self.shapes.keys));
+            let rank = index.node.push(id);
+            *index.rank.slot(id) = Some(rank);
+            index.kind.push(kind);
+        }
+        self.nodes.index = index;
+        for rank in self.nodes.index.ranks() {
+            let node = self.nodes.index.node(rank);
+            let (gpu_key, cpu_key) = (self.nodes.gpu_key_of(node), self.nodes.cpu_key_of(node));
+            let index = &mut self.nodes.index;
+            index.gpu_key.push(gpu_key);
+            index.cpu_key.push(cpu_key);
+            index.by_gpu.entry(gpu_key).or_default().insert(rank);
+            if index.cpu_wanted {
+                index.by_cpu.insert((cpu_key, rank));
+            }
+            self.nodes.reindex(node);
+        }
+    }
+
+    /// Notes that a node's facts changed.
+    pub(crate) fn node_indexed(&mut self, id: NodeId, old: Option<&Node>) {
+        let Some(new) = &self.nodes.facts[id] else {
+            self.nodes.index.stale = true;
+            return;
+        };
+        let renamed = old.is_none_or(|old| old.name != new.name);
+        let Some(rank) = self.nodes.index.rank(id).filter(|_| !renamed && !self.nodes.index.stale)
+        else {
+            self.nodes.index.stale = true;
+            return;
+        };
+        let kind = self.nodes.kinds.intern(Kind::of(new, &self.shapes.keys));
+        self.nodes.index.kind[rank] = kind;
+        let restrict = self.nodes.index.policy.restrict;
+        let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
+        for shape in index.feasible.ids() {
+            if let Some(ranks) = &mut index.feasible[shape] {
+                ranks.assign(rank, kinds.admit((shape, &shapes[shape]), kind, restrict).is_ok());
+            }
+        }
+        self.nodes.reindex(id);
+    }
+
+    /// Works out the nodes of a shape, once, and has the CPU order built where the shape needs it.
+    pub(crate) fn know(&mut self, shape: ShapeId) {
+        let Self { nodes, shapes, .. } = self;
+        if shapes[shape].cpu_only && !nodes.index.cpu_wanted {
+            nodes.index.cpu_wanted = true;
+            for rank in nodes.index.ranks() {
+                let key = nodes.cpu_key_of(nodes.index.node(rank));
+                nodes.index.cpu_key[rank] = key;
+                nodes.index.by_cpu.insert((key, rank));
+            }
+        }
+        if nodes.index.feasible.slot(shape).is_some() {
+            return;
+        }
+        let Nodes { index, kinds, .. } = nodes;
+        let restrict = index.policy.restrict;
+        let row = &shapes[shape];
+        let ranks = index
+            .node
+            .ids()
+            .filter(|rank| kinds.admit((shape, row), index.kind[*rank], restrict).is_ok())
+            .collect();
+        index.feasible[shape] = Some(ranks);
+    }
+
+    /// All shapes in use.
+    pub(crate) fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+}
+
+/// The row of a rank, for messages of [`check`](Cluster::check).
+pub(crate) fn row(rank: Rank) -> usize {
+    rank.row()
+}

@@ -1,0 +1,214 @@
+//! The best node for a pod.
+//!
+//! # Source
+//! spec/scheduling.md 9. The peer adds scores of such different size that their order is lexicographic; here the
+//! order is the order of looking: the nominated node, shared GPUs before untouched ones for parts of a GPU, room now
+//! before room later, nodes without GPUs for work without, then the placement key, then the name.
+
+use crate::{
+    cluster::Cluster,
+    cycle::Placement,
+    fit::Room,
+    ids::{NodeId, PodId, Rank, ShapeId},
+    idset::IdSet,
+    pod::{GpuRequest, Place},
+    resources::{GPU_MILLI, Lane},
+    shape::ShapeRow,
+};
+
+/// A node for a pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    /// How many shared GPUs it opens.
+    pub(crate) opened: u32,
+    pub(crate) room: Room,
+}
+
+/// Below this many candidate nodes they are sorted rather than looked up in the order of all nodes.
+const FEW: usize = 64;
+
+/// A search for one pod.
+struct Search<'c> {
+    cluster: &'c Cluster,
+    pod: PodId,
+    shape: &'c ShapeRow,
+    /// Where it may go at all.
+    nodes: &'c IdSet<Rank>,
+    within: &'c IdSet<Rank>,
+    devices: Placement,
+    /// How many nodes were looked at.
+    looked: u64,
+}
+
+impl Cluster {
+    /// The best node for a waiting pod among `within`, or among all.
+    ///
+    /// # Cost
+    /// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`.
+    pub(crate) fn best_node(
+        &mut self,
+        pod: PodId,
+        within: Option<&IdSet<Rank>>,
+        devices: Placement,
+    ) -> Option<Found> {
+        let shape: ShapeId = self.pods[pod].shape;
+        self.know(shape);
+        let nodes = self.nodes.index.feasible(shape);
+        let mut search = Search {
+            cluster: self,
+            pod,
+            shape: &self.shapes[shape],
+            nodes,
+            within: within.unwrap_or(nodes),
+            devices,
+            looked: 0,
+        };
+        let found = search.run();
+        let looked = search.looked;
+        self.steps.nodes += looked;
+        found
+    }
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Option<Found> {
+        if self.nodes.is_empty() {
+            return None;
+        }
+        self.nominated().or_else(|| match &self.shape.facts.gpu {
+            _ if self.shape.cpu_only => self.cpu(),
+            _ if self.shape.shared > 0 => self.part(),
+            GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) => self.whole(),
+            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
+                None
+            }
+        })
+    }
+
+    /// The node that `status.nominatedNodeName` names goes before every other.
+    fn nominated(&mut self) -> Option<Found> {
+        let node = self.cluster.pods[self.pod].nominated?;
+        let rank = self.cluster.nodes.index.rank(node)?;
+        let allowed = self.nodes.contains(rank) && self.within.contains(rank);
+        if allowed { self.look(rank, Room::Later) } else { None }
+    }
+
+    fn whole(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let from = match index.policy.gpu {
+            Placement::Pack => self.shape.amount(Lane::GPU) / GPU_MILLI,
+            Placement::Spread | Placement::Any => i64::MIN,
+        };
+        self.buckets(from, self.within, Room::Now)
+            .or_else(|| self.buckets(from, &index.unsettled, Room::Later))
+    }
+
+    fn part(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let untouched = match index.policy.gpu {
+            Placement::Pack => 1,
+            Placement::Spread | Placement::Any => i64::MIN,
+        };
+        self.shared(Room::Now)
+            .or_else(|| self.shared(Room::Later))
+            .or_else(|| self.buckets(untouched, self.within, Room::Now))
+            .or_else(|| self.buckets(untouched, &index.unsettled, Room::Later))
+    }
+
+    /// The best node with a shared GPU that has room for a part more.
+    fn shared(&mut self, room: Room) -> Option<Found> {
+        let cluster = self.cluster;
+        let index = &cluster.nodes.index;
+        for bucket in index.by_gpu(i64::MIN) {
+            for rank in IdSet::all_of([&index.shared, bucket, self.nodes]) {
+                if !self.within.contains(rank)
+                    || (room == Room::Later && !index.unsettled.contains(rank))
+                {
+                    continue;
+                }
+                self.looked += 1;
+                if cluster.sharing(self.shape, index.node(rank)) == 0 {
+                    continue;
+                }
+                if let Some(found) = self.look(rank, room) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    /// The best node by GPU placement key, from a key on, among `also`.
+    fn buckets(&mut self, from: i64, also: &IdSet<Rank>, room: Room) -> Option<Found> {
+        if also.is_empty() {
+            return None;
+        }
+        for bucket in self.cluster.nodes.index.by_gpu(from) {
+            for rank in IdSet::all_of([bucket, self.nodes, also]) {
+                if !self.within.contains(rank) {
+                    continue;
+                }
+                if let Some(found) = self.look(rank, room) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    fn cpu(&mut self) -> Option<Found> {
+        let cluster = self.cluster;
+        let index = &cluster.nodes.index;
+        if self.nodes.len().min(self.within.len()) <= FEW {
+            let mut ranks: Vec<Rank> = self.nodes.common(self.within).collect();
+            ranks.sort_unstable_by_key(|rank| (index.cpu_key(*rank), *rank));
+            return self
+                .first(ranks.iter().copied(), Room::Now)
+                .or_else(|| self.first(ranks.into_iter(), Room::Later));
+        }
+        let least = match index.policy.cpu {
+            Placement::Pack => self.shape.amount(Lane::CPU),
+            Placement::Spread | Placement::Any => i64::MIN,
+        };
+        self.first(index.by_cpu(least), Room::Now).or_else(|| {
+            if index.unsettled.is_empty() {
+                None
+            } else {
+                self.first(index.by_cpu(least), Room::Later)
+            }
+        })
+    }
+
+    fn first(&mut self, ranks: impl Iterator<Item = Rank>, room: Room) -> Option<Found> {
+        let unsettled = &self.cluster.nodes.index.unsettled;
+        for rank in ranks {
+            let worth = room == Room::Now || unsettled.contains(rank);
+            if worth
+                && self.nodes.contains(rank)
+                && self.within.contains(rank)
+                && let Some(found) = self.look(rank, room)
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Whether a node takes the pod, at the latest at `room`.
+    fn look(&mut self, rank: Rank, room: Room) -> Option<Found> {
+        self.looked += 1;
+        let cluster = self.cluster;
+        let node: NodeId = cluster.nodes.index.node(rank);
+        let has = cluster.room(self.shape, node).ok()?;
+        if room == Room::Now && has == Room::Later {
+            return None;
+        }
+        if self.shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node) {
+            return None;
+        }
+        let devices = cluster.devices(self.shape, node, self.devices)?;
+        let room = if devices.later { Room::Later } else { has };
+        Some(Found { place: Place { node, devices: devices.ids }, opened: devices.opened, room })
+    }
+}

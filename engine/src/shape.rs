@@ -1,0 +1,374 @@
+//! Pod shapes and node kinds: equal pods are one shape, equal nodes one kind, matched once per pair.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    device,
+    ids::{Column, NodeKindId, ShapeId, Symbol},
+    node::{Effect, Gpus, Label, MigStrategy, Node, Taint, Worker},
+    plan::Misfit,
+    pod::{GpuRequest, Holds, Requirement, Shape, Toleration},
+    resources::{Charge, GPU_MILLI, Lane, LaneKind, PerLane},
+};
+
+/// What the engine keeps of a shape.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ShapeRow {
+    /// As the adapter told it.
+    pub(crate) facts: Shape,
+    /// What it takes of a node: the request, the pod slot, whole GPUs and MIG instances. Shared parts are not in it.
+    pub(crate) take: Vec<(Lane, i64)>,
+    /// What queues are charged on CPU and memory, and on GPUs unless that depends on the node.
+    pub(crate) charge: Charge,
+    /// MiB of GPU memory asked for in all, for requests by memory.
+    pub(crate) gpu_mib: i64,
+    /// Whether it asks for no GPU of any form.
+    pub(crate) cpu_only: bool,
+    /// How many GPUs it shares; 0 where it shares none.
+    pub(crate) shared: u16,
+}
+
+impl ShapeRow {
+    fn new(facts: &Shape, lanes: &[LaneKind]) -> Self {
+        let mut take: BTreeMap<Lane, i64> = facts.request.iter().collect();
+        take.insert(Lane::PODS, 1);
+        let (cpu, memory) = (facts.request.amount(Lane::CPU), facts.request.amount(Lane::MEMORY));
+        let (mut gpu_milli, mut gpu_mib, mut shared) = (0, 0, 0);
+        match &facts.gpu {
+            GpuRequest::None => {}
+            GpuRequest::Whole(count) => {
+                gpu_milli = i64::from(*count) * GPU_MILLI;
+                take.insert(Lane::GPU, gpu_milli);
+            }
+            GpuRequest::Fraction { devices, .. } => {
+                shared = *devices;
+                gpu_milli = device::portion_milli(&facts.gpu, 0) * i64::from(*devices);
+            }
+            GpuRequest::Memory { mib, devices } => {
+                shared = *devices;
+                gpu_mib = i64::from(*mib) * i64::from(*devices);
+            }
+            GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {
+                for (lane, count) in instances {
+                    take.insert(*lane, i64::from(*count));
+                    gpu_milli += i64::from(*count) * mig_milli(lanes, *lane);
+                }
+            }
+        }
+        take.retain(|_, amount| *amount != 0);
+        Self {
+            facts: facts.clone(),
+            take: take.into_iter().collect(),
+            charge: PerLane([cpu, memory, gpu_milli]),
+            gpu_mib,
+            cpu_only: matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0)),
+            shared,
+        }
+    }
+
+    /// What queues are charged on a node whose GPUs have this much memory each.
+    pub(crate) fn charge_on(&self, memory_mib: u32) -> Charge {
+        match self.facts.gpu {
+            GpuRequest::Memory { devices, .. } => {
+                let mut charge = self.charge;
+                charge.0[2] =
+                    device::portion_milli(&self.facts.gpu, memory_mib) * i64::from(devices);
+                charge
+            }
+            GpuRequest::None
+            | GpuRequest::Whole(_)
+            | GpuRequest::Fraction { .. }
+            | GpuRequest::Mig(_)
+            | GpuRequest::LegacyMig(_) => self.charge,
+        }
+    }
+
+    /// How much of `lane` it takes of a node.
+    pub(crate) fn amount(&self, lane: Lane) -> i64 {
+        self.take.iter().find(|(at, _)| *at == lane).map_or(0, |(_, amount)| *amount)
+    }
+
+    /// Whether where it may go depends on the pods that are there.
+    pub(crate) fn is_social(&self) -> bool {
+        !self.facts.pod_affinity.is_empty()
+            || !self.facts.pod_anti_affinity.is_empty()
+            || !self.facts.ports.is_empty()
+    }
+}
+
+/// GPUs in thousandths that one instance on `lane` stands for.
+pub(crate) fn mig_milli(lanes: &[LaneKind], lane: Lane) -> i64 {
+    match lanes.get(lane.row()) {
+        Some(LaneKind::Mig { gpus }) => i64::from(*gpus) * GPU_MILLI,
+        Some(LaneKind::Plain) | None => 0,
+    }
+}
+
+/// All shapes in use.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Shapes {
+    by_facts: BTreeMap<Shape, ShapeId>,
+    rows: Column<ShapeId, Option<Box<ShapeRow>>>,
+    uses: Column<ShapeId, u32>,
+    free: Vec<ShapeId>,
+    /// Every label key that a shape ever asked a node for.
+    pub(crate) keys: BTreeSet<Symbol>,
+    /// How many keys there were when the kinds were worked out.
+    keys_known: usize,
+}
+
+impl Shapes {
+    /// The id of a shape, one use more.
+    pub(crate) fn intern(&mut self, facts: &Shape, lanes: &[LaneKind]) -> ShapeId {
+        if let Some(&id) = self.by_facts.get(facts) {
+            self.uses[id] += 1;
+            return id;
+        }
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.uses.push(0);
+            self.rows.push(None)
+        });
+        self.rows[id] = Some(Box::new(ShapeRow::new(facts, lanes)));
+        self.uses[id] = 1;
+        self.by_facts.insert(facts.clone(), id);
+        self.keys.extend(facts.node_selector.iter().map(|(key, _)| *key));
+        self.keys.extend(facts.node_affinity.iter().flatten().map(|requirement| requirement.key));
+        id
+    }
+
+    /// One use more of a shape in use.
+    pub(crate) fn retain(&mut self, id: ShapeId) {
+        self.uses[id] += 1;
+    }
+
+    /// One use less; says whether the shape is gone with it.
+    pub(crate) fn release(&mut self, id: ShapeId) -> bool {
+        self.uses[id] -= 1;
+        let gone = self.uses[id] == 0;
+        if gone {
+            let row = self.rows[id].take().expect("a shape in use has a row");
+            self.by_facts.remove(&row.facts);
+            self.free.push(id);
+        }
+        gone
+    }
+
+    /// Whether shapes ask for label keys that node kinds do not tell apart yet.
+    pub(crate) fn asks_new(&self) -> bool {
+        self.keys.len() != self.keys_known
+    }
+
+    /// Remembers that node kinds tell all keys apart.
+    pub(crate) fn keys_noted(&mut self) {
+        self.keys_known = self.keys.len();
+    }
+
+    /// Works out every row again.
+    pub(crate) fn recharge(&mut self, lanes: &[LaneKind]) {
+        for (facts, id) in &self.by_facts {
+            self.rows[*id] = Some(Box::new(ShapeRow::new(facts, lanes)));
+        }
+    }
+
+    /// How many shapes there ever were at once.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+impl std::ops::Index<ShapeId> for Shapes {
+    type Output = ShapeRow;
+
+    fn index(&self, id: ShapeId) -> &ShapeRow {
+        self.rows[id].as_ref().expect("a shape in use has a row")
+    }
+}
+
+/// What of a node decides whether a shape may ever go there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Kind {
+    /// Labels that some shape asks for, sorted.
+    labels: Vec<Label>,
+    /// Taints that keep pods away, sorted.
+    taints: Vec<Taint>,
+    blocked: Option<crate::node::Blocked>,
+    mig: crate::node::Mig,
+    worker: Worker,
+    pub(crate) gpus: Gpus,
+}
+
+impl Kind {
+    /// The kind of a node, with the label keys that shapes ask for.
+    pub(crate) fn of(node: &Node, keys: &BTreeSet<Symbol>) -> Self {
+        let mut labels: Vec<Label> =
+            node.labels.iter().filter(|label| keys.contains(&label.key)).copied().collect();
+        labels.sort_unstable();
+        let mut taints: Vec<Taint> = node
+            .taints
+            .iter()
+            .filter(|taint| taint.effect != Effect::PreferNoSchedule)
+            .copied()
+            .collect();
+        taints.sort_unstable();
+        let gpus = Gpus { count: 0, ..node.gpus };
+        Self { labels, taints, blocked: node.blocked, mig: node.mig, worker: node.worker, gpus }
+    }
+
+    /// Whether pods of `shape` may ever go to nodes of this kind.
+    ///
+    /// # Source
+    /// spec/scheduling.md 10.2, the checks that do not depend on other pods, in that order.
+    pub(crate) fn admits(&self, shape: &ShapeRow, restrict: bool) -> Result<(), Misfit> {
+        if !shape.facts.missing.is_empty() {
+            return Err(Misfit::Missing);
+        }
+        self.admits_gpu(shape)?;
+        if let Some(blocked) = self.blocked {
+            return Err(Misfit::Blocked(blocked));
+        }
+        let tolerations = &shape.facts.tolerations;
+        if let Some(taint) =
+            self.taints.iter().find(|taint| !tolerations.iter().any(|t| tolerates(t, taint)))
+        {
+            return Err(Misfit::Taint(*taint));
+        }
+        let selected = shape
+            .facts
+            .node_selector
+            .iter()
+            .all(|(key, value)| self.label(*key).is_some_and(|label| label.value == *value));
+        let terms = &shape.facts.node_affinity;
+        let near = terms.is_empty() || terms.iter().any(|term| self.satisfies(term));
+        if !selected || !near {
+            return Err(Misfit::Selector);
+        }
+        if restrict && !(if shape.cpu_only { self.worker.cpu } else { self.worker.gpu }) {
+            return Err(Misfit::Worker);
+        }
+        Ok(())
+    }
+
+    fn admits_gpu(&self, shape: &ShapeRow) -> Result<(), Misfit> {
+        let misfit = match &shape.facts.gpu {
+            GpuRequest::LegacyMig(_) => Some(Misfit::LegacyMig),
+            GpuRequest::Mig(_) if !self.mig.enabled => Some(Misfit::NotMig),
+            GpuRequest::Mig(_) if self.mig.strategy == MigStrategy::Single => {
+                Some(Misfit::MigSingle)
+            }
+            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. }
+                if self.mig.strategy == MigStrategy::Single =>
+            {
+                Some(Misfit::MigSingle)
+            }
+            GpuRequest::Whole(1..) | GpuRequest::Fraction { .. } | GpuRequest::Memory { .. }
+                if self.mig.strategy == MigStrategy::Mixed =>
+            {
+                Some(Misfit::MigMixed)
+            }
+            GpuRequest::Memory { .. } if !self.gpus.memory_known => Some(Misfit::GpuMemoryUnknown),
+            GpuRequest::Memory { mib, .. } if *mib > self.gpus.memory_mib => {
+                Some(Misfit::GpuTooSmall)
+            }
+            GpuRequest::None
+            | GpuRequest::Whole(_)
+            | GpuRequest::Fraction { .. }
+            | GpuRequest::Memory { .. }
+            | GpuRequest::Mig(_) => None,
+        };
+        misfit.map_or(Ok(()), Err)
+    }
+
+    fn label(&self, key: Symbol) -> Option<&Label> {
+        self.labels.iter().find(|label| label.key == key)
+    }
+
+    fn satisfies(&self, term: &[Requirement]) -> bool {
+        // A term without requirements selects no node, as in the API.
+        !term.is_empty()
+            && term.iter().all(|requirement| {
+                let label = self.label(requirement.key);
+                let number = label.and_then(|label| label.number);
+                holds(&requirement.holds, label.map(|label| label.value), number)
+            })
+    }
+}
+
+/// Whether a requirement holds for a label.
+pub(crate) fn holds(holds: &Holds, value: Option<Symbol>, number: Option<i64>) -> bool {
+    match holds {
+        Holds::In(values) => value.is_some_and(|value| values.contains(&value)),
+        Holds::NotIn(values) => value.is_none_or(|value| !values.contains(&value)),
+        Holds::Exists => value.is_some(),
+        Holds::Absent => value.is_none(),
+        Holds::Above(bound) => number.is_some_and(|number| number > *bound),
+        Holds::Below(bound) => number.is_some_and(|number| number < *bound),
+    }
+}
+
+fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
+    toleration.key.is_none_or(|key| key == taint.key)
+        && toleration.value.is_none_or(|value| value == taint.value)
+        && toleration.effect.is_none_or(|effect| effect == taint.effect)
+}
+
+/// All node kinds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Kinds {
+    by_facts: BTreeMap<Kind, NodeKindId>,
+    rows: Column<NodeKindId, Kind>,
+    /// Per shape, per kind: whether it may go there. Filled as asked.
+    answers: Column<ShapeId, Vec<Option<Result<(), Misfit>>>>,
+}
+
+impl Kinds {
+    /// The id of a kind.
+    pub(crate) fn intern(&mut self, kind: Kind) -> NodeKindId {
+        if let Some(&id) = self.by_facts.get(&kind) {
+            return id;
+        }
+        let id = self.rows.push(kind.clone());
+        self.by_facts.insert(kind, id);
+        id
+    }
+
+    /// Forgets all kinds and answers.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets the answers for a shape.
+    pub(crate) fn forget(&mut self, shape: ShapeId) {
+        if let Some(answers) =
+            (shape_row(shape) < self.answers.len()).then(|| &mut self.answers[shape])
+        {
+            answers.clear();
+        }
+    }
+
+    /// Whether pods of a shape may ever go to nodes of a kind; worked out once.
+    pub(crate) fn admit(
+        &mut self,
+        (shape, row): (ShapeId, &ShapeRow),
+        kind: NodeKindId,
+        restrict: bool,
+    ) -> Result<(), Misfit> {
+        let answers = self.answers.slot(shape);
+        let at = crate::ids::Id::row(kind);
+        if answers.len() <= at {
+            answers.resize(at + 1, None);
+        }
+        *answers[at].get_or_insert_with(|| self.rows[kind].admits(row, restrict))
+    }
+}
+
+fn shape_row(shape: ShapeId) -> usize {
+    crate::ids::Id::row(shape)
+}
+
+impl std::ops::Index<NodeKindId> for Kinds {
+    type Output = Kind;
+
+    fn index(&self, id: NodeKindId) -> &Kind {
+        &self.rows[id]
+    }
+}

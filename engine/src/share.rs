@@ -1,0 +1,279 @@
+//! Fair share down the queue tree.
+//!
+//! # Source
+//! spec/scheduling.md 3.3 to 3.5. The peer divides with floating point; here every step is exact, and what the peer
+//! compares as fractions is compared as 52 bits of them.
+
+use std::cmp::Reverse;
+
+use crate::{
+    cluster::{Cluster, QueueRow, gpu_milli},
+    cycle::{Config, Timestamp},
+    ids::QueueId,
+    resources::{Charge, GPU_MILLI, Limit, PerLane, QueueLane},
+};
+
+/// One queue that takes part in dividing one resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entrant {
+    /// What it is entitled to.
+    pub quota: Limit,
+    /// What it may never pass.
+    pub limit: Limit,
+    /// Its part of what is left over.
+    pub weight: u64,
+    /// What it used in the past, in millionths of the cluster.
+    pub usage_micro: u64,
+    /// What it holds or waits for.
+    pub requested: i64,
+    /// Higher goes first.
+    pub priority: i32,
+    /// Older goes first.
+    pub created: Timestamp,
+    /// Smaller goes first.
+    pub uid: u128,
+}
+
+impl Entrant {
+    fn requestable(&self) -> i64 {
+        self.limit.amount().map_or(self.requested, |limit| limit.min(self.requested))
+    }
+}
+
+/// What a queue lost to rounding, as a fraction of a unit in 52 bits, and not yet repaid.
+type Remainders = Vec<Option<u64>>;
+
+/// Divides `amount` of one resource among siblings, in whole units of what is over quota.
+///
+/// Gives the share of each and what is left, which is negative where quotas exceed what there is.
+pub fn divide(
+    amount: i64,
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &[Entrant],
+) -> (Vec<i64>, i64) {
+    let mut shares: Vec<i64> = entrants
+        .iter()
+        .map(|entrant| entrant.quota.amount().unwrap_or(amount).min(entrant.requestable()))
+        .collect();
+    let left = amount - shares.iter().sum::<i64>();
+    let left = divide_over_quota(left, unit, usage_factor_milli, entrants, &mut shares);
+    (shares, left)
+}
+
+/// Divides what is left after quotas were granted; `shares` holds the quotas and receives the rest.
+pub fn divide_over_quota(
+    mut left: i64,
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &[Entrant],
+    shares: &mut [i64],
+) -> i64 {
+    if left <= 0 {
+        return left;
+    }
+    let mut tiers: Vec<i32> = entrants.iter().map(|entrant| entrant.priority).collect();
+    tiers.sort_unstable_by_key(|priority| Reverse(*priority));
+    tiers.dedup();
+    let mut remainders: Remainders = vec![None; entrants.len()];
+    let division = Division { unit, usage_factor_milli, entrants };
+    for tier in &tiers {
+        let members: Vec<usize> =
+            (0..entrants.len()).filter(|at| entrants[*at].priority == *tier).collect();
+        while left > 0 && division.round(&members, &mut left, shares, &mut remainders) {}
+    }
+    for tier in &tiers {
+        let mut owed: Vec<usize> = (0..entrants.len())
+            .filter(|at| entrants[*at].priority == *tier && remainders[*at].is_some())
+            .collect();
+        owed.sort_by_key(|at| (Reverse(remainders[*at]), entrants[*at].created, entrants[*at].uid));
+        for at in owed {
+            let given = unit.min(left);
+            shares[at] += given;
+            left -= given;
+        }
+    }
+    left
+}
+
+struct Division<'e> {
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &'e [Entrant],
+}
+
+impl Division<'_> {
+    /// One round among the queues of one priority; says whether another may give more.
+    fn round(
+        &self,
+        members: &[usize],
+        left: &mut i64,
+        shares: &mut [i64],
+        remainders: &mut Remainders,
+    ) -> bool {
+        let start = i128::from(*left);
+        let (scores, total) = self.scores(members, shares);
+        if total == 0 {
+            return false;
+        }
+        let mut again = false;
+        for (&at, score) in members.iter().zip(scores) {
+            let entrant = &self.entrants[at];
+            let Some(score) = score.filter(|_| entrant.weight != 0) else { continue };
+            if *left == 0 {
+                break;
+            }
+            let want = entrant.requestable() - shares[at];
+            let whole = i128::from(want) * total <= start * score;
+            let given = if whole {
+                remainders[at] = None;
+                want
+            } else {
+                let unit = total * i128::from(self.unit);
+                let (units, rest) = (start * score / unit, start * score % unit);
+                if rest > 0 {
+                    remainders[at] = u64::try_from((rest << 52) / unit).ok();
+                }
+                i64::try_from(units).expect("a part is at most the whole") * self.unit
+            };
+            let given = given.min(*left);
+            shares[at] += given;
+            *left -= given;
+            again |= whole && given != 0 && i128::from(want) * total < start * score;
+        }
+        again
+    }
+
+    /// For each member that can take more its part of what is left, as integers of one common total.
+    ///
+    /// With weights `w` of sum `W`, past usage `u` and factor `k` a part is `max(0, w/W + k·(w/W − u))`.
+    fn scores(&self, members: &[usize], shares: &[i64]) -> (Vec<Option<i128>>, i128) {
+        let hungry = |at: usize| self.entrants[at].requestable() > shares[at];
+        let weights: u64 =
+            members.iter().filter(|at| hungry(**at)).map(|at| self.entrants[*at].weight).sum();
+        if weights == 0 {
+            return (vec![None; members.len()], 0);
+        }
+        let factor = i128::from(self.usage_factor_milli);
+        let used = factor > 0 && members.iter().any(|at| self.entrants[*at].usage_micro > 0);
+        let mut scores: Vec<Option<i128>> = members
+            .iter()
+            .map(|at| {
+                let entrant = &self.entrants[*at];
+                let can = entrant.requested > shares[*at]
+                    && entrant.limit.amount().is_none_or(|limit| limit > shares[*at]);
+                let weight = i128::from(entrant.weight);
+                can.then(|| {
+                    if used {
+                        let usage = i128::from(entrant.usage_micro) * i128::from(weights);
+                        (weight * 1_000_000_000 + factor * (weight * 1_000_000 - usage)).max(0)
+                    } else {
+                        weight
+                    }
+                })
+            })
+            .collect();
+        reduce(&mut scores);
+        let total = scores.iter().flatten().sum();
+        (scores, total)
+    }
+}
+
+/// Makes scores small enough that products with amounts stay within 128 bits.
+fn reduce(scores: &mut [Option<i128>]) {
+    const TOTAL_MAX: i128 = 1 << 60;
+    let divisor = scores.iter().flatten().copied().fold(0, gcd).max(1);
+    let total: i128 = scores.iter().flatten().map(|score| score / divisor).sum();
+    let divisor = divisor * (total / TOTAL_MAX + 1);
+    for score in scores.iter_mut().flatten() {
+        *score /= divisor;
+    }
+}
+
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The smallest amount that is given over quota, per resource.
+const UNITS: PerLane<i64> = PerLane([1, 1, GPU_MILLI]);
+
+impl QueueRow {
+    /// What the queue may hold before others may take it back: its share or quota, at most its limit.
+    ///
+    /// # Source
+    /// spec/scheduling.md 3.5.
+    pub(crate) fn allocatable(&self) -> PerLane<Limit> {
+        let Some(facts) = &self.facts else { return PerLane::default() };
+        let one = |lane: QueueLane| {
+            let held = facts.quota[lane].max(Limit::of(self.share[lane]));
+            facts.limit[lane].min(held)
+        };
+        PerLane(QueueLane::ALL.map(one))
+    }
+}
+
+impl Cluster {
+    /// What there is to divide: what nodes that take pods offer, less what pods of others hold.
+    pub(crate) fn total(&self) -> Charge {
+        let mut total = self.nodes.total - self.nodes.foreign;
+        if self.nodes.index.policy.restrict {
+            total.0[2] -= self.nodes.unlabelled_gpu;
+        }
+        total
+    }
+
+    /// Works out every queue's fair share where something moved since.
+    pub(crate) fn divide_shares(&mut self, config: &Config) {
+        if !std::mem::take(&mut self.queues.moved) {
+            return;
+        }
+        let total = self.total();
+        let roots: Vec<QueueId> = self.queues.roots.iter().copied().collect();
+        self.divide_among(&roots, total, config);
+    }
+
+    fn divide_among(&mut self, siblings: &[QueueId], amount: Charge, config: &Config) {
+        let mut siblings: Vec<QueueId> = siblings.to_vec();
+        siblings.retain(|id| self.queues.rows[*id].facts.is_some());
+        for (lane, unit) in UNITS.iter() {
+            let entrants: Vec<Entrant> =
+                siblings.iter().map(|id| self.entrant(*id, lane)).collect();
+            let (shares, _) = divide(amount[lane], unit, config.usage_factor_milli, &entrants);
+            for (id, share) in siblings.iter().zip(shares) {
+                self.queues.rows[*id].share[lane] = share;
+            }
+        }
+        for id in siblings {
+            let row = &self.queues.rows[id];
+            if !row.children.is_empty() {
+                let (children, share) =
+                    (row.children.iter().copied().collect::<Vec<_>>(), row.share);
+                self.divide_among(&children, share, config);
+            }
+        }
+    }
+
+    fn entrant(&self, id: QueueId, lane: QueueLane) -> Entrant {
+        let row = &self.queues.rows[id];
+        let facts = row.facts.as_ref().expect("a queue that takes part is live");
+        let mut requested = row.requested[lane];
+        if lane == QueueLane::Gpu
+            && let Some(memory_mib) = self.nodes.memory_min()
+        {
+            requested += gpu_milli(row.requested_mib, memory_mib);
+        }
+        Entrant {
+            quota: facts.quota[lane],
+            limit: facts.limit[lane],
+            weight: facts.weight_milli[lane],
+            usage_micro: facts.usage_micro[lane],
+            requested,
+            priority: facts.priority,
+            created: facts.created,
+            uid: facts.uid,
+        }
+    }
+}

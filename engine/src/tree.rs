@@ -1,0 +1,384 @@
+//! The tree of sub-groups of a group: who must run together, who goes next, who goes first when pods must go.
+//!
+//! # Source
+//! spec/scheduling.md 1.6 to 1.9.
+
+use std::cmp::Ordering;
+
+use crate::{
+    group::{Constraint, Min, Structure},
+    ids::{PodId, Symbol},
+};
+
+/// A child of a set: another set, or a leaf that holds pods.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Member {
+    Set(u16),
+    Leaf(u16),
+}
+
+/// An inner sub-group, or the group itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Set {
+    pub(crate) name: Symbol,
+    /// How many members must be satisfied.
+    min: Option<u32>,
+    pub(crate) topology: Option<Constraint>,
+    /// In ascending order of names.
+    pub(crate) members: Vec<Member>,
+}
+
+impl Set {
+    /// How many members must be satisfied.
+    pub(crate) fn needed(&self) -> usize {
+        self.min.map_or(self.members.len(), |min| min as usize)
+    }
+}
+
+/// A sub-group that holds pods.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Leaf {
+    pub(crate) name: Symbol,
+    pub(crate) min: u32,
+    pub(crate) topology: Option<Constraint>,
+    /// Its pods, first to go first.
+    pub(crate) pods: Vec<PodId>,
+    pub(crate) count: Count,
+}
+
+/// Pods of a leaf by state.
+///
+/// # Source
+/// spec/scheduling.md 1.4.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) pending: u32,
+    pub(crate) gated: u32,
+    /// Hold a place and are not leaving; nominated ones included.
+    pub(crate) active: u32,
+    /// Of those, how many are only nominated.
+    pub(crate) nominated: u32,
+    /// Hold or will hold a place, leaving ones included.
+    pub(crate) used: u32,
+    pub(crate) succeeded: u32,
+}
+
+impl Leaf {
+    pub(crate) fn is_satisfied(&self) -> bool {
+        self.count.active >= self.min
+    }
+
+    pub(crate) fn alive(&self) -> u32 {
+        // Nominated pods count once: those that wait are pending no more, those that were evicted leave.
+        self.count.active + self.count.pending + self.count.gated
+    }
+}
+
+/// A group's sub-groups with the state of their pods.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tree {
+    /// Row 0 is the group itself; empty where the structure is malformed or unknown.
+    pub(crate) sets: Vec<Set>,
+    pub(crate) leaves: Vec<Leaf>,
+}
+
+impl Tree {
+    /// The tree of a structure, without pods; nothing where it is malformed.
+    pub(crate) fn new(structure: &Structure) -> Option<Self> {
+        let (min, topology, sub_groups) = match structure {
+            Structure::Flat { min, topology } => {
+                let root = Set {
+                    name: Symbol::EMPTY,
+                    min: None,
+                    topology: *topology,
+                    members: vec![Member::Leaf(0)],
+                };
+                return Some(Self {
+                    sets: vec![root],
+                    leaves: vec![Leaf { min: *min, ..Leaf::default() }],
+                });
+            }
+            Structure::Tree { min, topology, sub_groups } => (*min, *topology, sub_groups),
+            Structure::Malformed => return None,
+        };
+        let root = Set { name: Symbol::EMPTY, min, topology, members: Vec::new() };
+        let mut tree = Self { sets: vec![root], leaves: Vec::new() };
+        let mut set_of = vec![None; sub_groups.len()];
+        let mut members = Vec::with_capacity(sub_groups.len());
+        for (at, sub_group) in sub_groups.iter().enumerate() {
+            let (name, topology) = (sub_group.name, sub_group.topology);
+            members.push(match sub_group.min {
+                Min::Pods(min) => {
+                    tree.leaves.push(Leaf { name, min, topology, ..Leaf::default() });
+                    Member::Leaf(index(tree.leaves.len() - 1))
+                }
+                Min::Members(min) => {
+                    tree.sets.push(Set { name, min, topology, members: Vec::new() });
+                    set_of[at] = Some(tree.sets.len() - 1);
+                    Member::Set(index(tree.sets.len() - 1))
+                }
+            });
+        }
+        for (at, sub_group) in sub_groups.iter().enumerate() {
+            let set = match sub_group.parent {
+                None => 0,
+                Some(parent) => (*set_of.get(usize::from(parent))?)?,
+            };
+            tree.sets[set].members.push(members[at]);
+        }
+        // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
+        let reached = tree.count_below(0, sub_groups.len())?;
+        (reached == sub_groups.len()
+            && tree.sets.iter().all(|set| set.needed() <= set.members.len()))
+        .then_some(tree)
+    }
+
+    fn count_below(&self, set: usize, bound: usize) -> Option<usize> {
+        let mut count = 0;
+        for member in &self.sets[set].members {
+            count += 1;
+            if let Member::Set(inner) = member {
+                count += self.count_below(usize::from(*inner), bound.checked_sub(1)?)?;
+            }
+        }
+        Some(count)
+    }
+
+    /// The leaf of a name.
+    pub(crate) fn leaf_of(&self, name: Symbol) -> Option<u16> {
+        self.leaves.iter().position(|leaf| leaf.name == name).map(index)
+    }
+
+    pub(crate) fn is_satisfied(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_satisfied(),
+            Member::Set(set) => self.satisfied(set) >= self.sets[usize::from(set)].needed(),
+        }
+    }
+
+    /// How many members of a set are satisfied.
+    pub(crate) fn satisfied(&self, set: u16) -> usize {
+        self.sets[usize::from(set)]
+            .members
+            .iter()
+            .filter(|member| self.is_satisfied(**member))
+            .count()
+    }
+
+    /// Whether enough pods are there, gated ones aside.
+    pub(crate) fn is_ready(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                leaf.alive() - leaf.count.gated >= leaf.min
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                set.members.iter().filter(|member| self.is_ready(**member)).count() >= set.needed()
+            }
+        }
+    }
+
+    /// Whether what must run together does, pods that are leaving included.
+    ///
+    /// Unlike the peer this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
+    pub(crate) fn is_whole(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                leaf.count.used >= leaf.min
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                set.members.iter().filter(|member| self.is_whole(**member)).count() >= set.needed()
+            }
+        }
+    }
+
+    /// Sums over all leaves.
+    pub(crate) fn count(&self) -> Count {
+        self.leaves.iter().fold(Count::default(), |sum, leaf| Count {
+            pending: sum.pending + leaf.count.pending,
+            gated: sum.gated + leaf.count.gated,
+            active: sum.active + leaf.count.active,
+            nominated: sum.nominated + leaf.count.nominated,
+            used: sum.used + leaf.count.used,
+            succeeded: sum.succeeded + leaf.count.succeeded,
+        })
+    }
+
+    /// 0 while some leaf is below its minimum, 1 when all are at it, 2 above.
+    pub(crate) fn fill(&self) -> u8 {
+        if self.leaves.iter().any(|leaf| leaf.count.active < leaf.min) {
+            0
+        } else if self.leaves.iter().all(|leaf| leaf.count.active == leaf.min) {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Whether some leaf has pods beyond its minimum.
+    pub(crate) fn is_elastic(&self) -> bool {
+        self.leaves.iter().any(|leaf| (leaf.min as usize) < leaf.pods.len())
+    }
+
+    /// The members of a set, first to be filled first.
+    pub(crate) fn ordered(&self, set: u16) -> Vec<Member> {
+        let mut members = self.sets[usize::from(set)].members.clone();
+        members.sort_by(|left, right| self.compare(*left, *right));
+        members
+    }
+
+    /// Which of two members is filled first; equal ones by name, which is their place in the list.
+    fn compare(&self, left: Member, right: Member) -> Ordering {
+        let (lc, lt) = self.level(left);
+        let (rc, rt) = self.level(right);
+        match (lc < lt, rc < rt) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => match (lt > 0, rt > 0) {
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                (false, false) => lc.cmp(&rc),
+                (true, true) => (lc * rt).cmp(&(rc * lt)),
+            },
+        }
+    }
+
+    fn level(&self, member: Member) -> (u64, u64) {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                (u64::from(leaf.count.active), u64::from(leaf.min))
+            }
+            Member::Set(set) => {
+                (self.satisfied(set) as u64, self.sets[usize::from(set)].needed() as u64)
+            }
+        }
+    }
+
+    /// The pods to place next: what is missing of the core as a whole, else one step more.
+    pub(crate) fn to_place(&self, eligible: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        let mut pods = Vec::new();
+        if !self.sets.is_empty() {
+            self.collect(0, eligible, &mut pods);
+        }
+        pods
+    }
+
+    fn collect(&self, set: u16, eligible: &impl Fn(PodId) -> bool, pods: &mut Vec<PodId>) {
+        let members = self.ordered(set);
+        let needed = self.sets[usize::from(set)].needed();
+        if self.satisfied(set) < needed {
+            for member in
+                members.into_iter().take(needed).filter(|member| !self.is_satisfied(*member))
+            {
+                self.collect_member(member, eligible, pods);
+            }
+            return;
+        }
+        let before = pods.len();
+        for member in members {
+            self.collect_member(member, eligible, pods);
+            if pods.len() > before {
+                return;
+            }
+        }
+    }
+
+    fn collect_member(
+        &self,
+        member: Member,
+        eligible: &impl Fn(PodId) -> bool,
+        pods: &mut Vec<PodId>,
+    ) {
+        match member {
+            Member::Set(set) => self.collect(set, eligible, pods),
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                let count = (leaf.min.saturating_sub(leaf.count.active)).max(1) as usize;
+                pods.extend(leaf.pods.iter().copied().filter(|pod| eligible(*pod)).take(count));
+            }
+        }
+    }
+
+    /// The pods to evict next: surplus ones step by step, then all the rest at once.
+    pub(crate) fn to_evict(&self, active: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        if self.sets.is_empty() {
+            return Vec::new();
+        }
+        let surplus = self.surplus(0, active);
+        if surplus.is_empty() { self.active_of(Member::Set(0), active) } else { surplus }
+    }
+
+    fn surplus(&self, set: u16, active: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        let satisfied = self.satisfied(set);
+        if satisfied == 0 {
+            return Vec::new();
+        }
+        let mut members = self.ordered(set);
+        members.reverse();
+        let spare = satisfied > self.sets[usize::from(set)].needed();
+        if spare || members.iter().any(|member| self.has_surplus(*member)) {
+            for member in &members {
+                let step = match member {
+                    Member::Set(inner) => self.surplus(*inner, active),
+                    Member::Leaf(leaf) => {
+                        let leaf = &self.leaves[usize::from(*leaf)];
+                        let last = leaf.pods.iter().copied().rev().find(|pod| active(*pod));
+                        last.filter(|_| leaf.count.active > leaf.min).into_iter().collect()
+                    }
+                };
+                if !step.is_empty() {
+                    return step;
+                }
+            }
+        }
+        if spare {
+            return members
+                .into_iter()
+                .map(|member| self.active_of(member, active))
+                .find(|pods| !pods.is_empty())
+                .unwrap_or_default();
+        }
+        Vec::new()
+    }
+
+    fn has_surplus(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                leaf.count.active > leaf.min
+            }
+            Member::Set(set) => {
+                let members = &self.sets[usize::from(set)].members;
+                self.satisfied(set) > self.sets[usize::from(set)].needed()
+                    || members.iter().any(|member| self.has_surplus(*member))
+            }
+        }
+    }
+
+    /// All active pods below a member, last to go first within each leaf.
+    fn active_of(&self, member: Member, active: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)]
+                .pods
+                .iter()
+                .copied()
+                .rev()
+                .filter(|pod| active(*pod))
+                .collect(),
+            Member::Set(set) => self.sets[usize::from(set)]
+                .members
+                .iter()
+                .flat_map(|member| self.active_of(*member, active))
+                .collect(),
+        }
+    }
+}
+
+fn index(row: usize) -> u16 {
+    u16::try_from(row).expect("a group has at most u16::MAX sub-groups")
+}

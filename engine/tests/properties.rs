@@ -1,0 +1,256 @@
+//! What holds for every cluster and every history.
+
+use kai_engine::{
+    Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Min, Node,
+    NodeId, Owner, PerLane, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
+    Structure, SubGroup, Symbol, Timestamp, plan,
+};
+use proptest::prelude::*;
+
+const NODES: u32 = 5;
+const QUEUES: u32 = 5;
+const GROUPS: u32 = 8;
+const PODS: u32 = 24;
+
+fn resources(cpu: i64, gpu: i64) -> Resources {
+    [(Lane::CPU, cpu), (Lane::GPU, gpu)].into_iter().collect()
+}
+
+fn node() -> impl Strategy<Value = Delta> {
+    (0..NODES, 1..5_u16, 4..40_i64, any::<bool>()).prop_map(|(id, gpus, cpu, blocked)| {
+        let mut allocatable = resources(cpu * 1000, i64::from(gpus) * 1000);
+        allocatable.add(Lane::PODS, 6);
+        Delta::Node(
+            NodeId::new(id),
+            Box::new(Node {
+                name: format!("node-{id}").into_bytes().into(),
+                allocatable,
+                gpus: Gpus { count: gpus, memory_mib: 16_000, memory_known: true },
+                blocked: blocked.then_some(kai_engine::Blocked::NotReady),
+                ..Node::default()
+            }),
+        )
+    })
+}
+
+fn queue() -> impl Strategy<Value = Delta> {
+    (0..QUEUES, prop::option::of(0..QUEUES), 0..4_i64, 0..6_i64, 90..110_i32).prop_map(
+        |(id, parent, quota, limit, priority)| {
+            let limit = if limit == 0 { Limit::UNLIMITED } else { Limit::of(limit * 2000) };
+            Delta::Queue(
+                QueueId::new(id),
+                Box::new(Queue {
+                    parent: parent.map(QueueId::new),
+                    priority,
+                    quota: PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(quota * 1000)]),
+                    limit: PerLane([Limit::UNLIMITED, Limit::UNLIMITED, limit]),
+                    weight_milli: PerLane::splat(1000),
+                    uid: u128::from(id),
+                    ..Queue::default()
+                }),
+            )
+        },
+    )
+}
+
+fn structure() -> impl Strategy<Value = Structure> {
+    let sub_group =
+        |name: u32, parent, min| SubGroup { name: Symbol::new(name), parent, min, topology: None };
+    prop_oneof![
+        3 => (0..4_u32).prop_map(|min| Structure::Flat { min, topology: None }),
+        1 => (prop::option::of(0..3_u32), 0..3_u32, 0..3_u32).prop_map(move |(needed, one, two)| Structure::Tree {
+            min: needed,
+            topology: None,
+            sub_groups: vec![
+                sub_group(1, None, Min::Pods(one)),
+                sub_group(2, Some(2), Min::Pods(two)),
+                sub_group(3, None, Min::Members(None)),
+            ],
+        }),
+        1 => Just(Structure::Malformed),
+    ]
+}
+
+fn group() -> impl Strategy<Value = Delta> {
+    (0..GROUPS, 0..QUEUES, 0..3_i32, any::<bool>(), structure()).prop_map(
+        |(id, queue, priority, preemptible, structure)| {
+            Delta::Group(
+                GroupId::new(id),
+                Box::new(Group {
+                    queue: Some(QueueId::new(queue)),
+                    priority: 50 + priority,
+                    preemptible,
+                    uid: u128::from(id),
+                    structure,
+                    ..Group::default()
+                }),
+            )
+        },
+    )
+}
+
+fn gpu() -> impl Strategy<Value = GpuRequest> {
+    prop_oneof![
+        Just(GpuRequest::None),
+        (1..4_u16).prop_map(GpuRequest::Whole),
+        (1..5_u32, 1..3_u16)
+            .prop_map(|(part, devices)| GpuRequest::Fraction { micro: part * 250_000, devices }),
+        (1..5_u32, 1..3_u16)
+            .prop_map(|(part, devices)| GpuRequest::Memory { mib: part * 4000, devices }),
+    ]
+}
+
+fn pod() -> impl Strategy<Value = Delta> {
+    (0..PODS, 0..GROUPS, 0..3_u32, gpu(), 0..4_i64, 0..4_u32).prop_map(
+        |(id, group, sub_group, gpu, cpu, state)| {
+            let shape = Shape { request: resources(cpu * 1000, 0), gpu, ..Shape::default() };
+            let state = match state {
+                0 => PodState::Gated,
+                1 => PodState::Succeeded,
+                _ => PodState::Pending,
+            };
+            Delta::Pod(
+                PodId::new(id),
+                Box::new(Pod {
+                    owner: Owner::Group(GroupId::new(group)),
+                    sub_group: Symbol::new(sub_group),
+                    shape,
+                    state,
+                    uid: u128::from(id),
+                    ..Pod::default()
+                }),
+            )
+        },
+    )
+}
+
+fn news() -> impl Strategy<Value = Delta> {
+    prop_oneof![
+        4 => node(),
+        3 => queue(),
+        6 => group(),
+        12 => pod(),
+        1 => (0..NODES).prop_map(|id| Delta::NodeGone(NodeId::new(id))),
+        1 => (0..QUEUES).prop_map(|id| Delta::QueueGone(QueueId::new(id))),
+        1 => (0..GROUPS).prop_map(|id| Delta::GroupGone(GroupId::new(id))),
+        2 => (0..PODS).prop_map(|id| Delta::PodGone(PodId::new(id))),
+    ]
+}
+
+/// No amount of a node and no device is given out twice.
+fn holds_no_more_than_there_is(cluster: &Cluster) {
+    for id in 0..NODES {
+        for lane in [Lane::CPU, Lane::GPU, Lane::PODS] {
+            let (allocatable, idle) = cluster.node_amounts(NodeId::new(id), lane);
+            assert!(allocatable == 0 || idle >= 0, "node {id} lane {lane:?}: idle {idle}");
+        }
+        assert!(cluster.devices_fit(NodeId::new(id)), "a device of node {id} is given out twice");
+    }
+}
+
+fn placed(plan: &Plan) -> usize {
+    plan.changes.iter().filter(|change| matches!(change, Change::Place { .. })).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn derived_columns_follow_the_facts(history in prop::collection::vec(news(), 1..80)) {
+        let mut cluster = Cluster::default();
+        for (at, delta) in history.into_iter().enumerate() {
+            cluster.apply(delta);
+            prop_assert_eq!(cluster.check(), Vec::<String>::new());
+            if at % 5 == 0 {
+                plan(&mut cluster, &Config::default(), Timestamp(0));
+                prop_assert_eq!(cluster.check(), Vec::<String>::new());
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_telling_changes_nothing(history in prop::collection::vec(news(), 1..60)) {
+        let mut cluster = Cluster::default();
+        for delta in &history {
+            cluster.apply(delta.clone());
+        }
+        plan(&mut cluster, &Config::default(), Timestamp(0));
+        if let Some(delta) = history.last() {
+            cluster.apply(delta.clone());
+            let again = plan(&mut cluster, &Config::default(), Timestamp(0));
+            prop_assert_eq!(placed(&again), 0);
+        }
+    }
+
+    #[test]
+    fn no_node_is_over_committed(objects in prop::collection::vec(news(), 1..80)) {
+        let mut cluster = Cluster::default();
+        for delta in objects {
+            // A node that shrinks below what it holds is not the engine's doing.
+            if !matches!(delta, Delta::Node(..) | Delta::NodeGone(_)) || cluster.node_of(PodId::new(0)).is_none() {
+                cluster.apply(delta);
+            }
+        }
+        plan(&mut cluster, &Config::default(), Timestamp(0));
+        holds_no_more_than_there_is(&cluster);
+    }
+}
+
+/// One of each object by id, told in this order.
+fn told(objects: &[Delta]) -> (Cluster, Plan) {
+    let mut cluster = Cluster::default();
+    for delta in objects {
+        cluster.apply(delta.clone());
+    }
+    let plan = plan(&mut cluster, &Config::default(), Timestamp(0));
+    (cluster, plan)
+}
+
+fn id_of(delta: &Delta) -> (u8, u32) {
+    use kai_engine::ids::Id;
+    let (kind, row) = match delta {
+        Delta::Node(id, _) => (0, id.row()),
+        Delta::Queue(id, _) => (1, id.row()),
+        Delta::Group(id, _) => (2, id.row()),
+        Delta::Pod(id, _) => (3, id.row()),
+        _ => (4, 0),
+    };
+    (kind, u32::try_from(row).expect("small"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_of_news_does_not_matter(objects in prop::collection::vec(news(), 1..60).prop_shuffle()) {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut objects: Vec<Delta> =
+            objects.into_iter().filter(|delta| id_of(delta).0 < 4 && seen.insert(id_of(delta))).collect();
+        let (_, forth) = told(&objects);
+        objects.reverse();
+        let (_, back) = told(&objects);
+        prop_assert_eq!(forth.changes, back.changes);
+    }
+}
+
+#[test]
+fn a_running_pod_may_come_before_its_node_group_and_queue() {
+    let place = Place::on(NodeId::new(0));
+    let pod = Pod {
+        owner: Owner::Group(GroupId::new(0)),
+        shape: Shape { gpu: GpuRequest::Whole(1), ..Shape::default() },
+        state: PodState::Running(place),
+        ..Pod::default()
+    };
+    let mut cluster = Cluster::default();
+    cluster.apply(Delta::Pod(PodId::new(0), Box::new(pod)));
+    let facts = Group { queue: Some(QueueId::new(0)), ..Group::default() };
+    cluster.apply(Delta::Group(GroupId::new(0), Box::new(facts)));
+    cluster.apply(Delta::Queue(QueueId::new(0), Box::new(Queue::default())));
+    let mut allocatable = resources(0, 8000);
+    allocatable.add(Lane::PODS, 10);
+    cluster.apply(Delta::Node(NodeId::new(0), Box::new(Node { allocatable, ..Node::default() })));
+    assert_eq!(cluster.node_amounts(NodeId::new(0), Lane::GPU), (8000, 7000));
+    assert_eq!(cluster.queue_state(QueueId::new(0)).allocated, PerLane([0, 0, 1000]));
+    assert_eq!(cluster.check(), Vec::<String>::new());
+}
