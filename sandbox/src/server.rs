@@ -40,6 +40,7 @@ mod store;
 mod strategy;
 mod table;
 mod tls;
+mod types;
 mod validate;
 mod watch;
 mod write;

@@ -54,10 +54,15 @@ fn offered(range: &str) -> Option<Format> {
         ("application/json" | "*/*" | "application/*", "", _, _) => Some(Format::Json),
         ("application/yaml", "", _, _) => Some(Format::Yaml),
         ("application/json", "Table", "v1", "meta.k8s.io") => Some(Format::Table),
-        ("application/json", "PartialObjectMetadata" | "PartialObjectMetadataList", "v1", "meta.k8s.io") => {
-            Some(Format::Metadata)
+        (
+            "application/json",
+            "PartialObjectMetadata" | "PartialObjectMetadataList",
+            "v1",
+            "meta.k8s.io",
+        ) => Some(Format::Metadata),
+        ("application/json", "APIGroupDiscoveryList", "v2", "apidiscovery.k8s.io") => {
+            Some(Format::Discovery)
         }
-        ("application/json", "APIGroupDiscoveryList", "v2", "apidiscovery.k8s.io") => Some(Format::Discovery),
         _ => None,
     }
 }

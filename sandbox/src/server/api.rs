@@ -172,6 +172,21 @@ impl Api {
         let verb = Verb::of(&request.method, target, &params)?;
         self.authorize(&request.user, verb, target)?;
         let version = target.kind.version(&target.version).expect("routed to a served version");
+        let mut reply = self.dispatch(verb, request, target, &params)?;
+        if let Some(warning) = &version.warning {
+            reply::warn(&mut reply, std::slice::from_ref(warning));
+        }
+        Ok(reply)
+    }
+
+    fn dispatch(
+        self: &Arc<Self>,
+        verb: Verb,
+        request: &Request,
+        target: &Target,
+        params: &Params,
+    ) -> ApiResult<Reply> {
+        let version = target.kind.version(&target.version).expect("routed to a served version");
         if !target.kind.stored {
             return match verb {
                 Verb::Create => super::auth::review(self, request, target),
@@ -180,16 +195,20 @@ impl Api {
         }
         match (target.subresource.as_str(), verb) {
             ("", Verb::Get) => read::get(self, request, target),
-            ("", Verb::List) => read::list(self, request, target, &params),
-            ("", Verb::Watch) => watch::watch(self, request, target, &params),
-            ("", Verb::Create) => write::create(self, request, target, &params),
-            ("", Verb::Update) => write::update(self, request, target, &params),
-            ("", Verb::Patch) => write::patch(self, request, target, &params),
-            ("", Verb::Delete) => delete::delete(self, request, target, &params),
-            ("", Verb::DeleteCollection) => delete::delete_collection(self, request, target, &params),
-            ("status", _) if version.status => self.status(verb, request, target, &params),
-            ("scale", _) if version.scale.is_some() => write::scale(self, verb, request, target, &params),
-            (name, _) => self.special(name, verb, request, target, &params),
+            ("", Verb::List) => read::list(self, request, target, params),
+            ("", Verb::Watch) => watch::watch(self, request, target, params),
+            ("", Verb::Create) => write::create(self, request, target, params),
+            ("", Verb::Update) => write::update(self, request, target, params),
+            ("", Verb::Patch) => write::patch(self, request, target, params),
+            ("", Verb::Delete) => delete::delete(self, request, target, params),
+            ("", Verb::DeleteCollection) => {
+                delete::delete_collection(self, request, target, params)
+            }
+            ("status", _) if version.status => self.status(verb, request, target, params),
+            ("scale", _) if version.scale.is_some() => {
+                write::scale(self, verb, request, target, params)
+            }
+            (name, _) => self.special(name, verb, request, target, params),
         }
     }
 
@@ -220,8 +239,12 @@ impl Api {
     ) -> ApiResult<Reply> {
         let kind = &target.kind;
         match (name, verb) {
-            ("binding", Verb::Create) if kind.is("", "pods") => bind::bind(self, request, target, params),
-            ("eviction", Verb::Create) if kind.is("", "pods") => bind::evict(self, request, target, params),
+            ("binding", Verb::Create) if kind.is("", "pods") => {
+                bind::bind(self, request, target, params)
+            }
+            ("eviction", Verb::Create) if kind.is("", "pods") => {
+                bind::evict(self, request, target, params)
+            }
             ("log", Verb::Get) if kind.is("", "pods") => logs::logs(self, target, params),
             ("token", Verb::Create) if kind.is("", "serviceaccounts") => {
                 super::auth::token(self, request, target)
@@ -229,13 +252,17 @@ impl Api {
             ("finalize", Verb::Update) if kind.is("", "namespaces") => {
                 write::update(self, request, target, params)
             }
-            ("binding" | "eviction" | "log", _) if kind.is("", "pods") => Err(Refusal::method_not_allowed()),
+            ("binding" | "eviction" | "log", _) if kind.is("", "pods") => {
+                Err(Refusal::method_not_allowed())
+            }
             ("attach" | "exec" | "portforward" | "proxy" | "ephemeralcontainers" | "resize", _)
                 if kind.is("", "pods") =>
             {
                 Err(Refusal::not_implemented(&format!("the subresource pods/{name}")))
             }
-            ("proxy", _) => Err(Refusal::not_implemented(&format!("the subresource {}/proxy", kind.plural))),
+            ("proxy", _) => {
+                Err(Refusal::not_implemented(&format!("the subresource {}/proxy", kind.plural)))
+            }
             _ => Err(Refusal::no_such_path()),
         }
     }

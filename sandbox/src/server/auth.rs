@@ -71,7 +71,12 @@ impl User {
 enum Holder {
     Admin,
     /// Valid while the ServiceAccount with this UID exists and the time has not come.
-    ServiceAccount { namespace: String, name: String, uid: String, expires: Timestamp },
+    ServiceAccount {
+        namespace: String,
+        name: String,
+        uid: String,
+        expires: Timestamp,
+    },
 }
 
 /// The bearer tokens that this server gave out.
@@ -106,7 +111,8 @@ impl Api {
     /// The user behind a request that came over the network.
     pub(crate) fn authenticate(&self, headers: &HeaderMap) -> ApiResult<User> {
         let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = header.and_then(|text| text.strip_prefix("Bearer ")).ok_or_else(unauthorized)?;
+        let token =
+            header.and_then(|text| text.strip_prefix("Bearer ")).ok_or_else(unauthorized)?;
         let user = self.user_of(token.trim()).ok_or_else(unauthorized)?;
         self.impersonate(headers, user)
     }
@@ -128,8 +134,11 @@ impl Api {
     /// The user that `Impersonate-User` and `Impersonate-Group` name, when `user` may take that name.
     pub(crate) fn impersonate(&self, headers: &HeaderMap, user: User) -> ApiResult<User> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let groups: Vec<&str> =
-            headers.get_all("impersonate-group").iter().filter_map(|value| value.to_str().ok()).collect();
+        let groups: Vec<&str> = headers
+            .get_all("impersonate-group")
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .collect();
         let unsupported = headers
             .keys()
             .map(http::HeaderName::as_str)
@@ -159,9 +168,12 @@ impl Api {
                 return Err(rbac::refusal(&user, &attributes));
             }
         }
-        let account = name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
+        let account =
+            name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
         Ok(match account {
-            Some((namespace, account)) if groups.is_empty() => User::service_account(namespace, account),
+            Some((namespace, account)) if groups.is_empty() => {
+                User::service_account(namespace, account)
+            }
             _ => User::new(name, &groups),
         })
     }
@@ -173,10 +185,18 @@ impl Api {
             group: &target.kind.group,
             resource: &target.kind.plural,
             subresource: &target.subresource,
-            namespace: if target.kind.is("", "namespaces") { &target.name } else { &target.namespace },
+            namespace: if target.kind.is("", "namespaces") {
+                &target.name
+            } else {
+                &target.namespace
+            },
             name: &target.name,
         };
-        if rbac::allows(&self.read(), user, &attributes) { Ok(()) } else { Err(rbac::refusal(user, &attributes)) }
+        if rbac::allows(&self.read(), user, &attributes) {
+            Ok(())
+        } else {
+            Err(rbac::refusal(user, &attributes))
+        }
     }
 }
 
@@ -185,7 +205,8 @@ pub(crate) fn token(api: &Api, request: &Request, target: &Target) -> ApiResult<
     const SECONDS_DEFAULT: i64 = 3600;
     let mut body = text_to_value(&accept::content_type(&request.headers), &request.body)?;
     let account = read::find(&api.read(), target)?;
-    let seconds = body.pointer("/spec/expirationSeconds").and_then(Value::as_i64).unwrap_or(SECONDS_DEFAULT);
+    let seconds =
+        body.pointer("/spec/expirationSeconds").and_then(Value::as_i64).unwrap_or(SECONDS_DEFAULT);
     if !(600..=1 << 32).contains(&seconds) {
         let detail = "may not specify a duration less than 10 minutes";
         let cause = Cause::invalid("spec.expirationSeconds", &json!(seconds), detail);

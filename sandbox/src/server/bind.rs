@@ -29,8 +29,7 @@ fn request_object(request: &Request, kind: &str) -> ApiResult<Value> {
 }
 
 fn created() -> Reply {
-    let status =
-        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
+    let status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
     reply::json(201, &status)
 }
 
@@ -40,7 +39,12 @@ fn created() -> Reply {
 ///
 /// `setPodNodeAndMetadata` of kube-apiserver: UID and resourceVersion of the Binding are preconditions; a pod that is
 /// being deleted, has a node, or has scheduling gates is refused; the Binding's annotations and labels go to the pod.
-pub(crate) fn bind(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn bind(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let binding = request_object(request, "Binding")?;
     let node = object::text(&binding, "/target/name");
     let kind = object::text(&binding, "/target/kind");
@@ -76,7 +80,9 @@ fn bound(pod: &Arc<Object>, binding: &Value, node: &str) -> ApiResult<Value> {
     let have = object::uid(&pod.value);
     let want = object::uid(binding);
     if !want.is_empty() && want != have {
-        return refuse(&format!("Precondition failed: UID in precondition: {want}, UID in object meta: {have}"));
+        return refuse(&format!(
+            "Precondition failed: UID in precondition: {want}, UID in object meta: {have}"
+        ));
     }
     let have = object::text(&pod.value, "/metadata/resourceVersion");
     let want = object::text(binding, "/metadata/resourceVersion");
@@ -105,7 +111,10 @@ fn bound(pod: &Arc<Object>, binding: &Value, node: &str) -> ApiResult<Value> {
 }
 
 fn merge_metadata(pod: &mut Value, binding: &Value, field: &str) {
-    let Some(new) = binding.pointer(&format!("/metadata/{field}")).and_then(Value::as_object) else { return };
+    let Some(new) = binding.pointer(&format!("/metadata/{field}")).and_then(Value::as_object)
+    else {
+        return;
+    };
     let metadata = object::metadata_mut(pod);
     let slot = metadata.entry(field).or_insert_with(|| Value::Object(Map::new()));
     if let Some(fields) = slot.as_object_mut() {
@@ -126,14 +135,20 @@ fn set_scheduled(pod: &mut Value) {
         "lastProbeTime": Value::Null,
         "lastTransitionTime": now,
     });
-    match conditions.iter_mut().find(|condition| object::text(condition, "/type") == "PodScheduled") {
+    match conditions.iter_mut().find(|condition| object::text(condition, "/type") == "PodScheduled")
+    {
         Some(condition) => *condition = scheduled,
         None => conditions.push(scheduled),
     }
 }
 
 /// Deletes a pod if its disruption budget allows it, else answers 429.
-pub(crate) fn evict(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn evict(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let eviction = request_object(request, "Eviction")?;
     let name = object::name(&eviction);
     if !name.is_empty() && name != target.name {
@@ -143,7 +158,9 @@ pub(crate) fn evict(api: &Api, request: &Request, target: &Target, params: &Para
     let mut options = DeleteOptions {
         uid: text("/deleteOptions/preconditions/uid"),
         resource_version: text("/deleteOptions/preconditions/resourceVersion"),
-        grace_seconds: eviction.pointer("/deleteOptions/gracePeriodSeconds").and_then(Value::as_i64),
+        grace_seconds: eviction
+            .pointer("/deleteOptions/gracePeriodSeconds")
+            .and_then(Value::as_i64),
         dry_run: params.dry_run,
         ..DeleteOptions::default()
     };
@@ -153,7 +170,8 @@ pub(crate) fn evict(api: &Api, request: &Request, target: &Target, params: &Para
     let mut state = api.write();
     let pod = read::find(&state, target)?;
     let phase = object::text(&pod.value, "/status/phase");
-    let counted = !object::is_deleting(&pod.value) && !matches!(phase, "Pending" | "Succeeded" | "Failed");
+    let counted =
+        !object::is_deleting(&pod.value) && !matches!(phase, "Pending" | "Succeeded" | "Failed");
     if counted {
         spend_budget(&mut state, &pod, options.dry_run)?;
     }
@@ -171,7 +189,9 @@ fn spend_budget(state: &mut State, pod: &Arc<Object>, dry_run: bool) -> ApiResul
         .flat_map(|budgets| budgets.in_namespace(namespace))
         .filter(|budget| {
             let selector = budget.value.pointer("/spec/selector");
-            selector.is_some_and(|selector| Labels::from_object(selector).matches(object::labels(&pod.value)))
+            selector.is_some_and(|selector| {
+                Labels::from_object(selector).matches(object::labels(&pod.value))
+            })
         })
         .cloned()
         .collect();
@@ -179,13 +199,13 @@ fn spend_budget(state: &mut State, pod: &Arc<Object>, dry_run: bool) -> ApiResul
         [] => return Ok(()),
         [one] => one,
         _ => {
-            let message =
-                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+            let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
             return Err(Refusal::new(500, "InternalError", message));
         }
     };
     let number = |pointer: &str| budget.value.pointer(pointer).and_then(Value::as_i64);
-    let unseen = number("/status/observedGeneration").unwrap_or(0) < number("/metadata/generation").unwrap_or(1);
+    let unseen = number("/status/observedGeneration").unwrap_or(0)
+        < number("/metadata/generation").unwrap_or(1);
     let allowed = number("/status/disruptionsAllowed").unwrap_or(0);
     if unseen {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";

@@ -20,7 +20,11 @@ use super::store::Written;
 use super::write::{Intent, insert};
 
 /// Works off the feed of writes until cancelled.
-pub(super) async fn run(api: Arc<Api>, mut feed: UnboundedReceiver<Written>, stop: CancellationToken) {
+pub(super) async fn run(
+    api: Arc<Api>,
+    mut feed: UnboundedReceiver<Written>,
+    stop: CancellationToken,
+) {
     loop {
         let written = tokio::select! {
             () = stop.cancelled() => return,
@@ -48,7 +52,9 @@ impl Api {
             "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:masters" }],
         });
         make(&mut state, ("rbac.authorization.k8s.io", "clusterrolebindings"), "", binding);
-        for (name, value) in [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)] {
+        for (name, value) in
+            [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)]
+        {
             let class = json!({ "metadata": { "name": name }, "value": value });
             make(&mut state, ("scheduling.k8s.io", "priorityclasses"), "", class);
         }
@@ -59,11 +65,21 @@ impl Api {
 fn make(state: &mut State, resource: (&str, &str), namespace: &str, value: Value) {
     let refused = try_make(state, resource, namespace, value).err();
     if let Some(refusal) = refused.filter(|refusal| refusal.reason() != "AlreadyExists") {
-        tracing::warn!(plural = resource.1, namespace, message = refusal.message(), "failed to create an object");
+        tracing::warn!(
+            plural = resource.1,
+            namespace,
+            message = refusal.message(),
+            "failed to create an object"
+        );
     }
 }
 
-fn try_make(state: &mut State, resource: (&str, &str), namespace: &str, mut value: Value) -> ApiResult<()> {
+fn try_make(
+    state: &mut State,
+    resource: (&str, &str),
+    namespace: &str,
+    mut value: Value,
+) -> ApiResult<()> {
     let kind = Arc::clone(state.kinds.find(resource.0, resource.1).expect("a built-in resource"));
     let version = kind.storage_version.clone();
     value["apiVersion"] = json!(kind.api_version(&version));
@@ -76,8 +92,12 @@ fn try_make(state: &mut State, resource: (&str, &str), namespace: &str, mut valu
         subresource: String::new(),
     };
     let (params, user) = (Params::default(), User::admin());
-    let mut intent =
-        Intent { params: &params, user: &user, manager: "kai-sandbox".to_owned(), warnings: Vec::new() };
+    let mut intent = Intent {
+        params: &params,
+        user: &user,
+        manager: "kai-sandbox".to_owned(),
+        warnings: Vec::new(),
+    };
     insert(state, &target, value, &mut intent)?;
     Ok(())
 }

@@ -55,7 +55,8 @@ pub(crate) fn prepare(value: &mut Value, now: &str) {
 /// What is wrong with a definition.
 pub(crate) fn validate(value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let (group, plural) = (object::text(value, "/spec/group"), object::text(value, "/spec/names/plural"));
+    let (group, plural) =
+        (object::text(value, "/spec/group"), object::text(value, "/spec/names/plural"));
     let expected = format!("{plural}.{group}");
     if object::name(value) != expected {
         let detail = format!("must be spec.names.plural+\".\"+spec.group: {expected:?}");
@@ -75,7 +76,8 @@ pub(crate) fn validate(value: &Value) -> Vec<Cause> {
         causes.push(Cause::forbidden("spec.conversion.strategy", detail));
     }
     let versions = object::array(value, "/spec/versions");
-    let storage = versions.iter().filter(|version| version.get("storage") == Some(&json!(true))).count();
+    let storage =
+        versions.iter().filter(|version| version.get("storage") == Some(&json!(true))).count();
     if storage != 1 {
         let detail = "must have exactly one version marked as storage version";
         causes.push(Cause::invalid("spec.versions", &json!(storage), detail));
@@ -104,7 +106,8 @@ pub(crate) fn serve(state: &mut State, value: &Value) {
 
 /// Stops serving the resource of a removed definition. Its objects are gone before.
 pub(crate) fn withdraw(state: &mut State, value: &Value) {
-    let (group, plural) = (object::text(value, "/spec/group"), object::text(value, "/spec/names/plural"));
+    let (group, plural) =
+        (object::text(value, "/spec/group"), object::text(value, "/spec/names/plural"));
     state.kinds.remove(group, plural);
     state.store.drop_table(&TableId::new(group, plural));
 }
@@ -117,8 +120,11 @@ fn kind(value: &Value) -> Kind {
     };
     let all = object::array(value, "/spec/versions");
     let storage = all.iter().find(|version| version.get("storage") == Some(&json!(true)));
-    let mut versions: Vec<Version> =
-        all.iter().filter(|version| version.get("served") == Some(&json!(true))).map(version).collect();
+    let mut versions: Vec<Version> = all
+        .iter()
+        .filter(|version| version.get("served") == Some(&json!(true)))
+        .map(version)
+        .collect();
     versions.sort_by_key(|version| priority(&version.name));
     let (group, plural) = (text("/spec/group"), text("/spec/names/plural"));
     Kind {
@@ -132,7 +138,9 @@ fn kind(value: &Value) -> Kind {
         generation: true,
         stored: true,
         versions,
-        storage_version: storage.map(|version| object::text(version, "/name").to_owned()).unwrap_or_default(),
+        storage_version: storage
+            .map(|version| object::text(version, "/name").to_owned())
+            .unwrap_or_default(),
         custom: true,
         group,
         plural,
@@ -150,12 +158,14 @@ fn version(value: &Value) -> Version {
             selector: (!selector.is_empty()).then_some(selector),
         }
     });
-    let schema = value.pointer("/schema/openAPIV3Schema").and_then(|schema| Compiled::new(schema).ok());
+    let schema =
+        value.pointer("/schema/openAPIV3Schema").and_then(|schema| Compiled::new(schema).ok());
     let deprecated = value.get("deprecated") == Some(&json!(true));
     let warning = object::text(value, "/deprecationWarning");
     Version {
         name: object::text(value, "/name").to_owned(),
-        status: subresources.is_some_and(|found| found.get("status").is_some_and(|status| !status.is_null())),
+        status: subresources
+            .is_some_and(|found| found.get("status").is_some_and(|status| !status.is_null())),
         scale,
         schema: schema.map(Arc::new),
         columns: object::array(value, "/additionalPrinterColumns").to_vec(),
@@ -164,7 +174,12 @@ fn version(value: &Value) -> Version {
             .map(|field| object::text(field, "/jsonPath").to_owned())
             .collect(),
         warning: deprecated.then(|| {
-            if warning.is_empty() { "this version is deprecated".to_owned() } else { warning.to_owned() }
+            let name = object::text(value, "/name");
+            if warning.is_empty() {
+                format!("version {name} is deprecated")
+            } else {
+                warning.to_owned()
+            }
         }),
     }
 }

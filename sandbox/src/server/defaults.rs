@@ -110,7 +110,9 @@ fn container(item: &mut Value) {
 
 /// A limit without a request is the request too.
 fn requests_from_limits(container: &mut Map<String, Value>) {
-    let Some(resources) = container.get_mut("resources").and_then(Value::as_object_mut) else { return };
+    let Some(resources) = container.get_mut("resources").and_then(Value::as_object_mut) else {
+        return;
+    };
     let Some(limits) = resources.get("limits").and_then(Value::as_object).cloned() else { return };
     if limits.is_empty() {
         return;
@@ -136,15 +138,18 @@ fn volume(item: &mut Value) {
 
 /// The quality-of-service class of a pod, from its containers' cpu and memory.
 pub(crate) fn qos_class(pod: &Value) -> &'static str {
-    let containers =
-        || object::array(pod, "/spec/containers").iter().chain(object::array(pod, "/spec/initContainers"));
+    let containers = || {
+        object::array(pod, "/spec/containers")
+            .iter()
+            .chain(object::array(pod, "/spec/initContainers"))
+    };
     let amount = |container: &Value, side: &str, name: &str| {
         container.pointer(&format!("/resources/{side}/{name}")).cloned()
     };
     let any = containers().any(|container| {
-        ["requests", "limits"]
-            .iter()
-            .any(|side| ["cpu", "memory"].iter().any(|name| amount(container, side, name).is_some()))
+        ["requests", "limits"].iter().any(|side| {
+            ["cpu", "memory"].iter().any(|name| amount(container, side, name).is_some())
+        })
     });
     let guaranteed = containers().all(|container| {
         ["cpu", "memory"].iter().all(|name| {
@@ -201,7 +206,11 @@ fn stateful_set(value: &mut Value) {
     spec(value, "replicas", json!(1));
     spec(value, "podManagementPolicy", json!("OrderedReady"));
     spec(value, "revisionHistoryLimit", json!(10));
-    spec(value, "updateStrategy", json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } }));
+    spec(
+        value,
+        "updateStrategy",
+        json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } }),
+    );
     spec(
         value,
         "persistentVolumeClaimRetentionPolicy",

@@ -50,14 +50,20 @@ pub(crate) struct DeleteOptions {
 
 impl DeleteOptions {
     fn parse(request: &Request, params: &Params) -> ApiResult<Self> {
-        let mut options = Self { dry_run: params.dry_run, grace_seconds: params.grace_period_seconds, ..Self::default() };
+        let mut options = Self {
+            dry_run: params.dry_run,
+            grace_seconds: params.grace_period_seconds,
+            ..Self::default()
+        };
         let mut policy = params.propagation_policy.clone();
         let mut orphan = params.orphan_dependents;
         if !request.body.is_empty() {
             let body = text_to_value(&accept::content_type(&request.headers), &request.body)?;
             let kind = object::text(&body, "/kind");
             if !matches!(kind, "" | "DeleteOptions") {
-                return Err(Refusal::bad_request(format!("the body of a DELETE is DeleteOptions, not {kind:?}")));
+                return Err(Refusal::bad_request(format!(
+                    "the body of a DELETE is DeleteOptions, not {kind:?}"
+                )));
             }
             options.read_body(&body)?;
             if let Some(given) = body.get("propagationPolicy").and_then(Value::as_str) {
@@ -77,7 +83,8 @@ impl DeleteOptions {
                 )));
             }
             (_, Some(_)) => {
-                let message = "orphanDependents and propagationPolicy may not be set at the same time";
+                let message =
+                    "orphanDependents and propagationPolicy may not be set at the same time";
                 return Err(Refusal::bad_request(message));
             }
         };
@@ -92,7 +99,8 @@ impl DeleteOptions {
         let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         self.uid = text("/preconditions/uid");
         self.resource_version = text("/preconditions/resourceVersion");
-        self.grace_seconds = body.get("gracePeriodSeconds").and_then(Value::as_i64).or(self.grace_seconds);
+        self.grace_seconds =
+            body.get("gracePeriodSeconds").and_then(Value::as_i64).or(self.grace_seconds);
         for value in object::array(body, "/dryRun") {
             self.dry_run |= params::dry_run(value.as_str().unwrap_or("?"))?;
         }
@@ -101,7 +109,12 @@ impl DeleteOptions {
 }
 
 /// DELETE of one object.
-pub(crate) fn delete(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn delete(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let options = DeleteOptions::parse(request, params)?;
     let mut state = api.write();
     let object = read::find(&state, target)?;
@@ -129,14 +142,17 @@ pub(crate) enum Deleted {
 fn answer(request: &Request, target: &Target, outcome: &Deleted) -> ApiResult<Reply> {
     match outcome {
         // Pods, PVCs and a few others are answered with the object itself.
-        Deleted::Gone(object) if target.kind.is("", "pods") => read::show(request, target, 200, object),
+        Deleted::Gone(object) if target.kind.is("", "pods") => {
+            read::show(request, target, 200, object)
+        }
         Deleted::Waiting(object) => read::show(request, target, 200, object),
         Deleted::Gone(object) => Ok(reply::json(200, &success(&target.kind, &object.value))),
     }
 }
 
 fn success(kind: &Kind, value: &Value) -> Value {
-    let mut details = json!({ "name": object::name(value), "kind": kind.plural, "uid": object::uid(value) });
+    let mut details =
+        json!({ "name": object::name(value), "kind": kind.plural, "uid": object::uid(value) });
     if !kind.group.is_empty() {
         details["group"] = json!(kind.group);
     }
@@ -161,7 +177,8 @@ pub(crate) fn delete_collection(
         delete_object(&mut state, &target.kind, object, &options)?;
     }
     let version = state.store.version();
-    let items = objects.iter().map(|object| convert::serve(&object.value, &target.kind, &target.version));
+    let items =
+        objects.iter().map(|object| convert::serve(&object.value, &target.kind, &target.version));
     Ok(reply::json(
         200,
         &json!({
@@ -215,8 +232,9 @@ fn check_preconditions(kind: &Kind, value: &Value, options: &DeleteOptions) -> A
     ];
     for (what, wanted, have) in have {
         if let Some(wanted) = wanted.filter(|wanted| *wanted != have) {
-            let why =
-                format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}");
+            let why = format!(
+                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}"
+            );
             return Err(Refusal::conflict(kind.resource(), object::name(value), &why));
         }
     }
@@ -231,7 +249,8 @@ fn protect_namespace(kind: &Kind, name: &str) -> ApiResult<()> {
 }
 
 fn set_finalizers(kind: &Kind, value: &mut Value, options: &DeleteOptions) {
-    let mut finalizers: Vec<String> = object::finalizers(value).into_iter().map(str::to_owned).collect();
+    let mut finalizers: Vec<String> =
+        object::finalizers(value).into_iter().map(str::to_owned).collect();
     let wanted = options.propagation.or_else(|| {
         let by_finalizer = finalizers.iter().find_map(|name| match name.as_str() {
             FOREGROUND => Some(Propagation::Foreground),
@@ -275,7 +294,8 @@ fn mark(kind: &Kind, value: &mut Value, grace: i64) {
         object::set_metadata(value, "deletionTimestamp", json!(object::time_text(at)));
         object::set_metadata(value, "deletionGracePeriodSeconds", json!(grace));
         if kind.generation {
-            let generation = value.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
+            let generation =
+                value.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
             object::set_metadata(value, "generation", json!(generation + 1));
         }
     }
@@ -286,7 +306,12 @@ fn mark(kind: &Kind, value: &mut Value, grace: i64) {
 
 /// Whether nothing holds an object that is being deleted.
 pub(crate) fn is_due(kind: &Kind, value: &Value) -> bool {
-    let grace = value.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);
-    let held_by_spec = kind.is("", "namespaces") && !object::array(value, "/spec/finalizers").is_empty();
-    object::is_deleting(value) && grace == 0 && object::finalizers(value).is_empty() && !held_by_spec
+    let grace =
+        value.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);
+    let held_by_spec =
+        kind.is("", "namespaces") && !object::array(value, "/spec/finalizers").is_empty();
+    object::is_deleting(value)
+        && grace == 0
+        && object::finalizers(value).is_empty()
+        && !held_by_spec
 }

@@ -11,6 +11,7 @@ use super::api::{Api, Request, State};
 use super::kinds::{Kind, Version};
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
+use super::types::document;
 
 /// Answers a path that names no resource.
 pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> ApiResult<Reply> {
@@ -21,7 +22,9 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
     let state = api.read();
     match words.as_slice() {
         ["version"] => Ok(reply::json(200, &version())),
-        ["healthz" | "livez" | "readyz", ..] => Ok(reply::whole(200, "text/plain; charset=utf-8", "ok")),
+        ["healthz" | "livez" | "readyz", ..] => {
+            Ok(reply::whole(200, "text/plain; charset=utf-8", "ok"))
+        }
         ["api"] => match accept::format(&request.headers)? {
             Format::Discovery => Ok(tagged(request, &aggregated(&state, true))),
             Format::Json | Format::Yaml | Format::Table | Format::Metadata => Ok(reply::json(
@@ -41,21 +44,36 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
                     .filter(|(group, _)| !group.is_empty())
                     .map(|(group, versions)| api_group(&group, &versions))
                     .collect();
-                Ok(reply::json(200, &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })))
+                Ok(reply::json(
+                    200,
+                    &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups }),
+                ))
             }
         },
         ["apis", group] => {
             let groups = groups(&state);
-            let versions = groups.get(*group).filter(|_| !group.is_empty()).ok_or_else(Refusal::no_such_path)?;
+            let versions = groups
+                .get(*group)
+                .filter(|_| !group.is_empty())
+                .ok_or_else(Refusal::no_such_path)?;
             let mut value = api_group(group, versions);
             value["kind"] = json!("APIGroup");
             value["apiVersion"] = json!("v1");
             Ok(reply::json(200, &value))
         }
+        ["openapi", "v3"] => Ok(reply::json(200, &document::index(&state.kinds))),
+        ["openapi", "v3", "api", version] => open_api(&state, "", version),
+        ["openapi", "v3", "apis", group, version] => open_api(&state, group, version),
         ["api", version] => resources(&state, "", version),
         ["apis", group, version] => resources(&state, group, version),
         _ => Err(Refusal::no_such_path()),
     }
+}
+
+fn open_api(state: &State, group: &str, version: &str) -> ApiResult<Reply> {
+    let key = (group.to_owned(), version.to_owned());
+    let document = state.kinds.documents().get(&key).ok_or_else(Refusal::no_such_path)?;
+    Ok(reply::json(200, document))
 }
 
 /// `/version`.
@@ -76,10 +94,13 @@ pub(crate) fn version() -> Value {
 /// A document with an `ETag`, or 304 when the client has it.
 fn tagged(request: &Request, value: &Value) -> Reply {
     let text = value.to_string();
-    let tag = format!("\"{}\"", uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.as_bytes()).simple());
-    let same = request.headers.get(IF_NONE_MATCH).is_some_and(|have| have.as_bytes() == tag.as_bytes());
+    let tag =
+        format!("\"{}\"", uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.as_bytes()).simple());
+    let same =
+        request.headers.get(IF_NONE_MATCH).is_some_and(|have| have.as_bytes() == tag.as_bytes());
     let media = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-    let mut reply = if same { reply::whole(304, media, "") } else { reply::whole(200, media, text) };
+    let mut reply =
+        if same { reply::whole(304, media, "") } else { reply::whole(200, media, text) };
     reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         reply.headers_mut().insert(ETAG, tag);
@@ -149,7 +170,8 @@ fn resources(state: &State, group: &str, version: &str) -> ApiResult<Reply> {
     if list.is_empty() {
         return Err(Refusal::no_such_path());
     }
-    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let group_version =
+        if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     Ok(reply::json(
         200,
         &json!({

@@ -3,12 +3,13 @@
 mod builtin;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::refusal::ResourceName;
 use super::store::TableId;
+use super::types::document;
 
 /// One served resource.
 #[derive(Debug)]
@@ -110,12 +111,14 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct Kinds {
     by_resource: BTreeMap<(String, String), Arc<Kind>>,
+    /// The OpenAPI documents by group and version, made when first asked for after a change.
+    documents: OnceLock<BTreeMap<(String, String), Value>>,
 }
 
 impl Kinds {
     /// The built-in resources.
     pub(crate) fn builtin() -> Self {
-        let mut kinds = Self { by_resource: BTreeMap::new() };
+        let mut kinds = Self { by_resource: BTreeMap::new(), documents: OnceLock::new() };
         for kind in builtin::kinds() {
             kinds.insert(kind);
         }
@@ -124,11 +127,13 @@ impl Kinds {
 
     /// Adds or replaces a resource.
     pub(crate) fn insert(&mut self, kind: Kind) {
+        self.documents = OnceLock::new();
         self.by_resource.insert((kind.group.clone(), kind.plural.clone()), Arc::new(kind));
     }
 
     /// Removes a resource.
     pub(crate) fn remove(&mut self, group: &str, plural: &str) {
+        self.documents = OnceLock::new();
         self.by_resource.remove(&(group.to_owned(), plural.to_owned()));
     }
 
@@ -142,9 +147,9 @@ impl Kinds {
         self.find(&table.group, &table.plural)
     }
 
-    /// A resource by its group and kind.
-    pub(crate) fn of_kind(&self, group: &str, kind: &str) -> Option<&Arc<Kind>> {
-        self.by_resource.values().find(|found| found.group == group && found.kind == kind)
+    /// The OpenAPI documents by group and version.
+    pub(crate) fn documents(&self) -> &BTreeMap<(String, String), Value> {
+        self.documents.get_or_init(|| document::documents(self))
     }
 
     /// All resources, by group and plural.

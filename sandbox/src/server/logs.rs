@@ -44,7 +44,9 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(250);
 /// GET of `pods/log`.
 pub(crate) fn logs(api: &Arc<Api>, target: &Target, params: &Params) -> ApiResult<Reply> {
     let Some(source) = api.logs.clone() else {
-        return Err(Refusal::not_implemented("the subresource pods/log (this server has no simulated nodes)"));
+        return Err(Refusal::not_implemented(
+            "the subresource pods/log (this server has no simulated nodes)",
+        ));
     };
     if params.previous {
         return Err(Refusal::not_implemented("the log of a previous container"));
@@ -55,7 +57,13 @@ pub(crate) fn logs(api: &Arc<Api>, target: &Target, params: &Params) -> ApiResul
     if !params.follow {
         return Ok(reply::whole(200, "text/plain", shown));
     }
-    let start = Follow { source, query, seen_bytes: first.text.len(), first: Some(shown), ended: first.ended };
+    let start = Follow {
+        source,
+        query,
+        seen_bytes: first.text.len(),
+        first: Some(shown),
+        ended: first.ended,
+    };
     let stop = api.stop.clone();
     let pieces = stream::unfold(start, move |follow| {
         let stop = stop.clone();
@@ -111,7 +119,9 @@ fn query(api: &Api, target: &Target, params: &Params) -> ApiResult<LogQuery> {
                 many.join(" ")
             )));
         }
-        (wanted, _) if containers.iter().chain(&names("initContainers")).any(|name| name == wanted) => {
+        (wanted, _)
+            if containers.iter().chain(&names("initContainers")).any(|name| name == wanted) =>
+        {
             wanted.to_owned()
         }
         (wanted, _) => {
@@ -120,7 +130,10 @@ fn query(api: &Api, target: &Target, params: &Params) -> ApiResult<LogQuery> {
         }
     };
     if object::text(&pod.value, "/spec/nodeName").is_empty() {
-        return Err(Refusal::bad_request(format!("pod {} does not have a host assigned", target.name)));
+        return Err(Refusal::bad_request(format!(
+            "pod {} does not have a host assigned",
+            target.name
+        )));
     }
     Ok(LogQuery {
         namespace: target.namespace.clone(),

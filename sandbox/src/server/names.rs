@@ -96,7 +96,9 @@ pub(crate) fn qualified_name(key: &str) -> Option<String> {
 
 fn is_name_part(text: &str) -> bool {
     ends_fit(text, |byte| byte.is_ascii_alphanumeric())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Whether a text is a Kubernetes quantity: a decimal number and a suffix.
@@ -104,10 +106,13 @@ pub(crate) fn is_quantity(text: &str) -> bool {
     const SUFFIXES: [&str; 17] =
         ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "K"];
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let end = unsigned.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(unsigned.len());
+    let end = unsigned
+        .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+        .unwrap_or(unsigned.len());
     let (number, suffix) = unsigned.split_at(end);
     let digits = number.bytes().filter(u8::is_ascii_digit).count();
     let points = number.len() - digits;
-    let exponent = suffix.strip_prefix(['e', 'E']).is_some_and(|power| power.parse::<i16>().is_ok());
+    let exponent =
+        suffix.strip_prefix(['e', 'E']).is_some_and(|power| power.parse::<i16>().is_ok());
     digits > 0 && points <= 1 && (exponent || (suffix != "K" && SUFFIXES.contains(&suffix)))
 }

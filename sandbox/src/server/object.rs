@@ -89,7 +89,8 @@ pub(crate) fn child_mut<'a>(value: &'a mut Value, key: &str) -> &'a mut Map<Stri
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
-    let slot = value.as_object_mut().expect("made an object above").entry(key).or_insert(Value::Null);
+    let slot =
+        value.as_object_mut().expect("made an object above").entry(key).or_insert(Value::Null);
     if !slot.is_object() {
         *slot = Value::Object(Map::new());
     }
@@ -150,5 +151,8 @@ pub(crate) fn random_suffix() -> String {
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let bytes = uuid::Uuid::new_v4().into_bytes();
     // The first five bytes of a version 4 UUID are random in all bits.
-    bytes[..5].iter().map(|byte| char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()])).collect()
+    bytes[..5]
+        .iter()
+        .map(|byte| char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()]))
+        .collect()
 }

@@ -108,7 +108,9 @@ fn boolean(key: &str, value: &str) -> ApiResult<bool> {
     match value {
         "" | "true" | "True" | "1" => Ok(true),
         "false" | "False" | "0" => Ok(false),
-        _ => Err(Refusal::bad_request(format!("query parameter {key}: {value:?} is not true or false"))),
+        _ => Err(Refusal::bad_request(format!(
+            "query parameter {key}: {value:?} is not true or false"
+        ))),
     }
 }
 
@@ -117,7 +119,9 @@ pub(crate) fn dry_run(value: &str) -> ApiResult<bool> {
     match value {
         "" => Ok(false),
         "All" => Ok(true),
-        _ => Err(Refusal::bad_request(format!("invalid dryRun value {value:?}: only \"All\" is supported"))),
+        _ => Err(Refusal::bad_request(format!(
+            "invalid dryRun value {value:?}: only \"All\" is supported"
+        ))),
     }
 }
 
@@ -156,7 +160,9 @@ pub(crate) fn decode(text: &str) -> ApiResult<String> {
         }
         let code = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
         let code = code.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(code.ok_or_else(|| Refusal::bad_request(format!("{text:?} is not percent-encoded text")))?);
+        bytes.push(code.ok_or_else(|| {
+            Refusal::bad_request(format!("{text:?} is not percent-encoded text"))
+        })?);
         rest = &tail[2..];
     }
     String::from_utf8(bytes).map_err(|_| Refusal::bad_request(format!("{text:?} is not UTF-8")))

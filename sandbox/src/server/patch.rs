@@ -37,8 +37,7 @@ impl Patch {
             ));
         }
         if target.kind.custom && media == "application/strategic-merge-patch+json" {
-            let accepted =
-                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+            let accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
             return Err(accept::unsupported_body(&media, accepted));
         }
         Self::read(&media, &request.body)
@@ -53,7 +52,9 @@ impl Patch {
         match media {
             "application/json-patch+json" => {
                 let patch = serde_json::from_slice(bytes).map_err(|error| {
-                    Refusal::bad_request(format!("failed to read the body as a JSON patch: {error}"))
+                    Refusal::bad_request(format!(
+                        "failed to read the body as a JSON patch: {error}"
+                    ))
                 })?;
                 Ok(Self::Json(patch))
             }
@@ -65,12 +66,21 @@ impl Patch {
     }
 
     /// The object to create when there is none; only apply does so.
-    pub(crate) fn creates(&self, _target: &Target, _intent: &Intent<'_>) -> ApiResult<Option<Value>> {
+    pub(crate) fn creates(
+        &self,
+        _target: &Target,
+        _intent: &Intent<'_>,
+    ) -> ApiResult<Option<Value>> {
         Ok(None)
     }
 
     /// The patched object.
-    pub(crate) fn apply(self, old: Value, target: &Target, _intent: &Intent<'_>) -> ApiResult<Value> {
+    pub(crate) fn apply(
+        self,
+        old: Value,
+        target: &Target,
+        _intent: &Intent<'_>,
+    ) -> ApiResult<Value> {
         let new = match self {
             Self::Strategic(patch) => strategic::merge(old, &patch, target)?,
             Self::Json(_) | Self::Merge(_) => self.apply_plain(old)?,
@@ -85,12 +95,16 @@ impl Patch {
             Self::Json(patch) => {
                 json_patch::patch(&mut old, &patch).map_err(|error| {
                     let reason = if error.to_string().contains("test failed") { 422 } else { 422 };
-                    let message = format!("the server rejected our request due to an error in our request: {error}");
+                    let message = format!(
+                        "the server rejected our request due to an error in our request: {error}"
+                    );
                     Refusal::new(reason, "Invalid", message)
                 })?;
             }
             Self::Merge(patch) => json_patch::merge(&mut old, &patch),
-            Self::Strategic(_) => return Err(Refusal::not_implemented("a strategic merge patch of scale")),
+            Self::Strategic(_) => {
+                return Err(Refusal::not_implemented("a strategic merge patch of scale"));
+            }
         }
         Ok(old)
     }
@@ -98,7 +112,11 @@ impl Patch {
 
 fn json_object(bytes: &[u8]) -> ApiResult<Value> {
     let value = text_to_value("application/json", bytes)?;
-    if value.is_object() { Ok(value) } else { Err(Refusal::bad_request("the patch is not an object")) }
+    if value.is_object() {
+        Ok(value)
+    } else {
+        Err(Refusal::bad_request("the patch is not an object"))
+    }
 }
 
 /// A patch may not change what the object is.

@@ -34,18 +34,28 @@ pub(crate) fn find(state: &State, target: &Target) -> ApiResult<Arc<Object>> {
 }
 
 /// An object as an answer.
-pub(crate) fn show(request: &Request, target: &Target, code: u16, object: &Arc<Object>) -> ApiResult<Reply> {
+pub(crate) fn show(
+    request: &Request,
+    target: &Target,
+    code: u16,
+    object: &Arc<Object>,
+) -> ApiResult<Reply> {
     let (kind, version) = (target.kind.as_ref(), target.version.as_str());
     Ok(match accept::format(&request.headers)? {
         Format::Json | Format::Discovery => {
             let bytes = convert::json_of(object, kind, version);
-            if is_pretty(request) { pretty(code, &bytes) } else { reply::whole(code, "application/json", bytes) }
+            if is_pretty(request) {
+                pretty(code, &bytes)
+            } else {
+                reply::whole(code, "application/json", bytes)
+            }
         }
         Format::Yaml => yaml(code, &convert::serve(&object.value, kind, version))?,
         Format::Metadata => reply::json(code, &convert::metadata_only(&object.value)),
         Format::Table => {
             let rows = [Arc::clone(object)];
-            let text = table::whole(target, &rows, &object.version.to_string(), None, &request.query)?;
+            let text =
+                table::whole(target, &rows, &object.version.to_string(), None, &request.query)?;
             reply::whole(code, "application/json", text)
         }
     })
@@ -62,8 +72,9 @@ fn pretty(code: u16, bytes: &Bytes) -> Reply {
 }
 
 fn yaml(code: u16, value: &Value) -> ApiResult<Reply> {
-    let text = serde_saphyr::to_string(value)
-        .map_err(|error| Refusal::new(500, "InternalError", format!("failed to write YAML: {error}")))?;
+    let text = serde_saphyr::to_string(value).map_err(|error| {
+        Refusal::new(500, "InternalError", format!("failed to write YAML: {error}"))
+    })?;
     Ok(reply::whole(code, "application/yaml", text))
 }
 
@@ -105,7 +116,9 @@ impl Selection {
     /// The selected objects of the current state, in order.
     pub(crate) fn of(&self, state: &State, kind: &Kind) -> Vec<Arc<Object>> {
         let Some(found) = state.store.table(&kind.table) else { return Vec::new() };
-        if let (Some(name), false) = (self.fields.name(), self.namespace.is_empty() && kind.namespaced) {
+        if let (Some(name), false) =
+            (self.fields.name(), self.namespace.is_empty() && kind.namespaced)
+        {
             let one = found.get(&Key::new(&self.namespace, name));
             return one.filter(|object| self.matches(&object.value)).cloned().into_iter().collect();
         }
@@ -123,7 +136,12 @@ struct Page {
 }
 
 /// Answers with the objects of a collection.
-pub(crate) fn list(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn list(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let format = accept::format(&request.headers)?;
     let selection = Selection::parse(target, params)?;
     let page = page(&api.read(), target, params, &selection)?;
@@ -144,7 +162,11 @@ pub(crate) fn list(api: &Api, request: &Request, target: &Target, params: &Param
         }
         Format::Json | Format::Discovery => {
             let text = list_text(target, &page.objects, &metadata);
-            Ok(if is_pretty(request) { pretty(200, &text) } else { reply::whole(200, "application/json", text) })
+            Ok(if is_pretty(request) {
+                pretty(200, &text)
+            } else {
+                reply::whole(200, "application/json", text)
+            })
         }
         Format::Yaml => {
             let text = list_text(target, &page.objects, &metadata);
@@ -203,7 +225,8 @@ fn page(state: &State, target: &Target, params: &Params, selection: &Selection) 
     if let Some(start) = start {
         objects.retain(|object| Key::of(&object.value) >= start);
     }
-    let limit = params.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let limit =
+        params.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let next = objects.get(limit).map(|object| (Key::of(&object.value), objects.len() - limit));
     objects.truncate(limit);
     Ok(Page { objects, version, next })
@@ -224,21 +247,27 @@ fn list_position(state: &State, params: &Params) -> ApiResult<(u64, Option<Key>)
     match (params.resource_version_match.as_str(), version) {
         ("", None) => Ok((now, None)),
         ("", Some(version)) | ("NotOlderThan", Some(version)) if version <= now => Ok((now, None)),
-        ("Exact", Some(0)) => {
-            Err(Refusal::bad_request("resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\""))
-        }
+        ("Exact", Some(0)) => Err(Refusal::bad_request(
+            "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
+        )),
         ("Exact", Some(version)) if version <= now => Ok((version, None)),
         ("" | "NotOlderThan" | "Exact", Some(version)) => Err(too_large(version, now)),
         ("NotOlderThan" | "Exact", None) => Err(Refusal::bad_request(
             "resourceVersionMatch is forbidden unless resourceVersion is provided",
         )),
-        (other, _) => Err(Refusal::bad_request(format!("resourceVersionMatch {other:?} is not supported"))),
+        (other, _) => {
+            Err(Refusal::bad_request(format!("resourceVersionMatch {other:?} is not supported")))
+        }
     }
 }
 
 /// The refusal of a resourceVersion that is still to come.
 pub(crate) fn too_large(version: u64, now: u64) -> Refusal {
-    let refusal = Refusal::new(504, "Timeout", format!("Too large resource version: {version}, current: {now}"));
+    let refusal = Refusal::new(
+        504,
+        "Timeout",
+        format!("Too large resource version: {version}, current: {now}"),
+    );
     refusal.causes(&[super::refusal::Cause {
         field: String::new(),
         reason: "ResourceVersionTooLarge",

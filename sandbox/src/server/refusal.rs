@@ -36,8 +36,11 @@ impl Cause {
 
     /// A value is missing.
     pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
-        let message =
-            if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
+        let message = if detail.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {detail}")
+        };
         Self::new(field, "FieldValueRequired", message)
     }
 
@@ -48,15 +51,22 @@ impl Cause {
 
     /// A value of the wrong JSON type.
     pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self::new(field, "FieldValueTypeInvalid", format!("Invalid value: {}: {detail}", quoted_type(value)))
+        Self::new(
+            field,
+            "FieldValueTypeInvalid",
+            format!("Invalid value: {}: {detail}", quoted_type(value)),
+        )
     }
 
     /// A value that is not one of a fixed set.
     pub(crate) fn unsupported(field: impl Into<String>, value: &Value, allowed: &[&str]) -> Self {
         let mut allowed: Vec<String> = allowed.iter().map(|text| format!("{text:?}")).collect();
         allowed.sort();
-        let message =
-            format!("Unsupported value: {}: supported values: {}", brief(value), allowed.join(", "));
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            brief(value),
+            allowed.join(", ")
+        );
         Self::new(field, "FieldValueNotSupported", message)
     }
 
@@ -174,7 +184,8 @@ impl Refusal {
 
     /// 409: an object of that name exists.
     pub(crate) fn already_exists(resource: ResourceName<'_>, name: &str) -> Self {
-        Self::new(409, "AlreadyExists", format!("{resource} {name:?} already exists")).about(resource, name)
+        Self::new(409, "AlreadyExists", format!("{resource} {name:?} already exists"))
+            .about(resource, name)
     }
 
     /// 409: the object is not in the state that the writer expects.
@@ -185,8 +196,7 @@ impl Refusal {
 
     /// 409: the object was written since the writer read it.
     pub(crate) fn modified(resource: ResourceName<'_>, name: &str) -> Self {
-        let why =
-            "the object has been modified; please apply your changes to the latest version and try again";
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(resource, name, why)
     }
 
@@ -219,7 +229,8 @@ impl Refusal {
 
     /// 403: the user, or the state of the cluster, does not allow it.
     pub(crate) fn forbidden(resource: ResourceName<'_>, name: &str, why: &str) -> Self {
-        let subject = if name.is_empty() { format!("{resource}") } else { format!("{resource} {name:?}") };
+        let subject =
+            if name.is_empty() { format!("{resource}") } else { format!("{resource} {name:?}") };
         Self::new(403, "Forbidden", format!("{subject} is forbidden: {why}")).about(resource, name)
     }
 
@@ -235,12 +246,20 @@ impl Refusal {
 
     /// 405: the path exists, the verb does not.
     pub(crate) fn method_not_allowed() -> Self {
-        Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        Self::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        )
     }
 
     /// 501: part of the Kubernetes API that this server leaves out.
     pub(crate) fn not_implemented(what: &str) -> Self {
-        Self::new(501, "NotImplemented", format!("{what} is not implemented by the kai sandbox API server"))
+        Self::new(
+            501,
+            "NotImplemented",
+            format!("{what} is not implemented by the kai sandbox API server"),
+        )
     }
 
     /// 429: the eviction would break a disruption budget.

@@ -32,8 +32,11 @@ pub(crate) struct Target {
 
 /// Finds what a path names.
 pub(crate) fn route(kinds: &Kinds, path: &str) -> ApiResult<Route> {
-    let segments: Vec<String> =
-        path.split('/').filter(|segment| !segment.is_empty()).map(decode).collect::<ApiResult<_>>()?;
+    let segments: Vec<String> = path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .map(decode)
+        .collect::<ApiResult<_>>()?;
     let words: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (group, version, rest) = match words.as_slice() {
         ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
@@ -59,7 +62,9 @@ fn resource(kinds: &Kinds, group: &str, version: &str, rest: &[&str]) -> ApiResu
         })
     };
     let target = match rest {
-        ["namespaces", name, "status" | "finalize"] if group.is_empty() => make("namespaces", "", name, rest[2])?,
+        ["namespaces", name, "status" | "finalize"] if group.is_empty() => {
+            make("namespaces", "", name, rest[2])?
+        }
         ["namespaces", namespace, plural, tail @ ..] => {
             let target = match tail {
                 [] => make(plural, namespace, "", "")?,

@@ -42,6 +42,32 @@ pub(crate) struct Schema {
     pub(crate) map_atomic: bool,
     /// Whether CEL rules are here or below.
     pub(crate) has_rules: bool,
+    /// The name of the built-in type that says the rest.
+    pub(crate) reference: Option<String>,
+    /// A Kubernetes quantity: a number or a text.
+    pub(crate) quantity: bool,
+    /// The merge key of a list in a strategic merge patch.
+    pub(crate) merge_key: Option<String>,
+    /// Whether a strategic merge patch merges a list of plain values as a set.
+    pub(crate) merges_set: bool,
+    /// The value of an absent field that is a key of its list.
+    pub(crate) key_default: Option<Value>,
+}
+
+impl Schema {
+    /// This schema, or the built-in type that it names.
+    pub(crate) fn resolved(&self) -> &Self {
+        match self.reference.as_deref() {
+            Some(name) => super::types::schema(name),
+            None => self,
+        }
+    }
+
+    /// The schema of a field: its own, or that of all fields of a map.
+    pub(crate) fn field(&self, name: &str) -> Option<&Self> {
+        let here = self.resolved();
+        here.properties.get(name).or(here.additional.as_deref())
+    }
 }
 
 /// The JSON type that a schema asks for.
@@ -93,6 +119,8 @@ pub(crate) struct Compiled {
     pub(crate) schema: Schema,
     /// The compiled CEL rules, when there are any.
     pub(crate) rules: Option<CompiledSchema>,
+    /// The schema as a CustomResourceDefinition gives it.
+    pub(crate) source: Option<Value>,
 }
 
 impl std::fmt::Debug for Compiled {
@@ -102,15 +130,23 @@ impl std::fmt::Debug for Compiled {
 }
 
 impl Compiled {
+    /// The schema of a built-in type.
+    pub(crate) fn builtin(name: &str) -> Self {
+        let schema = Schema { reference: Some(name.to_owned()), ..Schema::default() };
+        Self { schema, rules: None, source: None }
+    }
+
     /// Parses a CRD's `openAPIV3Schema`.
     pub(crate) fn new(source: &Value) -> Result<Self, Cause> {
         let schema = parse::parse(source, "")?;
         let rules = schema.has_rules.then(|| compile_schema(source));
-        if let Some(error) = rules.as_ref().and_then(|rules| rules.compilation_errors().first().copied()) {
+        if let Some(error) =
+            rules.as_ref().and_then(|rules| rules.compilation_errors().first().copied())
+        {
             let why = format!("compilation failed: {error}");
             return Err(Cause::invalid("x-kubernetes-validations", &Value::Null, &why));
         }
-        Ok(Self { schema, rules })
+        Ok(Self { schema, rules, source: Some(source.clone()) })
     }
 }
 
@@ -118,34 +154,38 @@ fn of(target: &Target) -> Option<&Compiled> {
     target.kind.version(&target.version)?.schema.as_deref()
 }
 
-/// Drops or refuses unknown fields, then fills in defaults.
+/// Checks types of built-in kinds, drops or refuses unknown fields, then fills in the defaults of custom ones.
 pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>) -> ApiResult<()> {
     let Some(compiled) = of(target) else { return Ok(()) };
+    let kind = &target.kind.kind;
+    let handled = format!("{kind} in version {:?} cannot be handled as a {kind}", target.version);
+    if !target.kind.custom {
+        clean::coerce(&compiled.schema, value, "")
+            .map_err(|why| Refusal::bad_request(format!("{handled}: {why}")))?;
+    }
     let mut unknown = Vec::new();
     clean::prune_object(&compiled.schema, value, &mut unknown);
     match intent.params.field_validation {
         FieldValidation::Strict if !unknown.is_empty() => {
-            let list: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-            return Err(Refusal::bad_request(format!(
-                "{} in version {:?} cannot be handled as a {}: strict decoding error: {}",
-                target.kind.kind,
-                target.version,
-                target.kind.kind,
-                list.join(", ")
-            )));
+            let list: Vec<String> =
+                unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+            let message = format!("{handled}: strict decoding error: {}", list.join(", "));
+            return Err(Refusal::bad_request(message));
         }
         FieldValidation::Warn => {
             intent.warnings.extend(unknown.iter().map(|path| format!("unknown field {path:?}")));
         }
         FieldValidation::Strict | FieldValidation::Ignore => {}
     }
-    clean::default(&compiled.schema, value);
+    if target.kind.custom {
+        clean::default(&compiled.schema, value);
+    }
     Ok(())
 }
 
-/// Validates against the schema and its rules.
+/// Validates a custom resource against its schema and rules.
 pub(crate) fn check(target: &Target, value: &Value, old: Option<&Value>) -> ApiResult<()> {
-    let Some(compiled) = of(target) else { return Ok(()) };
+    let Some(compiled) = of(target).filter(|_| target.kind.custom) else { return Ok(()) };
     let mut causes = Vec::new();
     validation::validate(&compiled.schema, value, "", &mut causes);
     if let (true, Some(rules)) = (causes.is_empty(), &compiled.rules) {

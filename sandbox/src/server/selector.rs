@@ -43,7 +43,9 @@ impl Labels {
     /// Reads a `LabelSelector` object. An absent field selects everything.
     pub(crate) fn from_object(selector: &Value) -> Self {
         let mut requirements: Vec<Requirement> = Vec::new();
-        for (key, value) in selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten() {
+        for (key, value) in
+            selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten()
+        {
             let value = value.as_str().unwrap_or_default().to_owned();
             requirements.push(Requirement::In(key.clone(), BTreeSet::from([value])));
         }
@@ -82,13 +84,17 @@ impl Labels {
 
 impl std::fmt::Display for Labels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let join = |values: &BTreeSet<String>| values.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+        let join = |values: &BTreeSet<String>| {
+            values.iter().map(String::as_str).collect::<Vec<_>>().join(",")
+        };
         for (index, requirement) in self.0.iter().enumerate() {
             if index > 0 {
                 f.write_str(",")?;
             }
             match requirement {
-                Requirement::In(key, values) if values.len() == 1 => write!(f, "{key}={}", join(values))?,
+                Requirement::In(key, values) if values.len() == 1 => {
+                    write!(f, "{key}={}", join(values))?
+                }
                 Requirement::In(key, values) => write!(f, "{key} in ({})", join(values))?,
                 Requirement::NotIn(key, values) => write!(f, "{key} notin ({})", join(values))?,
                 Requirement::Exists(key) => f.write_str(key)?,
@@ -135,7 +141,10 @@ fn requirement(part: &str) -> Result<Requirement, String> {
         if let Some((key, rest)) = part.split_once(operator) {
             let inner = rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
             let inner = inner.ok_or_else(|| format!("expected (values) after{operator}"))?;
-            let values = inner.split(',').map(|value| label_value(value.trim())).collect::<Result<_, _>>()?;
+            let values = inner
+                .split(',')
+                .map(|value| label_value(value.trim()))
+                .collect::<Result<_, _>>()?;
             return Ok(make(label_key(key)?, values));
         }
     }
@@ -143,14 +152,22 @@ fn requirement(part: &str) -> Result<Requirement, String> {
         if let Some((key, value)) = part.split_once(operator) {
             let values = BTreeSet::from([label_value(value.trim())?]);
             let key = label_key(key)?;
-            return Ok(if negated { Requirement::NotIn(key, values) } else { Requirement::In(key, values) });
+            return Ok(if negated {
+                Requirement::NotIn(key, values)
+            } else {
+                Requirement::In(key, values)
+            });
         }
     }
     for (operator, greater) in [('>', true), ('<', false)] {
         if let Some((key, value)) = part.split_once(operator) {
             let than = value.trim().parse().map_err(|_| format!("{value:?} is not an integer"))?;
             let key = label_key(key)?;
-            return Ok(if greater { Requirement::Greater(key, than) } else { Requirement::Less(key, than) });
+            return Ok(if greater {
+                Requirement::Greater(key, than)
+            } else {
+                Requirement::Less(key, than)
+            });
         }
     }
     Ok(Requirement::Exists(label_key(part)?))

@@ -21,7 +21,12 @@ use super::reply::{self, Reply};
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
 
 /// Accepts connections until cancelled.
-pub(super) async fn serve(listener: TcpListener, tls: TlsAcceptor, api: Arc<Api>, stop: CancellationToken) {
+pub(super) async fn serve(
+    listener: TcpListener,
+    tls: TlsAcceptor,
+    api: Arc<Api>,
+    stop: CancellationToken,
+) {
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
@@ -66,7 +71,11 @@ async fn one(api: &Arc<Api>, request: http::Request<Incoming>) -> Reply {
             let message = format!("Request entity too large: limit is {BODY_BYTES_MAX}");
             return reply::refusal(&Refusal::new(413, "RequestEntityTooLarge", message));
         }
-        Err(error) => return reply::refusal(&Refusal::bad_request(format!("failed to read the body: {error}"))),
+        Err(error) => {
+            return reply::refusal(&Refusal::bad_request(format!(
+                "failed to read the body: {error}"
+            )));
+        }
     };
     match api.authenticate(&parts.headers) {
         Ok(user) => api.answer(Request::new(parts, body, user)),

@@ -168,7 +168,10 @@ pub(crate) struct Store {
 
 impl Store {
     /// An empty store that keeps `events_max` events a table and tells `feed` of every write.
-    pub(crate) fn new(events_max: usize, feed: tokio::sync::mpsc::UnboundedSender<Written>) -> Self {
+    pub(crate) fn new(
+        events_max: usize,
+        feed: tokio::sync::mpsc::UnboundedSender<Written>,
+    ) -> Self {
         Self {
             // The first versions of a real cluster are taken by its own start as well; 0 and 1 have special meanings.
             version: 100,

@@ -33,7 +33,9 @@ pub(crate) fn prepare_create(
         ("", "pods") => prepare_pod(state, value)?,
         ("", "namespaces") => prepare_namespace(value),
         ("", "secrets") => merge_string_data(value),
-        ("apiextensions.k8s.io", "customresourcedefinitions") => crd::prepare(value, &object::now_text()),
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            crd::prepare(value, &object::now_text())
+        }
         ("batch", "jobs") => prepare_job(value),
         _ => {}
     }
@@ -51,7 +53,8 @@ fn prepare_namespace(value: &mut Value) {
 
 fn merge_string_data(value: &mut Value) {
     use base64::Engine as _;
-    let Some(Value::Object(plain)) = value.as_object_mut().and_then(|fields| fields.shift_remove("stringData"))
+    let Some(Value::Object(plain)) =
+        value.as_object_mut().and_then(|fields| fields.shift_remove("stringData"))
     else {
         return;
     };
@@ -97,11 +100,15 @@ fn set_priority(state: &State, value: &mut Value) -> ApiResult<()> {
         }
         found
     };
-    let number = class.and_then(|class| class.value.get("value").and_then(Value::as_i64)).unwrap_or(0);
-    let policy = class.map_or("", |class| object::text(&class.value, "/preemptionPolicy")).to_owned();
+    let number =
+        class.and_then(|class| class.value.get("value").and_then(Value::as_i64)).unwrap_or(0);
+    let policy =
+        class.map_or("", |class| object::text(&class.value, "/preemptionPolicy")).to_owned();
     let name = class.map(|class| object::name(&class.value).to_owned());
     let spec = object::child_mut(value, "spec");
-    if let Some(given) = spec.get("priority").and_then(Value::as_i64).filter(|given| *given != number) {
+    if let Some(given) =
+        spec.get("priority").and_then(Value::as_i64).filter(|given| *given != number)
+    {
         let pods = super::refusal::ResourceName { group: "", plural: "pods" };
         let why = format!(
             "the integer value of priority ({given}) must not be provided in pod spec; priority admission controller \
@@ -131,7 +138,10 @@ fn prepare_job(value: &mut Value) {
         "job-name": name,
     });
     let spec = object::child_mut(value, "spec");
-    spec.insert("selector".to_owned(), json!({ "matchLabels": { "batch.kubernetes.io/controller-uid": uid } }));
+    spec.insert(
+        "selector".to_owned(),
+        json!({ "matchLabels": { "batch.kubernetes.io/controller-uid": uid } }),
+    );
     if let Some(template) = spec.get_mut("template") {
         let metadata = object::child_mut(template, "metadata");
         let slot = metadata.entry("labels").or_insert_with(|| json!({}));

@@ -1,13 +1,53 @@
 //! `meta.k8s.io/v1` Tables: what `kubectl get` prints.
 
+mod builtin;
+mod duration;
+mod json_path;
+mod pods;
+
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use self::duration::human;
 use super::convert;
 use super::object::{self, Object};
 use super::refusal::{ApiResult, Refusal};
 use super::route::Target;
+
+/// A column: its name, type and priority (0 is always shown, 1 with `-o wide`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    name: String,
+    kind: String,
+    format: String,
+    description: String,
+    priority: i64,
+}
+
+impl Column {
+    fn new(name: &str, kind: &str, priority: i64) -> Self {
+        let format = if name == "Name" { "name" } else { "" };
+        Self {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            format: format.to_owned(),
+            description: String::new(),
+            priority,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "type": self.kind,
+            "format": self.format,
+            "description": self.description,
+            "priority": self.priority,
+        })
+    }
+}
 
 /// A Table with its column definitions.
 pub(crate) fn whole(
@@ -18,10 +58,7 @@ pub(crate) fn whole(
     query: &str,
 ) -> ApiResult<String> {
     let rows = rows(target, objects, query)?;
-    let definitions = json!([
-        { "name": "Name", "type": "string", "format": "name", "description": "", "priority": 0 },
-        { "name": "Created At", "type": "date", "format": "", "description": "", "priority": 0 },
-    ]);
+    let definitions = columns(target).iter().map(Column::to_json).collect();
     let metadata = metadata.unwrap_or_else(|| json!({ "resourceVersion": version }));
     Ok(table(&metadata, definitions, rows))
 }
@@ -60,15 +97,86 @@ pub(crate) fn bookmark(object: &Value) -> Value {
     })
 }
 
+fn columns(target: &Target) -> Vec<Column> {
+    let version = target.kind.version(&target.version).expect("routed to a served version");
+    if !target.kind.custom {
+        return builtin::columns(&target.kind);
+    }
+    let mut columns = vec![Column::new("Name", "string", 0)];
+    if version.columns.is_empty() {
+        columns.push(Column::new("Age", "date", 0));
+    }
+    columns.extend(version.columns.iter().map(|given| Column {
+        name: object::text(given, "/name").to_owned(),
+        kind: object::text(given, "/type").to_owned(),
+        format: object::text(given, "/format").to_owned(),
+        description: object::text(given, "/description").to_owned(),
+        priority: given.get("priority").and_then(Value::as_i64).unwrap_or(0),
+    }));
+    columns
+}
+
+fn cells(target: &Target, value: &Value, now: Timestamp) -> Vec<Value> {
+    if !target.kind.custom {
+        return builtin::cells(&target.kind, value, now);
+    }
+    let version = target.kind.version(&target.version).expect("routed to a served version");
+    let mut cells = vec![json!(object::name(value))];
+    if version.columns.is_empty() {
+        cells.push(json!(age(value, now)));
+    }
+    for column in &version.columns {
+        let found = json_path::find(value, object::text(column, "/jsonPath"));
+        cells.push(custom_cell(&found, object::text(column, "/type"), now));
+    }
+    cells
+}
+
+/// The cell of a custom column; only the first value found is shown, as kube-apiserver does.
+fn custom_cell(found: &[&Value], kind: &str, now: Timestamp) -> Value {
+    match (found.first(), kind) {
+        (None | Some(Value::Null), _) => Value::Null,
+        (Some(Value::String(text)), "date") => json!(since(text, now)),
+        (Some(value), "integer") => value.as_i64().map_or(Value::Null, |number| json!(number)),
+        (Some(value), "number") => value.as_f64().map_or(Value::Null, |number| json!(number)),
+        (Some(value), "boolean") => value.as_bool().map_or(Value::Null, |flag| json!(flag)),
+        (Some(Value::String(text)), _) => json!(text),
+        (Some(value), _) => json!(value.to_string()),
+    }
+}
+
+/// The time since `metadata.creationTimestamp`, as people read it.
+fn age(value: &Value, now: Timestamp) -> String {
+    since(object::text(value, "/metadata/creationTimestamp"), now)
+}
+
+/// The time since a timestamp, as people read it.
+fn since(timestamp: &str, now: Timestamp) -> String {
+    if timestamp.is_empty() {
+        return "<unknown>".to_owned();
+    }
+    match timestamp.parse::<Timestamp>() {
+        Ok(then) => human(now.duration_since(then).as_secs()),
+        Err(_) => "<invalid>".to_owned(),
+    }
+}
+
 fn rows(target: &Target, objects: &[Arc<Object>], query: &str) -> ApiResult<Vec<Value>> {
-    let include = query.split('&').find_map(|pair| pair.strip_prefix("includeObject=")).unwrap_or("Metadata");
+    let include =
+        query.split('&').find_map(|pair| pair.strip_prefix("includeObject=")).unwrap_or("Metadata");
+    let now = Timestamp::now();
     let rows = objects.iter().map(|found| {
-        let cells = json!([object::name(&found.value), object::text(&found.value, "/metadata/creationTimestamp")]);
+        let value = convert::serve(&found.value, &target.kind, &target.version);
+        let cells = cells(target, &found.value, now);
         let shown = match include {
             "None" => None,
-            "Metadata" | "" => Some(convert::metadata_only(&found.value)),
-            "Object" => Some(convert::serve(&found.value, &target.kind, &target.version).into_owned()),
-            other => return Err(Refusal::bad_request(format!("includeObject {other:?} is not supported"))),
+            "Metadata" | "" => Some(convert::metadata_only(&value)),
+            "Object" => Some(value.into_owned()),
+            other => {
+                return Err(Refusal::bad_request(format!(
+                    "includeObject {other:?} is not supported"
+                )));
+            }
         };
         Ok(match shown {
             Some(shown) => json!({ "cells": cells, "object": shown }),

@@ -23,11 +23,13 @@ pub(super) fn identity() -> Result<Identity, Error> {
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     authority.distinguished_name.push(DnType::CommonName, "kai sandbox");
-    let authority_certificate = authority.self_signed(&authority_key).map_err(Error::Certificate)?;
+    let authority_certificate =
+        authority.self_signed(&authority_key).map_err(Error::Certificate)?;
     let issuer = Issuer::new(authority, authority_key);
 
     let key = KeyPair::generate().map_err(Error::Certificate)?;
-    let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "kubernetes.default.svc".to_owned()];
+    let names =
+        vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "kubernetes.default.svc".to_owned()];
     let mut server = CertificateParams::new(names).map_err(Error::Certificate)?;
     server.distinguished_name.push(DnType::CommonName, "kai sandbox API server");
     let certificate = server.signed_by(&key, &issuer).map_err(Error::Certificate)?;

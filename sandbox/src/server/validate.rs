@@ -64,7 +64,11 @@ fn metadata(kind: &Kind, value: &Value) -> Vec<Cause> {
             causes.push(Cause::invalid("metadata.labels", &json!(key), &why));
         }
         let Some(text) = label.as_str() else {
-            causes.push(Cause::invalid("metadata.labels", label, &format!("the value of {key:?} is not a string")));
+            causes.push(Cause::invalid(
+                "metadata.labels",
+                label,
+                &format!("the value of {key:?} is not a string"),
+            ));
             continue;
         };
         if let Some(why) = names::label_value(text) {

@@ -27,7 +27,12 @@ const TIMEOUT_DEFAULT: Duration = Duration::from_secs(1800);
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// Answers with a stream of events.
-pub(crate) fn watch(api: &Arc<Api>, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn watch(
+    api: &Arc<Api>,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let format = accept::format(&request.headers)?;
     let selection = Selection::parse(target, params)?;
     check(target, params)?;
@@ -50,7 +55,8 @@ pub(crate) fn watch(api: &Arc<Api>, request: &Request, target: &Target, params: 
         position: asked.filter(|_| !from_state).unwrap_or(now),
         bookmarks: params.allow_watch_bookmarks,
         next_bookmark: Instant::now() + BOOKMARK_EVERY,
-        deadline: Instant::now() + params.timeout_seconds.map_or(TIMEOUT_DEFAULT, Duration::from_secs),
+        deadline: Instant::now()
+            + params.timeout_seconds.map_or(TIMEOUT_DEFAULT, Duration::from_secs),
         waiting: BytesMut::new(),
         headed: false,
         ended: false,
@@ -169,7 +175,8 @@ impl Watcher {
 
     /// Emits an event as this watch sees it: an object that starts to match is added, one that stops is deleted.
     fn offer(&mut self, event: &Event) {
-        let matched = event.before.as_ref().is_some_and(|before| self.selection.matches(&before.value));
+        let matched =
+            event.before.as_ref().is_some_and(|before| self.selection.matches(&before.value));
         let matches = self.selection.matches(&event.object.value);
         match (event.change, matched, matches) {
             (Change::Added | Change::Modified, false, true) => self.emit("ADDED", &event.object),
@@ -181,7 +188,8 @@ impl Watcher {
                 let gone = Arc::new(Object::new(before.value.clone(), event.object.version));
                 self.emit("DELETED", &gone);
             }
-            (Change::Added, true, _) | (Change::Added | Change::Modified | Change::Deleted, false, _) => {}
+            (Change::Added, true, _)
+            | (Change::Added | Change::Modified | Change::Deleted, false, _) => {}
         }
     }
 

@@ -68,7 +68,12 @@ impl State {
 }
 
 /// POST to a collection.
-pub(crate) fn create(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn create(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let value = body(request, target)?;
     let mut intent = Intent::of(request, params);
     if target.kind.namespaced && target.namespace.is_empty() {
@@ -99,7 +104,9 @@ pub(crate) fn insert(
 ) -> ApiResult<Arc<Object>> {
     let kind = &target.kind;
     if !object::text(&value, "/metadata/resourceVersion").is_empty() {
-        return Err(Refusal::bad_request("resourceVersion should not be set on objects to be created"));
+        return Err(Refusal::bad_request(
+            "resourceVersion should not be set on objects to be created",
+        ));
     }
     if kind.namespaced {
         object::set_metadata(&mut value, "namespace", json!(target.namespace));
@@ -145,11 +152,15 @@ fn check_namespace(state: &State, target: &Target, name: &str) -> ApiResult<()> 
     let namespace = &target.namespace;
     let found = state.store.get(&TableId::new("", "namespaces"), &Key::new("", namespace));
     let Some(found) = found else {
-        return Err(Refusal::not_found(ResourceName { group: "", plural: "namespaces" }, namespace));
+        return Err(Refusal::not_found(
+            ResourceName { group: "", plural: "namespaces" },
+            namespace,
+        ));
     };
     if object::is_deleting(&found.value) {
-        let why =
-            format!("unable to create new content in namespace {namespace} because it is being terminated");
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
         let cause = Cause {
             field: "metadata.namespace".to_owned(),
             reason: "NamespaceTerminating",
@@ -183,7 +194,12 @@ fn name(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
 }
 
 /// PUT of an object or of its status.
-pub(crate) fn update(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn update(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let value = body(request, target)?;
     let mut intent = Intent::of(request, params);
     check_url_name(target, &value)?;
@@ -219,7 +235,12 @@ fn check_url_name(target: &Target, value: &Value) -> ApiResult<()> {
 }
 
 /// PATCH of an object or of its status.
-pub(crate) fn patch(api: &Api, request: &Request, target: &Target, params: &Params) -> ApiResult<Reply> {
+pub(crate) fn patch(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    params: &Params,
+) -> ApiResult<Reply> {
     let mut intent = Intent::of(request, params);
     let parsed = patch::Patch::parse(request, target, params)?;
     let mut state = api.write();
@@ -227,7 +248,9 @@ pub(crate) fn patch(api: &Api, request: &Request, target: &Target, params: &Para
     let old = match found {
         Ok(old) => old,
         Err(refusal) => {
-            let (true, Some(value)) = (target.subresource.is_empty(), parsed.creates(target, &intent)?) else {
+            let (true, Some(value)) =
+                (target.subresource.is_empty(), parsed.creates(target, &intent)?)
+            else {
                 return Err(refusal);
             };
             let object = insert(&mut state, target, value, &mut intent)?;
@@ -286,11 +309,14 @@ fn check_guards(target: &Target, old: &Value, new: &Value) -> ApiResult<()> {
     let (resource, name) = (target.kind.resource(), object::name(old));
     let (have, want) = (object::uid(old), object::uid(new));
     if !want.is_empty() && want != have {
-        let why = format!("Precondition failed: UID in precondition: {want}, UID in object meta: {have}");
+        let why =
+            format!("Precondition failed: UID in precondition: {want}, UID in object meta: {have}");
         return Err(Refusal::conflict(resource, name, &why));
     }
-    let (have, want) =
-        (object::text(old, "/metadata/resourceVersion"), object::text(new, "/metadata/resourceVersion"));
+    let (have, want) = (
+        object::text(old, "/metadata/resourceVersion"),
+        object::text(new, "/metadata/resourceVersion"),
+    );
     if !want.is_empty() && want != have {
         return Err(Refusal::modified(resource, name));
     }

@@ -29,7 +29,8 @@ pub(crate) struct Attributes<'a> {
 
 /// Whether a rule of a role that is bound to the user allows it.
 pub(crate) fn allows(state: &State, user: &User, attributes: &Attributes<'_>) -> bool {
-    user.is_master() || rules(state, user, attributes.namespace).iter().any(|rule| covers(rule, attributes))
+    user.is_master()
+        || rules(state, user, attributes.namespace).iter().any(|rule| covers(rule, attributes))
 }
 
 /// The refusal, in kube-apiserver's words.
@@ -97,7 +98,10 @@ fn binds(binding: &Object, user: &User) -> bool {
 
 fn covers(rule: &Value, attributes: &Attributes<'_>) -> bool {
     let has = |field: &str, fits: &dyn Fn(&str) -> bool| {
-        object::array(rule, field).iter().filter_map(Value::as_str).any(|item| item == "*" || fits(item))
+        object::array(rule, field)
+            .iter()
+            .filter_map(Value::as_str)
+            .any(|item| item == "*" || fits(item))
     };
     let full = if attributes.subresource.is_empty() {
         attributes.resource.to_owned()

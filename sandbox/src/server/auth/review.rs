@@ -28,7 +28,9 @@ pub(crate) fn review(api: &Api, request: &Request, target: &Target) -> ApiResult
             let groups: Vec<&str> = groups.collect();
             access(api, &User::new(object::text(&body, "/spec/user"), &groups), &body)
         }
-        "SelfSubjectRulesReview" => rules(api, &request.user, object::text(&body, "/spec/namespace")),
+        "SelfSubjectRulesReview" => {
+            rules(api, &request.user, object::text(&body, "/spec/namespace"))
+        }
         "SelfSubjectReview" => json!({ "userInfo": info(&request.user) }),
         "TokenReview" => match api.user_of(object::text(&body, "/spec/token")) {
             Some(user) => json!({ "authenticated": true, "user": info(&user) }),
@@ -66,7 +68,8 @@ fn access(api: &Api, user: &User, body: &Value) -> Value {
 
 fn rules(api: &Api, user: &User, namespace: &str) -> Value {
     let all = json!({ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] });
-    let resource_rules = if user.is_master() { vec![all] } else { rbac::rules(&api.read(), user, namespace) };
+    let resource_rules =
+        if user.is_master() { vec![all] } else { rbac::rules(&api.read(), user, namespace) };
     json!({
         "resourceRules": resource_rules,
         "nonResourceRules": [{ "verbs": ["get"], "nonResourceURLs": ["*"] }],

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::server::api::{Api, State};
-use crate::server::delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation, delete_object, is_due};
+use crate::server::delete::{
+    DeleteOptions, FOREGROUND, ORPHAN, Propagation, delete_object, is_due,
+};
 use crate::server::object::{self, Object};
 use crate::server::store::{Change, Key, TableId, Written};
 
@@ -24,7 +26,8 @@ pub(super) fn written(api: &Api, written: &Written) {
         Change::Added | Change::Modified => {
             if object::is_deleting(value) {
                 let finalizers = object::finalizers(value);
-                let (foreground, orphan) = (finalizers.contains(&FOREGROUND), finalizers.contains(&ORPHAN));
+                let (foreground, orphan) =
+                    (finalizers.contains(&FOREGROUND), finalizers.contains(&ORPHAN));
                 if foreground || orphan {
                     let mut state = api.write();
                     if orphan {
@@ -39,11 +42,18 @@ pub(super) fn written(api: &Api, written: &Written) {
                 collect(&mut state, &written.table, &Key::of(value), Propagation::Background);
             }
             // A dependent that no longer blocks its owner may let the owner go.
-            if written.event.before.as_ref().is_some_and(|before| !object::owners(&before.value).is_empty())
+            if written
+                .event
+                .before
+                .as_ref()
+                .is_some_and(|before| !object::owners(&before.value).is_empty())
                 && owners_changed(written)
             {
                 let mut state = api.write();
-                release_owners(&mut state, &written.event.before.as_ref().expect("checked above").value);
+                release_owners(
+                    &mut state,
+                    &written.event.before.as_ref().expect("checked above").value,
+                );
             }
         }
     }
@@ -51,14 +61,17 @@ pub(super) fn written(api: &Api, written: &Written) {
 
 fn owners_changed(written: &Written) -> bool {
     let before = written.event.before.as_ref();
-    before.is_none_or(|before| object::owners(&before.value) != object::owners(&written.event.object.value))
+    before.is_none_or(|before| {
+        object::owners(&before.value) != object::owners(&written.event.object.value)
+    })
 }
 
 /// Deletes an object none of whose owners exists any more.
 fn collect(state: &mut State, table: &TableId, key: &Key, propagation: Propagation) {
     let Some(found) = state.store.get(table, key).cloned() else { return };
     let owners = object::owners(&found.value);
-    let (present, gone): (Vec<&Value>, Vec<&Value>) = owners.iter().partition(|owner| exists(state, &found, owner));
+    let (present, gone): (Vec<&Value>, Vec<&Value>) =
+        owners.iter().partition(|owner| exists(state, &found, owner));
     if gone.is_empty() {
         return;
     }
@@ -127,7 +140,8 @@ fn is_blocked(state: &State, uid: &str) -> bool {
     state.store.dependents(uid).iter().any(|(table, key)| {
         state.store.get(table, key).is_some_and(|dependent| {
             object::owners(&dependent.value).iter().any(|owner| {
-                object::text(owner, "/uid") == uid && owner.get("blockOwnerDeletion") == Some(&json!(true))
+                object::text(owner, "/uid") == uid
+                    && owner.get("blockOwnerDeletion") == Some(&json!(true))
             })
         })
     })
@@ -140,7 +154,8 @@ fn release_owners(state: &mut State, dependent: &Value) {
     for uid in uids {
         let Some((table, key)) = state.store.by_uid(uid).cloned() else { continue };
         let Some(owner) = state.store.get(&table, &key) else { continue };
-        let waits = object::is_deleting(&owner.value) && object::finalizers(&owner.value).contains(&FOREGROUND);
+        let waits = object::is_deleting(&owner.value)
+            && object::finalizers(&owner.value).contains(&FOREGROUND);
         if waits && !is_blocked(state, uid) {
             finish(state, uid, FOREGROUND);
         }
@@ -150,7 +165,8 @@ fn release_owners(state: &mut State, dependent: &Value) {
 /// Takes a finalizer off, and the object away when it was the last.
 fn finish(state: &mut State, uid: &str, finalizer: &str) {
     let Some((table, key)) = state.store.by_uid(uid).cloned() else { return };
-    let (Some(found), Some(kind)) = (state.store.get(&table, &key).cloned(), state.kinds.of_table(&table).cloned())
+    let (Some(found), Some(kind)) =
+        (state.store.get(&table, &key).cloned(), state.kinds.of_table(&table).cloned())
     else {
         return;
     };

@@ -19,17 +19,29 @@ pub(super) fn written(api: &Api, written: &Written) {
         match written.event.change {
             Change::Added => {
                 let account = json!({ "metadata": { "name": "default" } });
-                super::make(&mut api.write(), ("", "serviceaccounts"), object::name(value), account);
+                super::make(
+                    &mut api.write(),
+                    ("", "serviceaccounts"),
+                    object::name(value),
+                    account,
+                );
             }
-            Change::Modified if object::is_deleting(value) => empty(&mut api.write(), object::name(value)),
+            Change::Modified if object::is_deleting(value) => {
+                empty(&mut api.write(), object::name(value))
+            }
             Change::Modified | Change::Deleted => {}
         }
         return;
     }
-    if crd::is_table(&written.table) && object::is_deleting(value) && written.event.change == Change::Modified {
+    if crd::is_table(&written.table)
+        && object::is_deleting(value)
+        && written.event.change == Change::Modified
+    {
         let mut state = api.write();
-        let table =
-            TableId::new(object::text(value, "/spec/group"), object::text(value, "/spec/names/plural"));
+        let table = TableId::new(
+            object::text(value, "/spec/group"),
+            object::text(value, "/spec/names/plural"),
+        );
         clear(&mut state, &table, "");
         finish_definition(&mut state, &table);
         return;
@@ -56,13 +68,23 @@ fn empty(state: &mut State, namespace: &str) {
 
 fn clear(state: &mut State, table: &TableId, namespace: &str) {
     let Some(kind) = state.kinds.of_table(table).cloned() else { return };
-    let objects: Vec<Arc<Object>> =
-        state.store.table(table).into_iter().flat_map(|table| table.in_namespace(namespace)).cloned().collect();
+    let objects: Vec<Arc<Object>> = state
+        .store
+        .table(table)
+        .into_iter()
+        .flat_map(|table| table.in_namespace(namespace))
+        .cloned()
+        .collect();
     for found in objects.iter().filter(|found| !object::is_deleting(&found.value)) {
-        let options =
-            DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
+        let options = DeleteOptions {
+            propagation: Some(Propagation::Background),
+            ..DeleteOptions::default()
+        };
         if let Err(refusal) = delete_object(state, &kind, found, &options) {
-            tracing::debug!(message = refusal.message(), "failed to delete an object of a namespace");
+            tracing::debug!(
+                message = refusal.message(),
+                "failed to delete an object of a namespace"
+            );
         }
     }
 }
@@ -76,7 +98,8 @@ fn finish_namespace(state: &mut State, namespace: &str) {
     if !object::is_deleting(&found.value) {
         return;
     }
-    let left = state.store.tables().any(|(_, objects)| objects.in_namespace(namespace).next().is_some());
+    let left =
+        state.store.tables().any(|(_, objects)| objects.in_namespace(namespace).next().is_some());
     if left {
         return;
     }

@@ -1,7 +1,11 @@
 //! The built-in resources, one row each.
 
+use std::sync::Arc;
+
 use super::{Kind, Scale, Version};
+use crate::server::schema::Compiled;
 use crate::server::store::TableId;
+use crate::server::types;
 
 /// Which optional parts a built-in resource has.
 #[derive(Clone, Copy)]
@@ -55,7 +59,13 @@ const ROWS: &[Row] = &[
     row("apps", V1, "controllerrevisions", "ControllerRevision", ("", "n")),
     row("batch", V1, "jobs", "Job", ("", "ngsa")),
     row("batch", V1, "cronjobs", "CronJob", ("cj", "ngsa")),
-    row("autoscaling", &["v2"], "horizontalpodautoscalers", "HorizontalPodAutoscaler", ("hpa", "nsa")),
+    row(
+        "autoscaling",
+        &["v2"],
+        "horizontalpodautoscalers",
+        "HorizontalPodAutoscaler",
+        ("hpa", "nsa"),
+    ),
     row("policy", V1, "poddisruptionbudgets", "PodDisruptionBudget", ("pdb", "ngs")),
     row("scheduling.k8s.io", V1, "priorityclasses", "PriorityClass", ("pc", "g")),
     row("storage.k8s.io", V1, "storageclasses", "StorageClass", ("sc", "")),
@@ -76,7 +86,13 @@ const ROWS: &[Row] = &[
     row(DRA, V1, "resourceclaims", "ResourceClaim", ("", "ns")),
     row(DRA, V1, "resourceclaimtemplates", "ResourceClaimTemplate", ("", "n")),
     row(DRA, V1, "resourceslices", "ResourceSlice", ("", "g")),
-    row("apiextensions.k8s.io", V1, "customresourcedefinitions", "CustomResourceDefinition", ("crd crds", "gs")),
+    row(
+        "apiextensions.k8s.io",
+        V1,
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        ("crd crds", "gs"),
+    ),
     row(AUTHENTICATION, V1, "tokenreviews", "TokenReview", ("", "r")),
     row(AUTHENTICATION, V1, "selfsubjectreviews", "SelfSubjectReview", ("", "r")),
     row(AUTHORIZATION, V1, "subjectaccessreviews", "SubjectAccessReview", ("", "r")),
@@ -101,7 +117,8 @@ fn kind(row: &Row) -> Kind {
         name: (*name).to_owned(),
         status: has('s'),
         scale: scale.clone(),
-        schema: None,
+        schema: types::of_kind(row.group, name, row.kind)
+            .map(|definition| Arc::new(Compiled::builtin(definition.name))),
         columns: Vec::new(),
         selectable_fields: Vec::new(),
         warning: None,

@@ -4,49 +4,33 @@ use serde_json::{Map, Value};
 
 use crate::server::refusal::{ApiResult, Refusal};
 use crate::server::route::Target;
+use crate::server::schema::Schema;
 
 /// Applies a strategic merge patch.
-pub(super) fn merge(mut old: Value, patch: &Value, _target: &Target) -> ApiResult<Value> {
-    merge_value(&mut old, patch, "")?;
+pub(super) fn merge(mut old: Value, patch: &Value, target: &Target) -> ApiResult<Value> {
+    let version = target.kind.version(&target.version);
+    let schema =
+        version.and_then(|version| version.schema.as_ref()).map(|compiled| &compiled.schema);
+    merge_value(&mut old, patch, schema)?;
     Ok(old)
 }
 
-/// The merge key of the list at a field, by the name of the field and of the one above it; `None` for atomic lists.
-///
-/// # Source
-///
-/// `x-kubernetes-patch-merge-key` in kube-apiserver's OpenAPI documents.
-fn merge_key(parent: &str, field: &str) -> Option<&'static str> {
-    Some(match (parent, field) {
-        (_, "containers" | "initContainers" | "ephemeralContainers" | "env" | "volumes" | "imagePullSecrets") => "name",
-        (_, "resourceClaims") => "name",
-        ("status", "resourceClaimStatuses") => "name",
-        ("spec", "topologySpreadConstraints") => "topologyKey",
-        (_, "hostAliases" | "podIPs" | "hostIPs") => "ip",
-        (_, "volumeMounts") => "mountPath",
-        (_, "volumeDevices") => "devicePath",
-        ("spec", "ports") => "port",
-        (_, "ports") => "containerPort",
-        ("status", "conditions" | "addresses") => "type",
-        ("metadata", "ownerReferences") => "uid",
-        ("", "secrets") => "name",
-        _ => return None,
-    })
+fn directive(value: &Value) -> &str {
+    value.get("$patch").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Lists of plain values that are merged as sets.
-fn is_set(parent: &str, field: &str) -> bool {
-    matches!((parent, field), ("metadata", "finalizers") | ("spec", "podCIDRs"))
-}
-
-fn merge_value(old: &mut Value, patch: &Value, name: &str) -> ApiResult<()> {
-    let (Some(_), Some(changes)) = (old.as_object(), patch.as_object()) else {
+fn merge_value(old: &mut Value, patch: &Value, schema: Option<&Schema>) -> ApiResult<()> {
+    let (true, Some(changes)) = (old.is_object(), patch.as_object()) else {
         *old = strip(patch);
         return Ok(());
     };
-    if changes.get("$patch").and_then(Value::as_str) == Some("replace") {
-        *old = strip(patch);
-        return Ok(());
+    match directive(patch) {
+        "" | "merge" => {}
+        "replace" => {
+            *old = strip(patch);
+            return Ok(());
+        }
+        other => return Err(Refusal::bad_request(format!("unknown $patch directive {other:?}"))),
     }
     let fields = old.as_object_mut().expect("checked above");
     if let Some(kept) = changes.get("$retainKeys").and_then(Value::as_array) {
@@ -56,35 +40,45 @@ fn merge_value(old: &mut Value, patch: &Value, name: &str) -> ApiResult<()> {
         if let Some(list) = key.strip_prefix("$deleteFromPrimitiveList/") {
             delete_items(fields, list, change);
         } else if !key.starts_with('$') {
-            merge_field(fields, key, change, name)?;
+            merge_field(fields, key, change, schema.and_then(|schema| schema.field(key)))?;
         }
     }
     for (key, order) in changes {
         if let Some(list) = key.strip_prefix("$setElementOrder/") {
-            order_items(fields, list, order, merge_key(name, list));
+            let by = schema.and_then(|schema| schema.field(list)?.merge_key.as_deref());
+            order_items(fields, list, order, by);
         }
     }
     Ok(())
 }
 
-fn merge_field(fields: &mut Map<String, Value>, key: &str, change: &Value, parent: &str) -> ApiResult<()> {
+fn merge_field(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    change: &Value,
+    schema: Option<&Schema>,
+) -> ApiResult<()> {
     match change {
         Value::Null => {
             fields.shift_remove(key);
         }
-        Value::Object(inner) if inner.get("$patch").and_then(Value::as_str) == Some("delete") => {
+        Value::Object(_) if directive(change) == "delete" => {
             fields.shift_remove(key);
         }
         Value::Object(_) => {
             let slot = fields.entry(key).or_insert_with(|| Value::Object(Map::new()));
-            merge_value(slot, change, key)?;
+            merge_value(slot, change, schema)?;
         }
         Value::Array(items) => {
             let slot = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             let old = slot.as_array().cloned().unwrap_or_default();
-            *slot = Value::Array(match merge_key(parent, key) {
-                Some(by) => merge_list(old, items, by, key)?,
-                None if is_set(parent, key) => merge_set(old, items),
+            let by = schema.and_then(|schema| schema.merge_key.as_deref());
+            *slot = Value::Array(match by {
+                Some(by) => {
+                    let inner = schema.and_then(|schema| schema.items.as_deref());
+                    merge_list(old, items, (by, key), inner)?
+                }
+                None if schema.is_some_and(|schema| schema.merges_set) => merge_set(old, items),
                 None => items.iter().map(strip).collect(),
             });
         }
@@ -104,24 +98,30 @@ fn merge_set(mut old: Vec<Value>, items: &[Value]) -> Vec<Value> {
     old
 }
 
-fn merge_list(mut old: Vec<Value>, items: &[Value], by: &str, name: &str) -> ApiResult<Vec<Value>> {
-    let replaces = |item: &Value| item.get("$patch").and_then(Value::as_str) == Some("replace");
-    if items.iter().any(replaces) {
-        return Ok(items.iter().filter(|item| !replaces(item)).map(strip).collect());
+/// Merges a list by the key `by`; `name` is the list's, for messages.
+fn merge_list(
+    mut old: Vec<Value>,
+    items: &[Value],
+    (by, name): (&str, &str),
+    schema: Option<&Schema>,
+) -> ApiResult<Vec<Value>> {
+    if items.iter().any(|item| directive(item) == "replace") {
+        return Ok(items.iter().filter(|item| directive(item) != "replace").map(strip).collect());
     }
     for item in items {
         let Some(key) = item.get(by) else {
-            let message = format!("failed to apply the patch: an item of {name} does not contain the merge key {by:?}");
+            let message = format!(
+                "failed to apply the patch: an item of {name} does not contain the merge key {by:?}"
+            );
             return Err(Refusal::bad_request(message));
         };
         let place = old.iter().position(|have| have.get(by) == Some(key));
-        let deletes = item.get("$patch").and_then(Value::as_str) == Some("delete");
-        match (place, deletes) {
+        match (place, directive(item) == "delete") {
             (Some(place), true) => {
                 old.remove(place);
             }
             (None, true) => {}
-            (Some(place), false) => merge_value(&mut old[place], item, name)?,
+            (Some(place), false) => merge_value(&mut old[place], item, schema)?,
             (None, false) => old.push(strip(item)),
         }
     }
@@ -129,7 +129,9 @@ fn merge_list(mut old: Vec<Value>, items: &[Value], by: &str, name: &str) -> Api
 }
 
 fn delete_items(fields: &mut Map<String, Value>, list: &str, gone: &Value) {
-    let (Some(items), Some(gone)) = (fields.get_mut(list).and_then(Value::as_array_mut), gone.as_array()) else {
+    let (Some(items), Some(gone)) =
+        (fields.get_mut(list).and_then(Value::as_array_mut), gone.as_array())
+    else {
         return;
     };
     items.retain(|item| !gone.contains(item));
@@ -137,7 +139,9 @@ fn delete_items(fields: &mut Map<String, Value>, list: &str, gone: &Value) {
 
 /// Puts the items named by `order` into that order; the others keep their places after them.
 fn order_items(fields: &mut Map<String, Value>, list: &str, order: &Value, by: Option<&str>) {
-    let (Some(items), Some(order)) = (fields.get_mut(list).and_then(Value::as_array_mut), order.as_array()) else {
+    let (Some(items), Some(order)) =
+        (fields.get_mut(list).and_then(Value::as_array_mut), order.as_array())
+    else {
         return;
     };
     let rank = |item: &Value| {
@@ -154,10 +158,13 @@ fn order_items(fields: &mut Map<String, Value>, list: &str, order: &Value, by: O
 fn strip(patch: &Value) -> Value {
     match patch {
         Value::Object(fields) => {
-            let kept = fields.iter().filter(|(key, value)| !key.starts_with('$') && !value.is_null());
+            let kept =
+                fields.iter().filter(|(key, value)| !key.starts_with('$') && !value.is_null());
             Value::Object(kept.map(|(key, value)| (key.clone(), strip(value))).collect())
         }
-        Value::Array(items) => Value::Array(items.iter().map(strip).collect()),
+        Value::Array(items) => Value::Array(
+            items.iter().filter(|item| directive(item) != "delete").map(strip).collect(),
+        ),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => patch.clone(),
     }
 }

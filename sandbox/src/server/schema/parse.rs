@@ -22,7 +22,11 @@ pub(super) fn parse(source: &Value, path: &str) -> Result<Schema, Cause> {
     if let (ListType::Map(slot), Some(keys)) = (&mut schema.list_type, keys) {
         *slot = keys.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     }
-    let below = schema.properties.values().chain(schema.items.as_deref()).chain(schema.additional.as_deref());
+    let below = schema
+        .properties
+        .values()
+        .chain(schema.items.as_deref())
+        .chain(schema.additional.as_deref());
     schema.has_rules = below.into_iter().any(|schema| schema.has_rules)
         || fields.contains_key("x-kubernetes-validations");
     Ok(schema)
@@ -61,8 +65,14 @@ fn keyword(schema: &mut Schema, key: &str, value: &Value, at: &str) -> Result<()
             };
         }
         "x-kubernetes-map-type" => schema.map_atomic = text() == "atomic",
-        "description" | "title" | "example" | "externalDocs" | "x-kubernetes-list-map-keys"
-        | "x-kubernetes-validations" | "x-kubernetes-patch-strategy" | "x-kubernetes-patch-merge-key"
+        "description"
+        | "title"
+        | "example"
+        | "externalDocs"
+        | "x-kubernetes-list-map-keys"
+        | "x-kubernetes-validations"
+        | "x-kubernetes-patch-strategy"
+        | "x-kubernetes-patch-merge-key"
         | "x-kubernetes-group-version-kind" => {}
         _ => return limit(&mut schema.limits, key, value, at),
     }
@@ -83,7 +93,9 @@ fn limit(limits: &mut Limits, key: &str, value: &Value, at: &str) -> Result<(), 
         "uniqueItems" => limits.unique_items = value.as_bool().unwrap_or(false),
         "minProperties" => limits.min_properties = value.as_u64(),
         "maxProperties" => limits.max_properties = value.as_u64(),
-        other => return Err(Cause::forbidden(at, &format!("the keyword {other} is not supported"))),
+        other => {
+            return Err(Cause::forbidden(at, &format!("the keyword {other} is not supported")));
+        }
     }
     Ok(())
 }
@@ -106,13 +118,19 @@ fn json_type(value: &Value, at: &str) -> Result<Type, Cause> {
 
 fn pattern(text: &str, at: &str) -> Result<Regex, Cause> {
     Regex::new(text).map_err(|error| {
-        Cause::invalid(at, &Value::String(text.to_owned()), &format!("must be a valid regular expression: {error}"))
+        Cause::invalid(
+            at,
+            &Value::String(text.to_owned()),
+            &format!("must be a valid regular expression: {error}"),
+        )
     })
 }
 
 fn map(value: &Value, at: &str) -> Result<BTreeMap<String, Schema>, Cause> {
     let fields = value.as_object().into_iter().flatten();
-    fields.map(|(name, value)| Ok((name.clone(), parse(value, &format!("{at}[{name}]"))?))).collect()
+    fields
+        .map(|(name, value)| Ok((name.clone(), parse(value, &format!("{at}[{name}]"))?)))
+        .collect()
 }
 
 fn list(value: &Value, at: &str) -> Result<Vec<Schema>, Cause> {

@@ -53,7 +53,9 @@ fn has_type(schema: &Schema, value: &Value) -> bool {
         Type::Array => value.is_array(),
         Type::String => value.is_string(),
         Type::Integer => {
-            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+            value.is_i64()
+                || value.is_u64()
+                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
         }
         Type::Number => value.is_number(),
         Type::Boolean => value.is_boolean(),
@@ -130,9 +132,9 @@ fn array(schema: &Schema, items: &[Value], path: &str, causes: &mut Vec<Cause>) 
 fn duplicates(schema: &Schema, items: &[Value], path: &str, causes: &mut Vec<Cause>) {
     let identity = |item: &Value| match &schema.list_type {
         ListType::Set => Some(item.clone()),
-        ListType::Map(keys) => {
-            Some(Value::Array(keys.iter().map(|key| item.get(key).cloned().unwrap_or_default()).collect()))
-        }
+        ListType::Map(keys) => Some(Value::Array(
+            keys.iter().map(|key| item.get(key).cloned().unwrap_or_default()).collect(),
+        )),
         ListType::Atomic => schema.limits.unique_items.then(|| item.clone()),
     };
     let mut seen = std::collections::HashSet::new();
@@ -141,7 +143,9 @@ fn duplicates(schema: &Schema, items: &[Value], path: &str, causes: &mut Vec<Cau
         if !seen.insert(identity.to_string()) {
             let shown = match &schema.list_type {
                 ListType::Map(keys) => Value::Object(
-                    keys.iter().map(|key| (key.clone(), item.get(key).cloned().unwrap_or_default())).collect(),
+                    keys.iter()
+                        .map(|key| (key.clone(), item.get(key).cloned().unwrap_or_default()))
+                        .collect(),
                 ),
                 ListType::Set | ListType::Atomic => item.clone(),
             };
@@ -204,7 +208,9 @@ fn number(schema: &Schema, value: &Value, path: &str, causes: &mut Vec<Cause>) {
             refuse(format!("{} in body should be less than or equal to {most}", shown(path)));
         }
     }
-    if let Some(step) = limits.multiple_of.filter(|step| *step != 0.0 && (have / step).fract() != 0.0) {
+    if let Some(step) =
+        limits.multiple_of.filter(|step| *step != 0.0 && (have / step).fract() != 0.0)
+    {
         refuse(format!("{} in body should be a multiple of {step}", shown(path)));
     }
     let fits = match schema.format.as_str() {
@@ -243,9 +249,12 @@ fn combinations(schema: &Schema, value: &Value, path: &str, causes: &mut Vec<Cau
 
 /// Evaluates the CEL rules.
 pub(super) fn rules(rules: &CompiledSchema, value: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let Err(errors) = Validator::new().validate_compiled(rules, value, old) else { return Vec::new() };
+    let Err(errors) = Validator::new().validate_compiled(rules, value, old) else {
+        return Vec::new();
+    };
     let errors = errors.into_vec().into_iter().map(|error| {
-        let field = if error.field_path.is_empty() { "<nil>".to_owned() } else { error.field_path.clone() };
+        let field =
+            if error.field_path.is_empty() { "<nil>".to_owned() } else { error.field_path.clone() };
         let at = at_path(value, &error.field_path);
         Cause::invalid(field, &at, &error.message)
     });

@@ -33,8 +33,14 @@ fn job(value: &Value, causes: &mut Vec<Cause>) {
     }
     for field in ["parallelism", "completions", "backoffLimit"] {
         let number = value.pointer(&format!("/spec/{field}"));
-        if let Some(number) = number.filter(|number| number.as_i64().is_some_and(|number| number < 0)) {
-            causes.push(Cause::invalid(format!("spec.{field}"), number, "must be greater than or equal to 0"));
+        if let Some(number) =
+            number.filter(|number| number.as_i64().is_some_and(|number| number < 0))
+        {
+            causes.push(Cause::invalid(
+                format!("spec.{field}"),
+                number,
+                "must be greater than or equal to 0",
+            ));
         }
     }
 }
@@ -44,7 +50,8 @@ fn template(value: &Value, causes: &mut Vec<Cause>) {
 }
 
 fn selector(value: &Value, causes: &mut Vec<Cause>) {
-    let Some(selector) = value.pointer("/spec/selector").filter(|selector| !selector.is_null()) else {
+    let Some(selector) = value.pointer("/spec/selector").filter(|selector| !selector.is_null())
+    else {
         causes.push(Cause::required("spec.selector", ""));
         return;
     };
@@ -64,7 +71,9 @@ fn pod_spec(value: &Value, pointer: &str, causes: &mut Vec<Cause>) {
     }
     let mut seen = Vec::new();
     for list in ["initContainers", "containers"] {
-        for (index, container) in object::array(value, &format!("{pointer}/{list}")).iter().enumerate() {
+        for (index, container) in
+            object::array(value, &format!("{pointer}/{list}")).iter().enumerate()
+        {
             let at = format!("{path}.{list}[{index}]");
             let name = object::text(container, "/name");
             if name.is_empty() {
@@ -108,7 +117,9 @@ pub(super) fn update(kind: &Kind, old: &Value, new: &Value) -> Vec<Cause> {
     let mut causes = create(kind, new);
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => pod_update(old, new, &mut causes),
-        ("batch", "jobs") => immutable(old, new, &["selector", "template", "completionMode"], &mut causes),
+        ("batch", "jobs") => {
+            immutable(old, new, &["selector", "template", "completionMode"], &mut causes)
+        }
         ("apps", "deployments" | "replicasets" | "daemonsets") => {
             immutable(old, new, &["selector"], &mut causes);
         }
@@ -152,7 +163,12 @@ fn pod_update(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
     let fixed = |pod: &Value| {
         let mut spec = pod.get("spec").cloned().unwrap_or_default();
         if let Some(fields) = spec.as_object_mut() {
-            for field in ["activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"] {
+            for field in [
+                "activeDeadlineSeconds",
+                "terminationGracePeriodSeconds",
+                "tolerations",
+                "schedulingGates",
+            ] {
                 fields.shift_remove(field);
             }
             if gated {
@@ -162,7 +178,8 @@ fn pod_update(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
             }
         }
         for list in ["containers", "initContainers"] {
-            for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
+            {
                 if let Some(fields) = container.as_object_mut() {
                     fields.shift_remove("image");
                 }
@@ -179,12 +196,16 @@ fn pod_update(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
         ));
     }
     let before = object::array(old, "/spec/schedulingGates");
-    let added = object::array(new, "/spec/schedulingGates").iter().any(|gate| !before.contains(gate));
+    let added =
+        object::array(new, "/spec/schedulingGates").iter().any(|gate| !before.contains(gate));
     if added {
         causes.push(Cause::forbidden("spec.schedulingGates", "only deletion is allowed"));
     }
     let kept = object::array(new, "/spec/tolerations");
     if object::array(old, "/spec/tolerations").iter().any(|toleration| !kept.contains(toleration)) {
-        causes.push(Cause::forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+        causes.push(Cause::forbidden(
+            "spec.tolerations",
+            "existing toleration can not be modified except its tolerationSeconds",
+        ));
     }
 }

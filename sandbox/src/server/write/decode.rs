@@ -20,13 +20,16 @@ pub(crate) fn body(request: &Request, target: &Target) -> ApiResult<Value> {
 /// Parses JSON or YAML.
 pub(crate) fn text_to_value(media: &str, bytes: &[u8]) -> ApiResult<Value> {
     match media {
-        "application/json" => serde_json::from_slice(bytes)
-            .map_err(|error| Refusal::bad_request(format!("failed to read the body as JSON: {error}"))),
+        "application/json" => serde_json::from_slice(bytes).map_err(|error| {
+            Refusal::bad_request(format!("failed to read the body as JSON: {error}"))
+        }),
         "application/yaml" => {
-            let text = std::str::from_utf8(bytes)
-                .map_err(|_| Refusal::bad_request("failed to read the body as YAML: it is not UTF-8"))?;
-            serde_saphyr::from_str(text)
-                .map_err(|error| Refusal::bad_request(format!("failed to read the body as YAML: {error}")))
+            let text = std::str::from_utf8(bytes).map_err(|_| {
+                Refusal::bad_request("failed to read the body as YAML: it is not UTF-8")
+            })?;
+            serde_saphyr::from_str(text).map_err(|error| {
+                Refusal::bad_request(format!("failed to read the body as YAML: {error}"))
+            })
         }
         other => Err(accept::unsupported_body(other, ACCEPTED)),
     }

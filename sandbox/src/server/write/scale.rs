@@ -39,7 +39,8 @@ pub(crate) fn scale(
     };
     let replicas = wanted.pointer("/spec/replicas").cloned().unwrap_or(json!(0));
     if replicas.as_i64().is_none_or(|replicas| !(0..=i64::from(i32::MAX)).contains(&replicas)) {
-        let cause = Cause::invalid("spec.replicas", &replicas, "must be greater than or equal to 0");
+        let cause =
+            Cause::invalid("spec.replicas", &replicas, "must be greater than or equal to 0");
         return Err(Refusal::invalid("autoscaling", "Scale", &target.name, &[cause]));
     }
     let mut value = old.value.clone();
