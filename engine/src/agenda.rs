@@ -325,8 +325,7 @@ impl Cluster {
     /// Remembers what became of a group, and says so where it is news.
     pub(crate) fn say(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
         let row = &mut self.groups[group];
-        let news = !row.why.as_ref().is_some_and(|before| before.is_like(&why));
-        if news {
+        if !row.why.as_ref().is_some_and(|before| before.is_like(&why)) {
             said.push(Verdict { group, why: why.clone() });
         }
         row.why = Some(why);

@@ -28,6 +28,7 @@ pub(crate) struct Turns {
 pub(crate) struct Turn {
     pub(crate) queue: QueueId,
     pub(crate) class: ClassId,
+    pub(crate) key: GroupKey,
     pub(crate) group: GroupId,
 }
 
@@ -119,31 +120,28 @@ impl Turns {
             queue = round.winner()?;
         }
         let (key, class) = *self.heads.get(&queue)?.first()?;
-        Some(Turn { queue, class, group: key.group })
+        Some(Turn { queue, class, key, group: key.group })
     }
 
     /// Takes a turn away.
     pub(crate) fn done(&mut self, cluster: &Cluster, turn: Turn) {
+        self.replace(cluster, turn, []);
+    }
+
+    /// Takes a turn away and gives the first groups of some pairs of the same queue theirs.
+    pub(crate) fn replace(
+        &mut self,
+        cluster: &Cluster,
+        turn: Turn,
+        classes: impl IntoIterator<Item = ClassId>,
+    ) {
         let heads = self.heads.get_mut(&turn.queue).expect("a turn's queue takes part");
-        let head = *heads
-            .iter()
-            .find(|(key, _)| key.group == turn.group)
-            .expect("a turn's group is a head");
-        heads.remove(&head);
-        self.seat(cluster, turn.queue);
-    }
-
-    /// Adds the head of a pair, where it has one.
-    pub(crate) fn add(&mut self, cluster: &Cluster, queue: QueueId, class: ClassId) {
-        if let Some(key) = cluster.agenda.head(queue, class) {
-            self.heads.entry(queue).or_default().insert((key, class));
-            self.seat(cluster, queue);
+        heads.remove(&(turn.key, turn.class));
+        for class in classes {
+            if let Some(key) = cluster.agenda.head(turn.queue, class) {
+                heads.insert((key, class));
+            }
         }
-    }
-
-    /// Adds one group.
-    pub(crate) fn add_group(&mut self, cluster: &Cluster, turn: Turn, key: GroupKey) {
-        self.heads.entry(turn.queue).or_default().insert((key, turn.class));
         self.seat(cluster, turn.queue);
     }
 
