@@ -180,7 +180,14 @@ async fn refusal(
                 age.map_or_else(String::new, |age| format!(" ({} old)", duration::short(age)));
             let what = format!("{kind} \"{}\" already exists in {namespace}{age}", call.name);
             Problem::new(number::EXISTS, Exit::Conflict, what)
-                .fix(format!("another name, or first: kubectl kai delete {}", call.name))
+                .fix(if document.is_workload {
+                    format!("another name, or first: kubectl kai delete {}", call.name)
+                } else {
+                    format!(
+                        "another name, or first: kubectl delete {kind} {} -n {namespace}",
+                        call.name
+                    )
+                })
                 .into()
         }
         Failure::Refused(refusal)
