@@ -65,6 +65,15 @@ pub struct Args {
     /// Group only pods of namespaces with these labels (k=v,k=v)
     #[arg(long, default_value = "")]
     pub namespace_label_selector: String,
+    /// Prefix of the names of metrics
+    #[arg(long, default_value = "kai")]
+    pub metrics_namespace: String,
+    /// Labels of queues that become labels of their metrics (queue-label=metric-label,...)
+    #[arg(long, default_value = "")]
+    pub queue_label_to_metric_label: String,
+    /// Values of those labels for queues without them (queue-label=value,...)
+    #[arg(long, default_value = "")]
+    pub queue_label_to_default_metric_value: String,
     /// Kubeconfig to use outside a cluster
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,

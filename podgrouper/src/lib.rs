@@ -22,6 +22,7 @@ mod reconcile;
 mod run;
 mod serve;
 mod settings;
+mod status;
 mod store;
 mod walk;
 

@@ -19,7 +19,8 @@ use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::reconcile::{Failure, Reconciler};
 use crate::serve::{self, Ready};
-use crate::store::{Key, Store};
+use crate::status::{Controller, Dirty, QueueMetrics, Usage, parse_labels};
+use crate::store::{Key, Store, group_of};
 use kai_api::names;
 
 const LEASE: &str = names::lease::PODGROUPER;
@@ -43,13 +44,18 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let work = stop.child_token();
     let _end = work.clone().drop_guard();
     let ready = Ready::default();
-    let registry = Arc::new(Registry::default());
+    let extra =
+        parse_labels(&args.queue_label_to_metric_label, &args.queue_label_to_default_metric_value);
+    let queue_metrics = Arc::new(QueueMetrics::new(&args.metrics_namespace, extra));
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(queue_metrics.clone()));
     let health =
         serve::health(&args.health_probe_bind_address, ready.clone(), work.clone()).await?;
-    let metrics = serve::metrics(&args.metrics_bind_address, registry, work.clone()).await?;
+    let metrics =
+        serve::metrics(&args.metrics_bind_address, Arc::new(registry), work.clone()).await?;
     tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
     if !args.leader_elect {
-        return lead(&args, client, ready, work).await;
+        return lead(&args, client, queue_metrics, ready, work).await;
     }
     let mut candidate = Candidate::new(client.clone(), LEASE);
     // A follower is ready: it could take over at once.
@@ -59,7 +65,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
         () = candidate.acquire() => tracing::info!(lease = LEASE, "leading"),
     }
     let result = tokio::select! {
-        result = lead(&args, client, ready, work.clone()) => result,
+        result = lead(&args, client, queue_metrics, ready, work.clone()) => result,
         () = candidate.hold() => Err(Error::LeaseLost(LEASE.to_owned())),
     };
     candidate.release().await;
@@ -70,11 +76,17 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
 async fn lead(
     args: &Args,
     client: Client,
+    metrics: Arc<QueueMetrics>,
     ready: Ready,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let store = Arc::new(Store::default());
-    let queue = Arc::new(Queue::new());
+    let sink = Sink {
+        store: Arc::new(Store::default()),
+        queue: Arc::new(Queue::new()),
+        dirty: Arc::new(Dirty::default()),
+        listed: Arc::new(watch::channel(0).0),
+    };
+    let (store, queue) = (sink.store.clone(), sink.queue.clone());
     let (changed, mut changes) = mpsc::unbounded_channel();
     let cache = Cache::new(client.clone(), stop.clone(), changed);
     let reconciler = Arc::new(Reconciler::new(
@@ -82,14 +94,18 @@ async fn lead(
         args.settings(),
         selector(&args.namespace_label_selector),
         store.clone(),
-        cache,
+        cache.clone(),
     ));
-    let (listed, mut lists) = watch::channel(0_usize);
-    let listed = Arc::new(listed);
+    let mut lists = sink.listed.subscribe();
     let mut tasks = JoinSet::new();
-    tasks.spawn(follow_pods(args, client.clone(), store.clone(), queue.clone(), listed.clone()));
-    tasks.spawn(follow_groups(client.clone(), store.clone(), queue.clone(), listed.clone()));
-    tasks.spawn(follow_classes(client, store.clone(), listed));
+    tasks.spawn(follow_pods(args, client.clone(), sink.clone()));
+    tasks.spawn(follow_groups(client.clone(), sink.clone()));
+    tasks.spawn(follow_classes(client.clone(), sink.clone()));
+    // Beside the peer, which has controllers of its own for statuses, ours keep out.
+    let has_status = !reconciler.settings.is_peer();
+    if has_status {
+        tasks.spawn(follow_queues(client.clone(), sink.clone()));
+    }
     {
         let (reconciler, store, queue) = (reconciler.clone(), store.clone(), queue.clone());
         tasks.spawn(async move {
@@ -105,6 +121,10 @@ async fn lead(
         _ = lists.wait_for(|count| *count >= LISTS) => {}
     }
     ready.set();
+    if has_status {
+        let controller = Controller::new(client, store, cache, sink.dirty.clone(), metrics);
+        tasks.spawn(controller.run());
+    }
     for _ in 0..args.max_concurrent_reconciles.max(1) {
         tasks.spawn(work(reconciler.clone(), queue.clone()));
     }
@@ -138,19 +158,44 @@ async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: F
     }
 }
 
-fn count(listed: &watch::Sender<usize>, is_counted: &mut bool) {
-    if !std::mem::replace(is_counted, true) {
-        listed.send_modify(|count| *count += 1);
+/// Where the watches deliver to.
+#[derive(Clone)]
+struct Sink {
+    store: Arc<Store>,
+    queue: Arc<Queue<Key>>,
+    dirty: Arc<Dirty>,
+    /// How many lists are complete.
+    listed: Arc<watch::Sender<usize>>,
+}
+
+impl Sink {
+    /// Counts a complete list, the first time.
+    fn count(&self, is_counted: &mut bool) {
+        if !std::mem::replace(is_counted, true) {
+            self.listed.send_modify(|count| *count += 1);
+        }
+    }
+
+    fn pod_gone(&self, key: &Key) {
+        if let Some(group) = self.store.set_pod(key, None).and_then(|pod| group_of(key, &pod)) {
+            self.dirty.group(group);
+        }
+    }
+
+    fn requeue_members(&self, group: &Key) {
+        for pod in self.store.members(group) {
+            self.queue.add(pod);
+        }
+    }
+
+    fn group_gone(&self, key: &Key) {
+        self.store.set_group(key, None);
+        self.dirty.group(key.clone());
+        self.requeue_members(key);
     }
 }
 
-fn follow_pods(
-    args: &Args,
-    client: Client,
-    store: Arc<Store>,
-    queue: Arc<Queue<Key>>,
-    listed: Arc<watch::Sender<usize>>,
-) -> impl Future<Output = ()> + use<> {
+fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = ()> + use<> {
     let labels: Vec<String> = selector(&args.pod_label_selector)
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
@@ -168,84 +213,90 @@ fn follow_pods(
             let key = Key::new(object.namespace(), object.name());
             listing.see(key.clone());
             let pod = Arc::new(Pod::from_value(object.value()));
-            store.set_pod(&key, Some(&pod));
-            queue.add(key);
-        }
-        Change::Gone(object) => {
-            store.set_pod(&Key::new(object.namespace(), object.name()), None);
-        }
-        Change::ListEnd => {
-            for key in listing.end(store.pod_keys()) {
-                store.set_pod(&key, None);
+            let before = sink.store.set_pod(&key, Some(&pod));
+            sink.store.set_usage(&key, Usage::of(object.value()));
+            for pod in before.iter().chain([&pod]) {
+                if let Some(group) = group_of(&key, pod) {
+                    sink.dirty.group(group);
+                }
             }
-            count(&listed, &mut is_counted);
+            sink.queue.add(key);
+        }
+        Change::Gone(object) => sink.pod_gone(&Key::new(object.namespace(), object.name())),
+        Change::ListEnd => {
+            for key in listing.end(sink.store.pod_keys()) {
+                sink.pod_gone(&key);
+            }
+            sink.count(&mut is_counted);
         }
     })
 }
 
-/// `PodGroups` into the store. One that somebody else changed or deleted is put right by its pods.
-fn follow_groups(
-    client: Client,
-    store: Arc<Store>,
-    queue: Arc<Queue<Key>>,
-    listed: Arc<watch::Sender<usize>>,
-) -> impl Future<Output = ()> {
+/// `PodGroup`s into the store. One that somebody else changed or deleted is put right by its pods.
+fn follow_groups(client: Client, sink: Sink) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
     let mut is_counted = false;
-    let requeue = move |store: &Store, key: &Key| {
-        for pod in store.members(key) {
-            queue.add(pod);
-        }
-    };
     follow(client, Selection::of(POD_GROUP_API_VERSION, "PodGroup"), move |change| match change {
         Change::ListStart => listing.start(),
         Change::Set(object) => {
             let key = Key::new(object.namespace(), object.name());
             listing.see(key.clone());
-            let stored = store.group(&key);
+            let stored = sink.store.group(&key);
             let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
-            store.set_group(&key, Some(object));
+            sink.store.set_group(&key, Some(object));
+            sink.dirty.group(key.clone());
             if is_news {
-                requeue(&store, &key);
+                sink.requeue_members(&key);
             }
         }
-        Change::Gone(object) => {
-            let key = Key::new(object.namespace(), object.name());
-            store.set_group(&key, None);
-            requeue(&store, &key);
-        }
+        Change::Gone(object) => sink.group_gone(&Key::new(object.namespace(), object.name())),
         Change::ListEnd => {
-            for key in listing.end(store.group_keys()) {
-                store.set_group(&key, None);
-                requeue(&store, &key);
+            for key in listing.end(sink.store.group_keys()) {
+                sink.group_gone(&key);
             }
-            count(&listed, &mut is_counted);
+            sink.count(&mut is_counted);
         }
     })
 }
 
-fn follow_classes(
-    client: Client,
-    store: Arc<Store>,
-    listed: Arc<watch::Sender<usize>>,
-) -> impl Future<Output = ()> {
+fn follow_classes(client: Client, sink: Sink) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
     let mut is_counted = false;
-    follow(client, Selection::of("scheduling.k8s.io/v1", "PriorityClass"), move |change| {
+    let selection = Selection::of("scheduling.k8s.io/v1", "PriorityClass");
+    follow(client, selection, move |change| match change {
+        Change::ListStart => listing.start(),
+        Change::Set(object) => {
+            let name = object.name().to_owned();
+            listing.see(name.clone());
+            sink.store.set_class(&name, Some(object));
+        }
+        Change::Gone(object) => sink.store.set_class(object.name(), None),
+        Change::ListEnd => {
+            for name in listing.end(sink.store.class_names()) {
+                sink.store.set_class(&name, None);
+            }
+            sink.count(&mut is_counted);
+        }
+    })
+}
+
+fn follow_queues(client: Client, sink: Sink) -> impl Future<Output = ()> {
+    let mut listing = Listing::new();
+    follow(client, Selection::of("scheduling.run.ai/v2", "Queue"), move |change| {
         match change {
             Change::ListStart => listing.start(),
             Change::Set(object) => {
                 let name = object.name().to_owned();
                 listing.see(name.clone());
-                store.set_class(&name, Some(object));
+                sink.store.set_queue(&name, Some(object));
             }
-            Change::Gone(object) => store.set_class(object.name(), None),
+            Change::Gone(object) => sink.store.set_queue(object.name(), None),
             Change::ListEnd => {
-                for name in listing.end(store.class_names()) {
-                    store.set_class(&name, None);
+                for name in listing.end(sink.store.queues().into_keys().collect()) {
+                    sink.store.set_queue(&name, None);
                 }
-                count(&listed, &mut is_counted);
             }
         }
+        sink.dirty.queues();
     })
 }

@@ -1,10 +1,11 @@
-//! What the watches deliver: pods, `PodGroups`, priority classes.
+//! What the watches deliver: pods, `PodGroup`s, priority classes, queues.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::object::Object;
 use crate::pod::Pod;
+use crate::status::Usage;
 use kai_api::names;
 
 /// Namespace and name.
@@ -42,9 +43,12 @@ struct Inner {
     groups: BTreeMap<Key, Arc<Object>>,
     members: HashMap<Key, BTreeSet<Key>>,
     classes: HashMap<String, Arc<Object>>,
+    queues: BTreeMap<String, Arc<Object>>,
+    usage: HashMap<Key, Arc<Usage>>,
 }
 
-fn group_of(key: &Key, pod: &Pod) -> Option<Key> {
+/// The `PodGroup` that a pod is marked with.
+pub(crate) fn group_of(key: &Key, pod: &Pod) -> Option<Key> {
     let name = pod.annotation(names::annotation::POD_GROUP)?;
     Some(Key { namespace: key.namespace.clone(), name: name.into() })
 }
@@ -61,9 +65,11 @@ impl Store {
     /// Replaces a pod, or removes it; returns the one before.
     pub(crate) fn set_pod(&self, key: &Key, pod: Option<&Arc<Pod>>) -> Option<Arc<Pod>> {
         let mut inner = self.inner();
-        let before = match pod {
-            Some(pod) => inner.pods.insert(key.clone(), pod.clone()),
-            None => inner.pods.remove(key),
+        let before = if let Some(pod) = pod {
+            inner.pods.insert(key.clone(), pod.clone())
+        } else {
+            inner.usage.remove(key);
+            inner.pods.remove(key)
         };
         for (pod, is_new) in [(before.as_ref(), false), (pod, true)] {
             let Some(pod) = pod else { continue };
@@ -150,6 +156,34 @@ impl Store {
             Some(class) => inner.classes.insert(name.to_owned(), class),
             None => inner.classes.remove(name),
         };
+    }
+
+    /// The class of groups that name none, where the cluster has one.
+    pub(crate) fn default_class(&self) -> Option<Arc<Object>> {
+        let inner = self.inner();
+        inner.classes.values().find(|class| class.value()["globalDefault"] == true).cloned()
+    }
+
+    /// All queues by name.
+    pub(crate) fn queues(&self) -> BTreeMap<String, Arc<Object>> {
+        self.inner().queues.clone()
+    }
+
+    pub(crate) fn set_queue(&self, name: &str, queue: Option<Arc<Object>>) {
+        let mut inner = self.inner();
+        match queue {
+            Some(queue) => inner.queues.insert(name.to_owned(), queue),
+            None => inner.queues.remove(name),
+        };
+    }
+
+    /// What a pod asks for and has.
+    pub(crate) fn usage(&self, pod: &Key) -> Option<Arc<Usage>> {
+        self.inner().usage.get(pod).cloned()
+    }
+
+    pub(crate) fn set_usage(&self, pod: &Key, usage: Usage) {
+        self.inner().usage.insert(pod.clone(), Arc::new(usage));
     }
 
     pub(crate) fn class_names(&self) -> Vec<String> {
