@@ -31,6 +31,11 @@ impl GroupKey {
         let (created, uid) = (facts.created, facts.uid);
         Some(Self { priority: Reverse(facts.priority), fill: row.tree.fill(), created, uid, group })
     }
+
+    /// The key of the same group when it is filled differently.
+    pub(crate) fn refilled(self, fill: u8) -> Self {
+        Self { fill, ..self }
+    }
 }
 
 /// A non-negative fraction.
