@@ -1,0 +1,157 @@
+//! Metrics, with the peer's names and labels. Source: spec/contract.md 9.2.
+
+use std::time::Duration;
+
+use prometheus::{
+    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry,
+    TextEncoder, exponential_buckets,
+};
+
+/// The labels by which a queue is told.
+const QUEUE_LABELS: [&str; 3] = ["queue_name", "queue_metadata_name", "queue_display_name"];
+
+/// All metrics of one scheduler; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    registry: Registry,
+    /// Length of the last cycle, from the first delta to the last decision.
+    pub cycle: Gauge,
+    /// Length of taking in what changed, in the last cycle.
+    pub open: Gauge,
+    /// Length of handing over what was decided, in the last cycle.
+    pub close: Gauge,
+    /// From the decision to the answer of the API server.
+    pub bind: Histogram,
+    /// From a pod's creation to the decision.
+    pub task: Histogram,
+    /// Groups of which a pod was placed.
+    pub scheduled: IntCounterVec,
+    /// Groups that were tried.
+    pub acted_on: IntCounterVec,
+    /// Groups that had others evicted.
+    pub preemptions: IntCounter,
+    /// Pods evicted.
+    pub evicted: IntCounterVec,
+    /// Fair shares and usage of queues: cores, gigabytes, devices.
+    pub queues: [GaugeVec; 6],
+    /// Findings of the engine's own check.
+    pub findings: IntCounter,
+    /// Objects that could not be read.
+    pub undecodable: IntCounterVec,
+    /// Writes by what they wrote and how they ended.
+    pub writes: IntCounterVec,
+    /// Seconds since the quietest watch heard from the server.
+    pub watch_age: Gauge,
+}
+
+impl Metrics {
+    /// Metrics under a prefix.
+    ///
+    /// # Panics
+    /// Where two metrics have one name, which the first start shows.
+    pub fn new(namespace: &str) -> Self {
+        let registry = Registry::new();
+        let make = Maker { registry: &registry, namespace };
+        let queue_names = [
+            "queue_fair_share_cpu_cores",
+            "queue_fair_share_memory_gb",
+            "queue_fair_share_gpu",
+            "queue_cpu_usage",
+            "queue_memory_usage",
+            "queue_gpu_usage",
+        ];
+        Self {
+            cycle: make.gauge("e2e_scheduling_latency_milliseconds", "Length of the last cycle"),
+            open: make.gauge("open_session_latency_milliseconds", "Length of taking changes in"),
+            close: make.gauge("close_session_latency_milliseconds", "Length of handing plans over"),
+            bind: make.histogram("task_bind_latency_milliseconds", "Length of a bind"),
+            task: make.histogram(
+                "task_scheduling_latency_milliseconds",
+                "From a pod's creation to its placement",
+            ),
+            scheduled: make.counters(
+                "podgroups_scheduled_by_action",
+                "Pod groups placed",
+                &["action"],
+            ),
+            acted_on: make.counters(
+                "podgroups_acted_on_by_action",
+                "Pod groups tried",
+                &["action"],
+            ),
+            preemptions: make
+                .counter("total_preemption_attempts", "Groups that had others evicted"),
+            evicted: make.counters(
+                "pod_group_evicted_pods_total",
+                "Pods evicted",
+                &["podgroup", "namespace", "uid", "nodepool", "action"],
+            ),
+            queues: queue_names.map(|name| make.gauges(name, "Of a queue", &QUEUE_LABELS)),
+            findings: make.counter("engine_check_findings_total", "Findings of the self-check"),
+            undecodable: make.counters(
+                "undecodable_objects_total",
+                "Objects that could not be read",
+                &["kind"],
+            ),
+            writes: make.counters("api_writes_total", "Writes to the API", &["what", "result"]),
+            watch_age: make.gauge("watch_age_seconds", "Since the quietest watch heard anything"),
+            registry,
+        }
+    }
+
+    /// All of them in Prometheus' text format.
+    pub fn text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        if let Err(error) = TextEncoder::new().encode(&self.registry.gather(), &mut text) {
+            tracing::warn!(%error, "failed to encode the metrics");
+        }
+        text
+    }
+}
+
+/// A duration as metrics count it.
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+struct Maker<'a> {
+    registry: &'a Registry,
+    namespace: &'a str,
+}
+
+impl Maker<'_> {
+    fn options(&self, name: &str, help: &str) -> Opts {
+        Opts::new(name, help).namespace(self.namespace)
+    }
+
+    fn gauge(&self, name: &str, help: &str) -> Gauge {
+        self.register(Gauge::with_opts(self.options(name, help)))
+    }
+
+    fn counter(&self, name: &str, help: &str) -> IntCounter {
+        self.register(IntCounter::with_opts(self.options(name, help)))
+    }
+
+    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> GaugeVec {
+        self.register(GaugeVec::new(self.options(name, help), labels))
+    }
+
+    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
+        self.register(IntCounterVec::new(self.options(name, help), labels))
+    }
+
+    fn histogram(&self, name: &str, help: &str) -> Histogram {
+        let buckets = exponential_buckets(5.0, 2.0, 10).expect("the numbers are valid");
+        let options = HistogramOpts::from(self.options(name, help)).buckets(buckets);
+        self.register(Histogram::with_opts(options))
+    }
+
+    fn register<M>(&self, metric: prometheus::Result<M>) -> M
+    where
+        M: prometheus::core::Collector + Clone + 'static,
+    {
+        let metric = metric.expect("names and labels are valid");
+        self.registry.register(Box::new(metric.clone())).expect("names differ");
+        metric
+    }
+}

@@ -1,0 +1,353 @@
+//! One watch per kind; what it reads goes to the receiver as bytes, one object each.
+//!
+//! A watch asks for a streamed initial list (`sendInitialEvents`), and falls back to paged lists
+//! where the server does not know it. Either way the receiver is told when a full list begins and
+//! ends, so that what was not in it is known to be gone: no phantoms after a gap. A watch that is
+//! silent for longer than the server's bookmarks is taken for dead. Where to resume is asked of
+//! the receiver, who alone reads versions, and so knows what it has taken in.
+//!
+//! ```text
+//! begin ─► object, object, … ─► end ─► applied, deleted, …   (stream ends: resume)
+//!   ▲                                                 │
+//!   └──────── 410, or an error of the server ─────────┘
+//! ```
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use futures::StreamExt;
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use kube::{Client, client::Body};
+use serde::Deserialize;
+use tokio::{
+    sync::{Notify, mpsc, oneshot},
+    time::{Instant, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{health::Health, ingest::Kind, wire::Text};
+
+mod line;
+
+use line::{Line, Problem};
+
+/// What a watch tells.
+#[derive(Debug)]
+pub enum Event {
+    /// A full list begins: what is not applied until its end is gone.
+    Begin(Kind),
+    /// The full list is complete; it is of this version.
+    End(Kind, String),
+    /// An object is as given.
+    Applied(Kind, Bytes),
+    /// An object is gone.
+    Deleted(Kind, Bytes),
+    /// Nothing more came before this version.
+    Passed(Kind, String),
+    /// Where to resume? None: with a full list.
+    Resume(Kind, oneshot::Sender<Option<String>>),
+}
+
+/// Where a kind is found.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The kind of its objects.
+    pub kind: Kind,
+    /// The path of the collection.
+    pub path: &'static str,
+    /// Query parameters that narrow the collection, encoded, each with its `&`.
+    pub selector: String,
+    /// Without it nothing can be decided; else an absent API reads as an empty list.
+    pub required: bool,
+    /// Asks for a full list.
+    pub resync: Arc<Notify>,
+}
+
+/// Bookmarks come about once a minute; a stream that is silent for longer is dead.
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// A server that answers nothing at all within this time is taken for gone.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// The server ends a watch after this time; spread, so that not all end at once.
+const WATCH_SECONDS: std::ops::Range<u32> = 240..480;
+const BACKOFF_MIN: Duration = Duration::from_millis(50);
+const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// A stream that lasted for this long was healthy: its end is no failure.
+const HEALTHY_MIN: Duration = Duration::from_secs(5);
+/// Bounds the memory of one page while a list is paged.
+const PAGE_LIMIT: u32 = 500;
+/// An expired token is read anew by the client; one that is refused this often stays refused.
+const UNAUTHORIZED_MAX: u32 = 3;
+
+/// Why a watch stopped for good.
+#[derive(thiserror::Error, Debug)]
+pub enum Error {
+    /// The API server does not accept our credentials.
+    #[error("failed to watch {path}: the API server refuses the credentials (401)")]
+    Unauthorized {
+        /// The collection.
+        path: &'static str,
+    },
+}
+
+/// Watches one collection until `stop` or until the receiver is gone.
+///
+/// # Errors
+/// Only what no retry can mend; everything else is retried with growing pauses and reported to
+/// `health`.
+pub async fn watch(
+    client: Client,
+    source: Source,
+    events: mpsc::Sender<Vec<Event>>,
+    health: Health,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let resync = Arc::clone(&source.resync);
+    let mut watch = Watch {
+        client,
+        source,
+        events,
+        health,
+        streams_lists: true,
+        must_list: true,
+        listing: false,
+    };
+    let mut failures = 0;
+    let mut unauthorized = 0;
+    loop {
+        let started = Instant::now();
+        let problem = tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = resync.notified() => Problem::Expired,
+            problem = watch.turn() => problem,
+        };
+        watch.must_list = match &problem {
+            Problem::Closed => return Ok(()),
+            Problem::Ended | Problem::Broken(_) => watch.listing,
+            Problem::Expired | Problem::ListsNotStreamed | Problem::Refused { .. } => true,
+        };
+        if matches!(problem, Problem::ListsNotStreamed) {
+            watch.streams_lists = false;
+        }
+        let is_unauthorized = matches!(problem, Problem::Refused { code: 401, .. });
+        unauthorized = if is_unauthorized { unauthorized + 1 } else { 0 };
+        if unauthorized == UNAUTHORIZED_MAX {
+            return Err(Error::Unauthorized { path: watch.source.path });
+        }
+        watch.report(&problem).await;
+        failures = if started.elapsed() > HEALTHY_MIN { 0 } else { failures + 1 };
+        let is_expected = matches!(problem, Problem::ListsNotStreamed | Problem::Expired);
+        if is_expected && failures < 3 {
+            continue;
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = tokio::time::sleep(backoff(failures)) => {}
+        }
+    }
+}
+
+/// Doubling pauses, each shortened by up to a half at random so that clients spread.
+pub fn backoff(failures: u32) -> Duration {
+    let full = BACKOFF_MIN.saturating_mul(1 << failures.min(12)).min(BACKOFF_MAX);
+    full.mul_f64(0.5 + fastrand::f64() / 2.0)
+}
+
+struct Watch {
+    client: Client,
+    source: Source,
+    events: mpsc::Sender<Vec<Event>>,
+    health: Health,
+    streams_lists: bool,
+    /// A full list is due.
+    must_list: bool,
+    /// A full list has begun and not ended.
+    listing: bool,
+}
+
+impl Watch {
+    /// Lists where that is due, then watches until the stream ends. It says why it ended.
+    async fn turn(&mut self) -> Problem {
+        match self.list_and_stream().await {
+            Ok(()) => Problem::Ended,
+            Err(problem) => problem,
+        }
+    }
+
+    async fn list_and_stream(&mut self) -> Result<(), Problem> {
+        let resume = if self.must_list { None } else { self.resume().await? };
+        match resume {
+            Some(version) => self.stream(&format!("&resourceVersion={version}")).await,
+            None if self.streams_lists => {
+                self.listing = true;
+                self.stream("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan").await
+            }
+            None => {
+                let version = self.list().await?;
+                self.stream(&format!("&resourceVersion={version}")).await
+            }
+        }
+    }
+
+    /// The version up to which the receiver has taken everything in.
+    async fn resume(&self) -> Result<Option<String>, Problem> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(vec![Event::Resume(self.source.kind, sender)]).await?;
+        receiver.await.map_err(|_| Problem::Closed)
+    }
+
+    /// Reads pages until the last; gives the version of the whole.
+    async fn list(&mut self) -> Result<String, Problem> {
+        let kind = self.source.kind;
+        self.listing = true;
+        self.send(vec![Event::Begin(kind)]).await?;
+        let mut next = String::new();
+        loop {
+            let query = format!("?limit={PAGE_LIMIT}{next}{}", self.source.selector);
+            let body = self.request(&query).await?;
+            let page = timeout(ANSWER_MAX, body.collect()).await.map_err(|_| Problem::silent())?;
+            let page = page.map_err(Problem::broken)?.to_bytes();
+            let (objects, meta) = line::page(&page)?;
+            self.send(objects.into_iter().map(|bytes| Event::Applied(kind, bytes)).collect())
+                .await?;
+            match meta.continue_token {
+                Some(token) if !token.is_empty() => next = format!("&continue={token}"),
+                Some(_) | None => {
+                    self.end_list(meta.resource_version.clone()).await?;
+                    return Ok(meta.resource_version);
+                }
+            }
+        }
+    }
+
+    async fn end_list(&mut self, version: String) -> Result<(), Problem> {
+        self.listing = false;
+        self.send(vec![Event::End(self.source.kind, version)]).await?;
+        self.health.synced(self.source.kind);
+        Ok(())
+    }
+
+    /// Reads a watch until it ends.
+    async fn stream(&mut self, resume: &str) -> Result<(), Problem> {
+        let seconds = fastrand::u32(WATCH_SECONDS);
+        let selector = &self.source.selector;
+        let query = format!(
+            "?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}{resume}{selector}"
+        );
+        let mut body = match self.request(&query).await {
+            Err(Problem::Refused { code: 400 | 422, .. }) if self.listing => {
+                return Err(Problem::ListsNotStreamed);
+            }
+            answer => answer?.into_data_stream(),
+        };
+        if self.listing {
+            self.send(vec![Event::Begin(self.source.kind)]).await?;
+        }
+        let mut unread = BytesMut::new();
+        loop {
+            // A server that ignores the request for a list sends no end of it either.
+            let patience = if self.listing { ANSWER_MAX } else { SILENCE_MAX };
+            let frame = match timeout(patience, body.next()).await {
+                Err(_) if self.listing => return Err(Problem::ListsNotStreamed),
+                Err(_) => return Err(Problem::silent()),
+                Ok(None) => return Ok(()),
+                Ok(Some(Err(error))) => return Err(Problem::broken(error)),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            self.health.heard(self.source.kind);
+            self.read(&mut unread, &frame).await?;
+        }
+    }
+
+    /// Hands on the whole lines of what has come; what is left waits in `unread`.
+    async fn read(&mut self, unread: &mut BytesMut, frame: &Bytes) -> Result<(), Problem> {
+        let text = if unread.is_empty() {
+            frame.clone()
+        } else {
+            unread.extend_from_slice(frame);
+            unread.split().freeze()
+        };
+        let kind = self.source.kind;
+        let mut events = Vec::new();
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', &text) {
+            let bytes = text.slice(start..end);
+            start = end + 1;
+            if bytes.is_empty() {
+                continue;
+            }
+            match line::decode(&bytes)? {
+                Line::Applied(object) => events.push(Event::Applied(kind, object)),
+                Line::Deleted(object) => events.push(Event::Deleted(kind, object)),
+                Line::Bookmark { version, ends_list: true } if self.listing => {
+                    self.send(std::mem::take(&mut events)).await?;
+                    self.end_list(version).await?;
+                }
+                Line::Bookmark { version, .. } => events.push(Event::Passed(kind, version)),
+            }
+        }
+        unread.extend_from_slice(&text[start..]);
+        self.send(events).await
+    }
+
+    async fn request(&mut self, query: &str) -> Result<Body, Problem> {
+        let uri = format!("{}{query}", self.source.path);
+        let request = Request::get(uri).body(Body::empty()).map_err(Problem::broken)?;
+        let answer = timeout(ANSWER_MAX, self.client.send(request)).await;
+        let answer = answer.map_err(|_| Problem::silent())?.map_err(Problem::broken)?;
+        let (parts, body) = answer.into_parts();
+        if parts.status.is_success() {
+            self.health.heard(self.source.kind);
+            return Ok(body);
+        }
+        let text = timeout(ANSWER_MAX, body.collect()).await.map_err(|_| Problem::silent())?;
+        let text = text.map_err(Problem::broken)?.to_bytes();
+        Err(refusal(parts.status, &text))
+    }
+
+    async fn send(&self, events: Vec<Event>) -> Result<(), Problem> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.events.send(events).await.map_err(|_| Problem::Closed)
+    }
+
+    /// Says once per change what is wrong, and lets an absent optional API read as empty.
+    async fn report(&mut self, problem: &Problem) {
+        let kind = self.source.kind;
+        match problem {
+            Problem::Refused { code: 404, .. } if !self.source.required => {
+                // A failed send means that the receiver is gone, which the next turn finds out.
+                let _ = self.send(vec![Event::Begin(kind)]).await;
+                let _ = self.end_list(String::new()).await;
+            }
+            Problem::Ended | Problem::Closed => {}
+            Problem::Expired | Problem::ListsNotStreamed => {
+                tracing::debug!(%kind, %problem, "listing anew");
+            }
+            Problem::Refused { .. } | Problem::Broken(_) => {
+                if self.health.failed(kind, &problem.to_string()) {
+                    tracing::warn!(%kind, path = self.source.path, %problem, "failed to watch");
+                }
+            }
+        }
+    }
+}
+
+/// What an answer that is not a success means. Its body may be a Status or plain text.
+fn refusal(status: StatusCode, body: &[u8]) -> Problem {
+    #[derive(Deserialize)]
+    struct Status<'a> {
+        #[serde(borrow, default)]
+        message: Text<'a>,
+    }
+    let code = status.as_u16();
+    if code == 410 {
+        return Problem::Expired;
+    }
+    let message = match serde_json::from_slice::<Status<'_>>(body) {
+        Ok(status) => status.message.to_string(),
+        Err(_) => String::from_utf8_lossy(body).trim().chars().take(200).collect(),
+    };
+    Problem::Refused { code, message }
+}
