@@ -1,0 +1,312 @@
+//! Objects of the API become deltas of the engine. No clock, no I/O: the same objects in the same
+//! order give the same deltas.
+//!
+//! ```text
+//! bytes ─► slim struct (borrows) ─► facts (numbers, symbols) ─► Delta
+//!              wire                    one file per kind
+//! ```
+//!
+//! A full list replaces what was known: what is not in it is told to be gone.
+
+use std::{collections::BTreeSet, fmt};
+
+use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timestamp};
+
+use crate::names::{Names, Number, Presence};
+
+mod group;
+mod node;
+mod pod;
+mod priority;
+mod queue;
+mod request;
+mod shape;
+mod topology;
+
+/// A kind of object that is watched.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "each is the API's kind")]
+pub enum Kind {
+    Node,
+    Queue,
+    PriorityClass,
+    Topology,
+    PodGroup,
+    Pod,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Node, Self::Queue, Self::PriorityClass, Self::Topology, Self::PodGroup, Self::Pod];
+
+    /// The kind as the API spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Node => "Node",
+            Self::Queue => "Queue",
+            Self::PriorityClass => "PriorityClass",
+            Self::Topology => "Topology",
+            Self::PodGroup => "PodGroup",
+            Self::Pod => "Pod",
+        }
+    }
+
+    /// Its place among all kinds.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// What decides whose objects are ours; from the command line.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// `spec.schedulerName` of our pods.
+    pub scheduler_name: String,
+    /// Label of the node pool; empty: everything is ours.
+    pub pool_key: String,
+    /// The node pool; empty: objects without the label.
+    pub pool_value: String,
+    /// `app` label of reservation pods.
+    pub reservation_app: String,
+    /// Labels of CPU, GPU and MIG workers.
+    pub worker_keys: [String; 3],
+    /// Keep the queue tree.
+    pub full_hierarchy: bool,
+    /// A pod that terminates for longer gives nothing back; milliseconds.
+    pub stuck_after: i64,
+}
+
+impl Rules {
+    /// The rules of a command line.
+    pub fn new(args: &crate::Args) -> Self {
+        Self {
+            scheduler_name: args.scheduler_name.clone(),
+            pool_key: args.nodepool_label_key.clone(),
+            pool_value: args.partition_label_value.clone(),
+            reservation_app: args.resource_reservation_app_label.clone(),
+            worker_keys: [
+                args.cpu_worker_node_label_key.clone(),
+                args.gpu_worker_node_label_key.clone(),
+                args.mig_worker_node_label_key.clone(),
+            ],
+            full_hierarchy: args.full_hierarchy_fairness,
+            stuck_after: i64::try_from(args.stuck_in_releasing_threshold.as_millis())
+                .unwrap_or(i64::MAX),
+        }
+    }
+
+    /// The pool as messages name it.
+    pub fn pool(&self) -> &str {
+        if self.pool_value.is_empty() {
+            kai_api::names::DEFAULT_NODE_POOL
+        } else {
+            &self.pool_value
+        }
+    }
+
+    /// Whether an object with these labels belongs to our node pool.
+    fn is_ours(&self, labels: &crate::wire::Pairs<'_>) -> bool {
+        let value = labels.value(&self.pool_key);
+        match (self.pool_key.is_empty(), self.pool_value.is_empty()) {
+            (true, _) => true,
+            (false, true) => value.is_none(),
+            (false, false) => value == Some(&*self.pool_value),
+        }
+    }
+}
+
+/// Turns objects into deltas and keeps the names.
+#[derive(Debug)]
+pub struct Ingest {
+    /// Names and numbers.
+    pub names: Names,
+    /// Deltas that were not taken yet.
+    pub deltas: Vec<Delta>,
+    /// Groups whose conditions or pods changed since they were taken.
+    pub touched: Vec<u32>,
+    /// Whose objects are ours.
+    pub rules: Rules,
+    generations: [u32; Kind::ALL.len()],
+    /// Kinds whose objects have to be read again.
+    pub resync: Vec<Kind>,
+    releasing: Vec<pod::Releasing>,
+    /// Keys of pod labels that some pod affinity asks about.
+    asked: BTreeSet<u32>,
+    now: Timestamp,
+}
+
+impl Ingest {
+    /// Nothing known yet.
+    pub fn new(rules: Rules) -> Self {
+        let mut ingest = Self {
+            names: Names::new(),
+            deltas: Vec::new(),
+            touched: Vec::new(),
+            rules,
+            generations: [0; Kind::ALL.len()],
+            releasing: Vec::new(),
+            asked: BTreeSet::new(),
+            resync: Vec::new(),
+            now: Timestamp(0),
+        };
+        if !ingest.rules.full_hierarchy {
+            queue::flat_root(&mut ingest);
+        }
+        ingest
+    }
+
+    /// Sets the clock, and tells of pods that have been terminating for too long.
+    pub fn advance(&mut self, now: Timestamp) {
+        self.now = now;
+        pod::stuck(self);
+    }
+
+    /// A full list begins.
+    pub fn begin(&mut self, kind: Kind) {
+        self.generations[kind.index()] += 1;
+        if kind == Kind::PriorityClass {
+            self.names.priorities.listed.clear();
+        }
+    }
+
+    /// A full list is complete: what was not in it is gone.
+    pub fn end(&mut self, kind: Kind) {
+        let generation = self.generations[kind.index()];
+        let unseen = |presence: &Presence| presence.is_there && presence.generation != generation;
+        match kind {
+            Kind::Node => {
+                let rows = self.names.nodes.iter();
+                for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
+                    node::gone(self, row);
+                }
+            }
+            Kind::Queue => {
+                let rows = self.names.queues.iter();
+                for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
+                    queue::gone(self, row);
+                }
+            }
+            Kind::Topology => {
+                let rows = self.names.topologies.iter();
+                for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
+                    topology::gone(self, row);
+                }
+            }
+            Kind::PodGroup => {
+                let rows = self.names.groups.iter();
+                for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
+                    group::gone(self, row);
+                }
+            }
+            Kind::Pod => {
+                let rows = self.names.pods.iter();
+                for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
+                    pod::gone(self, row);
+                }
+            }
+            Kind::PriorityClass => priority::end(self),
+        }
+    }
+
+    /// An object is as given; its version comes back.
+    ///
+    /// # Errors
+    /// The object is not what its kind says; nothing is told of it.
+    pub fn applied(&mut self, kind: Kind, bytes: &[u8]) -> serde_json::Result<String> {
+        match kind {
+            Kind::Node => node::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::Queue => queue::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::PriorityClass => priority::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::Topology => topology::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::PodGroup => group::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
+        }
+    }
+
+    /// An object is gone; the version of that comes back.
+    ///
+    /// # Errors
+    /// The object is not what its kind says.
+    pub fn deleted(&mut self, kind: Kind, bytes: &[u8]) -> serde_json::Result<String> {
+        #[derive(serde::Deserialize)]
+        struct Named<'a> {
+            #[serde(borrow)]
+            metadata: crate::wire::Meta<'a>,
+        }
+        let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
+        match kind {
+            Kind::Node => {
+                if let Some(row) = self.names.nodes.find(&metadata.name) {
+                    node::gone(self, row);
+                }
+            }
+            Kind::Queue => {
+                if let Some(row) = self.names.queues.find(&metadata.name) {
+                    queue::gone(self, row);
+                }
+            }
+            Kind::Topology => {
+                if let Some(row) = self.names.topologies.find(&metadata.name) {
+                    topology::gone(self, row);
+                }
+            }
+            Kind::PodGroup => {
+                let row = self.names.group(&metadata.namespace, &metadata.name).number();
+                group::gone(self, row);
+            }
+            Kind::Pod => {
+                if let Some(row) = self.names.pods.find(&metadata.uid) {
+                    pod::gone(self, row);
+                }
+            }
+            Kind::PriorityClass => priority::gone(self, &metadata.name),
+        }
+        Ok(metadata.resource_version.to_string())
+    }
+
+    /// Whether an object with these labels belongs to our node pool.
+    fn is_ours(&self, labels: &crate::wire::Pairs<'_>) -> bool {
+        self.rules.is_ours(labels)
+    }
+
+    fn generation(&self, kind: Kind) -> u32 {
+        self.generations[kind.index()]
+    }
+
+    /// The lane of a resource; the engine hears of a new one.
+    fn lane(&mut self, name: &str) -> Lane {
+        let (lane, kind): (Lane, Option<LaneKind>) = self.names.lane(name);
+        self.deltas.extend(kind.map(|kind| Delta::Lane(lane, kind)));
+        lane
+    }
+
+    /// Marks a row as seen.
+    fn seen(&self, kind: Kind, presence: &mut Presence) {
+        presence.is_there = true;
+        presence.generation = self.generation(kind);
+    }
+}
+
+fn numbers<'a, R: 'a>(rows: impl Iterator<Item = (u32, &'a R)>) -> Vec<u32> {
+    rows.map(|(number, _)| number).collect()
+}
+
+/// A UID as a number; what is no UUID (a static pod's) is read as hexadecimal or hashed.
+fn uid_number(uid: &str) -> u128 {
+    uuid::Uuid::parse_str(uid).map_or_else(
+        |_| uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, uid.as_bytes()).as_u128(),
+        |uuid| uuid.as_u128(),
+    )
+}
+
+/// Milliseconds of an API timestamp, the epoch where there is none.
+fn moment(text: Option<&crate::wire::Text<'_>>) -> Timestamp {
+    Timestamp(text.and_then(|text| crate::wire::milliseconds(text)).unwrap_or(0))
+}

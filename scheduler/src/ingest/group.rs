@@ -1,0 +1,310 @@
+//! `PodGroup`.
+
+use std::{collections::HashMap, str::FromStr};
+
+use kai_api::{
+    duration::GoDuration,
+    names::{annotation, condition, priority_class, value},
+};
+use kai_engine::{Constraint, Group, Min, Structure, SubGroup};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Delta, GroupId, Ingest, Kind, Timestamp, moment, uid_number};
+use crate::{
+    names::{Number, Stamps},
+    wire::{Meta, Text, milliseconds, null_as_default},
+};
+
+#[derive(Deserialize, Debug)]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Spec<'a>,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec<'a> {
+    min_member: Option<i64>,
+    min_sub_group: Option<i64>,
+    #[serde(borrow)]
+    queue: Text<'a>,
+    #[serde(borrow)]
+    priority_class_name: Text<'a>,
+    #[serde(borrow)]
+    preemptibility: Text<'a>,
+    mark_unschedulable: Option<bool>,
+    scheduling_backoff: Option<i64>,
+    #[serde(borrow)]
+    preemption_delay: Option<Text<'a>>,
+    #[serde(borrow)]
+    staleness_grace_period: Option<Text<'a>>,
+    #[serde(borrow)]
+    topology_constraint: Option<Levels<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    sub_groups: Vec<WireSubGroup<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Levels<'a> {
+    #[serde(borrow)]
+    topology: Text<'a>,
+    #[serde(borrow)]
+    required_topology_level: Text<'a>,
+    #[serde(borrow)]
+    preferred_topology_level: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct WireSubGroup<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    parent: Option<Text<'a>>,
+    min_member: Option<i64>,
+    min_sub_group: Option<i64>,
+    #[serde(borrow)]
+    topology_constraint: Option<Levels<'a>>,
+}
+
+/// Conditions are kept whole, because those of other node pools are written back as they were.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Status {
+    #[serde(deserialize_with = "null_as_default")]
+    scheduling_conditions: Vec<Value>,
+}
+
+/// A group with more sub-groups is malformed. Source: spec/contract.md 10 (KAI #1829).
+const SUB_GROUPS_MAX: usize = 10_000;
+
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+    let meta = &wire.metadata;
+    let version = meta.resource_version.to_string();
+    let row = ingest.names.group(&meta.namespace, &meta.name).number();
+    if !ingest.is_ours(&meta.labels) {
+        gone(ingest, row);
+        return Ok(version);
+    }
+    let stamps = stamps(meta);
+    let facts = facts(ingest, wire, &stamps);
+    let queue = facts.queue.map(Number::number);
+    refer(ingest, row, queue);
+    let mut presence = ingest.names.groups[row].presence;
+    ingest.seen(Kind::PodGroup, &mut presence);
+    let group = &mut ingest.names.groups[row];
+    group.presence = presence;
+    group.uid = Box::from(&*meta.uid);
+    group.version = Box::from(&*meta.resource_version);
+    group.queue_name = Box::from(&*wire.spec.queue);
+    group.priority_class = Box::from(&*wire.spec.priority_class_name);
+    group.preemptibility_derived = wire.spec.preemptibility.is_empty();
+    group.has_topology = has_topology(&wire.spec);
+    group.mark_unschedulable = wire.spec.mark_unschedulable.unwrap_or(true);
+    group.backs_off = wire.spec.scheduling_backoff == Some(1);
+    group.conditions.clone_from(&wire.status.scheduling_conditions);
+    group.stamps = stamps;
+    group.facts = Box::new(facts.clone());
+    ingest.touched.push(row);
+    ingest.deltas.push(Delta::Group(GroupId::new(row), Box::new(facts)));
+    Ok(version)
+}
+
+pub(super) fn gone(ingest: &mut Ingest, row: u32) {
+    if ingest.names.groups.row(row).is_none() {
+        return;
+    }
+    refer(ingest, row, None);
+    let group = &mut ingest.names.groups[row];
+    let was_there = std::mem::take(&mut group.presence.is_there);
+    if was_there {
+        ingest.deltas.push(Delta::GroupGone(GroupId::new(row)));
+    }
+    if group.presence.references == 0 {
+        ingest.names.groups.remove(row);
+    }
+}
+
+/// Tells every group whose priority follows from its class anew.
+pub(super) fn reprioritize(ingest: &mut Ingest) {
+    let rows: Vec<u32> = ingest.names.groups.iter().map(|(row, _)| row).collect();
+    for row in rows {
+        let priorities = &ingest.names.priorities;
+        let group = &ingest.names.groups[row];
+        let priority = priorities.value(&group.priority_class);
+        if !group.presence.is_there || group.facts.priority == priority {
+            continue;
+        }
+        let group = &mut ingest.names.groups[row];
+        group.facts.priority = priority;
+        if group.preemptibility_derived {
+            group.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+        }
+        let facts = group.facts.clone();
+        ingest.deltas.push(Delta::Group(GroupId::new(row), facts));
+    }
+}
+
+/// Moves the reference of a group's row to its queue.
+fn refer(ingest: &mut Ingest, row: u32, queue: Option<u32>) {
+    let old = std::mem::replace(&mut ingest.names.groups[row].queue, queue);
+    if old == queue {
+        return;
+    }
+    if let Some(new) = queue {
+        ingest.names.queues[new].presence.references += 1;
+    }
+    if let Some(old) = old {
+        super::queue::release(ingest, old);
+    }
+}
+
+fn facts(ingest: &mut Ingest, wire: &Wire<'_>, stamps: &Stamps) -> Group {
+    let spec = &wire.spec;
+    let priority = ingest.names.priorities.value(&spec.priority_class_name);
+    let queue = (!spec.queue.is_empty()).then(|| ingest.names.queue(&spec.queue));
+    Group {
+        queue,
+        priority,
+        preemptible: match &*spec.preemptibility {
+            value::PREEMPTIBLE => true,
+            value::NON_PREEMPTIBLE => false,
+            _ => priority < priority_class::NON_PREEMPTIBLE_FROM,
+        },
+        created: moment(wire.metadata.creation_timestamp.as_ref()),
+        uid: uid_number(&wire.metadata.uid),
+        structure: structure(ingest, spec),
+        preemption_delay: duration(spec.preemption_delay.as_ref()).unwrap_or(0),
+        staleness_grace: duration(spec.staleness_grace_period.as_ref()),
+        last_start: stamps.last_start.map(Timestamp),
+        last_eviction: stamps.last_eviction.map(Timestamp),
+        stale_since: stamps.stale_since.map(Timestamp),
+        held: is_held(ingest, wire),
+        ..Group::default()
+    }
+}
+
+fn duration(text: Option<&Text<'_>>) -> Option<i64> {
+    GoDuration::from_str(text?).ok().map(GoDuration::millis)
+}
+
+fn stamps(meta: &Meta<'_>) -> Stamps {
+    let stamp = |key| meta.annotations.value(key).and_then(milliseconds);
+    Stamps {
+        stale_since: stamp(annotation::STALE_SINCE),
+        last_start: stamp(annotation::LAST_START),
+        last_eviction: stamp(annotation::LAST_EVICTION),
+    }
+}
+
+/// Source: spec/scheduling.md 12.1: left out while the condition with the highest transition id is
+/// of this node pool.
+fn is_held(ingest: &Ingest, wire: &Wire<'_>) -> bool {
+    if wire.spec.scheduling_backoff.unwrap_or(-1) == -1 {
+        return false;
+    }
+    let transition = |entry: &&Value| {
+        entry["transitionID"].as_str().and_then(|text| text.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let mut latest: Option<&Value> = None;
+    for entry in &wire.status.scheduling_conditions {
+        if latest.is_none_or(|known| transition(&entry) >= transition(&known)) {
+            latest = Some(entry);
+        }
+    }
+    latest.is_some_and(|entry| {
+        entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL
+            && entry["nodePool"].as_str() == Some(ingest.rules.pool())
+    })
+}
+
+fn has_topology(spec: &Spec<'_>) -> bool {
+    let asks = |levels: &Option<Levels<'_>>| {
+        levels.as_ref().is_some_and(|levels| !levels.topology.is_empty())
+    };
+    asks(&spec.topology_constraint)
+        || spec.sub_groups.iter().any(|sub_group| asks(&sub_group.topology_constraint))
+}
+
+fn constraint(ingest: &mut Ingest, levels: Option<&Levels<'_>>) -> Option<Constraint> {
+    let levels = levels.filter(|levels| !levels.topology.is_empty())?;
+    let wanted = [&*levels.required_topology_level, &*levels.preferred_topology_level];
+    Some(ingest.names.constraint(&levels.topology, wanted))
+}
+
+/// Source: spec/scheduling.md 1.6; a broken tree is told as such, not replaced (Q3).
+fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
+    let topology = constraint(ingest, spec.topology_constraint.as_ref());
+    if spec.sub_groups.is_empty() {
+        return Structure::Flat { min: spec.min_member.map_or(1, count), topology };
+    }
+    if spec.sub_groups.len() > SUB_GROUPS_MAX {
+        return Structure::Malformed;
+    }
+    let mut sorted: Vec<&WireSubGroup<'_>> = spec.sub_groups.iter().collect();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut places: HashMap<String, u16> = HashMap::with_capacity(sorted.len());
+    for (place, wire) in (0_u16..).zip(&sorted) {
+        if places.insert(wire.name.to_string(), place).is_some() {
+            return Structure::Malformed;
+        }
+    }
+    let Some(parents) = parents(&sorted, &places) else { return Structure::Malformed };
+    let mut sub_groups = Vec::with_capacity(sorted.len());
+    for (place, wire) in (0_u16..).zip(&sorted) {
+        let is_inner = parents.contains(&Some(place));
+        sub_groups.push(SubGroup {
+            name: ingest.names.symbol(&wire.name),
+            parent: parents[usize::from(place)],
+            min: if is_inner {
+                Min::Members(wire.min_sub_group.map(count))
+            } else {
+                Min::Pods(wire.min_member.map_or(0, count))
+            },
+            topology: constraint(ingest, wire.topology_constraint.as_ref()),
+        });
+    }
+    Structure::Tree { min: spec.min_sub_group.map(count), topology, sub_groups }
+}
+
+/// The place of each sub-group's parent; none where a parent is unknown or parents form a ring.
+fn parents(
+    sorted: &[&WireSubGroup<'_>],
+    places: &HashMap<String, u16>,
+) -> Option<Vec<Option<u16>>> {
+    let mut parents = Vec::with_capacity(sorted.len());
+    for wire in sorted {
+        match wire.parent.as_ref().filter(|parent| !parent.is_empty()) {
+            None => parents.push(None),
+            // The peer lowers the case of the reference, and of it only.
+            Some(parent) => parents.push(Some(*places.get(&parent.to_lowercase())?)),
+        }
+    }
+    // Every walk upwards ends within as many steps as there are sub-groups, or is in a ring.
+    let mut rooted = vec![false; sorted.len()];
+    for start in 0..sorted.len() {
+        let mut path = Vec::new();
+        let mut at = Some(start);
+        while let Some(place) = at.filter(|place| !rooted[*place]) {
+            if path.len() > sorted.len() {
+                return None;
+            }
+            path.push(place);
+            at = parents[place].map(usize::from);
+        }
+        for place in path {
+            rooted[place] = true;
+        }
+    }
+    Some(parents)
+}
+
+fn count(number: i64) -> u32 {
+    u32::try_from(number.max(0)).unwrap_or(u32::MAX)
+}

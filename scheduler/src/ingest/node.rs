@@ -1,0 +1,201 @@
+//! Node.
+
+use kai_api::names::{node as labels, resource};
+use kai_engine::{
+    Blocked, Effect, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Resources, Taint, Worker,
+};
+use serde::Deserialize;
+
+use super::{Delta, Ingest, Kind, NodeId, request::Amounts};
+use crate::{
+    names::Number,
+    wire::{Meta, Text, null_as_default},
+};
+
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Spec<'a>,
+    #[serde(borrow, default)]
+    status: Status<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Spec<'a> {
+    unschedulable: bool,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    taints: Vec<WireTaint<'a>>,
+}
+
+#[derive(Deserialize, Debug)]
+struct WireTaint<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow, default)]
+    value: Text<'a>,
+    #[serde(borrow, default)]
+    effect: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Status<'a> {
+    #[serde(borrow)]
+    allocatable: Amounts<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    conditions: Vec<Condition<'a>>,
+}
+
+#[derive(Deserialize, Debug)]
+struct Condition<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+}
+
+/// The key under which a node's own name can be selected (`matchFields`).
+pub(super) const NAME_KEY: &str = "metadata.name";
+
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+    let version = wire.metadata.resource_version.to_string();
+    let row = ingest.names.node(&wire.metadata.name).number();
+    if !ingest.is_ours(&wire.metadata.labels) {
+        gone(ingest, row);
+        return Ok(version);
+    }
+    let facts = facts(ingest, wire);
+    let mut presence = ingest.names.nodes[row].presence;
+    ingest.seen(Kind::Node, &mut presence);
+    ingest.names.nodes[row].presence = presence;
+    ingest.deltas.push(Delta::Node(NodeId::new(row), Box::new(facts)));
+    Ok(version)
+}
+
+pub(super) fn gone(ingest: &mut Ingest, row: u32) {
+    let presence = &mut ingest.names.nodes[row].presence;
+    if std::mem::take(&mut presence.is_there) {
+        ingest.deltas.push(Delta::NodeGone(NodeId::new(row)));
+    }
+    if ingest.names.nodes[row].presence.references == 0 {
+        ingest.names.nodes.remove(row);
+    }
+}
+
+fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Node {
+    let meta = &wire.metadata;
+    let allocatable = allocatable(ingest, &wire.status.allocatable);
+    let has_mig = wire
+        .status
+        .allocatable
+        .iter()
+        .any(|(name, amount)| name.starts_with(resource::MIG_PREFIX) && amount.value() > 0);
+    let [cpu_worker, gpu_worker, mig_worker] = &ingest.rules.worker_keys;
+    let worker = Worker {
+        gpu: meta.labels.value(gpu_worker).is_some(),
+        cpu: meta.labels.value(cpu_worker).is_some(),
+    };
+    let mig_label = meta.labels.value(mig_worker).and_then(|text| text.parse::<bool>().ok());
+    let mig = Mig {
+        enabled: mig_label.unwrap_or(has_mig),
+        strategy: match meta.labels.value(labels::MIG_STRATEGY) {
+            Some("single") => MigStrategy::Single,
+            Some("mixed") => MigStrategy::Mixed,
+            Some(_) | None => MigStrategy::None,
+        },
+    };
+    Node {
+        name: Box::from(meta.name.as_bytes()),
+        gpus: gpus(&meta.labels, allocatable.amount(Lane::GPU)),
+        allocatable,
+        labels: node_labels(ingest, meta),
+        taints: wire.spec.taints.iter().filter_map(|taint| read_taint(ingest, taint)).collect(),
+        blocked: blocked(wire),
+        mig,
+        worker,
+        ..Node::default()
+    }
+}
+
+fn allocatable(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
+    let mut lanes = Vec::with_capacity(amounts.iter().count());
+    for (name, amount) in amounts.iter() {
+        let lane = ingest.lane(name);
+        lanes.push((lane, amount.on(lane)));
+    }
+    lanes.into_iter().collect()
+}
+
+fn node_labels(ingest: &mut Ingest, meta: &Meta<'_>) -> Vec<Label> {
+    let own_name = std::iter::once((NAME_KEY, &*meta.name));
+    let mut labels = Vec::with_capacity(meta.labels.0.len() + 1);
+    for (key, value) in meta.labels.iter().chain(own_name) {
+        labels.push(Label {
+            key: ingest.names.symbol(key),
+            value: ingest.names.symbol(value),
+            number: value.parse().ok(),
+        });
+    }
+    labels
+}
+
+fn read_taint(ingest: &mut Ingest, taint: &WireTaint<'_>) -> Option<Taint> {
+    Some(Taint {
+        key: ingest.names.symbol(&taint.key),
+        value: ingest.names.symbol(&taint.value),
+        effect: effect(&taint.effect)?,
+    })
+}
+
+/// The effect of a taint or toleration; none where it is empty or unknown.
+pub(super) fn effect(text: &str) -> Option<Effect> {
+    match text {
+        "NoSchedule" => Some(Effect::NoSchedule),
+        "PreferNoSchedule" => Some(Effect::PreferNoSchedule),
+        "NoExecute" => Some(Effect::NoExecute),
+        _ => None,
+    }
+}
+
+/// Source: spec/scheduling.md 10.2, check 5. A condition that is absent blocks nothing.
+fn blocked(wire: &Wire<'_>) -> Option<Blocked> {
+    if wire.spec.unschedulable {
+        return Some(Blocked::Unschedulable);
+    }
+    let status = |kind: &str| {
+        let mut conditions = wire.status.conditions.iter();
+        conditions.find(|condition| &*condition.kind == kind).map(|condition| &*condition.status)
+    };
+    let pressures = [
+        ("MemoryPressure", Blocked::MemoryPressure),
+        ("DiskPressure", Blocked::DiskPressure),
+        ("PIDPressure", Blocked::PidPressure),
+        ("NetworkUnavailable", Blocked::NetworkUnavailable),
+    ];
+    if status("Ready").is_some_and(|status| status != "True") {
+        return Some(Blocked::NotReady);
+    }
+    let under = |kind: &str| status(kind).is_some_and(|status| status != "False");
+    pressures.into_iter().find(|(kind, _)| under(kind)).map(|(_, blocked)| blocked)
+}
+
+/// Source: spec/scheduling.md 2.4. A memory below 100 MiB would round to nothing (Q17): it is
+/// taken as not known.
+fn gpus(node: &crate::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
+    const BYTES_FROM: u64 = 1 << 20;
+    let unknown = Gpus::default();
+    let labelled = node.value(labels::GPU_MEMORY).and_then(|text| text.parse::<u64>().ok());
+    let mib = labelled.map(|memory| if memory >= BYTES_FROM { memory >> 20 } else { memory });
+    let hundreds = mib.and_then(|mib| u32::try_from(mib / 100 * 100).ok()).filter(|mib| *mib > 0);
+    let label_count = node.value(labels::GPU_COUNT).and_then(|text| text.parse().ok());
+    let allocatable_count = u16::try_from(allocatable_milli / GPU_MILLI).unwrap_or(0);
+    Gpus {
+        count: label_count.unwrap_or(allocatable_count),
+        memory_mib: hundreds.unwrap_or(unknown.memory_mib),
+        memory_known: hundreds.is_some(),
+    }
+}

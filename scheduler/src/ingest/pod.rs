@@ -1,0 +1,427 @@
+//! Pod.
+
+use std::str::FromStr;
+
+use kai_api::{
+    names::{annotation, label, namespace, resource, value},
+    quantity::Quantity,
+};
+use kai_engine::{
+    GPU_MILLI, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState, Resources,
+    Shape, Symbol,
+};
+use serde::Deserialize;
+
+use super::{
+    Delta, Ingest, Kind, NodeId, PodId, Timestamp, moment,
+    request::{Amounts, Asking, Container, Requirements},
+    shape::{Affinity, Constraints, WireToleration},
+    uid_number,
+};
+use crate::{
+    names::Number,
+    wire::{Meta, Pairs, Text, milliseconds, null_as_default},
+};
+
+#[derive(Deserialize, Debug)]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Spec<'a>,
+    #[serde(borrow, default)]
+    status: Status<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec<'a> {
+    #[serde(borrow)]
+    scheduler_name: Text<'a>,
+    #[serde(borrow)]
+    node_name: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    containers: Vec<Container<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    init_containers: Vec<Container<'a>>,
+    #[serde(borrow)]
+    overhead: Amounts<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    resources: Requirements<'a>,
+    #[serde(borrow)]
+    node_selector: Pairs<'a>,
+    #[serde(borrow)]
+    affinity: Option<Affinity<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    tolerations: Vec<WireToleration<'a>>,
+    #[serde(deserialize_with = "null_as_default")]
+    scheduling_gates: Vec<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Status<'a> {
+    #[serde(borrow)]
+    phase: Text<'a>,
+    #[serde(borrow)]
+    nominated_node_name: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    conditions: Vec<Condition<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Condition<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+    #[serde(borrow)]
+    reason: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+}
+
+/// A pod that terminates, and when it counts as stuck.
+#[derive(Debug)]
+pub(super) struct Releasing {
+    stuck_at: i64,
+    pod: u32,
+    uid: Box<str>,
+    facts: Pod,
+}
+
+/// More devices than this are on no node.
+const DEVICES_MAX: u16 = 1024;
+
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+    let meta = &wire.metadata;
+    let version = meta.resource_version.to_string();
+    let row = ingest.names.pod(&meta.uid).number();
+    let facts = facts(ingest, wire);
+    // Told to go before it had a node: it will never run.
+    if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
+        gone(ingest, row);
+        return Ok(version);
+    }
+    refer(ingest, row, &facts);
+    remember(ingest, row, wire, &facts);
+    if let PodState::Releasing(_) = facts.state {
+        let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
+        ingest.releasing.retain(|one| one.pod != row);
+        ingest.releasing.push(Releasing {
+            stuck_at: deleted.unwrap_or(ingest.now.0).saturating_add(ingest.rules.stuck_after),
+            pod: row,
+            uid: Box::from(&*meta.uid),
+            facts: facts.clone(),
+        });
+    }
+    ingest.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+    Ok(version)
+}
+
+pub(super) fn gone(ingest: &mut Ingest, row: u32) {
+    let Some(pod) = ingest.names.pods.row(row) else { return };
+    let was_there = pod.presence.is_there;
+    refer(ingest, row, &Pod::default());
+    ingest.names.pods.remove(row);
+    if was_there {
+        ingest.deltas.push(Delta::PodGone(PodId::new(row)));
+    }
+}
+
+/// Tells of pods that have been terminating for longer than the threshold.
+pub(super) fn stuck(ingest: &mut Ingest) {
+    let now = ingest.now.0;
+    let (due, waiting) =
+        std::mem::take(&mut ingest.releasing).into_iter().partition(|one| one.stuck_at < now);
+    ingest.releasing = waiting;
+    let due: Vec<Releasing> = due;
+    for one in due {
+        let PodState::Releasing(place) = one.facts.state.clone() else { continue };
+        if ingest.names.pods.find(&one.uid) == Some(one.pod) {
+            let facts = Pod { state: PodState::Stuck(place), ..one.facts };
+            ingest.deltas.push(Delta::Pod(PodId::new(one.pod), Box::new(facts)));
+        }
+    }
+}
+
+/// When the next terminating pod counts as stuck.
+pub(super) fn next_stuck(ingest: &Ingest) -> Option<Timestamp> {
+    ingest.releasing.iter().map(|one| Timestamp(one.stuck_at + 1)).min()
+}
+
+/// Moves the references of a pod's row to its group and node.
+fn refer(ingest: &mut Ingest, row: u32, facts: &Pod) {
+    let group = match facts.owner {
+        Owner::Group(group) => Some(group.number()),
+        Owner::Foreign | Owner::Reservation => None,
+    };
+    let node = place(&facts.state).map(|place| place.node.number());
+    let names = &mut ingest.names;
+    let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
+    if old_group != group {
+        if let Some(new) = group {
+            names.groups[new].presence.references += 1;
+            names.groups[new].pods.push(row);
+        }
+        if let Some(old) = old_group {
+            let group = &mut names.groups[old];
+            group.presence.references -= 1;
+            group.pods.retain(|pod| *pod != row);
+            if group.presence.references == 0 && !group.presence.is_there {
+                names.groups.remove(old);
+            }
+        }
+    }
+    if old_node != node {
+        if let Some(new) = node {
+            names.nodes[new].presence.references += 1;
+        }
+        if let Some(old) = old_node {
+            let presence = &mut names.nodes[old].presence;
+            presence.references -= 1;
+            if presence.references == 0 && !presence.is_there {
+                names.nodes.remove(old);
+            }
+        }
+    }
+    names.pods[row].group = group;
+    names.pods[row].node = node;
+}
+
+fn place(state: &PodState) -> Option<&Place> {
+    match state {
+        PodState::Bound(place)
+        | PodState::Running(place)
+        | PodState::Releasing(place)
+        | PodState::Stuck(place) => Some(place),
+        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
+    }
+}
+
+/// Keeps what carrying out a plan will need.
+fn remember(ingest: &mut Ingest, row: u32, wire: &Wire<'_>, facts: &Pod) {
+    let meta = &wire.metadata;
+    let mut presence = ingest.names.pods[row].presence;
+    ingest.seen(Kind::Pod, &mut presence);
+    let unschedulable = wire.status.conditions.iter().find(|condition| {
+        &*condition.kind == "PodScheduled"
+            && &*condition.status == "False"
+            && &*condition.reason == "Unschedulable"
+    });
+    let pool = Some(&*ingest.rules.pool_value);
+    let has_pool_label = meta.labels.value(&ingest.rules.pool_key) == pool;
+    ingest.touched.extend(ingest.names.pods[row].group);
+    let pod = &mut ingest.names.pods[row];
+    if pod.name.is_empty() {
+        pod.namespace = Box::from(&*meta.namespace);
+        pod.name = Box::from(&*meta.name);
+    }
+    pod.presence = presence;
+    pod.is_binding &= facts.state == PodState::Pending;
+    pod.has_pool_label = has_pool_label;
+    pod.is_waiting = matches!(facts.state, PodState::Pending | PodState::Gated);
+    pod.is_fractional =
+        matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
+    pod.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
+    pod.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
+}
+
+fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
+    let meta = &wire.metadata;
+    let nominated = &wire.status.nominated_node_name;
+    Pod {
+        owner: owner(ingest, wire),
+        sub_group: ingest.names.symbol(meta.labels.value(label::SUBGROUP).unwrap_or_default()),
+        shape: shape(ingest, wire),
+        state: state(ingest, wire),
+        rank: rank(&meta.labels),
+        created: moment(meta.creation_timestamp.as_ref()),
+        uid: uid_number(&meta.uid),
+        nominated: (!nominated.is_empty())
+            .then(|| ingest.names.nodes.find(nominated))
+            .flatten()
+            .map(NodeId::new),
+        namespace: ingest.names.symbol(&meta.namespace),
+        labels: ingest.pod_labels(&meta.labels),
+        ..Pod::default()
+    }
+}
+
+/// Source: spec/scheduling.md 2.11; spec/contract.md 4.8 asks that a label alone makes no
+/// reservation pod.
+fn owner(ingest: &mut Ingest, wire: &Wire<'_>) -> Owner {
+    let meta = &wire.metadata;
+    let app = meta.labels.value(label::APP);
+    let reserves =
+        app == Some(&*ingest.rules.reservation_app) && &*meta.namespace == namespace::RESERVATION;
+    if reserves || app == Some(value::SCALING_APP) {
+        return Owner::Reservation;
+    }
+    let ours = *wire.spec.scheduler_name == *ingest.rules.scheduler_name;
+    match meta.annotations.value(annotation::POD_GROUP) {
+        Some(name) if ours && !name.is_empty() => {
+            Owner::Group(ingest.names.group(&meta.namespace, name))
+        }
+        Some(_) | None => Owner::Foreign,
+    }
+}
+
+/// Source: spec/scheduling.md 1.3.
+fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
+    let has_node = !wire.spec.node_name.is_empty();
+    match &*wire.status.phase {
+        "Succeeded" => return PodState::Succeeded,
+        "Failed" => return PodState::Failed,
+        _ => {}
+    }
+    if !has_node {
+        let gated = !wire.spec.scheduling_gates.is_empty();
+        return if gated { PodState::Gated } else { PodState::Pending };
+    }
+    let mut devices: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    let place = Place {
+        node: ingest.names.node(&wire.spec.node_name),
+        devices: devices.into_iter().map(|group| ingest.names.device(group)).collect(),
+    };
+    if let Some(deleted) = &wire.metadata.deletion_timestamp {
+        let deleted = milliseconds(deleted).unwrap_or(ingest.now.0);
+        let stuck = ingest.now.0.saturating_sub(deleted) > ingest.rules.stuck_after;
+        return if stuck { PodState::Stuck(place) } else { PodState::Releasing(place) };
+    }
+    if &*wire.status.phase == "Pending" { PodState::Bound(place) } else { PodState::Running(place) }
+}
+
+/// The labels of shared GPUs, in both forms: the key and the group's name.
+fn gpu_groups<'m>(labels: &'m Pairs<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
+    labels.iter().filter(|(key, group)| {
+        !group.is_empty() && (*key == label::GPU_GROUP || key.starts_with(label::GPU_GROUP_PREFIX))
+    })
+}
+
+/// Source: spec/scheduling.md 1.9, task order.
+fn rank(labels: &Pairs<'_>) -> PodRank {
+    let role = labels.value("training.kubeflow.org/job-role");
+    let priority = labels.value(label::TASK_PRIORITY);
+    PodRank {
+        launcher: matches!(role, Some("master" | "launcher")),
+        head: labels.value("ray.io/node-type") == Some("head"),
+        priority: priority.map_or(PodPriority::None, |text| {
+            text.parse().map_or(PodPriority::Unreadable, PodPriority::Given)
+        }),
+    }
+}
+
+fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
+    let spec = &wire.spec;
+    let asking = Asking {
+        containers: &spec.containers,
+        init_containers: &spec.init_containers,
+        overhead: &spec.overhead,
+        pod: &spec.resources.requests,
+    };
+    let whole = asking.request(ingest);
+    let gpu = gpu_request(ingest, &wire.metadata.annotations, &whole);
+    let request = whole
+        .iter()
+        .filter(|(lane, _)| {
+            *lane != Lane::GPU
+                && *lane != Lane::PODS
+                && !ingest.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
+        })
+        .collect();
+    let mut shape = Shape { request, gpu, ..Shape::default() };
+    let constraints = Constraints {
+        namespace: &wire.metadata.namespace,
+        node_selector: &spec.node_selector,
+        affinity: spec.affinity.as_ref(),
+        tolerations: &spec.tolerations,
+        containers: &spec.containers,
+        init_containers: &spec.init_containers,
+    };
+    constraints.read(ingest, &mut shape);
+    shape
+}
+
+/// Source: spec/scheduling.md 2.2, the table of GPU requirements.
+fn gpu_request(ingest: &mut Ingest, annotations: &Pairs<'_>, whole: &Resources) -> GpuRequest {
+    let legacy = mig_annotations(ingest, annotations);
+    if !legacy.is_empty() {
+        return GpuRequest::LegacyMig(legacy);
+    }
+    let mut instances = Vec::new();
+    for (lane, amount) in whole.iter() {
+        if ingest.names.lane_name(lane).starts_with(resource::MIG_PREFIX) && amount > 0 {
+            instances.push((lane, u32::try_from(amount).unwrap_or(u32::MAX)));
+        }
+    }
+    if !instances.is_empty() {
+        return GpuRequest::Mig(instances);
+    }
+    let devices = annotations.value(annotation::GPU_FRACTION_DEVICES);
+    let devices = devices.and_then(|text| text.parse::<u16>().ok()).filter(|count| *count > 0);
+    let devices = devices.unwrap_or(1).min(DEVICES_MAX);
+    if let Some(micro) = annotations.value(annotation::GPU_FRACTION).and_then(fraction_micro) {
+        return GpuRequest::Fraction { micro, devices };
+    }
+    let memory = annotations.value(annotation::GPU_MEMORY).and_then(|text| text.parse().ok());
+    if let Some(mib) = memory.filter(|mib: &u32| *mib > 0) {
+        return GpuRequest::Memory { mib, devices };
+    }
+    match whole.amount(Lane::GPU) {
+        0 => GpuRequest::None,
+        milli => GpuRequest::Whole(u16::try_from(milli / GPU_MILLI).unwrap_or(u16::MAX)),
+    }
+}
+
+/// A fraction in (0, 1] as millionths, rounded up so that nothing is given away.
+fn fraction_micro(text: &str) -> Option<u32> {
+    let nano = Quantity::from_str(text).ok()?.nano();
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+.eE-".contains(&byte));
+    let in_range = is_number && nano > 0 && nano <= 1_000_000_000;
+    in_range.then(|| u32::try_from((nano + 999) / 1000).ok())?
+}
+
+fn mig_annotations(ingest: &mut Ingest, annotations: &Pairs<'_>) -> Vec<(Lane, u32)> {
+    let mut instances = Vec::new();
+    for (key, text) in annotations.iter() {
+        if !key.starts_with(annotation::MIG_PREFIX) {
+            continue;
+        }
+        if let Ok(count) = text.parse::<u32>() {
+            instances.push((ingest.lane(key), count));
+        }
+    }
+    instances.sort_unstable();
+    instances
+}
+
+impl Ingest {
+    /// The labels of a pod that some pod affinity asks about; the others would only cost memory.
+    fn pod_labels(&mut self, labels: &Pairs<'_>) -> Vec<(Symbol, Symbol)> {
+        let mut known = Vec::new();
+        for (key, value) in labels.iter() {
+            let Some(number) = self.names.symbols.find(key) else { continue };
+            if self.asked.contains(&number) {
+                known.push((Symbol::new(number), self.names.symbol(value)));
+            }
+        }
+        known.sort_unstable();
+        known
+    }
+
+    /// From now on this label of pods matters. Pods that were read before have to be read again.
+    pub(super) fn ask_for_pod_label(&mut self, key: Symbol) {
+        if self.asked.insert(key.number()) {
+            self.resync.push(Kind::Pod);
+        }
+    }
+
+    /// When something changes by time alone.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        next_stuck(self)
+    }
+}

@@ -1,0 +1,182 @@
+//! Queue.
+
+use std::str::FromStr;
+
+use kai_api::duration::GoDuration;
+use kai_engine::{Limit, PerLane, Queue};
+use serde::Deserialize;
+
+use super::{Delta, Ingest, Kind, QueueId, moment, uid_number};
+use crate::{
+    names::Number,
+    wire::{Meta, Text, null_as_default},
+};
+
+#[derive(Deserialize, Debug)]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Spec<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec<'a> {
+    #[serde(borrow)]
+    display_name: Text<'a>,
+    #[serde(borrow)]
+    parent_queue: Text<'a>,
+    #[serde(deserialize_with = "null_as_default")]
+    resources: Shares,
+    priority: Option<i32>,
+    #[serde(borrow)]
+    preempt_min_runtime: Option<Text<'a>>,
+    #[serde(borrow)]
+    reclaim_min_runtime: Option<Text<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Shares {
+    cpu: Share,
+    memory: Share,
+    gpu: Share,
+}
+
+#[derive(Deserialize, Clone, Copy, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Share {
+    quota: f64,
+    limit: f64,
+    over_quota_weight: f64,
+}
+
+/// The engine's units in one unit of the API: milli-cores, 10^6 bytes, devices.
+const UNITS: [f64; 3] = [1.0, 1e6, 1000.0];
+/// Larger numbers of the API mean as much as no bound, and sums of them must fit.
+const AMOUNT_MAX: f64 = 1e17;
+/// The queue that all others hang under without the full hierarchy. Not a name that a Queue has.
+const FLAT_ROOT: &str = "/default";
+
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+    let meta = &wire.metadata;
+    let version = meta.resource_version.to_string();
+    let row = ingest.names.queue(&meta.name).number();
+    let parentless = wire.spec.parent_queue.is_empty();
+    if !ingest.is_ours(&meta.labels) || (parentless && !ingest.rules.full_hierarchy) {
+        gone(ingest, row);
+        return Ok(version);
+    }
+    let facts = facts(ingest, wire);
+    refer(ingest, row, facts.parent.map(Number::number));
+    let mut presence = ingest.names.queues[row].presence;
+    ingest.seen(Kind::Queue, &mut presence);
+    ingest.names.queues[row].presence = presence;
+    ingest.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
+    ingest.deltas.push(Delta::Queue(QueueId::new(row), Box::new(facts)));
+    Ok(version)
+}
+
+pub(super) fn gone(ingest: &mut Ingest, row: u32) {
+    if &**ingest.names.queues.key(row) == FLAT_ROOT {
+        return;
+    }
+    refer(ingest, row, None);
+    let presence = &mut ingest.names.queues[row].presence;
+    if std::mem::take(&mut presence.is_there) {
+        ingest.deltas.push(Delta::QueueGone(QueueId::new(row)));
+    }
+    if ingest.names.queues[row].presence.references == 0 {
+        ingest.names.queues.remove(row);
+    }
+}
+
+/// One reference less; a row that nobody refers to and that is not there goes.
+pub(super) fn release(ingest: &mut Ingest, row: u32) {
+    let presence = &mut ingest.names.queues[row].presence;
+    presence.references -= 1;
+    if presence.references == 0 && !presence.is_there {
+        ingest.names.queues.remove(row);
+    }
+}
+
+/// Without the full hierarchy every queue hangs under one without limits.
+/// Source: spec/scheduling.md 1.2, step 7.
+pub(super) fn flat_root(ingest: &mut Ingest) {
+    let id = ingest.names.queue(FLAT_ROOT);
+    let presence = &mut ingest.names.queues[id.number()].presence;
+    presence.references = 1;
+    let facts = Queue {
+        quota: PerLane::splat(Limit::UNLIMITED),
+        limit: PerLane::splat(Limit::UNLIMITED),
+        weight_milli: PerLane::splat(1000),
+        ..Queue::default()
+    };
+    ingest.deltas.push(Delta::Queue(id, Box::new(facts)));
+}
+
+fn refer(ingest: &mut Ingest, row: u32, parent: Option<u32>) {
+    let old = std::mem::replace(&mut ingest.names.queues[row].parent, parent);
+    if old == parent {
+        return;
+    }
+    if let Some(new) = parent {
+        ingest.names.queues[new].presence.references += 1;
+    }
+    if let Some(old) = old {
+        release(ingest, old);
+    }
+}
+
+fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Queue {
+    let spec = &wire.spec;
+    let parent = match (ingest.rules.full_hierarchy, &*spec.parent_queue) {
+        (true, "") => None,
+        (true, parent) => Some(ingest.names.queue(parent)),
+        (false, _) => Some(ingest.names.queue(FLAT_ROOT)),
+    };
+    let shares = [spec.resources.cpu, spec.resources.memory, spec.resources.gpu];
+    let by_lane = |read: fn(Share) -> f64| {
+        let mut lanes = [Limit::default(); 3];
+        for ((lane, share), unit) in lanes.iter_mut().zip(shares).zip(UNITS) {
+            *lane = limit(read(share), unit);
+        }
+        PerLane(lanes)
+    };
+    Queue {
+        parent,
+        priority: spec.priority.unwrap_or(100),
+        quota: by_lane(|share| share.quota),
+        limit: by_lane(|share| share.limit),
+        weight_milli: PerLane(shares.map(|share| weight_milli(share.over_quota_weight))),
+        preempt_min_runtime: duration(spec.preempt_min_runtime.as_ref()),
+        reclaim_min_runtime: duration(spec.reclaim_min_runtime.as_ref()),
+        created: moment(wire.metadata.creation_timestamp.as_ref()),
+        uid: uid_number(&wire.metadata.uid),
+        ..Queue::default()
+    }
+}
+
+fn duration(text: Option<&Text<'_>>) -> Option<i64> {
+    GoDuration::from_str(text?).ok().map(GoDuration::millis)
+}
+
+/// -1 is unlimited, exactly; any other negative number gives nothing.
+fn limit(number: f64, unit: f64) -> Limit {
+    #[expect(clippy::float_cmp, reason = "the contract compares with -1.0 exactly")]
+    let unlimited = number == -1.0;
+    if unlimited { Limit::UNLIMITED } else { Limit::of(rounded(number * unit)) }
+}
+
+fn weight_milli(number: f64) -> u64 {
+    // A weight above a million is a million: more says nothing and would overflow products.
+    rounded(number.min(1e6) * 1000.0).unsigned_abs()
+}
+
+/// The nearest integer at or above zero, within bounds.
+fn rounded(number: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "bounded just before")]
+    let whole = number.clamp(0.0, AMOUNT_MAX).round() as i64;
+    whole
+}

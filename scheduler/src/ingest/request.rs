@@ -1,0 +1,207 @@
+//! Amounts: what containers request and what nodes have.
+
+use std::str::FromStr;
+
+use kai_api::quantity::Quantity;
+use kai_engine::{GPU_MILLI, Lane, Resources};
+use serde::{Deserialize, Deserializer, de::Visitor};
+
+use super::Ingest;
+use crate::wire::{Text, null_as_default};
+
+/// Amounts by resource name.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Amounts<'a>(Vec<(Text<'a>, Amount)>);
+
+/// One exact amount; what cannot be read is nothing on a node and too much in a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Amount(Option<Quantity>);
+
+/// No real amount is larger (64 Ti bytes, 70 Tera milli-cores), and a sum over a million pods of
+/// it still fits.
+const AMOUNT_MAX: i64 = 1 << 46;
+/// An object with more resources than this is cut: the bound keeps a hostile object cheap.
+const NAMES_MAX: usize = 256;
+
+impl Amount {
+    /// In the engine's unit of a lane.
+    pub(super) fn on(self, lane: Lane) -> i64 {
+        match lane {
+            Lane::CPU => self.in_units(|quantity| quantity.milli().ok()),
+            Lane::GPU => self.value().saturating_mul(GPU_MILLI).min(AMOUNT_MAX),
+            _ => self.value(),
+        }
+    }
+
+    /// Whole units, rounded up.
+    pub(super) fn value(self) -> i64 {
+        self.in_units(|quantity| quantity.value().ok())
+    }
+
+    fn in_units(self, convert: impl Fn(&Quantity) -> Option<i64>) -> i64 {
+        let amount = self.0.as_ref().map_or(0, |quantity| convert(quantity).unwrap_or(AMOUNT_MAX));
+        amount.clamp(0, AMOUNT_MAX)
+    }
+}
+
+impl Amounts<'_> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Amount)> {
+        self.0.iter().map(|(name, amount)| (&**name, *amount))
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Spelling;
+        impl Visitor<'_> for Spelling {
+            type Value = Amount;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a quantity")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Amount, E> {
+                Ok(Amount(Quantity::from_str(text).ok()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Amount, E> {
+                Ok(Amount(i64::try_from(number).ok().map(Quantity::from_value)))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Amount, E> {
+                Ok(Amount(Some(Quantity::from_value(number))))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Amount, E> {
+                Ok(Amount(Quantity::from_str(&number.to_string()).ok()))
+            }
+        }
+        deserializer.deserialize_any(Spelling)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Amounts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Amounts<'de>;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a map of quantities")
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Amounts::default())
+            }
+
+            fn visit_map<A>(self, mut map: A) -> Result<Self::Value, A::Error>
+            where
+                A: serde::de::MapAccess<'de>,
+            {
+                let mut amounts = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    if amounts.len() < NAMES_MAX {
+                        amounts.push(entry);
+                    }
+                }
+                Ok(Amounts(amounts))
+            }
+        }
+        deserializer.deserialize_any(Entries)
+    }
+}
+
+/// What a container asks for.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Container<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) resources: Requirements<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) ports: Vec<Port<'a>>,
+    #[serde(borrow)]
+    pub(super) restart_policy: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct Requirements<'a> {
+    #[serde(borrow)]
+    pub(super) requests: Amounts<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Port<'a> {
+    pub(super) host_port: u16,
+    #[serde(borrow)]
+    pub(super) protocol: Text<'a>,
+    #[serde(rename = "hostIP", borrow)]
+    pub(super) host_ip: Text<'a>,
+}
+
+/// Everything of a pod that asks for amounts.
+#[derive(Debug)]
+pub(super) struct Asking<'w, 'a> {
+    pub(super) containers: &'w [Container<'a>],
+    pub(super) init_containers: &'w [Container<'a>],
+    pub(super) overhead: &'w Amounts<'a>,
+    /// `spec.resources`, which replaces the sum for what it names.
+    pub(super) pod: &'w Amounts<'a>,
+}
+
+impl Asking<'_, '_> {
+    /// The request of the whole pod.
+    ///
+    /// # Source
+    /// spec/scheduling.md 2.2, and KEP-2837 for requests of the pod as a whole.
+    pub(super) fn request(&self, ingest: &mut Ingest) -> Resources {
+        let mut running = Resources::default();
+        for container in self.containers {
+            add(&mut running, &amounts(ingest, &container.resources.requests));
+        }
+        let mut sidecars = Resources::default();
+        let mut peak = Resources::default();
+        for container in self.init_containers {
+            let mut own = amounts(ingest, &container.resources.requests);
+            if &*container.restart_policy == "Always" {
+                add(&mut sidecars, &own);
+            } else {
+                add(&mut own, &sidecars);
+                raise(&mut peak, &own);
+            }
+        }
+        add(&mut running, &sidecars);
+        raise(&mut running, &peak);
+        for (lane, amount) in amounts(ingest, self.pod).iter() {
+            running.add(lane, amount - running.amount(lane));
+        }
+        add(&mut running, &amounts(ingest, self.overhead));
+        running
+    }
+}
+
+fn amounts(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
+    let mut lanes = Vec::with_capacity(amounts.0.len());
+    for (name, amount) in amounts.iter() {
+        let lane = ingest.lane(name);
+        // A request that cannot be read must not be taken for none.
+        let amount = if amount.0.is_none() { AMOUNT_MAX } else { amount.on(lane) };
+        lanes.push((lane, amount));
+    }
+    lanes.into_iter().collect()
+}
+
+fn add(sum: &mut Resources, more: &Resources) {
+    for (lane, amount) in more.iter() {
+        let now = sum.amount(lane);
+        sum.add(lane, now.saturating_add(amount).min(AMOUNT_MAX) - now);
+    }
+}
+
+fn raise(most: &mut Resources, other: &Resources) {
+    for (lane, amount) in other.iter() {
+        let now = most.amount(lane);
+        most.add(lane, (amount - now).max(0));
+    }
+}

@@ -1,0 +1,226 @@
+//! Where a pod may go: selectors, affinities, tolerations, ports.
+
+use kai_engine::{Holds, HostPort, PodTerm, Requirement, Shape, Symbol, Toleration};
+use serde::Deserialize;
+
+use super::{Ingest, node, request::Container};
+use crate::wire::{Pairs, Text, null_as_default};
+
+/// `spec.affinity`, only what is required.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Affinity<'a> {
+    #[serde(borrow)]
+    node_affinity: Option<NodeAffinity<'a>>,
+    #[serde(borrow)]
+    pod_affinity: Option<PodAffinity<'a>>,
+    #[serde(borrow)]
+    pod_anti_affinity: Option<PodAffinity<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct NodeAffinity<'a> {
+    #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution", borrow)]
+    required: Option<NodeSelector<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeSelector<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    node_selector_terms: Vec<NodeTerm<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeTerm<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    match_expressions: Vec<Expression<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    match_fields: Vec<Expression<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Expression<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    operator: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    values: Vec<Text<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct PodAffinity<'a> {
+    #[serde(
+        rename = "requiredDuringSchedulingIgnoredDuringExecution",
+        borrow,
+        deserialize_with = "null_as_default"
+    )]
+    required: Vec<WireTerm<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct WireTerm<'a> {
+    #[serde(borrow)]
+    topology_key: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    namespaces: Vec<Text<'a>>,
+    #[serde(borrow)]
+    label_selector: Option<LabelSelector<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct LabelSelector<'a> {
+    #[serde(borrow)]
+    match_labels: Pairs<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    match_expressions: Vec<Expression<'a>>,
+}
+
+/// One of `spec.tolerations`.
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct WireToleration<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    operator: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(borrow)]
+    effect: Text<'a>,
+}
+
+/// Everything of a pod that says where it may go.
+#[derive(Debug)]
+pub(super) struct Constraints<'w, 'a> {
+    pub(super) namespace: &'w str,
+    pub(super) node_selector: &'w Pairs<'a>,
+    pub(super) affinity: Option<&'w Affinity<'a>>,
+    pub(super) tolerations: &'w [WireToleration<'a>],
+    pub(super) containers: &'w [Container<'a>],
+    pub(super) init_containers: &'w [Container<'a>],
+}
+
+impl Constraints<'_, '_> {
+    /// Fills in all of a shape but what it requests.
+    pub(super) fn read(&self, ingest: &mut Ingest, shape: &mut Shape) {
+        shape.node_selector = symbols(ingest, self.node_selector);
+        shape.tolerations = self.tolerations.iter().map(|wire| toleration(ingest, wire)).collect();
+        shape.ports = self.ports(ingest);
+        let Some(affinity) = self.affinity else { return };
+        if let Some(required) =
+            affinity.node_affinity.as_ref().and_then(|nodes| nodes.required.as_ref())
+        {
+            let terms = required.node_selector_terms.iter();
+            shape.node_affinity = terms.map(|term| node_term(ingest, term)).collect();
+        }
+        shape.pod_affinity = self.terms(ingest, affinity.pod_affinity.as_ref());
+        shape.pod_anti_affinity = self.terms(ingest, affinity.pod_anti_affinity.as_ref());
+    }
+
+    fn terms(&self, ingest: &mut Ingest, affinity: Option<&PodAffinity<'_>>) -> Vec<PodTerm> {
+        let Some(affinity) = affinity else { return Vec::new() };
+        affinity.required.iter().map(|term| pod_term(ingest, term, self.namespace)).collect()
+    }
+
+    fn ports(&self, ingest: &mut Ingest) -> Vec<HostPort> {
+        let sidecars = self.init_containers.iter().filter(|one| &*one.restart_policy == "Always");
+        let mut ports = Vec::new();
+        for port in self.containers.iter().chain(sidecars).flat_map(|one| &one.ports) {
+            if port.host_port == 0 {
+                continue;
+            }
+            let protocol = if port.protocol.is_empty() { "TCP" } else { &*port.protocol };
+            let address = if &*port.host_ip == "0.0.0.0" { "" } else { &*port.host_ip };
+            ports.push(HostPort {
+                port: port.host_port,
+                protocol: ingest.names.symbol(protocol),
+                address: ingest.names.symbol(address),
+            });
+        }
+        ports
+    }
+}
+
+fn symbols(ingest: &mut Ingest, pairs: &Pairs<'_>) -> Vec<(Symbol, Symbol)> {
+    let mut all: Vec<_> = pairs
+        .iter()
+        .map(|(key, value)| (ingest.names.symbol(key), ingest.names.symbol(value)))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+fn toleration(ingest: &mut Ingest, wire: &WireToleration<'_>) -> Toleration {
+    let exists = &*wire.operator == "Exists";
+    Toleration {
+        key: (!wire.key.is_empty()).then(|| ingest.names.symbol(&wire.key)),
+        value: (!exists).then(|| ingest.names.symbol(&wire.value)),
+        effect: node::effect(&wire.effect),
+    }
+}
+
+/// A term without any requirement selects nothing, as in the API.
+fn node_term(ingest: &mut Ingest, term: &NodeTerm<'_>) -> Vec<Requirement> {
+    let all = term.match_expressions.iter().chain(&term.match_fields);
+    let mut requirements: Vec<_> = all.map(|one| requirement(ingest, one)).collect();
+    if requirements.is_empty() {
+        let key = ingest.names.symbol(node::NAME_KEY);
+        requirements.push(Requirement { key, holds: Holds::In(Vec::new()) });
+    }
+    requirements
+}
+
+fn pod_term(ingest: &mut Ingest, term: &WireTerm<'_>, own: &str) -> PodTerm {
+    let topology_key = ingest.names.symbol(&term.topology_key);
+    let mut namespaces: Vec<Symbol> =
+        term.namespaces.iter().map(|name| ingest.names.symbol(name)).collect();
+    if namespaces.is_empty() {
+        namespaces.push(ingest.names.symbol(own));
+    }
+    namespaces.sort_unstable();
+    let selector = match &term.label_selector {
+        // No selector selects no pod.
+        None => {
+            vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }]
+        }
+        Some(selector) => selector_requirements(ingest, selector),
+    };
+    for requirement in &selector {
+        ingest.ask_for_pod_label(requirement.key);
+    }
+    PodTerm { topology_key, namespaces, selector }
+}
+
+fn selector_requirements(ingest: &mut Ingest, wire: &LabelSelector<'_>) -> Vec<Requirement> {
+    let mut all = Vec::new();
+    for (key, value) in symbols(ingest, &wire.match_labels) {
+        all.push(Requirement { key, holds: Holds::In(vec![value]) });
+    }
+    all.extend(wire.match_expressions.iter().map(|one| requirement(ingest, one)));
+    all
+}
+
+/// An operator that is not known holds nowhere.
+fn requirement(ingest: &mut Ingest, wire: &Expression<'_>) -> Requirement {
+    let key = ingest.names.symbol(&wire.key);
+    let values: Vec<Symbol> = wire.values.iter().map(|value| ingest.names.symbol(value)).collect();
+    let number = wire.values.first().and_then(|value| value.parse::<i64>().ok());
+    let holds = match (&*wire.operator, number) {
+        ("In", _) => Holds::In(values),
+        ("NotIn", _) => Holds::NotIn(values),
+        ("Exists", _) => Holds::Exists,
+        ("DoesNotExist", _) => Holds::Absent,
+        ("Gt", Some(number)) => Holds::Above(number),
+        ("Lt", Some(number)) => Holds::Below(number),
+        _ => Holds::In(Vec::new()),
+    };
+    Requirement { key, holds }
+}

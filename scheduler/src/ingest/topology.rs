@@ -1,0 +1,75 @@
+//! Topology.
+
+use kai_engine::{Topology, TopologyId};
+use serde::Deserialize;
+
+use super::{Delta, Ingest, Kind};
+use crate::{
+    names::Number,
+    wire::{Meta, Text, null_as_default},
+};
+
+#[derive(Deserialize, Debug)]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: Spec<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Spec<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    levels: Vec<Level<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Level<'a> {
+    #[serde(borrow)]
+    node_label: Text<'a>,
+    #[serde(borrow)]
+    alias: Text<'a>,
+}
+
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+    let meta = &wire.metadata;
+    let row = ingest.names.topology(&meta.name).number();
+    let mut levels = Vec::with_capacity(wire.spec.levels.len());
+    let mut aliases = Vec::new();
+    for level in &wire.spec.levels {
+        let label = ingest.names.symbol(&level.node_label);
+        levels.push(label);
+        if !level.alias.is_empty() {
+            aliases.push((Box::from(&*level.alias), label));
+        }
+    }
+    let mut presence = ingest.names.topologies[row].presence;
+    ingest.seen(Kind::Topology, &mut presence);
+    let topology = &mut ingest.names.topologies[row];
+    topology.presence = presence;
+    if topology.aliases != aliases {
+        topology.aliases = aliases;
+        resolve_anew(ingest);
+    }
+    ingest.deltas.push(Delta::Topology(TopologyId::new(row), Box::new(Topology { levels })));
+    Ok(meta.resource_version.to_string())
+}
+
+/// Rows of topologies stay: groups name them, and there are few.
+pub(super) fn gone(ingest: &mut Ingest, row: u32) {
+    let presence = &mut ingest.names.topologies[row].presence;
+    if std::mem::take(&mut presence.is_there) {
+        ingest.names.topologies[row].aliases.clear();
+        ingest.deltas.push(Delta::TopologyGone(TopologyId::new(row)));
+        resolve_anew(ingest);
+    }
+}
+
+/// Groups that name levels are read again, so that aliases mean what they mean now.
+fn resolve_anew(ingest: &mut Ingest) {
+    if ingest.names.groups.iter().any(|(_, group)| group.has_topology) {
+        ingest.resync.push(Kind::PodGroup);
+    }
+}

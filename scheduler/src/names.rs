@@ -1,0 +1,392 @@
+//! Names of objects and the numbers that the engine knows them by; the only place with both.
+//!
+//! A row outlives its object while others still refer to it: a pod may name a node, a group or a
+//! queue that is not there yet, or not any more.
+
+use std::{collections::HashMap, sync::Arc};
+
+use kai_api::names::{annotation, resource};
+use kai_engine::{
+    Constraint, DeviceId, Group, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Symbol,
+    TopologyId, ids::Id,
+};
+
+mod table;
+
+/// The row of an id as the tables here count them.
+pub trait Number {
+    /// The row.
+    fn number(self) -> u32;
+}
+
+impl<I: Id> Number for I {
+    fn number(self) -> u32 {
+        u32::try_from(self.row()).expect("ids are rows below 2^32")
+    }
+}
+
+pub use table::Table;
+
+/// Everything that has a name.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Interned text; number 0 is the empty text.
+    pub symbols: Table<()>,
+    /// By name.
+    pub nodes: Table<NodeRow>,
+    /// By name.
+    pub queues: Table<QueueRow>,
+    /// By `namespace/name`.
+    pub groups: Table<GroupRow>,
+    /// By name.
+    pub topologies: Table<TopologyRow>,
+    /// By UID.
+    pub pods: Table<PodRow>,
+    /// Shared GPUs by the name of their group.
+    pub devices: Table<DeviceRow>,
+    /// Priority classes.
+    pub priorities: Priorities,
+    lanes: HashMap<Box<str>, Lane>,
+    lane_names: Vec<Box<str>>,
+    opened: HashMap<DeviceId, u32>,
+    scratch: String,
+}
+
+/// Whether an object is there, and who refers to it.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Presence {
+    /// The object is there.
+    pub is_there: bool,
+    /// In which full list it was last seen.
+    pub generation: u32,
+    /// How many other rows refer to this one.
+    pub references: u32,
+}
+
+/// What is kept of a node.
+#[derive(Debug, Default)]
+pub struct NodeRow {
+    /// Whether it is there.
+    pub presence: Presence,
+}
+
+/// What is kept of a queue.
+#[derive(Debug, Default)]
+pub struct QueueRow {
+    /// Whether it is there.
+    pub presence: Presence,
+    /// The queue above, by number.
+    pub parent: Option<u32>,
+    /// `spec.displayName`, else empty.
+    pub display_name: Box<str>,
+}
+
+/// What is kept of a topology.
+#[derive(Debug, Default)]
+pub struct TopologyRow {
+    /// Whether it is there.
+    pub presence: Presence,
+    /// Aliases of levels and the node labels they stand for.
+    pub aliases: Vec<(Box<str>, Symbol)>,
+}
+
+/// What is kept of a pod group.
+#[derive(Debug, Default)]
+pub struct GroupRow {
+    /// Whether it is there.
+    pub presence: Presence,
+    /// Its UID.
+    pub uid: Box<str>,
+    /// The version that was last seen: guards our writes.
+    pub version: Box<str>,
+    /// The facts as the engine has them.
+    pub facts: Box<Group>,
+    /// Its queue by number.
+    pub queue: Option<u32>,
+    /// `spec.queue`.
+    pub queue_name: Box<str>,
+    /// `spec.priorityClassName`.
+    pub priority_class: Box<str>,
+    /// Whether the priority class decides if it is preemptible.
+    pub preemptibility_derived: bool,
+    /// Whether a topology is asked for, so that its aliases matter.
+    pub has_topology: bool,
+    /// Pods get the condition too, unless `spec.markUnschedulable` is false.
+    pub mark_unschedulable: bool,
+    /// `spec.schedulingBackoff` is 1.
+    pub backs_off: bool,
+    /// `status.schedulingConditions`, as read.
+    pub conditions: Vec<serde_json::Value>,
+    /// The three timestamps among its annotations, as written.
+    pub stamps: Stamps,
+    /// Its pods.
+    pub pods: Vec<u32>,
+    /// What was said of it last; nothing is said twice.
+    pub said: Option<Said>,
+    /// A write of it is under way.
+    pub is_writing: bool,
+    /// Binds of its pods that failed in a row.
+    pub bind_failures: u32,
+}
+
+/// What was said of a group.
+#[derive(Debug, Clone, Copy)]
+pub struct Said {
+    /// The code of the reason.
+    pub code: &'static str,
+    /// The words, as a hash.
+    pub hash: u64,
+    /// When, in milliseconds.
+    pub at: i64,
+}
+
+/// The timestamps on a pod group.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Stamps {
+    /// `kai.scheduler/stale-podgroup-timestamp`.
+    pub stale_since: Option<i64>,
+    /// `kai.scheduler/last-start-timestamp`.
+    pub last_start: Option<i64>,
+    /// `kai.scheduler/last-eviction-timestamp`.
+    pub last_eviction: Option<i64>,
+}
+
+impl Stamps {
+    /// Each with the key of its annotation.
+    pub fn iter(&self) -> [(&'static str, Option<i64>); 3] {
+        [
+            (annotation::STALE_SINCE, self.stale_since),
+            (annotation::LAST_START, self.last_start),
+            (annotation::LAST_EVICTION, self.last_eviction),
+        ]
+    }
+}
+
+/// What is kept of a pod.
+#[derive(Debug, Default)]
+pub struct PodRow {
+    /// Whether it is there.
+    pub presence: Presence,
+    /// Its namespace.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its group by number.
+    pub group: Option<u32>,
+    /// Its node by number.
+    pub node: Option<u32>,
+    /// It waits for a node.
+    pub is_waiting: bool,
+    /// It asks for a part of a GPU.
+    pub is_fractional: bool,
+    /// Labels of it that name shared GPUs.
+    pub gpu_labels: Vec<Box<str>>,
+    /// The message of its condition `PodScheduled=False`, where it has one.
+    pub unschedulable: Option<Box<str>>,
+    /// The message that was asked to be written on it last.
+    pub said: Option<Box<str>>,
+    /// It carries the label of our node pool.
+    pub has_pool_label: bool,
+    /// It was given a node and its bind is under way.
+    pub is_binding: bool,
+    /// The node it waits for others to leave.
+    pub nominated: Option<u32>,
+}
+
+/// What is kept of a shared GPU.
+#[derive(Debug, Default)]
+pub struct DeviceRow {
+    /// What the engine calls it.
+    pub id: Option<DeviceId>,
+}
+
+/// Priority classes by name.
+#[derive(Debug, Default)]
+pub struct Priorities {
+    /// Value by name.
+    pub classes: HashMap<Box<str>, i32>,
+    /// The class for work that names none.
+    pub global_default: Option<(Box<str>, i32)>,
+    /// Names seen in the list that is being read.
+    pub listed: Vec<Box<str>>,
+}
+
+impl Priorities {
+    /// The priority of a class by the rule of the contract: its value, else the global default's,
+    /// else 50. Source: spec/contract.md 2.5.
+    pub fn value(&self, class: &str) -> i32 {
+        let global = self.global_default.as_ref().map(|(_, value)| *value);
+        let own = self.classes.get(class).copied();
+        own.or(global).unwrap_or(kai_api::names::priority_class::FALLBACK)
+    }
+}
+
+impl Names {
+    /// Empty tables in which symbol 0 is the empty text.
+    pub fn new() -> Self {
+        let mut names = Self::default();
+        names.symbols.intern("");
+        names
+    }
+
+    /// The symbol of a text.
+    pub fn symbol(&mut self, text: &str) -> Symbol {
+        Symbol::new(self.symbols.intern(text))
+    }
+
+    /// The text of a symbol.
+    pub fn text(&self, symbol: Symbol) -> &str {
+        self.symbols.key(symbol.number())
+    }
+
+    /// The number of a node, whether it is there or not.
+    pub fn node(&mut self, name: &str) -> NodeId {
+        NodeId::new(self.nodes.intern(name))
+    }
+
+    /// The number of a group, whether it is there or not.
+    pub fn group(&mut self, namespace: &str, name: &str) -> GroupId {
+        self.scratch.clear();
+        self.scratch.push_str(namespace);
+        self.scratch.push('/');
+        self.scratch.push_str(name);
+        GroupId::new(self.groups.intern(&self.scratch))
+    }
+
+    /// The number of a queue, whether it is there or not.
+    pub fn queue(&mut self, name: &str) -> QueueId {
+        QueueId::new(self.queues.intern(name))
+    }
+
+    /// The number of a topology, whether it is there or not.
+    pub fn topology(&mut self, name: &str) -> TopologyId {
+        TopologyId::new(self.topologies.intern(name))
+    }
+
+    /// The number of a pod, whether it is there or not.
+    pub fn pod(&mut self, uid: &str) -> PodId {
+        PodId::new(self.pods.intern(uid))
+    }
+
+    /// The namespace and name of a group.
+    pub fn group_name(&self, group: u32) -> (&str, &str) {
+        let key = self.groups.key(group);
+        key.split_once('/').expect("a group's key holds a slash")
+    }
+
+    /// A queue as messages name it: its display name, else its name.
+    pub fn queue_name(&self, queue: u32) -> &str {
+        match self.queues.row(queue) {
+            Some(row) if !row.display_name.is_empty() => &row.display_name,
+            Some(_) => self.queues.key(queue),
+            None => "",
+        }
+    }
+
+    /// The lane of a resource, and what to tell the engine where it is new.
+    pub fn lane(&mut self, name: &str) -> (Lane, Option<LaneKind>) {
+        match name {
+            resource::CPU => return (Lane::CPU, None),
+            resource::MEMORY => return (Lane::MEMORY, None),
+            resource::PODS => return (Lane::PODS, None),
+            resource::NVIDIA_GPU | resource::AMD_GPU => return (Lane::GPU, None),
+            _ => {}
+        }
+        if let Some(lane) = self.lanes.get(name) {
+            return (*lane, None);
+        }
+        let count = u16::try_from(self.lane_names.len()).unwrap_or(u16::MAX);
+        let lane = Lane::new(Lane::FIRST_EXTENDED.saturating_add(count));
+        self.lanes.insert(Box::from(name), lane);
+        self.lane_names.push(Box::from(name));
+        (lane, mig_gpus(name).map(|gpus| LaneKind::Mig { gpus }))
+    }
+
+    /// The resource of a lane.
+    pub fn lane_name(&self, lane: Lane) -> &str {
+        match lane {
+            Lane::CPU => resource::CPU,
+            Lane::MEMORY => resource::MEMORY,
+            Lane::GPU => resource::NVIDIA_GPU,
+            Lane::PODS => resource::PODS,
+            _ => &self.lane_names[usize::from(lane.number() - Lane::FIRST_EXTENDED)],
+        }
+    }
+
+    /// The device of a GPU group's name.
+    pub fn device(&mut self, name: &str) -> DeviceId {
+        let number = self.devices.intern(name);
+        *self.devices[number].id.get_or_insert(DeviceId::new(number))
+    }
+
+    /// The GPU group's name of a device; one that the engine opened gets a new one.
+    pub fn device_name(&mut self, device: DeviceId) -> Arc<str> {
+        if !device.is_opened() {
+            return Arc::clone(self.devices.key(device.number()));
+        }
+        if let Some(number) = self.opened.get(&device) {
+            return Arc::clone(self.devices.key(*number));
+        }
+        let number = self.devices.intern(&uuid::Uuid::new_v4().to_string());
+        self.devices[number].id = Some(device);
+        self.opened.insert(device, number);
+        Arc::clone(self.devices.key(number))
+    }
+
+    /// A topology constraint with its aliases resolved.
+    pub fn constraint(&mut self, topology: &str, levels: [&str; 2]) -> Constraint {
+        let id = self.topologies.intern(topology);
+        let [required, preferred] = levels.map(|level| self.level(id, level));
+        Constraint { topology: TopologyId::new(id), required, preferred }
+    }
+
+    fn level(&mut self, topology: u32, name: &str) -> Option<kai_engine::Level> {
+        if name.is_empty() {
+            return None;
+        }
+        let row = &self.topologies[topology];
+        let alias = row.aliases.iter().find(|(alias, _)| **alias == *name);
+        let label = alias.map(|(_, label)| *label);
+        Some(kai_engine::Level(label.unwrap_or_else(|| self.symbol(name))))
+    }
+}
+
+/// The GPUs of one instance of a MIG profile: `nvidia.com/mig-3g.20gb` has 3.
+fn mig_gpus(name: &str) -> Option<u16> {
+    let profile = name.strip_prefix(resource::MIG_PREFIX)?;
+    let (gpus, rest) = profile.split_once("g.")?;
+    rest.ends_with("gb").then(|| gpus.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbol_zero_is_the_empty_text() {
+        let mut names = Names::new();
+        assert_eq!(names.symbol(""), Symbol::EMPTY);
+        let rack = names.symbol("rack");
+        assert_eq!(names.text(rack), "rack");
+    }
+
+    #[test]
+    fn lanes_are_given_once_and_mig_is_told() {
+        let mut names = Names::new();
+        assert_eq!(names.lane("cpu"), (Lane::CPU, None));
+        let (lane, kind) = names.lane("nvidia.com/mig-3g.20gb");
+        assert_eq!(kind, Some(LaneKind::Mig { gpus: 3 }));
+        assert_eq!(names.lane("nvidia.com/mig-3g.20gb"), (lane, None));
+        assert_eq!(names.lane_name(lane), "nvidia.com/mig-3g.20gb");
+    }
+
+    #[test]
+    fn a_class_that_is_missing_has_the_global_default_else_fifty() {
+        let mut priorities = Priorities::default();
+        assert_eq!(priorities.value("train"), 50);
+        priorities.global_default = Some((Box::from("std"), 10));
+        assert_eq!(priorities.value("train"), 10);
+        priorities.classes.insert(Box::from("train"), 70);
+        assert_eq!(priorities.value("train"), 70);
+    }
+}
