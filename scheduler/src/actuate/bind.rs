@@ -1,0 +1,202 @@
+//! Binding a pod to its node, directly through `pods/binding`.
+//!
+//! The UID is the precondition and annotations ride along: the API server copies them to the pod
+//! in the same write. Labels do not, so a pod with shared GPUs is patched first; a crash between
+//! the two leaves labels on a pod without a node, which mean nothing and are replaced by the next
+//! bind. Source: spec/contract.md 4.3, 11.3; design/performance.md 3.2.
+
+use std::time::{Duration, Instant};
+
+use http::Method;
+use kube::Client;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{Outcome, Write};
+use crate::{
+    call::{Failure, Form, call, read},
+    metrics::milliseconds,
+    watch::backoff,
+    wire::Text,
+};
+
+/// One bind.
+#[derive(Clone, Debug)]
+pub struct Bind {
+    /// The pod by number.
+    pub pod: u32,
+    /// Its UID.
+    pub uid: Box<str>,
+    /// Its namespace.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// The node.
+    pub node: Box<str>,
+    /// `received-resource-type`.
+    pub received: &'static str,
+    /// Labels to set, or to remove where there is no value, before the bind.
+    pub labels: Vec<(Box<str>, Option<Box<str>>)>,
+}
+
+/// How a bind stands, by a read.
+#[derive(Debug, PartialEq, Eq)]
+enum Standing {
+    /// On our node.
+    Done,
+    /// Not on a node yet, and still the same pod.
+    Open,
+    /// Elsewhere, gone or another pod.
+    Lost(String),
+}
+
+/// After a lost answer a bind is tried again this often; each is refused where one was done.
+const ATTEMPTS_MAX: u32 = 5;
+
+impl Bind {
+    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+        let started = Instant::now();
+        let result = self.bind(write).await;
+        write.metrics.bind.observe(milliseconds(started.elapsed()));
+        write.count("bind", result.is_ok());
+        match result {
+            Ok(()) => Outcome::Bound(self.pod, self.uid, self.node),
+            Err(reason) => Outcome::BindFailed(self.pod, self.uid, self.node, reason),
+        }
+    }
+
+    async fn bind(&self, write: &Write) -> Result<(), String> {
+        if !self.labels.is_empty() {
+            self.label(&write.client).await?;
+        }
+        let mut unsure = 0;
+        loop {
+            match self.post(&write.client).await {
+                Ok(_) => return Ok(()),
+                Err(Failure::Refused { code: 409, message }) => {
+                    return match self.standing(&write.client).await {
+                        Standing::Done => Ok(()),
+                        Standing::Open => Err(message),
+                        Standing::Lost(reason) => Err(reason),
+                    };
+                }
+                Err(Failure::Refused { message, .. }) => return Err(message),
+                Err(Failure::Unsure(message)) => {
+                    unsure += 1;
+                    match self.standing(&write.client).await {
+                        Standing::Done => return Ok(()),
+                        Standing::Lost(reason) => return Err(reason),
+                        Standing::Open if unsure == ATTEMPTS_MAX => return Err(message),
+                        Standing::Open => {
+                            sleep(backoff(unsure)).await;
+                            // The pause may have cost the Lease.
+                            if write.guard.check().await.is_err() {
+                                return Err(message);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    async fn post(&self, client: &Client) -> Result<(), Failure> {
+        let body = json!({
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {
+                "name": self.name,
+                "namespace": self.namespace,
+                "uid": self.uid,
+                "annotations": {
+                    (kai_api::names::annotation::RECEIVED_RESOURCE_TYPE): self.received,
+                },
+            },
+            "target": { "apiVersion": "v1", "kind": "Node", "name": self.node },
+        });
+        call(client, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
+    }
+
+    /// Sets and removes labels, on this very pod only.
+    async fn label(&self, client: &Client) -> Result<(), String> {
+        let labels: serde_json::Map<String, Value> =
+            self.labels.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
+        let body = json!({ "metadata": { "uid": self.uid, "labels": labels } });
+        let patched = call(client, Method::PATCH, &self.path(""), Form::Merge, &body).await;
+        // Unsure is as good as done: the bind that follows settles it, and a pod that lacks them
+        // is found by its own watch.
+        match patched {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(format!("failed to label the pod: {failure}")),
+        }
+    }
+
+    /// Reads how the bind stands, for as long as it takes: nothing may be released before.
+    async fn standing(&self, client: &Client) -> Standing {
+        #[derive(Deserialize)]
+        struct Pod<'a> {
+            #[serde(borrow)]
+            metadata: crate::wire::Meta<'a>,
+            #[serde(borrow, default)]
+            spec: Spec<'a>,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Spec<'a> {
+            #[serde(borrow)]
+            node_name: Text<'a>,
+        }
+        let mut failures = 0;
+        loop {
+            match read(client, &self.path("")).await {
+                Ok(bytes) => {
+                    if let Ok(pod) = serde_json::from_slice::<Pod<'_>>(&bytes) {
+                        return self.compare(&pod.metadata.uid, &pod.spec.node_name);
+                    }
+                }
+                Err(failure) if failure.code() == Some(404) => {
+                    return Standing::Lost(String::from("the pod is gone"));
+                }
+                Err(_) => {}
+            }
+            failures += 1;
+            sleep(backoff(failures).max(Duration::from_millis(50))).await;
+        }
+    }
+
+    fn compare(&self, uid: &str, node: &str) -> Standing {
+        match (uid == &*self.uid, node) {
+            (false, _) => Standing::Lost(String::from("the pod was replaced by another")),
+            (true, "") => Standing::Open,
+            (true, node) if node == &*self.node => Standing::Done,
+            (true, node) => Standing::Lost(format!("the pod is on node {node} already")),
+        }
+    }
+
+    fn path(&self, subresource: &str) -> String {
+        format!("/api/v1/namespaces/{}/pods/{}{subresource}", self.namespace, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_settles_a_bind() {
+        let bind = Bind {
+            pod: 0,
+            uid: Box::from("u"),
+            namespace: Box::from("ns"),
+            name: Box::from("p"),
+            node: Box::from("n1"),
+            received: "Regular",
+            labels: Vec::new(),
+        };
+        assert_eq!(bind.compare("u", "n1"), Standing::Done);
+        assert_eq!(bind.compare("u", ""), Standing::Open);
+        assert!(matches!(bind.compare("u", "n2"), Standing::Lost(_)));
+        assert!(matches!(bind.compare("v", "n1"), Standing::Lost(_)));
+    }
+}

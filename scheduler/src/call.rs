@@ -1,0 +1,160 @@
+//! One request to the API server, bounded in time, and what its failure means.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use kube::{Client, client::Body};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::wire::Text;
+
+/// A write that is not answered within this time may or may not have been done.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// How long a request waits in all when the server asks for patience (429).
+const PATIENCE_MAX: Duration = Duration::from_secs(60);
+
+/// What a request failed with.
+#[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The server refused: nothing was done.
+    #[error("{message} ({code})")]
+    Refused {
+        /// The status code.
+        code: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// No answer, or one that leaves open whether it was done.
+    #[error("no certain answer: {0}")]
+    Unsure(String),
+}
+
+impl Failure {
+    /// The code of a refusal.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Refused { code, .. } => Some(*code),
+            Self::Unsure(_) => None,
+        }
+    }
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// A whole object.
+    Object,
+    /// A JSON merge patch.
+    Merge,
+    /// A strategic merge patch, for built-in types.
+    Strategic,
+}
+
+impl Form {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Object => "application/json",
+            Self::Merge => "application/merge-patch+json",
+            Self::Strategic => "application/strategic-merge-patch+json",
+        }
+    }
+}
+
+/// Sends a request with a body; the answer's body comes back.
+///
+/// A refusal for overload (429) is waited out, as nothing was done.
+///
+/// # Errors
+/// [`Failure`]; only [`Failure::Unsure`] leaves open whether it was done.
+pub async fn call(
+    client: &Client,
+    method: Method,
+    path: &str,
+    form: Form,
+    body: &Value,
+) -> Result<Bytes, Failure> {
+    let bytes = Bytes::from(body.to_string());
+    let started = Instant::now();
+    loop {
+        let request = Request::builder()
+            .method(method.clone())
+            .uri(path)
+            .header(header::CONTENT_TYPE, form.content_type())
+            .body(Body::from(bytes.clone()))
+            .map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
+        match once(client, request).await {
+            Err((Failure::Refused { code: 429, .. }, wait)) if started.elapsed() < PATIENCE_MAX => {
+                sleep(wait.mul_f64(1.0 + fastrand::f64())).await;
+            }
+            answer => return answer.map_err(|(failure, _)| failure),
+        }
+    }
+}
+
+/// Reads one object.
+///
+/// # Errors
+/// [`Failure`].
+pub async fn read(client: &Client, path: &str) -> Result<Bytes, Failure> {
+    let request = Request::get(path).body(Body::empty());
+    let request =
+        request.map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
+    once(client, request).await.map_err(|(failure, _)| failure)
+}
+
+/// One attempt. With a failure comes how long the server asks to wait.
+async fn once(client: &Client, request: Request<Body>) -> Result<Bytes, (Failure, Duration)> {
+    let unsure = |text: String| (Failure::Unsure(text), Duration::ZERO);
+    let exchange = async {
+        let answer = client.send(request).await.map_err(|error| unsure(causes(&error)))?;
+        let (parts, body) = answer.into_parts();
+        let text = body.collect().await.map_err(|error| unsure(causes(&error)))?.to_bytes();
+        Ok((parts, text))
+    };
+    let (parts, text) = timeout(ANSWER_MAX, exchange)
+        .await
+        .map_err(|_| unsure(format!("none within {}s", ANSWER_MAX.as_secs())))??;
+    if parts.status.is_success() {
+        return Ok(text);
+    }
+    let wait = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let seconds = wait.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1).min(10);
+    Err((refusal(parts.status, &text), Duration::from_secs(seconds)))
+}
+
+/// A server error may come after the write was done; a client error comes before.
+fn refusal(status: StatusCode, body: &[u8]) -> Failure {
+    #[derive(Deserialize)]
+    struct Status<'a> {
+        #[serde(borrow, default)]
+        message: Text<'a>,
+    }
+    let message = match serde_json::from_slice::<Status<'_>>(body) {
+        Ok(status) => status.message.to_string(),
+        Err(_) => String::from_utf8_lossy(body).trim().chars().take(200).collect(),
+    };
+    if status.is_server_error() {
+        Failure::Unsure(format!("{message} ({})", status.as_u16()))
+    } else {
+        Failure::Refused { code: status.as_u16(), message }
+    }
+}
+
+/// An error with its causes, outermost first.
+pub fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,247 @@
+//! Changes of a plan, in numbers, become tasks, in names.
+
+use std::{collections::HashMap, sync::Arc};
+
+use kai_api::names::{annotation, event, label, value};
+use kai_engine::{Change, DeviceId, Eviction, Grant};
+
+use crate::{
+    actuate::{Bind, Event, Evict, Target, Task},
+    message::eviction,
+    metrics::Metrics,
+    names::{Names, Number},
+};
+
+/// What turning changes into tasks needs besides the names.
+#[derive(Debug)]
+pub struct Dispatch {
+    /// The pool as messages name it.
+    pub pool: String,
+    /// The label of the pool and its value, where the shard has one.
+    pub pool_label: Option<(Box<str>, Box<str>)>,
+    /// Who says events.
+    pub component: Arc<str>,
+    /// Say on a pod that it is about to be evicted.
+    pub announces_evictions: bool,
+    /// Where evictions are counted.
+    pub metrics: Metrics,
+}
+
+impl Dispatch {
+    /// The tasks of a plan, in its order.
+    pub fn tasks(&self, changes: &[Change], names: &mut Names) -> Vec<Task> {
+        let mut tasks = Vec::with_capacity(changes.len());
+        let evicted = evicted_by_group(changes, names);
+        for change in changes {
+            match change {
+                Change::Place { pod, node, devices, grant } => {
+                    let (pod, node) = (pod.number(), node.number());
+                    tasks.push(Task::Bind(self.bind(pod, node, (devices, *grant), names)));
+                }
+                Change::Nominate { pod, node, .. } => {
+                    let (pod, node) = (pod.number(), node.number());
+                    tasks.extend(self.nominate(pod, node, names).map(Task::Event));
+                }
+                Change::Evict { pod, reason, .. } => {
+                    self.evict(pod.number(), reason, &evicted, names, &mut tasks);
+                }
+            }
+        }
+        tasks
+    }
+
+    fn bind(
+        &self,
+        pod: u32,
+        node: u32,
+        (devices, grant): (&[DeviceId], Grant),
+        names: &mut Names,
+    ) -> Bind {
+        let groups: Vec<Arc<str>> =
+            devices.iter().map(|device| names.device_name(*device)).collect();
+        let node = Box::from(&**names.nodes.key(node));
+        let uid = Box::from(&**names.pods.key(pod));
+        let row = &mut names.pods[pod];
+        row.is_binding = true;
+        row.nominated = None;
+        let mut labels = gpu_labels(&groups, &row.gpu_labels);
+        if let Some((key, pool)) = &self.pool_label
+            && !row.has_pool_label
+        {
+            labels.push((key.clone(), Some(pool.clone())));
+        }
+        Bind {
+            pod,
+            uid,
+            namespace: row.namespace.clone(),
+            name: row.name.clone(),
+            node,
+            received: match grant {
+                Grant::Regular { .. } => value::RECEIVED_REGULAR,
+                Grant::Fraction { .. } => value::RECEIVED_FRACTION,
+                Grant::Mig => value::RECEIVED_MIG,
+            },
+            labels,
+        }
+    }
+
+    /// Said once for each node that a pod is nominated to.
+    fn nominate(&self, pod: u32, node: u32, names: &mut Names) -> Option<Event> {
+        if names.pods[pod].nominated.replace(node) == Some(node) {
+            return None;
+        }
+        let target = pod_target(pod, names);
+        let message = format!(
+            "Pod {}/{} was pipelined to node {}",
+            target.namespace,
+            target.name,
+            names.nodes.key(node)
+        );
+        Some(self.event(target, event::PIPELINED, message))
+    }
+
+    fn evict(
+        &self,
+        pod: u32,
+        reason: &Eviction,
+        evicted: &HashMap<u32, usize>,
+        names: &Names,
+        tasks: &mut Vec<Task>,
+    ) {
+        let target = pod_target(pod, names);
+        let row = &names.pods[pod];
+        let message = eviction(reason, &format!("{}/{}", target.namespace, target.name), names);
+        if let Some(group) = row.group {
+            let (namespace, name) = names.group_name(group);
+            let uid = &*names.groups[group].uid;
+            let labels = [name, namespace, uid, &self.pool, action(reason)];
+            self.metrics.evicted.with_label_values(&labels).inc();
+            let target = group_target(group, names);
+            let mut said = self.event(target, event::EVICT, message.clone());
+            said.annotations = annotations(reason, evicted.get(&group).copied(), names);
+            tasks.push(Task::Event(said));
+        }
+        tasks.push(Task::Evict(Evict {
+            pod,
+            uid: target.uid,
+            namespace: target.namespace,
+            name: target.name,
+            condition: self.announces_evictions.then_some(message),
+        }));
+    }
+
+    /// A normal event.
+    pub fn event(&self, target: Target, reason: &'static str, message: String) -> Event {
+        let component = Arc::clone(&self.component);
+        Event { target, is_warning: false, reason, message, annotations: Vec::new(), component }
+    }
+}
+
+/// The labels of shared GPUs: those to set, and those of an earlier attempt to remove.
+/// One device has the plain key, several have a key each. Source: spec/contract.md 4.5.
+fn gpu_labels(groups: &[Arc<str>], present: &[Box<str>]) -> Vec<(Box<str>, Option<Box<str>>)> {
+    let mut labels: Vec<(Box<str>, Option<Box<str>>)> = match groups {
+        [] => Vec::new(),
+        [only] => vec![(Box::from(label::GPU_GROUP), Some(Box::from(&**only)))],
+        several => several
+            .iter()
+            .map(|group| {
+                let key = format!("{}{group}", label::GPU_GROUP_PREFIX);
+                (key.into_boxed_str(), Some(Box::from(&**group)))
+            })
+            .collect(),
+    };
+    for key in present {
+        if !labels.iter().any(|(wanted, _)| wanted == key) {
+            labels.push((key.clone(), None));
+        }
+    }
+    labels
+}
+
+fn evicted_by_group(changes: &[Change], names: &Names) -> HashMap<u32, usize> {
+    let mut counts = HashMap::new();
+    for change in changes {
+        if let Change::Evict { pod, .. } = change
+            && let Some(group) = names.pods[pod.number()].group
+        {
+            *counts.entry(group).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// The action behind an eviction, as metrics and annotations name it.
+fn action(reason: &Eviction) -> &'static str {
+    match reason {
+        Eviction::Reclaim { .. } => "reclaim",
+        Eviction::Preempt { .. } => "preempt",
+        Eviction::Consolidate { .. } => "consolidation",
+        Eviction::Stale { .. } => "stalegangeviction",
+    }
+}
+
+fn annotations(
+    reason: &Eviction,
+    evicted: Option<usize>,
+    names: &Names,
+) -> Vec<(&'static str, String)> {
+    let mut all = vec![
+        (annotation::EVICTED_PODS, evicted.unwrap_or(1).to_string()),
+        (annotation::EVICTOR_ACTION, String::from(action(reason))),
+    ];
+    if let Some(group) = reason.for_group() {
+        let (namespace, name) = names.group_name(group.number());
+        all.push((annotation::EVICTOR_NAMESPACE, String::from(namespace)));
+        all.push((annotation::EVICTOR_NAME, String::from(name)));
+    }
+    all
+}
+
+/// A pod as events name it.
+pub fn pod_target(pod: u32, names: &Names) -> Target {
+    let row = &names.pods[pod];
+    Target {
+        kind: "Pod",
+        namespace: row.namespace.clone(),
+        name: row.name.clone(),
+        uid: Box::from(&**names.pods.key(pod)),
+    }
+}
+
+/// A group as events name it.
+pub fn group_target(group: u32, names: &Names) -> Target {
+    let (namespace, name) = names.group_name(group);
+    Target {
+        kind: "PodGroup",
+        namespace: Box::from(namespace),
+        name: Box::from(name),
+        uid: names.groups[group].uid.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_device_has_the_plain_key_and_old_keys_go() {
+        let group = |name: &str| Arc::<str>::from(name);
+        let present = [Box::from("runai-gpu-group"), Box::from("runai-gpu-group/x")];
+        assert_eq!(
+            gpu_labels(&[group("a")], &present),
+            [
+                (Box::from("runai-gpu-group"), Some(Box::from("a"))),
+                (Box::from("runai-gpu-group/x"), None),
+            ]
+        );
+        assert_eq!(
+            gpu_labels(&[group("a"), group("b")], &[]),
+            [
+                (Box::from("runai-gpu-group/a"), Some(Box::from("a"))),
+                (Box::from("runai-gpu-group/b"), Some(Box::from("b"))),
+            ]
+        );
+        assert!(gpu_labels(&[], &[]).is_empty());
+    }
+}

@@ -1,0 +1,71 @@
+//! Why no node takes a pod: counts of nodes by reason.
+
+use kai_engine::{Blocked, Lane, Misfit, NoRoom};
+
+use crate::names::Names;
+
+/// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
+pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
+    const BASE: &str = "no nodes with enough resources were found";
+    let mut reasons: Vec<String> = no_room
+        .misfits
+        .iter()
+        .map(|(misfit, count)| format!("{count} {}", reason(*misfit, names)))
+        .collect();
+    if reasons.is_empty() {
+        return String::from(BASE);
+    }
+    reasons.sort_unstable();
+    format!("{BASE}: {}.", reasons.join(". \n"))
+}
+
+fn reason(misfit: Misfit, names: &Names) -> String {
+    let words = match misfit {
+        Misfit::Short(lane) => return short(lane, names),
+        Misfit::Taint(taint) => {
+            let (key, value) = (names.text(taint.key), names.text(taint.value));
+            return format!("node(s) had untolerated taint {{{key}: {value}}}");
+        }
+        Misfit::Blocked(blocked) => match blocked {
+            Blocked::Unschedulable => "node(s) were unschedulable",
+            Blocked::NotReady => "node(s) were not ready",
+            Blocked::MemoryPressure => "node(s) had memory pressure",
+            Blocked::DiskPressure => "node(s) had disk pressure",
+            Blocked::PidPressure => "node(s) had pid pressure",
+            Blocked::NetworkUnavailable => "node(s) had network unavailable",
+        },
+        Misfit::Selector => "node(s) didn't match Pod's node affinity/selector",
+        Misfit::Worker => "node(s) didn't have the worker label for this kind of work",
+        Misfit::LegacyMig => "Legacy MIG jobs cannot be scheduled on the node(s)",
+        Misfit::NotMig => "MIG job cannot be scheduled on non-MIG node",
+        Misfit::MigSingle => "only whole gpu jobs can run on a node with MigStrategy='single'",
+        Misfit::MigMixed => "non MIG jobs cant run on a node with MigStrategy='mixed'",
+        Misfit::GpuMemoryUnknown => {
+            "node is not a gpu node or the gpu memory count on the node was not synced yet"
+        }
+        Misfit::GpuTooSmall => "node(s) didn't have enough resources: GPU memory",
+        Misfit::Device => "node(s) didn't have enough resources: GPUs",
+        Misfit::PodSlots => "node(s) pod number exceeded",
+        Misfit::Port => "node(s) didn't have free ports for the requested pod ports",
+        Misfit::Affinity => "node(s) didn't match pod affinity rules",
+        Misfit::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
+        Misfit::Domain => "node(s) were outside the topology domain of the workload",
+        Misfit::Missing => "node(s) can't provide what the pod refers to and does not exist",
+        Misfit::Queue => "node does not have enough capacity",
+    };
+    String::from(words)
+}
+
+fn short(lane: Lane, names: &Names) -> String {
+    let resource = match lane {
+        Lane::GPU => "GPUs",
+        Lane::CPU => "CPU cores",
+        Lane::MEMORY => "memory",
+        Lane::PODS => return String::from("node(s) pod number exceeded"),
+        _ => names.lane_name(lane),
+    };
+    match resource.strip_prefix(kai_api::names::resource::MIG_PREFIX) {
+        Some(_) => format!("node(s) didn't have enough of mig profile: {resource}"),
+        None => format!("node(s) didn't have enough resources: {resource}"),
+    }
+}

@@ -1,0 +1,112 @@
+//! Verdicts against the words that users' tools read.
+
+use kai_engine::{FreeShape, GroupId, Lane, Misfit, NoRoom, PerLane, PodId, QueueState, Unready};
+
+use super::*;
+
+fn world() -> Names {
+    let mut names = Names::new();
+    let group: GroupId = names.group("ml", "train");
+    names.groups[group.number()].queue_name = Box::from("team-a");
+    names.queue("team-a");
+    let pod = names.pod("u0");
+    names.pods[pod.number()].namespace = Box::from("ml");
+    names.pods[pod.number()].name = Box::from("train-0");
+    names
+}
+
+fn no_room(gang: bool) -> Why {
+    Why::NoRoom(Box::new(NoRoom {
+        pod: PodId::new(0),
+        sub_group: Symbol::EMPTY,
+        placed: 2,
+        min: 4,
+        gang,
+        dominant: Misfit::Short(Lane::GPU),
+        misfits: vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Selector, 1)],
+        free: FreeShape::default(),
+    }))
+}
+
+fn text(why: &Why) -> String {
+    reason(why, 0, &world()).expect("there is something to say").text()
+}
+
+const TASK: &str = "no nodes with enough resources were found: 1 node(s) didn't match Pod's node \
+    affinity/selector. \n3 node(s) didn't have enough resources: GPUs.";
+
+#[test]
+fn a_gang_without_room() {
+    assert_eq!(
+        text(&no_room(true)),
+        format!(
+            "PodSchedulingErrors: Resources were found for 2 pods while 4 are required for gang \
+             scheduling. Additional pods cannot be scheduled due to: {TASK}"
+        )
+    );
+    let told = reason(&no_room(true), 0, &world()).expect("there is something to say");
+    assert_eq!(told.pod, Some((0, String::from(TASK))));
+}
+
+#[test]
+fn one_pod_more_without_room() {
+    assert_eq!(
+        text(&no_room(false)),
+        format!("PodSchedulingErrors: Resources were not found for pod ml/train-0 due to: {TASK}")
+    );
+}
+
+#[test]
+fn a_missing_queue() {
+    assert_eq!(text(&Why::QueueMissing), "QueueDoesNotExist: Queue 'team-a' does not exist.");
+}
+
+#[test]
+fn a_limit_and_a_quota() {
+    let names = world();
+    let queue = QueueState {
+        queue: kai_engine::QueueId::new(0),
+        priority: 100,
+        quota: PerLane([Limit::of(2000), Limit::of(2_500_000_000), Limit::of(1500)]),
+        limit: PerLane([Limit::of(2000), Limit::UNLIMITED, Limit::of(4000)]),
+        fair_share: PerLane::default(),
+        allocated: PerLane([1000, 0, 3500]),
+        allocated_non_preemptible: PerLane([1000, 500_000_000, 1000]),
+        requested: PerLane::default(),
+    };
+    let bound = |lane| Box::new(Bound { queue, lane, requested: PerLane([500, 1, 1000]) });
+    let say = |why: Why| reason(&why, 0, &names).expect("there is something to say");
+    assert_eq!(
+        say(Why::OverLimit(bound(QueueLane::Gpu))).message,
+        "team-a quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 3.5 GPUs \
+         allocated and workload requested 1 GPUs"
+    );
+    assert_eq!(
+        say(Why::OverQuota(bound(QueueLane::Cpu))).message,
+        "Non-preemptible workload is over quota. Workload requested 0.5 CPU cores, but team-a quota \
+         is 2 cores, while 1 cores are already allocated for non-preemptible pods. Use a preemptible \
+         workload to go over quota."
+    );
+    let told = say(Why::OverLimit(bound(QueueLane::Memory)));
+    assert!(told.message.contains("Limit is Unlimited GB"), "{}", told.message);
+    let details = told.queue.expect("the queue's numbers");
+    assert_eq!(details["name"], "team-a");
+    assert_eq!(details["queueResourceLimits"]["memory"], "-1");
+    assert_eq!(details["queueAllocatedResources"]["nvidia.com/gpu"], "3500m");
+}
+
+#[test]
+fn a_group_that_is_not_ready() {
+    let mut names = world();
+    let workers = names.symbol("workers");
+    let one = |sub_group| Unready { sub_group, min: 4, alive: 3, gated: 1 };
+    assert_eq!(
+        not_ready(&[one(Symbol::EMPTY)], &names),
+        "Job is not ready for scheduling. Waiting for 4 pods, currently 3 exist, 1 are gated"
+    );
+    assert_eq!(
+        not_ready(&[one(workers)], &names),
+        "Job is not ready for scheduling. Waiting for 4 pods for SubGroup workers, currently 3 \
+         exist, 1 are gated."
+    );
+}

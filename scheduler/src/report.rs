@@ -1,0 +1,288 @@
+//! Verdicts become conditions and events, when they change and only then.
+//!
+//! Source: spec/scheduling.md 12.4, spec/contract.md 8.5.
+
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use jiff::Timestamp;
+use kai_api::names::{condition, event, reason};
+use kai_engine::{Cluster, GroupId, Why};
+use serde_json::{Value, json};
+
+use crate::{
+    actuate::{GroupChange, GroupPatch, PodCondition, Task},
+    dispatch::{Dispatch, group_target, pod_target},
+    message::{self, Reason},
+    names::{Names, Said, Stamps},
+};
+
+/// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
+/// must pass before it is said anew.
+const RESAY_MILLISECONDS: i64 = 5_000;
+/// A write that failed for no reason of its own is tried again after this.
+const RETRY_MILLISECONDS: i64 = 1_000;
+
+/// Keeps what was put off.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Groups to look at again, by when.
+    later: BTreeMap<(i64, u32), ()>,
+}
+
+impl Report {
+    /// When something that was put off is due.
+    pub fn next(&self) -> Option<i64> {
+        self.later.first_key_value().map(|((at, _), ())| *at)
+    }
+
+    /// The groups whose time has come.
+    pub fn due(&mut self, now: i64) -> Vec<u32> {
+        let rest = self.later.split_off(&(now + 1, 0));
+        let due = std::mem::replace(&mut self.later, rest);
+        due.into_keys().map(|(_, group)| group).collect()
+    }
+
+    /// A write failed: look at the group again soon.
+    pub fn retry(&mut self, group: u32, now: i64) {
+        self.later.insert((now + RETRY_MILLISECONDS, group), ());
+    }
+
+    /// What there is to write about a group now.
+    pub fn tasks(
+        &mut self,
+        group: u32,
+        cluster: &Cluster,
+        names: &mut Names,
+        (dispatch, now): (&Dispatch, i64),
+        tasks: &mut Vec<Task>,
+    ) {
+        let Some(row) = names.groups.row(group).filter(|row| row.presence.is_there) else { return };
+        if row.is_writing {
+            return;
+        }
+        let stamps = Stamps {
+            stale_since: cluster.stale_since(GroupId::new(group)).map(|at| at.0),
+            last_start: cluster.last_start(GroupId::new(group)).map(|at| at.0),
+            last_eviction: cluster.last_eviction(GroupId::new(group)).map(|at| at.0),
+        };
+        if let Some(changes) = stamp_changes(&row.stamps, &stamps) {
+            names.groups[group].stamps = stamps;
+            tasks.push(patch(group, GroupChange::Annotations(changes), names));
+            return;
+        }
+        let standing = Standing::of(group, names);
+        let why = cluster.verdict(GroupId::new(group)).filter(|_| standing.waits);
+        if let Some(Why::NotReady(unready)) = why {
+            let text = message::not_ready(unready, names);
+            if self.news(group, names, (event::NOT_READY, &text), now) == News::New {
+                let target = group_target(group, names);
+                tasks.push(Task::Event(dispatch.event(target, event::NOT_READY, text)));
+            }
+        }
+        let told = why.and_then(|why| message::reason(why, group, names));
+        if let Some(told) = &told {
+            match self.news(group, names, (told.code, &told.text()), now) {
+                News::Early => return,
+                News::Known => {}
+                News::New => say(group, told, names, dispatch, tasks),
+            }
+            mark_pods(group, told, names, tasks);
+        }
+        let shown = told.as_ref().filter(|_| !standing.runs);
+        if shown.is_none() && standing.binds {
+            return;
+        }
+        let current = &names.groups[group].conditions;
+        if let Some(conditions) = conditions(current, &dispatch.pool, shown, Timestamp::now()) {
+            tasks.push(patch(group, GroupChange::Conditions(conditions), names));
+        }
+    }
+
+    /// Whether this was said already. What is new counts as said.
+    fn news(
+        &mut self,
+        group: u32,
+        names: &mut Names,
+        (code, text): (&'static str, &str),
+        now: i64,
+    ) -> News {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let new = Said { code, hash: hasher.finish(), at: now };
+        let row = &mut names.groups[group];
+        match &row.said {
+            Some(said) if said.code == code && said.hash == new.hash => News::Known,
+            Some(said) if said.code == code && now < said.at + RESAY_MILLISECONDS => {
+                self.later.insert((said.at + RESAY_MILLISECONDS, group), ());
+                News::Early
+            }
+            Some(_) | None => {
+                row.said = Some(new);
+                News::New
+            }
+        }
+    }
+}
+
+/// Whether something was said before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum News {
+    /// Not yet, or not so.
+    New,
+    /// In these words.
+    Known,
+    /// In other numbers, and not long ago.
+    Early,
+}
+
+/// How the pods of a group stand.
+#[derive(Default, Debug)]
+struct Standing {
+    /// Some wait for a node.
+    waits: bool,
+    /// Some are on a node.
+    runs: bool,
+    /// The bind of some is under way.
+    binds: bool,
+}
+
+impl Standing {
+    fn of(group: u32, names: &Names) -> Self {
+        let mut standing = Self::default();
+        for pod in &names.groups[group].pods {
+            let row = &names.pods[*pod];
+            standing.waits |= row.is_waiting && !row.is_binding;
+            standing.runs |= row.node.is_some();
+            standing.binds |= row.is_binding;
+        }
+        standing
+    }
+}
+
+fn patch(group: u32, change: GroupChange, names: &mut Names) -> Task {
+    let (namespace, name) = names.group_name(group);
+    let (namespace, name) = (Box::from(namespace), Box::from(name));
+    let row = &mut names.groups[group];
+    row.is_writing = true;
+    Task::Group(GroupPatch { group, namespace, name, version: row.version.clone(), change })
+}
+
+/// The events of the group and of each pod that waits.
+fn say(group: u32, told: &Reason, names: &Names, dispatch: &Dispatch, tasks: &mut Vec<Task>) {
+    let text = told.text();
+    let target = group_target(group, names);
+    tasks.push(Task::Event(dispatch.event(target, event::UNSCHEDULABLE, text.clone())));
+    for pod in waiting(group, names) {
+        let message = pod_message(pod, told, &text);
+        let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
+        said.is_warning = true;
+        tasks.push(Task::Event(said));
+    }
+}
+
+/// The condition `PodScheduled=False` of each pod that waits and does not have it in these words.
+/// Cluster autoscalers read it.
+fn mark_pods(group: u32, told: &Reason, names: &mut Names, tasks: &mut Vec<Task>) {
+    if !names.groups[group].mark_unschedulable {
+        return;
+    }
+    let text = told.text();
+    for pod in waiting(group, names) {
+        let message = pod_message(pod, told, &text);
+        let uid = Box::from(&**names.pods.key(pod));
+        let row = &mut names.pods[pod];
+        let known = row.said.as_deref().or(row.unschedulable.as_deref());
+        if known == Some(&*message) {
+            continue;
+        }
+        row.said = Some(Box::from(&*message));
+        tasks.push(Task::Pod(PodCondition {
+            pod,
+            uid,
+            namespace: row.namespace.clone(),
+            name: row.name.clone(),
+            kind: condition::POD_SCHEDULED,
+            is_true: false,
+            reason: reason::UNSCHEDULABLE,
+            message,
+        }));
+    }
+}
+
+/// The pods of a group that wait, in no order that matters.
+fn waiting(group: u32, names: &Names) -> Vec<u32> {
+    let pods = names.groups[group].pods.iter().copied();
+    pods.filter(|pod| names.pods[*pod].is_waiting && !names.pods[*pod].is_binding).collect()
+}
+
+/// What is said of a pod: its own reason where the verdict speaks of it, else the group's.
+fn pod_message(pod: u32, told: &Reason, text: &str) -> String {
+    match &told.pod {
+        Some((number, own)) if *number == pod => own.clone(),
+        Some(_) | None => String::from(text),
+    }
+}
+
+/// The scheduling conditions as they should be, where they should change.
+///
+/// All of this pool are replaced by one at the end, which readers take; those of other pools stay
+/// as they are. Only words count: a change of the numbers behind them is not published.
+fn conditions(
+    current: &[Value],
+    pool: &str,
+    shown: Option<&Reason>,
+    now: Timestamp,
+) -> Option<Vec<Value>> {
+    let is_ours = |entry: &Value| {
+        entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL && entry["nodePool"] == pool
+    };
+    let Some(told) = shown else {
+        let others: Vec<Value> = current.iter().filter(|entry| !is_ours(entry)).cloned().collect();
+        return (others.len() < current.len()).then_some(others);
+    };
+    let message = told.text();
+    let last = current.last();
+    if last.is_some_and(|last| {
+        is_ours(last) && last["message"] == *message && last["status"] == "True"
+    }) {
+        return None;
+    }
+    let transition =
+        last.and_then(|last| last["transitionID"].as_str()?.parse::<u64>().ok()).unwrap_or(0);
+    let mut detail = json!({ "reason": told.code, "message": told.message });
+    if let Some(queue) = &told.queue {
+        detail["details"] = json!({ "queueDetails": queue });
+    }
+    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let mut next: Vec<Value> = current.iter().filter(|entry| !is_ours(entry)).cloned().collect();
+    next.push(json!({
+        "type": condition::UNSCHEDULABLE_ON_NODE_POOL,
+        "nodePool": pool,
+        "reason": reason::UNSCHEDULABLE,
+        "reasons": [detail],
+        "message": message,
+        "status": "True",
+        "transitionID": (transition + 1).to_string(),
+        "lastTransitionTime": now,
+    }));
+    Some(next)
+}
+
+/// The annotations that differ, at the second: RFC 3339 of the peer has no parts of it.
+fn stamp_changes(known: &Stamps, wanted: &Stamps) -> Option<Vec<(&'static str, Option<String>)>> {
+    let mut changes = Vec::new();
+    for ((key, known), (_, wanted)) in known.iter().into_iter().zip(wanted.iter()) {
+        let second = |at: Option<i64>| at.map(|at| at.div_euclid(1000));
+        if second(known) != second(wanted) {
+            let text = second(wanted).and_then(|at| Timestamp::from_second(at).ok());
+            changes.push((key, text.map(|at| at.to_string())));
+        }
+    }
+    (!changes.is_empty()).then_some(changes)
+}
+
+#[cfg(test)]
+mod tests;
