@@ -34,14 +34,12 @@ mod trial;
 
 pub mod entitlement;
 mod fit;
-mod hunt;
 mod limits;
 mod order;
 mod placement;
 mod search;
 pub mod share;
 mod turns;
-mod victims;
 mod why;
 
 mod agenda;

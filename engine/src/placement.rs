@@ -3,16 +3,14 @@
 //! # Source
 //! spec/scheduling.md 1.13.
 
+use crate::plan::Why;
 use crate::{
-    cluster::{Cluster, Phase},
+    cluster::gpu_milli,
     cycle::Config,
-    device,
     fit::Room,
     ids::{GroupId, PodId, Rank},
     idset::IdSet,
-    plan::Why,
-    pod::Place,
-    resources::{Charge, GPU_MILLI, Lane},
+    resources::Charge,
     tree::Member,
     trial::Trial,
 };
@@ -127,29 +125,11 @@ impl<'a> Attempt<'a> {
     }
 }
 
-impl Cluster {
-    /// Whether an evicted pod that was offered a place may as well stay where it is.
-    fn can_stay(&self, pod: PodId, offer: &Place) -> bool {
-        let Some(place) =
-            self.pods.state[pod].place.as_ref().filter(|place| place.node == offer.node)
-        else {
-            return false;
-        };
-        let gpus = self.nodes.gpus(place.node);
-        let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, &gpus) else {
-            return true;
-        };
-        let capacity = device::capacity(&gpus);
-        let mut whole = self.nodes.free(place.node, Lane::GPU) / GPU_MILLI;
-        self.nodes.devices.get(place.node).is_some_and(|devices| {
-            place.devices.iter().all(|id| {
-                let Some(device) = devices.iter().find(|device| device.id == *id) else {
-                    return false;
-                };
-                // A device that only leaving pods use counts as a whole one to come: nobody else may have it yet.
-                whole -= i64::from(device.is_leaving());
-                whole >= 0 && capacity - device.held + device.leaving - device.promised >= part
-            })
-        })
+/// What a group asks for at its next step, GPU memory counted against devices of this size.
+pub(crate) fn ask_of(ask: Charge, ask_mib: i64, memory_mib: Option<u32>) -> Charge {
+    let mut ask = ask;
+    if let Some(memory_mib) = memory_mib {
+        ask.0[2] += gpu_milli(ask_mib, memory_mib);
     }
+    ask
 }

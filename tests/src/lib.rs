@@ -12,4 +12,3 @@ pub mod cluster;
 pub mod control_plane;
 pub mod daemon;
 pub mod observer;
-pub mod openb;

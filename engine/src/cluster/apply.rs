@@ -81,8 +81,8 @@ impl Cluster {
         if *self.nodes.facts.slot(id) == node {
             return;
         }
-        self.nodes.index.stale |= node.is_none();
-        let pods = self.nodes.pods.slot(id).clone();
+        let pods = std::mem::take(self.nodes.pods.slot(id));
+        *self.nodes.pods.slot(id) = pods.clone();
         for pod in &pods {
             self.give(*pod);
         }

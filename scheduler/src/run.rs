@@ -1,0 +1,439 @@
+//! The loop: take in what changed, plan, hand over; single owner of the cluster's state.
+//!
+//! A cycle starts when something changed, after a short wait for what changes with it;
+//! `--schedule-period` is only the longest pause between two.
+
+use std::{sync::Arc, time::Duration};
+
+use kai_engine::{Cluster, Config, Delta, GroupId, Plan, PodId, Timestamp, cycle::plan};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    actuate::{Outcome, PodCondition, Task},
+    dispatch::{Dispatch, pod_target},
+    health::Health,
+    ingest::{Ingest, Kind},
+    lease::Guard,
+    metrics::{Metrics, milliseconds},
+    names::{Names, Number},
+    report::Report,
+    watch::{Event, backoff},
+};
+use kai_api::names::{condition, event};
+
+/// After a change, so long without another ends the wait for more.
+const QUIET: Duration = Duration::from_millis(1);
+/// The longest wait for more changes.
+const GATHER_MAX: Duration = Duration::from_millis(10);
+/// A cycle is followed by a pause of its length times this, so that planning leaves the machine to
+/// the others; never longer than the second bound.
+const REST_FACTOR: u32 = 2;
+const REST_MAX: Duration = Duration::from_millis(100);
+/// The engine's own check runs this often; it costs as much as rebuilding everything.
+const CHECK_EVERY: u64 = 1000;
+/// What was last heard longer ago may be long untrue: nothing is decided on it.
+const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
+/// Events taken in one go before a cycle may start.
+const BATCHES_MAX: usize = 10_000;
+
+/// Why the loop ended.
+#[derive(PartialEq, Eq, Debug)]
+pub enum End {
+    /// It was asked to.
+    Stopped,
+    /// The Lease is lost.
+    Lost,
+}
+
+/// Why the loop cannot go on.
+#[derive(thiserror::Error, Debug)]
+pub enum Error {
+    /// The engine's derived state does not follow from the facts.
+    #[error("the engine's check found {count} differences, the first: {first}")]
+    Check {
+        /// How many.
+        count: usize,
+        /// The first.
+        first: String,
+    },
+}
+
+/// The channels of the loop.
+#[derive(Debug)]
+pub struct Channels {
+    /// From the watches.
+    pub events: mpsc::Receiver<Vec<Event>>,
+    /// From carrying out.
+    pub outcomes: mpsc::UnboundedReceiver<Outcome>,
+    /// To carrying out.
+    pub tasks: mpsc::UnboundedSender<Vec<Task>>,
+    /// Ask a watch for a full list.
+    pub resync: [Arc<Notify>; Kind::ALL.len()],
+}
+
+/// All that the loop owns.
+#[derive(Debug)]
+pub struct Run {
+    /// Objects to deltas.
+    pub ingest: Ingest,
+    /// The engine's state.
+    pub cluster: Cluster,
+    /// What the operator chose.
+    pub config: Config,
+    /// Changes to tasks.
+    pub dispatch: Dispatch,
+    /// What to answer when asked.
+    pub health: Health,
+    /// What to count.
+    pub metrics: Metrics,
+    /// The longest pause between two cycles.
+    pub period: Duration,
+    /// Ends, retries and conditions that were put off.
+    pub report: Report,
+    /// Groups whose binds failed, left out until then.
+    pub held: Vec<(Timestamp, u32)>,
+    /// Up to which version each kind is taken in; none before its first full list.
+    pub versions: [Option<String>; Kind::ALL.len()],
+    /// How many cycles there were.
+    pub cycles: u64,
+}
+
+impl Run {
+    /// Runs until stopped, or until the Lease is lost.
+    ///
+    /// # Errors
+    /// [`Error::Check`]: the process must start anew from the truth.
+    pub async fn run(
+        mut self,
+        mut channels: Channels,
+        guard: &Guard,
+        stop: &CancellationToken,
+    ) -> Result<End, Error> {
+        let mut rested = Instant::now();
+        loop {
+            let wake = self.wake();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(End::Stopped),
+                () = guard.lost() => return Ok(End::Lost),
+                Some(outcome) = channels.outcomes.recv() => {
+                    if outcome == Outcome::Lost {
+                        return Ok(End::Lost);
+                    }
+                    self.settle(outcome, &channels.tasks);
+                }
+                Some(events) = channels.events.recv() => self.take(events),
+                () = sleep_until(wake) => {}
+            }
+            let started = Instant::now();
+            self.gather(&mut channels).await;
+            for kind in self.ingest.resync.drain(..) {
+                channels.resync[kind.index()].notify_one();
+            }
+            if !self.is_complete() {
+                continue;
+            }
+            if Instant::now() < rested {
+                sleep_until(rested).await;
+                self.gather(&mut channels).await;
+            }
+            self.cycle(&channels, started)?;
+            rested = Instant::now() + (started.elapsed() * REST_FACTOR).min(REST_MAX);
+        }
+    }
+
+    /// Takes in what comes until nothing comes for a moment.
+    async fn gather(&mut self, channels: &mut Channels) {
+        let deadline = Instant::now() + GATHER_MAX;
+        for _ in 0..BATCHES_MAX {
+            while let Ok(outcome) = channels.outcomes.try_recv() {
+                self.settle(outcome, &channels.tasks);
+            }
+            let patience = QUIET.min(deadline.saturating_duration_since(Instant::now()));
+            match timeout(patience, channels.events.recv()).await {
+                Ok(Some(events)) => self.take(events),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Every kind has been listed once.
+    fn is_complete(&self) -> bool {
+        self.versions.iter().all(Option::is_some)
+    }
+
+    /// When the next cycle is due although nothing changes.
+    fn wake(&self) -> Instant {
+        let now = now();
+        let times = [
+            self.report.next(),
+            self.ingest.next_wake().map(|at| at.0),
+            self.held.iter().map(|(at, _)| at.0).min(),
+        ];
+        let soonest = times.into_iter().flatten().min();
+        let pause =
+            soonest.map(|at| Duration::from_millis(at.saturating_sub(now.0).max(0).unsigned_abs()));
+        Instant::now() + pause.map_or(self.period, |pause| pause.min(self.period))
+    }
+
+    fn take(&mut self, events: Vec<Event>) {
+        for event in events {
+            let (kind, result) = match event {
+                Event::Begin(kind) => {
+                    self.ingest.begin(kind);
+                    continue;
+                }
+                Event::End(kind, version) => {
+                    self.ingest.end(kind);
+                    (kind, Ok(version))
+                }
+                Event::Passed(kind, version) => (kind, Ok(version)),
+                Event::Resume(kind, answer) => {
+                    // The watch may have ended meanwhile; then nobody needs it.
+                    let _ = answer.send(self.versions[kind.index()].clone());
+                    continue;
+                }
+                Event::Applied(kind, bytes) => {
+                    let result = self.ingest.applied(kind, &bytes);
+                    if let Some(slot) = self.versions[kind.index()].as_mut()
+                        && let Ok(version) = result
+                    {
+                        *slot = version;
+                    } else if let Err(error) = result {
+                        self.undecodable(kind, &error);
+                    }
+                    continue;
+                }
+                Event::Deleted(kind, bytes) => (kind, self.ingest.deleted(kind, &bytes)),
+            };
+            match result {
+                Ok(version) => self.versions[kind.index()] = Some(version),
+                Err(error) => self.undecodable(kind, &error),
+            }
+        }
+    }
+
+    /// One object that cannot be read must not hide all others.
+    fn undecodable(&self, kind: Kind, error: &serde_json::Error) {
+        self.metrics.undecodable.with_label_values(&[kind.name()]).inc();
+        tracing::warn!(%kind, %error, "skipped an object that cannot be read");
+    }
+
+    /// One cycle: apply, plan, hand over.
+    fn cycle(&mut self, channels: &Channels, started: Instant) -> Result<(), Error> {
+        let now = now();
+        self.metrics.watch_age.set(self.health.watch_age().as_secs_f64());
+        if self.health.watch_age() > WATCH_AGE_MAX {
+            tracing::warn!("the API server has been silent for long: deciding nothing");
+            return Ok(());
+        }
+        self.ingest.advance(now);
+        self.release(now);
+        for delta in self.ingest.deltas.drain(..) {
+            self.cluster.apply(delta);
+        }
+        let opened = Instant::now();
+        self.metrics.open.set(milliseconds(opened - started));
+        let plan = plan(&mut self.cluster, &self.config, now);
+        let decided = Instant::now();
+        let tasks = self.hand_over(&plan, now);
+        if !tasks.is_empty() {
+            // Without a receiver the process is ending.
+            let _ = channels.tasks.send(tasks);
+        }
+        self.metrics.close.set(milliseconds(decided.elapsed()));
+        self.metrics.cycle.set(milliseconds(started.elapsed()));
+        if !plan.changes.is_empty() {
+            tracing::info!(
+                changes = plan.changes.len(),
+                taken_in = ?(opened - started),
+                planned = ?(decided - opened),
+                handed_over = ?decided.elapsed(),
+                "decided"
+            );
+        }
+        self.check()?;
+        self.cycles += 1;
+        self.health.cycle();
+        Ok(())
+    }
+
+    fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
+        let names = &mut self.ingest.names;
+        let mut tasks = self.dispatch.tasks(&plan.changes, names);
+        let mut groups = std::mem::take(&mut self.ingest.touched);
+        groups.extend(plan.verdicts.iter().map(|verdict| verdict.group.number()));
+        groups.extend(self.report.due(now.0));
+        groups.sort_unstable();
+        groups.dedup();
+        for group in groups {
+            let context = (&self.dispatch, now.0);
+            self.report.tasks(group, &self.cluster, names, context, &mut tasks);
+        }
+        tasks
+    }
+
+    /// At the start and now and then the derived state is derived again and compared.
+    fn check(&self) -> Result<(), Error> {
+        if !self.cycles.is_multiple_of(CHECK_EVERY) {
+            return Ok(());
+        }
+        let findings = self.cluster.check();
+        self.metrics.findings.inc_by(findings.len() as u64);
+        match findings.first() {
+            None => Ok(()),
+            Some(first) => Err(Error::Check { count: findings.len(), first: first.clone() }),
+        }
+    }
+
+    /// Tells the engine and the users what became of a write.
+    fn settle(&mut self, outcome: Outcome, tasks: &mpsc::UnboundedSender<Vec<Task>>) {
+        let names = &mut self.ingest.names;
+        let is_same = |pod: u32, uid: &str, names: &Names| names.pods.find(uid) == Some(pod);
+        match outcome {
+            Outcome::Bound(pod, uid, node) => {
+                if !is_same(pod, &uid, names) {
+                    return;
+                }
+                self.ingest.touched.extend(names.pods[pod].group);
+                if let Some(group) = names.pods[pod].group {
+                    names.groups[group].bind_failures = 0;
+                }
+                self.ingest.deltas.push(Delta::Bound(PodId::new(pod)));
+                let _ = tasks.send(bound(pod, &node, names, &self.dispatch));
+            }
+            Outcome::BindFailed(pod, uid, node, reason) => {
+                if !is_same(pod, &uid, names) {
+                    return;
+                }
+                names.pods[pod].is_binding = false;
+                self.ingest.deltas.push(Delta::BindFailed(PodId::new(pod)));
+                let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
+                if let Some(group) = names.pods[pod].group {
+                    self.hold(group);
+                }
+            }
+            Outcome::Evicted(pod, uid) => {
+                if is_same(pod, &uid, names) {
+                    self.ingest.deltas.push(Delta::Evicted(PodId::new(pod)));
+                }
+            }
+            Outcome::EvictFailed(pod, uid, reason) => {
+                if is_same(pod, &uid, names) {
+                    tracing::warn!(uid = %uid, reason, "failed to evict a pod");
+                    self.ingest.deltas.push(Delta::EvictFailed(PodId::new(pod)));
+                }
+            }
+            Outcome::Group(group, settled) => {
+                if let Some(row) = names.groups.row(group) {
+                    let _ = row;
+                    names.groups[group].is_writing = false;
+                    self.ingest.touched.push(group);
+                    if !settled {
+                        self.report.retry(group, now().0);
+                    }
+                }
+            }
+            Outcome::Pod(pod, uid, settled) => {
+                if is_same(pod, &uid, names) && !settled {
+                    names.pods[pod].said = None;
+                    if let Some(group) = names.pods[pod].group {
+                        self.report.retry(group, now().0);
+                    }
+                }
+            }
+            Outcome::Lost => {}
+        }
+    }
+
+    /// A group whose bind failed is left out for a while, longer each time, so that one that can
+    /// never be bound takes nothing from the others.
+    fn hold(&mut self, group: u32) {
+        let row = &mut self.ingest.names.groups[group];
+        row.bind_failures += 1;
+        let pause = backoff(row.bind_failures + 3);
+        let until = now().0 + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        if !row.facts.held {
+            let mut facts = row.facts.clone();
+            facts.held = true;
+            self.ingest.deltas.push(Delta::Group(GroupId::new(group), facts));
+        }
+        self.held.retain(|(_, known)| *known != group);
+        self.held.push((Timestamp(until), group));
+    }
+
+    /// Lets groups back in whose pause is over.
+    fn release(&mut self, now: Timestamp) {
+        let (due, rest) =
+            std::mem::take(&mut self.held).into_iter().partition(|(at, _)| *at <= now);
+        self.held = rest;
+        let due: Vec<(Timestamp, u32)> = due;
+        for (_, group) in due {
+            if let Some(row) =
+                self.ingest.names.groups.row(group).filter(|row| row.presence.is_there)
+            {
+                let facts = row.facts.clone();
+                self.ingest.deltas.push(Delta::Group(GroupId::new(group), facts));
+            }
+        }
+    }
+}
+
+/// What is said of a pod that was bound. Source: spec/contract.md 4.3, 8.4.
+fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) -> Vec<Task> {
+    let target = pod_target(pod, names);
+    let (namespace, name) = (&target.namespace, &target.name);
+    let pool = &dispatch.pool;
+    let assigned =
+        format!("Successfully assigned pod {namespace}/{name} to node {node} at node-pool {pool}");
+    let message = format!("Pod bound successfully to node {node}");
+    vec![
+        Task::Event(dispatch.event(target.clone(), event::SCHEDULED, assigned)),
+        Task::Pod(condition_of(pod, true, message.clone(), names)),
+        Task::Event(dispatch.event(target, event::BOUND, message)),
+    ]
+}
+
+fn not_bound(
+    pod: u32,
+    (node, reason): (&str, &str),
+    names: &Names,
+    dispatch: &Dispatch,
+) -> Vec<Task> {
+    let target = pod_target(pod, names);
+    let message =
+        format!("Failed to bind pod {}/{} to node {node}: {reason}", target.namespace, target.name);
+    tracing::warn!("{message}");
+    let mut failed = dispatch.event(target.clone(), event::FAILED_BINDING, message.clone());
+    failed.is_warning = true;
+    let mut error = dispatch.event(target, event::BINDING_ERROR, message.clone());
+    error.is_warning = true;
+    vec![
+        Task::Event(failed),
+        Task::Pod(condition_of(pod, false, message, names)),
+        Task::Event(error),
+    ]
+}
+
+fn condition_of(pod: u32, is_true: bool, message: String, names: &Names) -> PodCondition {
+    let row = &names.pods[pod];
+    PodCondition {
+        pod,
+        uid: Box::from(&**names.pods.key(pod)),
+        namespace: row.namespace.clone(),
+        name: row.name.clone(),
+        kind: condition::POD_BOUND,
+        is_true,
+        reason: if is_true { event::BOUND } else { event::BINDING_ERROR },
+        message,
+    }
+}
+
+/// Now, by the wall clock, as the API's timestamps are.
+fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
+}

@@ -1,0 +1,258 @@
+//! Starting and ending: the parts put together, and taken apart again in order.
+
+use std::{path::PathBuf, sync::Arc};
+
+use kai_engine::Cluster;
+use kube::{
+    Client,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::{
+    sync::{Notify, mpsc},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    actuate::Actuator,
+    args::Args,
+    config,
+    dispatch::Dispatch,
+    health::Health,
+    ingest::{Ingest, Kind, Rules},
+    lease::{Guard, Lease},
+    metrics::Metrics,
+    report::Report,
+    run::{self, Channels, End, Run},
+    serve,
+    watch::{self, Source},
+};
+
+/// Batches of events on their way to the loop; bounds the memory that a slow loop costs.
+const BATCHES_MAX: usize = 256;
+
+/// Why the scheduler ended.
+#[derive(thiserror::Error, Debug)]
+pub enum Error {
+    /// The kubeconfig cannot be used.
+    #[error("failed to use the kubeconfig {path} (--kubeconfig)")]
+    Kubeconfig {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: Box<kube::config::KubeconfigError>,
+    },
+    /// There is no in-cluster configuration.
+    #[error(
+        "failed to read the in-cluster configuration; outside a cluster give --kubeconfig FILE"
+    )]
+    InCluster(#[source] kube::config::InClusterError),
+    /// The client cannot be made.
+    #[error("failed to make a client of the API server")]
+    Client(#[source] Box<kube::Error>),
+    /// The configuration file cannot be used.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// The endpoints cannot be served.
+    #[error(transparent)]
+    Serve(#[from] serve::Error),
+    /// A watch cannot go on.
+    #[error(transparent)]
+    Watch(#[from] watch::Error),
+    /// The loop cannot go on.
+    #[error(transparent)]
+    Run(#[from] run::Error),
+    /// Another scheduler leads.
+    #[error("lost the lease {0} (--leader-elect)")]
+    LeaseLost(String),
+}
+
+/// A client as the command line asks for it. It never retries by itself: what may be sent again is
+/// decided where the write is understood.
+///
+/// # Errors
+/// [`Error::Kubeconfig`], [`Error::InCluster`], [`Error::Client`].
+pub async fn client(args: &Args) -> Result<Client, Error> {
+    let mut config = match &args.kubeconfig {
+        Some(path) => {
+            let fail = |source| Error::Kubeconfig { path: path.clone(), source: Box::new(source) };
+            let file = Kubeconfig::read_from(path).map_err(fail)?;
+            let options = KubeConfigOptions::default();
+            kube::Config::from_custom_kubeconfig(file, &options).await.map_err(fail)?
+        }
+        None => kube::Config::incluster().map_err(Error::InCluster)?,
+    };
+    config.default_retry = false;
+    Client::try_from(config).map_err(|error| Error::Client(Box::new(error)))
+}
+
+/// Schedules until `stop`, then ends what is in flight and gives the Lease back.
+///
+/// # Errors
+/// Where it cannot start, and where only a new start can help.
+pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<(), Error> {
+    let unused = args.accepted.given();
+    if !unused.is_empty() {
+        tracing::info!(flags = unused.join(", "), "accepted flags that have no effect here");
+    }
+    let config = config::engine(&args)?;
+    let health = Health::default();
+    let metrics = Metrics::new(&args.metrics_namespace);
+    let listener = serve::bind(args.listen_address).await?;
+    let served =
+        tokio::spawn(serve::serve(listener, health.clone(), metrics.clone(), stop.clone()));
+    let name = lease_name(&args);
+    let lease = Lease::new(client.clone(), &args.namespace, &name, args.leader_elect);
+    let shared = Shared { args, client, config, health, metrics };
+    let result = shared.lead_by_turns(&lease, &stop).await;
+    served.abort();
+    match result {
+        Ok(End::Lost) => Err(Error::LeaseLost(name)),
+        Ok(End::Stopped) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The peer's name, so that both never act at once. Source: spec/contract.md 7.7.
+fn lease_name(args: &Args) -> String {
+    match &*args.partition_label_value {
+        "" => args.scheduler_name.clone(),
+        pool => format!("{}-{pool}", args.scheduler_name),
+    }
+}
+
+/// What outlives a turn of leading.
+struct Shared {
+    args: Args,
+    client: Client,
+    config: kai_engine::Config,
+    health: Health,
+    metrics: Metrics,
+}
+
+impl Shared {
+    /// Leads while the Lease is held. Who loses it stands by with nothing remembered, or ends
+    /// where an election was asked for.
+    async fn lead_by_turns(&self, lease: &Lease, stop: &CancellationToken) -> Result<End, Error> {
+        loop {
+            let Some(guard) = lease.acquire(stop).await else { return Ok(End::Stopped) };
+            self.health.leads(true);
+            let end = self.lead(&guard, stop).await;
+            self.health.leads(false);
+            match end {
+                Ok(End::Lost) if !self.args.leader_elect => {
+                    tracing::warn!("a newer scheduler took the lease over: standing by");
+                }
+                Ok(End::Lost) => return Ok(End::Lost),
+                Ok(End::Stopped) => {
+                    guard.release().await;
+                    return Ok(End::Stopped);
+                }
+                Err(error) => {
+                    guard.release().await;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// One turn: all parts start, and all have ended when it returns.
+    async fn lead(&self, guard: &Guard, stop: &CancellationToken) -> Result<End, Error> {
+        let turn = stop.child_token();
+        let (events_in, events) = mpsc::channel(BATCHES_MAX);
+        let (outcomes_in, outcomes) = mpsc::unbounded_channel();
+        let (tasks, tasks_out) = mpsc::unbounded_channel();
+        let resync: [Arc<Notify>; Kind::ALL.len()] = Default::default();
+        let mut watches = JoinSet::new();
+        for source in sources(&self.args, &resync) {
+            watches.spawn(watch::watch(
+                self.client.clone(),
+                source,
+                events_in.clone(),
+                self.health.clone(),
+                turn.clone(),
+            ));
+        }
+        drop(events_in);
+        let actuator =
+            Actuator::new(self.client.clone(), guard.clone(), self.metrics.clone(), outcomes_in);
+        let actuator = tokio::spawn(actuator.run(tasks_out, turn.clone()));
+        let keeper = tokio::spawn({
+            let (guard, turn) = (guard.clone(), turn.clone());
+            async move { guard.keep(&turn).await }
+        });
+        let channels = Channels { events, outcomes, tasks, resync };
+        let result = tokio::select! {
+            end = self.state().run(channels, guard, &turn) => end.map_err(Error::from),
+            Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
+        };
+        turn.cancel();
+        watches.shutdown().await;
+        // Both end by themselves once cancelled; that one was aborted means nothing.
+        let _ = actuator.await;
+        let _ = keeper.await;
+        result
+    }
+
+    fn state(&self) -> Run {
+        let args = &self.args;
+        let rules = Rules::new(args);
+        let has_pool =
+            !args.nodepool_label_key.is_empty() && !args.partition_label_value.is_empty();
+        let dispatch = Dispatch {
+            pool: String::from(rules.pool()),
+            pool_label: has_pool.then(|| {
+                (Box::from(&*args.nodepool_label_key), Box::from(&*args.partition_label_value))
+            }),
+            component: Arc::from(&*args.scheduler_name),
+            announces_evictions: args.update_pod_eviction_condition,
+            metrics: self.metrics.clone(),
+        };
+        Run {
+            ingest: Ingest::new(rules),
+            cluster: Cluster::default(),
+            config: self.config.clone(),
+            dispatch,
+            health: self.health.clone(),
+            metrics: self.metrics.clone(),
+            period: args.schedule_period,
+            report: Report::default(),
+            held: Vec::new(),
+            versions: Default::default(),
+            cycles: 0,
+        }
+    }
+}
+
+/// Where each kind is found. What belongs to another node pool is left out by the server.
+fn sources(args: &Args, resync: &[Arc<Notify>; Kind::ALL.len()]) -> Vec<Source> {
+    let pool = pool_selector(args);
+    let source = |kind: Kind, path, selector: &str| Source {
+        kind,
+        path,
+        selector: String::from(selector),
+        required: kind != Kind::Topology,
+        resync: Arc::clone(&resync[kind.index()]),
+    };
+    Kind::ALL
+        .into_iter()
+        .map(|kind| match kind {
+            Kind::Node => source(kind, "/api/v1/nodes", &pool),
+            Kind::Queue => source(kind, "/apis/scheduling.run.ai/v2/queues", &pool),
+            Kind::PriorityClass => source(kind, "/apis/scheduling.k8s.io/v1/priorityclasses", ""),
+            Kind::Topology => source(kind, "/apis/kai.scheduler/v1alpha1/topologies", ""),
+            Kind::PodGroup => source(kind, "/apis/scheduling.run.ai/v2alpha2/podgroups", &pool),
+            Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
+        })
+        .collect()
+}
+
+/// Source: spec/scheduling.md 12.1.
+fn pool_selector(args: &Args) -> String {
+    let key = args.nodepool_label_key.replace('/', "%2F");
+    match (&*key, &*args.partition_label_value) {
+        ("", _) => String::new(),
+        (key, "") => format!("&labelSelector=%21{key}"),
+        (key, value) => format!("&labelSelector={key}%3D{value}"),
+    }
+}
