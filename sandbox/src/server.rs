@@ -21,6 +21,7 @@ mod crd;
 mod defaults;
 mod delete;
 mod discovery;
+mod fields;
 mod kinds;
 mod kubeconfig;
 mod limits;

@@ -12,7 +12,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, State};
-use super::auth::User;
 use super::params::Params;
 use super::refusal::ApiResult;
 use super::route::Target;
@@ -91,12 +90,12 @@ fn try_make(
         name: String::new(),
         subresource: String::new(),
     };
-    let (params, user) = (Params::default(), User::admin());
+    let params = Params::default();
     let mut intent = Intent {
         params: &params,
-        user: &user,
         manager: "kai-sandbox".to_owned(),
         warnings: Vec::new(),
+        applied: None,
     };
     insert(state, &target, value, &mut intent)?;
     Ok(())

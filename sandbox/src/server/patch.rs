@@ -1,13 +1,14 @@
 //! The four kinds of PATCH.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::accept;
 use super::api::Request;
+use super::fields::{FieldSet, managed, merge};
 use super::params::Params;
 use super::refusal::{ApiResult, Refusal};
 use super::route::Target;
-use super::write::{Intent, text_to_value};
+use super::write::{Intent, object_of, text_to_value};
+use super::{accept, object};
 
 mod strategic;
 
@@ -23,6 +24,8 @@ pub(crate) enum Patch {
     Merge(Value),
     /// Merges lists of built-in kinds by their keys.
     Strategic(Value),
+    /// Server-side apply: the fields that the manager wants to own.
+    Apply(Value),
 }
 
 impl Patch {
@@ -40,7 +43,11 @@ impl Patch {
             let accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
             return Err(accept::unsupported_body(&media, accepted));
         }
-        Self::read(&media, &request.body)
+        let patch = Self::read(&media, &request.body)?;
+        match patch {
+            Self::Apply(applied) => Ok(Self::Apply(check_applied(applied, target, params)?)),
+            Self::Json(_) | Self::Merge(_) | Self::Strategic(_) => Ok(patch),
+        }
     }
 
     /// Reads a patch for something that is no object of the store (`scale`).
@@ -60,7 +67,14 @@ impl Patch {
             }
             "application/merge-patch+json" => Ok(Self::Merge(json_object(bytes)?)),
             "application/strategic-merge-patch+json" => Ok(Self::Strategic(json_object(bytes)?)),
-            "application/apply-patch+yaml" => Err(Refusal::not_implemented("server-side apply")),
+            "application/apply-patch+yaml" => {
+                let media = if bytes.first() == Some(&b'{') {
+                    "application/json"
+                } else {
+                    "application/yaml"
+                };
+                Ok(Self::Apply(text_to_value(media, bytes)?))
+            }
             other => Err(accept::unsupported_body(other, ACCEPTED)),
         }
     }
@@ -68,22 +82,34 @@ impl Patch {
     /// The object to create when there is none; only apply does so.
     pub(crate) fn creates(
         &self,
-        _target: &Target,
-        _intent: &Intent<'_>,
+        target: &Target,
+        intent: &mut Intent<'_>,
     ) -> ApiResult<Option<Value>> {
-        Ok(None)
+        let Self::Apply(applied) = self else { return Ok(None) };
+        let uid = object::uid(applied);
+        if !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            );
+            return Err(Refusal::conflict(target.kind.resource(), &target.name, &why));
+        }
+        intent.applied = Some(FieldSet::of_applied(applied, managed::schema(target)));
+        let mut value = applied.clone();
+        object::set_metadata(&mut value, "name", json!(target.name));
+        Ok(Some(value))
     }
 
-    /// The patched object.
+    /// The patched object, from the one that is stored and its form in the version of the path.
     pub(crate) fn apply(
         self,
-        old: Value,
+        served: Value,
         target: &Target,
-        _intent: &Intent<'_>,
+        intent: &mut Intent<'_>,
     ) -> ApiResult<Value> {
         let new = match self {
-            Self::Strategic(patch) => strategic::merge(old, &patch, target)?,
-            Self::Json(_) | Self::Merge(_) => self.apply_plain(old)?,
+            Self::Strategic(patch) => strategic::merge(served, &patch, target)?,
+            Self::Apply(applied) => apply(served, &applied, target, intent),
+            Self::Json(_) | Self::Merge(_) => self.apply_plain(served)?,
         };
         check_identity(target, &new)?;
         Ok(new)
@@ -94,20 +120,59 @@ impl Patch {
         match self {
             Self::Json(patch) => {
                 json_patch::patch(&mut old, &patch).map_err(|error| {
-                    let reason = if error.to_string().contains("test failed") { 422 } else { 422 };
                     let message = format!(
                         "the server rejected our request due to an error in our request: {error}"
                     );
-                    Refusal::new(reason, "Invalid", message)
+                    Refusal::new(422, "Invalid", message)
                 })?;
             }
             Self::Merge(patch) => json_patch::merge(&mut old, &patch),
-            Self::Strategic(_) => {
-                return Err(Refusal::not_implemented("a strategic merge patch of scale"));
-            }
+            // `scale` has no lists, so there is nothing strategic about it.
+            Self::Strategic(patch) => json_patch::merge(&mut old, &patch),
+            Self::Apply(_) => return Err(Refusal::not_implemented("server-side apply of scale")),
         }
         Ok(old)
     }
+}
+
+fn check_applied(mut applied: Value, target: &Target, params: &Params) -> ApiResult<Value> {
+    if params.field_manager.is_empty() {
+        return Err(Refusal::new(
+            422,
+            "Invalid",
+            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch",
+        ));
+    }
+    if !object::array(&applied, "/metadata/managedFields").is_empty() {
+        return Err(Refusal::bad_request("metadata.managedFields must be nil"));
+    }
+    for field in ["apiVersion", "kind"] {
+        if object::text(&applied, &format!("/{field}")).is_empty() {
+            return Err(Refusal::bad_request(format!("the applied object has no {field}")));
+        }
+    }
+    let name = object::name(&applied);
+    if !name.is_empty() && name != target.name {
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            target.name
+        )));
+    }
+    let metadata = object::metadata_mut(&mut applied);
+    metadata.retain(|_, value| !value.is_null());
+    object_of(applied, target)
+}
+
+/// The live object with the applied fields, and without those that this manager gave up.
+fn apply(mut live: Value, applied: &Value, target: &Target, intent: &mut Intent<'_>) -> Value {
+    let schema = managed::schema(target);
+    let set = FieldSet::of_applied(applied, schema);
+    let (before, others) = managed::applied_before(&live, target, intent);
+    let kept = set.clone().union(&others);
+    merge::merge(&mut live, applied, schema);
+    merge::prune(&mut live, &before.difference(&kept), &kept, schema);
+    intent.applied = Some(set);
+    live
 }
 
 fn json_object(bytes: &[u8]) -> ApiResult<Value> {
@@ -132,7 +197,7 @@ fn check_identity(target: &Target, new: &Value) -> ApiResult<()> {
             text("kind")
         )));
     }
-    let name = super::object::name(new);
+    let name = object::name(new);
     if name != target.name {
         return Err(Refusal::bad_request(format!(
             "the name of the object ({name}) does not match the name on the URL ({})",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::api::{Api, Request, State};
-use super::auth::User;
+use super::fields::{FieldSet, managed};
 use super::object::{self, Object};
 use super::params::Params;
 use super::refusal::{ApiResult, Cause, Refusal, ResourceName};
@@ -17,7 +17,7 @@ use super::route::Target;
 use super::store::{Key, TableId};
 use super::{convert, crd, delete, patch, read, schema, strategy, validate};
 
-pub(super) use self::decode::{body, text_to_value};
+pub(super) use self::decode::{body, object_of, text_to_value};
 pub(super) use self::scale::scale;
 
 /// Who writes, and how.
@@ -25,12 +25,12 @@ pub(super) use self::scale::scale;
 pub(crate) struct Intent<'a> {
     /// The query parameters.
     pub(crate) params: &'a Params,
-    /// The user.
-    pub(crate) user: &'a User,
     /// The field manager, for `managedFields`.
     pub(crate) manager: String,
     /// Warnings to send along.
     pub(crate) warnings: Vec<String>,
+    /// The fields of an applied configuration; `None` for every other write.
+    pub(crate) applied: Option<FieldSet>,
 }
 
 impl<'a> Intent<'a> {
@@ -43,7 +43,7 @@ impl<'a> Intent<'a> {
         } else {
             params.field_manager.clone()
         };
-        Self { params, user: &request.user, manager, warnings: Vec::new() }
+        Self { params, manager, warnings: Vec::new(), applied: None }
     }
 }
 
@@ -133,6 +133,8 @@ pub(crate) fn insert(
     if state.store.get(&kind.table, &key).is_some() {
         return Err(Refusal::already_exists(kind.resource(), &key.name));
     }
+    object::metadata_mut(&mut value).shift_remove("managedFields");
+    managed::track(target, None, &mut value, intent)?;
     if intent.params.dry_run {
         return Ok(Arc::new(Object::unstored(value)));
     }
@@ -249,7 +251,7 @@ pub(crate) fn patch(
         Ok(old) => old,
         Err(refusal) => {
             let (true, Some(value)) =
-                (target.subresource.is_empty(), parsed.creates(target, &intent)?)
+                (target.subresource.is_empty(), parsed.creates(target, &mut intent)?)
             else {
                 return Err(refusal);
             };
@@ -258,7 +260,7 @@ pub(crate) fn patch(
         }
     };
     let served = convert::serve(&old.value, &target.kind, &target.version).into_owned();
-    let value = parsed.apply(served, target, &intent)?;
+    let value = parsed.apply(served, target, &mut intent)?;
     let object = replace(&mut state, target, &old, value, &mut intent)?;
     finish(request, target, 200, &object, &intent)
 }
@@ -293,6 +295,9 @@ pub(crate) fn replace(
     bump_generation(target, &old.value, &mut value);
     schema::check(target, &value, Some(&old.value))?;
     refuse(target, &value, &validate::update(target, &old.value, &value))?;
+    if !target.kind.is("", "events") {
+        managed::track(target, Some(&old.value), &mut value, intent)?;
+    }
     if value == old.value {
         return Ok(Arc::clone(old));
     }
