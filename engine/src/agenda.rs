@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    cluster::Cluster,
+    cluster::{Cluster, Phase, gpu_milli},
     cycle::{Config, Timestamp},
     group::Structure,
     ids::{ClassId, Column, GroupId, Id, PodId, QueueId, ShapeId},
@@ -31,6 +31,11 @@ pub(crate) struct Agenda {
     /// Pairs that are worth a try.
     awake: BTreeSet<(QueueId, ClassId)>,
     listings: Column<GroupId, Option<Listing>>,
+    /// Per leaf queue: groups that may be evicted, by their place in the queue.
+    running: BTreeMap<QueueId, BTreeSet<GroupKey>>,
+    runners: Column<GroupId, Option<(QueueId, GroupKey)>>,
+    /// Groups that may run below their minimum.
+    suspects: BTreeSet<GroupId>,
     /// Promises of the last plan: void once anything changes.
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// What the last plan was made with.
@@ -91,6 +96,16 @@ impl Agenda {
         self.changed = true;
     }
 
+    /// Has a group judged in the next cycle that has anything to decide.
+    pub(crate) fn suspect(&mut self, group: GroupId) {
+        self.suspects.insert(group);
+    }
+
+    /// Groups that may run below their minimum; they are not asked for twice.
+    pub(crate) fn suspects(&mut self) -> BTreeSet<GroupId> {
+        std::mem::take(&mut self.suspects)
+    }
+
     /// Where a group is listed, if it waits.
     pub(crate) fn listing(&self, group: GroupId) -> Option<Listing> {
         self.listings.get(group).copied().flatten()
@@ -106,6 +121,12 @@ impl Agenda {
         self.pairs.get(&(queue, class))?.groups.first().copied()
     }
 
+    /// The group of a pair that follows a key.
+    pub(crate) fn after(&self, queue: QueueId, class: ClassId, key: GroupKey) -> Option<GroupKey> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        self.pairs.get(&(queue, class))?.groups.range((Excluded(key), Unbounded)).next().copied()
+    }
+
     /// Pairs that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
         self.awake.iter().copied()
@@ -114,6 +135,11 @@ impl Agenda {
     /// All pairs, worth a try or not.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
         self.pairs.iter().map(|((queue, class), pair)| (*queue, *class, pair))
+    }
+
+    /// Per leaf queue: groups that may be evicted, by their place in the queue.
+    pub(crate) fn running(&self) -> impl Iterator<Item = (QueueId, &BTreeSet<GroupKey>)> {
+        self.running.iter().map(|(queue, groups)| (*queue, groups))
     }
 
     /// Wakes every pair where room may have come.
@@ -136,6 +162,7 @@ impl Cluster {
     /// Lists a group anew, or says why it does not wait for room.
     pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
         self.unlist(group);
+        self.rerun(group);
         if self.groups[group].facts.is_none() {
             return;
         }
@@ -152,6 +179,55 @@ impl Cluster {
             Err(Some(why)) => self.say(group, why, said),
             Err(None) => {}
         }
+    }
+
+    /// Lists a group anew among those that may be evicted, if it is one.
+    fn rerun(&mut self, group: GroupId) {
+        if let Some((queue, key)) = self.agenda.runners.slot(group).take() {
+            let running = self.agenda.running.get_mut(&queue).expect("a listed group has a queue");
+            running.remove(&key);
+            if running.is_empty() {
+                self.agenda.running.remove(&queue);
+            }
+        }
+        let row = &self.groups[group];
+        let Some(facts) = &row.facts else { return };
+        let whole = row.tree.sets.is_empty() || row.tree.is_whole(Member::Set(0));
+        if !whole || row.stale_since.is_some() {
+            self.agenda.suspects.insert(group);
+        }
+        let Some(queue) = facts.queue.filter(|queue| self.queues.is_attached(*queue)) else {
+            return;
+        };
+        let count = row.tree.count();
+        let leaf = self.queues.rows[queue].children.is_empty();
+        if !facts.preemptible || !leaf || count.active == 0 {
+            return;
+        }
+        let mut active = row
+            .pods
+            .iter()
+            .map(|pod| &self.pods.state[*pod])
+            .filter(|state| state.is_active())
+            .peekable();
+        // What a plan placed and nobody confirmed is not taken away again (spec/scheduling.md 14.3, Q47).
+        if active.peek().is_some()
+            && active.all(|state| state.phase != Phase::Binding && state.nominee.is_none())
+        {
+            let key = GroupKey::of(self, group).expect("a group with facts has a key");
+            self.agenda.running.entry(queue).or_default().insert(key);
+            *self.agenda.runners.slot(group) = Some((queue, key));
+        }
+    }
+
+    /// What the next step of a group of a class asks for.
+    pub(crate) fn class_ask(&self, class: ClassId) -> Charge {
+        let class = self.agenda.class(class);
+        let mut ask = class.ask;
+        if let Some(memory_mib) = self.nodes.memory_min() {
+            ask.0[2] += gpu_milli(class.ask_mib, memory_mib);
+        }
+        ask
     }
 
     fn unlist(&mut self, group: GroupId) {
@@ -325,8 +401,7 @@ impl Cluster {
     /// Remembers what became of a group, and says so where it is news.
     pub(crate) fn say(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
         let row = &mut self.groups[group];
-        let news = !row.why.as_ref().is_some_and(|before| before.is_like(&why));
-        if news {
+        if !row.why.as_ref().is_some_and(|before| before.is_like(&why)) {
             said.push(Verdict { group, why: why.clone() });
         }
         row.why = Some(why);

@@ -29,6 +29,8 @@ pub struct Cluster {
     pub(crate) groups: Column<GroupId, GroupRow>,
     pub(crate) queues: Queues,
     pub(crate) topologies: Column<TopologyId, Option<Box<crate::group::Topology>>>,
+    /// Pods with anti-affinity.
+    pub(crate) antisocial: std::collections::BTreeSet<PodId>,
     /// Who waits, in what order.
     pub(crate) agenda: Agenda,
     /// What open trials did, to be undone or kept.
@@ -89,6 +91,11 @@ impl Cluster {
     /// Since when a group runs below its minimum, as told or as seen since.
     pub fn stale_since(&self, group: GroupId) -> Option<crate::Timestamp> {
         self.groups.get(group)?.stale_since
+    }
+
+    /// When the next plan is due though nothing was told: a grace or a delay ends.
+    pub fn wake(&self) -> Option<crate::Timestamp> {
+        self.agenda.wake
     }
 
     /// The node that a pod holds a place on, or was given.

@@ -2,6 +2,10 @@
 
 mod allocate;
 mod commit;
+mod evict;
+mod stale;
+
+use evict::Kind;
 
 use crate::{
     cluster::{Cluster, State},
@@ -170,10 +174,23 @@ pub fn plan(cluster: &mut Cluster, config: &Config, now: Timestamp) -> Plan {
         return Plan::default();
     }
     let promised = std::mem::take(&mut cluster.agenda.promised);
+    cluster.agenda.wake = None;
     let mut cycle = Cycle { cluster, config, now, changes: Vec::new(), said: Vec::new(), promised };
     cycle.prepare();
     if config.actions.allocate {
         cycle.allocate();
+    }
+    if config.actions.consolidate {
+        cycle.evict(Kind::Consolidate);
+    }
+    if config.actions.reclaim {
+        cycle.evict(Kind::Reclaim);
+    }
+    if config.actions.preempt {
+        cycle.evict(Kind::Preempt);
+    }
+    if config.actions.stale {
+        cycle.stale();
     }
     cycle.finish()
 }
@@ -199,7 +216,7 @@ impl Cycle<'_> {
     }
 
     fn finish(self) -> Plan {
-        self.cluster.agenda.changed = false;
+        self.cluster.agenda.changed = self.cluster.steps.spent;
         Plan { changes: self.changes, verdicts: self.said, steps: self.cluster.steps }
     }
 }

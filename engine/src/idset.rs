@@ -150,6 +150,14 @@ impl<I: Id> IdSet<I> {
     }
 }
 
+impl<I: Id> Extend<I> for IdSet<I> {
+    fn extend<A: IntoIterator<Item = I>>(&mut self, ids: A) {
+        for id in ids {
+            self.insert(id);
+        }
+    }
+}
+
 impl<I: Id> FromIterator<I> for IdSet<I> {
     fn from_iter<A: IntoIterator<Item = I>>(ids: A) -> Self {
         let mut set = Self::default();

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     cluster::{Cluster, Nodes},
     cycle::{Config, Placement},
-    ids::{Column, Id, NodeId, Rank, ShapeId},
+    ids::{Column, Id, NodeId, Rank, ShapeId, TopologyId},
     idset::IdSet,
     node::Node,
     resources::{GPU_MILLI, Lane},
     shape::{Kind, Shapes},
+    topology::Domains,
 };
 
 /// How nodes are ranked, and whether workers are told apart; the index is built for one such policy.
@@ -55,6 +56,8 @@ pub(crate) struct Index {
     pub(crate) shared: IdSet<Rank>,
     /// Nodes where something is leaving or promised.
     pub(crate) unsettled: IdSet<Rank>,
+    /// Per topology: its domains.
+    pub(crate) domains: Column<TopologyId, Option<Domains>>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
     feasible: Column<ShapeId, Option<IdSet<Rank>>>,
 }
@@ -220,6 +223,21 @@ impl Cluster {
             *index.rank.slot(id) = Some(rank);
             index.kind.push(kind);
         }
+        index.domains = self
+            .topologies
+            .iter()
+            .map(|(_, topology)| {
+                let levels = &topology.as_ref()?.levels;
+                let labels = index.node.iter().map(|(rank, id)| {
+                    let facts = self.nodes.facts[*id].as_ref().expect("a named node is live");
+                    let value = |key| {
+                        facts.labels.iter().find(|label| label.key == key).map(|label| label.value)
+                    };
+                    (rank, levels.iter().map(|key| value(*key)).collect())
+                });
+                Some(Domains::new(levels, labels))
+            })
+            .collect();
         self.nodes.index = index;
         for rank in self.nodes.index.ranks() {
             let node = self.nodes.index.node(rank);
@@ -241,7 +259,9 @@ impl Cluster {
             self.nodes.index.stale = true;
             return;
         };
-        let renamed = old.is_none_or(|old| old.name != new.name);
+        let placed = !self.topologies.is_empty();
+        let renamed =
+            old.is_none_or(|old| old.name != new.name || (placed && old.labels != new.labels));
         let Some(rank) = self.nodes.index.rank(id).filter(|_| !renamed && !self.nodes.index.stale)
         else {
             self.nodes.index.stale = true;

@@ -32,14 +32,18 @@ mod check;
 mod index;
 mod trial;
 
+mod company;
 pub mod entitlement;
 mod fit;
+mod hunt;
 mod limits;
 mod order;
 mod placement;
 mod search;
 pub mod share;
+mod topology;
 mod turns;
+mod victims;
 mod why;
 
 mod agenda;

@@ -31,6 +31,11 @@ impl GroupKey {
         let (created, uid) = (facts.created, facts.uid);
         Some(Self { priority: Reverse(facts.priority), fill: row.tree.fill(), created, uid, group })
     }
+
+    /// The key of the same group when it is filled differently.
+    pub(crate) fn refilled(self, fill: u8) -> Self {
+        Self { fill, ..self }
+    }
 }
 
 /// A non-negative fraction.
@@ -63,7 +68,7 @@ pub(crate) struct Standing {
 impl Standing {
     /// Where a queue stands when `ask` more were given below it, and `taken` were taken away.
     pub(crate) fn new(row: &QueueRow, ask: Charge, taken: Charge, total: Charge) -> Self {
-        let facts = row.facts.clone().unwrap_or_default();
+        let facts = row.facts.as_ref().expect("a queue that takes turns is live");
         let allocatable = row.allocatable();
         let with = row.used + ask;
         let lanes = QueueLane::ALL;

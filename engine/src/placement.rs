@@ -3,14 +3,19 @@
 //! # Source
 //! spec/scheduling.md 1.13.
 
-use crate::plan::Why;
 use crate::{
-    cluster::gpu_milli,
+    cluster::{Cluster, Phase},
     cycle::Config,
+    device,
     fit::Room,
-    ids::{GroupId, PodId, Rank},
+    group::Constraint,
+    ids::{GroupId, PodId, Rank, Symbol},
     idset::IdSet,
-    resources::Charge,
+    plan::Why,
+    pod::Place,
+    resources::{Charge, GPU_MILLI, Lane},
+    search::Found,
+    topology::Together,
     tree::Member,
     trial::Trial,
 };
@@ -22,6 +27,14 @@ pub(crate) enum Mode {
     Real,
     /// To see whether it would fit: everything is promised.
     Promise,
+}
+
+/// Where pods may go, and where rather.
+#[derive(Clone, Copy, Debug)]
+struct Area<'a> {
+    nodes: Option<&'a IdSet<Rank>>,
+    /// From the most preferred nodes to the least.
+    tiers: Option<&'a [IdSet<Rank>]>,
 }
 
 /// An attempt to place one group.
@@ -49,7 +62,7 @@ impl<'a> Attempt<'a> {
     ) -> Result<(), Why> {
         let ask = self.ask(trial);
         trial.affords(self.group, ask)?;
-        self.place_set(trial, 0, nodes)?;
+        self.place_set(trial, 0, &Area { nodes, tiers: None })?;
         if self.mode == Mode::Real {
             self.postpone(trial);
         }
@@ -62,40 +75,90 @@ impl<'a> Attempt<'a> {
         self.pods.iter().fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, largest))
     }
 
-    fn place_set(
+    /// Places what a set has to place, in one of the node sets that its constraint leaves.
+    fn place_set(&mut self, trial: &mut Trial<'_>, set: u16, area: &Area<'_>) -> Result<(), Why> {
+        let this = &trial.groups[self.group].tree.sets[usize::from(set)];
+        let (name, constraint) = (this.name, this.topology);
+        self.in_domains(trial, Member::Set(set), (name, constraint), area)
+    }
+
+    /// Tries the node sets that a constraint leaves one after the other; without constraint there is one.
+    fn in_domains(
         &mut self,
         trial: &mut Trial<'_>,
-        set: u16,
-        nodes: Option<&IdSet<Rank>>,
+        member: Member,
+        (sub_group, constraint): (Symbol, Option<Constraint>),
+        area: &Area<'_>,
     ) -> Result<(), Why> {
+        let leaves = trial.groups[self.group].tree.leaves_below(member);
+        let pods: Vec<PodId> = self
+            .pods
+            .iter()
+            .copied()
+            .filter(|pod| trial.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf)))
+            .collect();
+        let Some(constraint) = constraint.filter(|_| !pods.is_empty()) else {
+            return self.place_member(trial, member, area);
+        };
+        let taken = trial.ranks_of(self.group, &leaves);
+        let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
+        let split = trial.cluster().split(&together, area.nodes)?;
+        let placed = self.placed;
+        let mut why = None;
+        for nodes in &split.sets {
+            let tiers = split.tiers.as_deref().or(area.tiers);
+            let mut nested = trial.nested();
+            let inner = Area { nodes: Some(nodes), tiers };
+            match self.place_member(&mut nested, member, &inner) {
+                Ok(()) => {
+                    nested.keep();
+                    return Ok(());
+                }
+                Err(reason) => why = Some(reason),
+            }
+            drop(nested);
+            self.placed = placed;
+        }
+        Err(why.expect("a split leaves at least one set of nodes"))
+    }
+
+    fn place_member(
+        &mut self,
+        trial: &mut Trial<'_>,
+        member: Member,
+        area: &Area<'_>,
+    ) -> Result<(), Why> {
+        let set = match member {
+            Member::Leaf(leaf) => return self.place_leaf(trial, leaf, area),
+            Member::Set(set) => set,
+        };
         for member in trial.groups[self.group].tree.ordered(set) {
             match member {
-                Member::Set(inner) => self.place_set(trial, inner, nodes)?,
-                Member::Leaf(leaf) => self.place_leaf(trial, leaf, nodes)?,
+                Member::Set(inner) => self.place_set(trial, inner, area)?,
+                Member::Leaf(leaf) => {
+                    let this = &trial.groups[self.group].tree.leaves[usize::from(leaf)];
+                    let (name, constraint) = (this.name, this.topology);
+                    self.in_domains(trial, member, (name, constraint), area)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn place_leaf(
-        &mut self,
-        trial: &mut Trial<'_>,
-        leaf: u16,
-        nodes: Option<&IdSet<Rank>>,
-    ) -> Result<(), Why> {
+    fn place_leaf(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Why> {
         let mut placed = 0;
         for pod in self.pods {
             if trial.pods[*pod].leaf != Some(leaf) {
                 continue;
             }
-            let found = trial.cluster().best_node(*pod, nodes, self.config.device_placement);
-            let Some(found) = found else {
+            let Some(found) = self.find(trial, *pod, area) else {
                 return Err(trial.cluster().no_room(*pod, self.placed, placed));
             };
-            if self.mode == Mode::Real
-                && found.room == Room::Now
-                && trial.pods.state[*pod].place.is_none()
+            if trial.pods.state[*pod].phase == Phase::Releasing
+                && trial.can_stay(*pod, &found.place)
             {
+                trial.spare(*pod);
+            } else if self.mode == Mode::Real && found.room == Room::Now {
                 trial.place(*pod, found.place, found.opened);
             } else {
                 trial.nominate(*pod, found.place, found.opened);
@@ -104,6 +167,21 @@ impl<'a> Attempt<'a> {
             placed += 1;
         }
         Ok(())
+    }
+
+    /// The best node in an area, the most preferred domains first.
+    fn find(&self, trial: &mut Trial<'_>, pod: PodId, area: &Area<'_>) -> Option<Found> {
+        let devices = self.config.device_placement;
+        let Some(tiers) = area.tiers else {
+            return trial.cluster().best_node(pod, area.nodes, devices);
+        };
+        tiers.iter().find_map(|tier| {
+            let mut nodes = tier.clone();
+            if let Some(within) = area.nodes {
+                nodes.intersect(within);
+            }
+            trial.cluster().best_node(pod, Some(&nodes), devices)
+        })
     }
 
     /// A gang that needs room to come waits as a whole: placements become promises.
@@ -125,11 +203,43 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// What a group asks for at its next step, GPU memory counted against devices of this size.
-pub(crate) fn ask_of(ask: Charge, ask_mib: i64, memory_mib: Option<u32>) -> Charge {
-    let mut ask = ask;
-    if let Some(memory_mib) = memory_mib {
-        ask.0[2] += gpu_milli(ask_mib, memory_mib);
+impl Cluster {
+    /// Nodes where active pods of some leaves are.
+    fn ranks_of(&self, group: GroupId, leaves: &[u16]) -> IdSet<Rank> {
+        let tree = &self.groups[group].tree;
+        leaves
+            .iter()
+            .flat_map(|leaf| &tree.leaves[usize::from(*leaf)].pods)
+            .filter(|pod| self.pods.state[**pod].is_active())
+            .filter_map(|pod| {
+                let state = &self.pods.state[*pod];
+                self.nodes.index.rank(state.nominee.as_ref().or(state.place.as_ref())?.node)
+            })
+            .collect()
     }
-    ask
+
+    /// Whether an evicted pod that was offered a place may as well stay where it is.
+    fn can_stay(&self, pod: PodId, offer: &Place) -> bool {
+        let Some(place) =
+            self.pods.state[pod].place.as_ref().filter(|place| place.node == offer.node)
+        else {
+            return false;
+        };
+        let gpus = self.nodes.gpus(place.node);
+        let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, &gpus) else {
+            return true;
+        };
+        let capacity = device::capacity(&gpus);
+        let mut whole = self.nodes.free(place.node, Lane::GPU) / GPU_MILLI;
+        self.nodes.devices.get(place.node).is_some_and(|devices| {
+            place.devices.iter().all(|id| {
+                let Some(device) = devices.iter().find(|device| device.id == *id) else {
+                    return false;
+                };
+                // A device that only leaving pods use counts as a whole one to come: nobody else may have it yet.
+                whole -= i64::from(device.is_leaving());
+                whole >= 0 && capacity - device.held + device.leaving - device.promised >= part
+            })
+        })
+    }
 }

@@ -7,6 +7,7 @@
 
 use crate::{
     cluster::Cluster,
+    company::Company,
     cycle::Placement,
     fit::Room,
     ids::{NodeId, PodId, Rank, ShapeId},
@@ -37,6 +38,7 @@ struct Search<'c> {
     nodes: &'c IdSet<Rank>,
     within: &'c IdSet<Rank>,
     devices: Placement,
+    company: Option<Company>,
     /// How many nodes were looked at.
     looked: u64,
 }
@@ -62,6 +64,7 @@ impl Cluster {
             nodes,
             within: within.unwrap_or(nodes),
             devices,
+            company: self.company(pod),
             looked: 0,
         };
         let found = search.run();
@@ -200,7 +203,12 @@ impl Search<'_> {
         self.looked += 1;
         let cluster = self.cluster;
         let node: NodeId = cluster.nodes.index.node(rank);
-        let has = cluster.room(self.shape, node).ok()?;
+        let mut has = cluster.room(self.shape, node).ok()?;
+        if let Some(company) = &self.company
+            && cluster.joins(self.shape, company, node)? == Room::Later
+        {
+            has = Room::Later;
+        }
         if room == Room::Now && has == Room::Later {
             return None;
         }

@@ -195,6 +195,17 @@ impl Tree {
         }
     }
 
+    /// The leaves below a member.
+    pub(crate) fn leaves_below(&self, member: Member) -> Vec<u16> {
+        match member {
+            Member::Leaf(leaf) => vec![leaf],
+            Member::Set(set) => {
+                let members = &self.sets[usize::from(set)].members;
+                members.iter().flat_map(|member| self.leaves_below(*member)).collect()
+            }
+        }
+    }
+
     /// Sums over all leaves.
     pub(crate) fn count(&self) -> Count {
         self.leaves.iter().fold(Count::default(), |sum, leaf| Count {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    cluster::{Cluster, gpu_milli},
+    cluster::Cluster,
     ids::{ClassId, GroupId, QueueId},
     order::{GroupKey, Standing},
     resources::Charge,
@@ -19,6 +19,8 @@ use crate::{
 pub(crate) struct Turns {
     /// Per leaf queue: the first group of each class that has not failed.
     heads: BTreeMap<QueueId, BTreeSet<(GroupKey, ClassId)>>,
+    /// What groups ask for where that is not their class's to say.
+    asks: BTreeMap<GroupId, Charge>,
     /// Per queue with children, and for the roots under none: who of them goes first.
     rounds: BTreeMap<Option<QueueId>, Tournament>,
 }
@@ -28,6 +30,7 @@ pub(crate) struct Turns {
 pub(crate) struct Turn {
     pub(crate) queue: QueueId,
     pub(crate) class: ClassId,
+    pub(crate) key: GroupKey,
     pub(crate) group: GroupId,
 }
 
@@ -89,8 +92,27 @@ impl Turns {
                 turns.heads.entry(queue).or_default().insert((key, class));
             }
         }
+        turns.seat_all(cluster);
+        turns
+    }
+
+    /// The turns of some groups, each with what it asks for.
+    pub(crate) fn of_groups(
+        cluster: &Cluster,
+        groups: impl Iterator<Item = (QueueId, GroupKey, Charge)>,
+    ) -> Self {
+        let mut turns = Self::default();
+        for (queue, key, ask) in groups {
+            turns.heads.entry(queue).or_default().insert((key, ClassId::new(u32::MAX)));
+            turns.asks.insert(key.group, ask);
+        }
+        turns.seat_all(cluster);
+        turns
+    }
+
+    fn seat_all(&mut self, cluster: &Cluster) {
         let mut siblings: BTreeMap<Option<QueueId>, BTreeSet<QueueId>> = BTreeMap::new();
-        for leaf in turns.heads.keys() {
+        for leaf in self.heads.keys() {
             for queue in cluster.queues.path(*leaf) {
                 let parent = cluster.queues.rows[queue].up;
                 if !siblings.entry(parent).or_default().insert(queue) {
@@ -103,13 +125,12 @@ impl Turns {
             queues.sort_by_key(|queue| {
                 cluster.queues.rows[*queue].facts.as_ref().map(|facts| (facts.created, facts.uid))
             });
-            turns.rounds.insert(parent, Tournament::new(queues));
+            self.rounds.insert(parent, Tournament::new(queues));
         }
-        let leaves: Vec<QueueId> = turns.heads.keys().copied().collect();
+        let leaves: Vec<QueueId> = self.heads.keys().copied().collect();
         for leaf in leaves {
-            turns.seat(cluster, leaf);
+            self.seat(cluster, leaf);
         }
-        turns
     }
 
     /// The next turn, if there is one.
@@ -119,31 +140,38 @@ impl Turns {
             queue = round.winner()?;
         }
         let (key, class) = *self.heads.get(&queue)?.first()?;
-        Some(Turn { queue, class, group: key.group })
+        Some(Turn { queue, class, key, group: key.group })
     }
 
     /// Takes a turn away.
     pub(crate) fn done(&mut self, cluster: &Cluster, turn: Turn) {
+        self.replace(cluster, turn, []);
+    }
+
+    /// Takes a turn away and gives the next group of the same class one.
+    pub(crate) fn skip(&mut self, cluster: &Cluster, turn: Turn) {
         let heads = self.heads.get_mut(&turn.queue).expect("a turn's queue takes part");
-        let head = *heads
-            .iter()
-            .find(|(key, _)| key.group == turn.group)
-            .expect("a turn's group is a head");
-        heads.remove(&head);
+        heads.remove(&(turn.key, turn.class));
+        if let Some(key) = cluster.agenda.after(turn.queue, turn.class, turn.key) {
+            heads.insert((key, turn.class));
+        }
         self.seat(cluster, turn.queue);
     }
 
-    /// Adds the head of a pair, where it has one.
-    pub(crate) fn add(&mut self, cluster: &Cluster, queue: QueueId, class: ClassId) {
-        if let Some(key) = cluster.agenda.head(queue, class) {
-            self.heads.entry(queue).or_default().insert((key, class));
-            self.seat(cluster, queue);
+    /// Takes a turn away and gives the first groups of some pairs of the same queue theirs.
+    pub(crate) fn replace(
+        &mut self,
+        cluster: &Cluster,
+        turn: Turn,
+        classes: impl IntoIterator<Item = ClassId>,
+    ) {
+        let heads = self.heads.get_mut(&turn.queue).expect("a turn's queue takes part");
+        heads.remove(&(turn.key, turn.class));
+        for class in classes {
+            if let Some(key) = cluster.agenda.head(turn.queue, class) {
+                heads.insert((key, class));
+            }
         }
-    }
-
-    /// Adds one group.
-    pub(crate) fn add_group(&mut self, cluster: &Cluster, turn: Turn, key: GroupKey) {
-        self.heads.entry(turn.queue).or_default().insert((key, turn.class));
         self.seat(cluster, turn.queue);
     }
 
@@ -170,12 +198,11 @@ impl Turns {
         while let Some(round) = self.rounds.get(&Some(leaf)) {
             leaf = round.winner()?;
         }
-        let (_, class) = *self.heads.get(&leaf)?.first()?;
-        let class = cluster.agenda.class(class);
-        let mut ask = class.ask;
-        if let Some(memory_mib) = cluster.nodes.memory_min() {
-            ask.0[2] += gpu_milli(class.ask_mib, memory_mib);
-        }
+        let (key, class) = *self.heads.get(&leaf)?.first()?;
+        let ask = match self.asks.get(&key.group) {
+            Some(ask) => *ask,
+            None => cluster.class_ask(class),
+        };
         Some(Standing::new(&cluster.queues.rows[queue], ask, Charge::default(), cluster.total()))
     }
 }

@@ -81,8 +81,8 @@ impl Cluster {
         if *self.nodes.facts.slot(id) == node {
             return;
         }
-        let pods = std::mem::take(self.nodes.pods.slot(id));
-        *self.nodes.pods.slot(id) = pods.clone();
+        self.nodes.index.stale |= node.is_none();
+        let pods = self.nodes.pods.slot(id).clone();
         for pod in &pods {
             self.give(*pod);
         }
@@ -303,6 +303,11 @@ impl Cluster {
         }
         let group = facts.group();
         self.nodes.index.stale |= self.shapes.asks_new();
+        if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
+            self.antisocial.remove(&id);
+        } else {
+            self.antisocial.insert(id);
+        }
         self.pods.facts[id] = Some(Box::new(facts));
         if state.phase != self.pods.state[id].phase {
             self.queues.moved = true;
@@ -326,6 +331,7 @@ impl Cluster {
         let shape = facts.shape;
         self.give(id);
         self.unseat(id);
+        self.antisocial.remove(&id);
         self.pods.facts[id] = None;
         let state = std::mem::take(&mut self.pods.state[id]);
         self.release(shape);

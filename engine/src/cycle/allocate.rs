@@ -50,11 +50,8 @@ impl Cycle<'_> {
 
     /// After a success: the group's next step, and the next group of its class, get their turns.
     fn seat_again(&mut self, turns: &mut Turns, turn: Turn) {
-        turns.done(self.cluster, turn);
         self.cluster.relist(turn.group, &mut self.said);
-        turns.add(self.cluster, turn.queue, turn.class);
-        if let Some(listing) = self.cluster.agenda.listing(turn.group) {
-            turns.add(self.cluster, listing.queue, listing.class);
-        }
+        let next = self.cluster.agenda.listing(turn.group).map(|listing| listing.class);
+        turns.replace(self.cluster, turn, std::iter::once(turn.class).chain(next));
     }
 }

@@ -1,0 +1,184 @@
+//! Where a pod may go for the sake of the pods that are there: affinity, anti-affinity, host ports.
+//!
+//! # Source
+//! spec/scheduling.md 10.2, check 6, and the Kubernetes filters `InterPodAffinity` and `NodePorts`. Pods that are
+//! leaving count now and not later (14.3, Q38).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    cluster::{Cluster, Phase},
+    fit::Room,
+    ids::{NodeId, PodId, Symbol},
+    pod::PodTerm,
+    shape::{ShapeRow, holds},
+};
+
+/// Domains by node label: key and value.
+type Spots = BTreeSet<(Symbol, Symbol)>;
+
+/// What the company of others means for one pod.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Company {
+    /// Per affinity term: the domains where it holds; none where the pod itself is the first of its kind.
+    near: Vec<(Symbol, Option<Spots>)>,
+    /// Domains that are forbidden now and later.
+    far: Spots,
+    /// Domains that are forbidden until pods left.
+    far_now: Spots,
+}
+
+impl Cluster {
+    /// Looks round for a pod, where it or others are particular about company.
+    ///
+    /// # Cost
+    /// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
+    pub(crate) fn company(&self, pod: PodId) -> Option<Company> {
+        let shape = &self.shapes[self.pods[pod].shape];
+        if !shape.is_social() && self.antisocial.is_empty() {
+            return None;
+        }
+        let mut company = Company::default();
+        for term in &shape.facts.pod_affinity {
+            let spots = self.spots(pod, term, &mut |_| {});
+            let first = spots.is_empty() && self.matches(pod, term, pod);
+            company.near.push((term.topology_key, (!first).then_some(spots)));
+        }
+        for term in &shape.facts.pod_anti_affinity {
+            let mut leaving = Spots::new();
+            let mut staying = Spots::new();
+            self.each_match(pod, term, &mut |other, spot| {
+                if self.leaves(other) {
+                    leaving.insert(spot)
+                } else {
+                    staying.insert(spot)
+                };
+            });
+            company.far.extend(staying);
+            company.far_now.extend(leaving);
+        }
+        for other in self.antisocial.iter().filter(|other| **other != pod) {
+            for term in &self.shapes[self.pods[*other].shape].facts.pod_anti_affinity {
+                if self.matches(pod, term, *other) {
+                    let spots =
+                        self.nodes_of(*other).filter_map(|node| self.spot(node, term.topology_key));
+                    if self.leaves(*other) {
+                        company.far_now.extend(spots)
+                    } else {
+                        company.far.extend(spots)
+                    }
+                }
+            }
+        }
+        Some(company)
+    }
+
+    /// Whether a pod may join the company on a node: now, later, or not.
+    pub(crate) fn joins(&self, shape: &ShapeRow, company: &Company, node: NodeId) -> Option<Room> {
+        let near = company.near.iter().all(|(key, spots)| {
+            self.spot(node, *key)
+                .is_some_and(|spot| spots.as_ref().is_none_or(|spots| spots.contains(&spot)))
+        });
+        if !near {
+            return None;
+        }
+        let labels = self.nodes.facts[node].as_ref().map(|facts| &facts.labels)?;
+        let within = |spots: &Spots| {
+            !spots.is_empty()
+                && labels.iter().any(|label| spots.contains(&(label.key, label.value)))
+        };
+        if within(&company.far) {
+            return None;
+        }
+        let mut room = if within(&company.far_now) { Room::Later } else { Room::Now };
+        if !shape.facts.ports.is_empty() {
+            for other in &self.nodes.pods[node] {
+                if self.clash(shape, *other) {
+                    if !self.leaves(*other) {
+                        return None;
+                    }
+                    room = Room::Later;
+                }
+            }
+        }
+        Some(room)
+    }
+
+    fn clash(&self, shape: &ShapeRow, other: PodId) -> bool {
+        let theirs = &self.shapes[self.pods[other].shape].facts.ports;
+        shape.facts.ports.iter().any(|ours| {
+            theirs.iter().any(|theirs| {
+                let address = ours.address == theirs.address
+                    || ours.address == Symbol::EMPTY
+                    || theirs.address == Symbol::EMPTY;
+                ours.port == theirs.port && ours.protocol == theirs.protocol && address
+            })
+        })
+    }
+
+    fn spots(&self, pod: PodId, term: &PodTerm, also: &mut dyn FnMut(PodId)) -> Spots {
+        let mut spots = Spots::new();
+        self.each_match(pod, term, &mut |other, spot| {
+            // A pod that leaves is no company to seek.
+            if !self.leaves(other) {
+                also(other);
+                spots.insert(spot);
+            }
+        });
+        spots
+    }
+
+    fn each_match(
+        &self,
+        pod: PodId,
+        term: &PodTerm,
+        found: &mut dyn FnMut(PodId, (Symbol, Symbol)),
+    ) {
+        for (node, pods) in self.nodes.pods.iter() {
+            if pods.is_empty() {
+                continue;
+            }
+            let Some(spot) = self.spot(node, term.topology_key) else { continue };
+            for other in pods.iter().filter(|other| **other != pod) {
+                if self.matches(*other, term, pod) {
+                    found(*other, spot);
+                }
+            }
+        }
+    }
+
+    /// Whether a term of `of` means `pod`.
+    fn matches(&self, pod: PodId, term: &PodTerm, of: PodId) -> bool {
+        let facts = &self.pods[pod];
+        let here = if term.namespaces.is_empty() {
+            facts.namespace == self.pods[of].namespace
+        } else {
+            term.namespaces.contains(&facts.namespace)
+        };
+        here && term.selector.iter().all(|requirement| {
+            let value = facts
+                .labels
+                .iter()
+                .find(|(key, _)| *key == requirement.key)
+                .map(|(_, value)| *value);
+            holds(&requirement.holds, value, None)
+        })
+    }
+
+    fn spot(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
+        let facts = self.nodes.facts.get(node)?.as_ref()?;
+        facts.labels.iter().find(|label| label.key == key).map(|label| (key, label.value))
+    }
+
+    /// Whether a pod is about to leave its node and was not promised it again.
+    fn leaves(&self, pod: PodId) -> bool {
+        let state = &self.pods.state[pod];
+        state.phase == Phase::Releasing && state.nominee.is_none()
+    }
+
+    fn nodes_of(&self, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {
+        let state = &self.pods.state[pod];
+        let node = |place: &Option<crate::Place>| place.as_ref().map(|place| place.node);
+        [node(&state.nominee), node(&state.place)].into_iter().flatten()
+    }
+}

@@ -1,0 +1,358 @@
+//! Topology domains: where a gang fits together.
+//!
+//! The nodes that carry all labels of a topology hang in a tree of domains, one level per label. A constraint splits
+//! a set of nodes into candidate sets, the tightest that fits first, and ranks domains of a preferred level.
+//!
+//! # Source
+//! spec/scheduling.md 11.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::{
+    cluster::Cluster,
+    device,
+    group::Constraint,
+    ids::{Column, DomainId, NodeId, PodId, Rank, Symbol},
+    idset::IdSet,
+    plan::{DomainProblem, NoDomain, Why},
+    resources::{GPU_MILLI, Lane},
+};
+
+/// The domains of one topology. Row 0 is the whole.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Domains {
+    levels: Vec<Symbol>,
+    rows: Column<DomainId, Domain>,
+}
+
+/// One domain, for example a rack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Domain {
+    /// How many levels above it, 0 for the whole.
+    depth: usize,
+    nodes: IdSet<Rank>,
+    /// By the name of their first node.
+    children: Vec<DomainId>,
+}
+
+/// What pods that have to go together ask for.
+struct Load {
+    /// The most that one pod asks for, where all ask for the same kinds of resource.
+    each: Option<Vec<(Lane, i64)>>,
+    /// The sum.
+    all: Vec<(Lane, i64)>,
+    pods: usize,
+    /// Whether parts of shared GPUs count as free GPUs.
+    parts: bool,
+}
+
+/// Room of a domain against a load.
+#[derive(Clone, Copy, Debug)]
+struct Fill {
+    /// How much of the scarcest resource the load takes: parts of a whole.
+    part: i128,
+    whole: i128,
+    /// How many of the pods fit, where that can be told.
+    pods: Option<usize>,
+}
+
+impl Fill {
+    fn fits(&self, load: &Load) -> bool {
+        self.pods.map_or(self.part <= self.whole, |pods| pods >= load.pods)
+    }
+
+    fn tighter(&self, other: &Self) -> Ordering {
+        (other.part * self.whole).cmp(&(self.part * other.whole))
+    }
+}
+
+/// Candidate sets of nodes for a constraint.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    /// One is enough; the first to be tried first.
+    pub(crate) sets: Vec<IdSet<Rank>>,
+    /// Where a level is preferred: nodes from the most preferred domains to the least.
+    pub(crate) tiers: Option<Vec<IdSet<Rank>>>,
+}
+
+impl Domains {
+    /// Hangs the nodes of a topology into a tree.
+    pub(crate) fn new(
+        levels: &[Symbol],
+        nodes: impl Iterator<Item = (Rank, Vec<Option<Symbol>>)>,
+    ) -> Self {
+        let whole = Domain { depth: 0, nodes: IdSet::default(), children: Vec::new() };
+        let mut domains = Self { levels: levels.to_vec(), rows: [whole].into_iter().collect() };
+        let mut by_path: BTreeMap<Vec<Symbol>, DomainId> = BTreeMap::new();
+        for (rank, labels) in nodes {
+            let Some(path) = labels.into_iter().collect::<Option<Vec<Symbol>>>() else { continue };
+            let mut at = DomainId::new(0);
+            domains.rows[at].nodes.insert(rank);
+            for depth in 1..=path.len() {
+                at = *by_path.entry(path[..depth].to_vec()).or_insert_with(|| {
+                    let id = domains.rows.push(Domain {
+                        depth,
+                        nodes: IdSet::default(),
+                        children: Vec::new(),
+                    });
+                    domains.rows[at].children.push(id);
+                    id
+                });
+                domains.rows[at].nodes.insert(rank);
+            }
+        }
+        domains
+    }
+
+    fn depth(&self, level: Symbol, required: bool) -> Result<usize, DomainProblem> {
+        let at = self.levels.iter().position(|other| *other == level);
+        at.map(|at| at + 1).ok_or(DomainProblem::NoLevel { level, required })
+    }
+
+    /// The deepest domain that holds all of these nodes, not deeper than `depth`.
+    fn around(&self, nodes: &IdSet<Rank>, depth: usize) -> DomainId {
+        let mut at = DomainId::new(0);
+        while self.rows[at].depth < depth {
+            let holds = |id: &&DomainId| self.rows[**id].nodes.common_len(nodes) == nodes.len();
+            match self.rows[at].children.iter().find(holds) {
+                Some(child) => at = *child,
+                None => break,
+            }
+        }
+        at
+    }
+}
+
+/// A constraint on pods that have to go together.
+#[derive(Debug)]
+pub(crate) struct Together<'a> {
+    pub(crate) sub_group: Symbol,
+    pub(crate) constraint: Constraint,
+    /// The pods to place.
+    pub(crate) pods: &'a [PodId],
+    /// Nodes where pods of the same sub-group are already.
+    pub(crate) taken: &'a IdSet<Rank>,
+}
+
+impl Cluster {
+    /// Splits a set of nodes for pods that have to go together.
+    ///
+    /// # Source
+    /// spec/scheduling.md 11.3.
+    pub(crate) fn split(
+        &mut self,
+        together: &Together<'_>,
+        nodes: Option<&IdSet<Rank>>,
+    ) -> Result<Split, Why> {
+        let Together { sub_group, constraint, .. } = *together;
+        let fail = |problem| {
+            Why::NoDomain(Box::new(NoDomain { sub_group, topology: constraint.topology, problem }))
+        };
+        for pod in together.pods {
+            self.know(self.pods[*pod].shape);
+        }
+        let domains = self.nodes.index.domains.get(constraint.topology).and_then(Option::as_ref);
+        let domains = domains.ok_or_else(|| fail(DomainProblem::NoTopology))?;
+        let mut valid = domains.rows[DomainId::new(0)].nodes.clone();
+        if let Some(nodes) = nodes {
+            valid.intersect(nodes);
+        }
+        let depth = |level: Option<crate::Level>, required| {
+            level.map(|level| domains.depth(level.0, required)).transpose()
+        };
+        let required = depth(constraint.required, true).map_err(fail)?;
+        let preferred = depth(constraint.preferred, false).map_err(fail)?;
+        if required.zip(preferred).is_some_and(|(required, preferred)| preferred < required) {
+            return Err(fail(DomainProblem::LevelsReversed));
+        }
+        let Some(narrowest) = preferred.or(required) else {
+            return Ok(Split { sets: vec![valid], tiers: None });
+        };
+        let start = domains.around(&valid, preferred.unwrap_or(domains.levels.len()));
+        let load = self.load(together.pods);
+        let fills = self.fills(domains, start, &valid, (&load, together.pods));
+        let order = sorted(domains, start, narrowest, &fills);
+        let tiers = preferred.map(|depth| tiers(domains, &order, depth, &valid));
+        let widest = required.unwrap_or(0);
+        let anchors: Vec<DomainId> = required.map_or_else(Vec::new, |depth| {
+            let taken =
+                |id: &DomainId| domains.rows[*id].nodes.common(together.taken).next().is_some();
+            domains.rows.ids().filter(|id| domains.rows[*id].depth == depth).filter(taken).collect()
+        });
+        let mut sets = Vec::new();
+        for depth in (widest..=narrowest).rev() {
+            for id in order.iter().filter(|id| domains.rows[**id].depth == depth) {
+                let domain = &domains.rows[*id];
+                let inside = |anchor: &DomainId| {
+                    domain.nodes.common_len(&domains.rows[*anchor].nodes) == domain.nodes.len()
+                };
+                let anchored = anchors.is_empty() || anchors.iter().any(inside);
+                if anchored && fills[id].fits(&load) {
+                    let mut nodes = domain.nodes.clone();
+                    nodes.intersect(&valid);
+                    sets.push(nodes);
+                }
+            }
+        }
+        if sets.is_empty() {
+            let level = required.map(|depth| domains.levels[depth - 1]);
+            let looked = order.iter().filter(|id| domains.rows[**id].depth == widest);
+            let most = looked.clone().filter_map(|id| fills[id].pods).max().unwrap_or(0);
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let (domains, pods_max, pods) = (count(looked.count()), count(most), count(load.pods));
+            return Err(fail(DomainProblem::NoFit { level, domains, pods_max, pods }));
+        }
+        Ok(Split { sets, tiers })
+    }
+
+    /// What pods ask for together, and each at most where all ask for the same kinds of resource.
+    fn load(&self, pods: &[PodId]) -> Load {
+        let mut all: BTreeMap<Lane, i64> = BTreeMap::new();
+        let mut each: BTreeMap<Lane, i64> = BTreeMap::new();
+        let mut kinds = std::collections::BTreeSet::new();
+        let mut parts = false;
+        for pod in pods {
+            let shape = &self.shapes[self.pods[*pod].shape];
+            let gpu = shape.charge_on(self.nodes.memory_max().unwrap_or(100)).0[2];
+            let mut lanes: BTreeMap<Lane, i64> = shape.take.iter().copied().collect();
+            if shape.shared > 0 {
+                lanes.insert(Lane::GPU, gpu);
+                parts = true;
+            }
+            kinds.insert(
+                lanes
+                    .keys()
+                    .copied()
+                    .filter(|lane| *lane != Lane::CPU && *lane != Lane::MEMORY)
+                    .collect::<Vec<_>>(),
+            );
+            for (lane, amount) in lanes {
+                *all.entry(lane).or_default() += amount;
+                let most = each.entry(lane).or_default();
+                *most = amount.max(*most);
+            }
+        }
+        let each = (kinds.len() <= 1).then(|| each.into_iter().collect());
+        Load { each, all: all.into_iter().collect(), pods: pods.len(), parts }
+    }
+
+    /// Room of every domain below `start`, itself included.
+    fn fills(
+        &self,
+        domains: &Domains,
+        start: DomainId,
+        valid: &IdSet<Rank>,
+        (load, pods): (&Load, &[PodId]),
+    ) -> BTreeMap<DomainId, Fill> {
+        let mut fills = BTreeMap::new();
+        let mut open = vec![start];
+        while let Some(id) = open.pop() {
+            let domain = &domains.rows[id];
+            open.extend(domain.children.iter().copied());
+            let mut free: BTreeMap<Lane, i64> = BTreeMap::new();
+            let mut count = 0;
+            for rank in domain.nodes.common(valid) {
+                let node = self.nodes.index.node(rank);
+                for (lane, _) in &load.all {
+                    *free.entry(*lane).or_default() += self.free_of(node, *lane, load.parts);
+                }
+                if let Some(each) = &load.each
+                    && pods
+                        .iter()
+                        .any(|pod| self.nodes.index.feasible(self.pods[*pod].shape).contains(rank))
+                {
+                    count += self.pods_on(node, each, load);
+                }
+            }
+            let mut fill = Fill { part: 0, whole: 1, pods: load.each.as_ref().map(|_| count) };
+            for (lane, amount) in load.all.iter().filter(|(lane, _)| *lane != Lane::PODS) {
+                let room = free.get(lane).copied().unwrap_or(0);
+                let (part, whole) = if room > 0 { (*amount, room) } else { (1000, 1) };
+                let next = Fill { part: i128::from(part), whole: i128::from(whole), pods: None };
+                if next.tighter(&fill) == Ordering::Less {
+                    fill = Fill { pods: fill.pods, ..next };
+                }
+            }
+            fills.insert(id, fill);
+        }
+        fills
+    }
+
+    /// How many pods that ask for `each` at most a node takes.
+    fn pods_on(&self, node: NodeId, each: &[(Lane, i64)], load: &Load) -> usize {
+        let bare = each.iter().all(|(lane, _)| *lane == Lane::PODS);
+        let fit =
+            |(lane, amount): &(Lane, i64)| self.free_of(node, *lane, load.parts).max(0) / amount;
+        let pods = each.iter().map(fit).min().unwrap_or(0);
+        let pods = usize::try_from(pods).unwrap_or(0);
+        if bare && pods > 0 { load.pods } else { pods }
+    }
+
+    fn free_of(&self, node: NodeId, lane: Lane, parts: bool) -> i64 {
+        let free = self.nodes.free(node, lane);
+        if lane != Lane::GPU || !parts {
+            return free;
+        }
+        let capacity = device::capacity(&self.nodes.gpus(node)).max(1);
+        let shared: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
+            devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
+        });
+        free + shared
+    }
+}
+
+/// The domains below `start` in tree order, the tightest first among siblings, down to the level below `depth`.
+fn sorted(
+    domains: &Domains,
+    start: DomainId,
+    depth: usize,
+    fills: &BTreeMap<DomainId, Fill>,
+) -> Vec<DomainId> {
+    let mut order = vec![start];
+    // Where all nodes are in one narrow domain, the domains above it hold the same nodes.
+    let mut above: Vec<DomainId> = Vec::new();
+    let mut open = vec![start];
+    while let Some(id) = open.pop() {
+        if id != start {
+            order.push(id);
+        }
+        if domains.rows[id].depth < depth {
+            let mut children = domains.rows[id].children.clone();
+            children.sort_by(|left, right| fills[left].tighter(&fills[right]));
+            open.extend(children.into_iter().rev());
+        }
+    }
+    order.append(&mut above);
+    order
+}
+
+/// Nodes by how much their domain is preferred: later domains in tree order, the roomier ones, first; ten steps.
+fn tiers(
+    domains: &Domains,
+    order: &[DomainId],
+    depth: usize,
+    valid: &IdSet<Rank>,
+) -> Vec<IdSet<Rank>> {
+    let level: Vec<&DomainId> =
+        order.iter().filter(|id| domains.rows[**id].depth == depth).collect();
+    let mut tiers: BTreeMap<std::cmp::Reverse<usize>, IdSet<Rank>> = BTreeMap::new();
+    for (at, id) in level.iter().enumerate() {
+        let step = (at + 1) * 10 / level.len();
+        tiers
+            .entry(std::cmp::Reverse(step))
+            .or_default()
+            .extend(domains.rows[**id].nodes.common(valid));
+    }
+    let mut rest = valid.clone();
+    let mut all: Vec<IdSet<Rank>> = tiers.into_values().collect();
+    for tier in &all {
+        for rank in tier.iter() {
+            rest.remove(rank);
+        }
+    }
+    if !rest.is_empty() {
+        all.push(rest);
+    }
+    all
+}
