@@ -267,9 +267,14 @@ impl Cluster {
             return Err(Some(Why::Held));
         }
         if !row.tree.is_ready(Member::Set(0)) || count.pending == 0 {
-            return Err(Some(Why::NotReady(unready(&row.tree))));
+            return Err(Some(self.not_ready(group)));
         }
         Ok(queue)
+    }
+
+    /// That a group has too few pods, and where.
+    pub(crate) fn not_ready(&self, group: GroupId) -> Why {
+        Why::NotReady(unready(&self.groups[group].tree))
     }
 
     fn classify(&mut self, group: GroupId) -> ClassId {

@@ -36,6 +36,9 @@ impl Cycle<'_> {
     /// Places the next pods of a group, or says why not.
     fn try_group(&mut self, group: GroupId) -> Result<(), Why> {
         let pods = self.cluster.to_place(group);
+        if pods.is_empty() {
+            return Err(self.cluster.not_ready(group));
+        }
         let started = self.cluster.has_started(group);
         let mut trial = Trial::new(self.cluster);
         Attempt::new(self.config, group, Mode::Real, &pods).run(&mut trial, None)?;
