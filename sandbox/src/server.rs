@@ -30,6 +30,7 @@ mod names;
 mod object;
 mod params;
 mod patch;
+mod protobuf;
 mod read;
 mod refusal;
 mod reply;

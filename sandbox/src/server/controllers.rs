@@ -42,21 +42,48 @@ impl Api {
         for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
             make(&mut state, ("", "namespaces"), "", json!({ "metadata": { "name": name } }));
         }
-        let rules = json!([{ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] }]);
-        let role = json!({ "metadata": { "name": "cluster-admin" }, "rules": rules });
-        make(&mut state, ("rbac.authorization.k8s.io", "clusterroles"), "", role);
-        let binding = json!({
-            "metadata": { "name": "cluster-admin" },
-            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin" },
-            "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:masters" }],
-        });
-        make(&mut state, ("rbac.authorization.k8s.io", "clusterrolebindings"), "", binding);
+        first_roles(&mut state);
         for (name, value) in
             [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)]
         {
             let class = json!({ "metadata": { "name": name }, "value": value });
             make(&mut state, ("scheduling.k8s.io", "priorityclasses"), "", class);
         }
+    }
+}
+
+/// The roles of a fresh cluster that users and tests meet.
+fn first_roles(state: &mut State) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    let reviews = json!(["selfsubjectaccessreviews", "selfsubjectrulesreviews"]);
+    let roles = [
+        (
+            "cluster-admin",
+            "system:masters",
+            json!([{ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] }]),
+        ),
+        (
+            "system:basic-user",
+            "system:authenticated",
+            json!([
+                { "verbs": ["create"], "apiGroups": ["authorization.k8s.io"], "resources": reviews },
+                {
+                    "verbs": ["create"],
+                    "apiGroups": ["authentication.k8s.io"],
+                    "resources": ["selfsubjectreviews"],
+                },
+            ]),
+        ),
+    ];
+    for (name, group, rules) in roles {
+        let role = json!({ "metadata": { "name": name }, "rules": rules });
+        make(state, (GROUP, "clusterroles"), "", role);
+        let binding = json!({
+            "metadata": { "name": name },
+            "roleRef": { "apiGroup": GROUP, "kind": "ClusterRole", "name": name },
+            "subjects": [{ "apiGroup": GROUP, "kind": "Group", "name": group }],
+        });
+        make(state, (GROUP, "clusterrolebindings"), "", binding);
     }
 }
 

@@ -11,6 +11,9 @@ use super::object;
 
 /// Fills in the defaults of a built-in kind.
 pub(crate) fn apply(kind: &Kind, value: &mut Value) {
+    if kind.custom {
+        return;
+    }
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => pod_spec(value.get_mut("spec")),
         ("", "nodes") => node(value),
@@ -238,6 +241,7 @@ fn job_spec(spec: Option<&mut Value>) {
             ("parallelism", json!(1)),
             ("completionMode", json!("NonIndexed")),
             ("suspend", json!(false)),
+            ("manualSelector", json!(false)),
             ("podReplacementPolicy", json!("TerminatingOrFailed")),
         ],
     );

@@ -3,7 +3,7 @@
 /// What the embedded API server does not do, a line each; `kubectl kai sandbox --limits` prints it.
 pub const LIMITS: &[&str] = &[
     "pods/exec, attach, portforward, proxy, ephemeralcontainers and resize answer 501",
-    "JSON and YAML only: protobuf and CBOR bodies answer 415, an Accept header without JSON 406",
+    "answers are JSON or YAML: an Accept header without them answers 406; bodies may be protobuf, CBOR answers 415",
     "unknown query parameters and field selectors answer 400; kube-apiserver ignores unknown parameters",
     "no admission webhooks, no ValidatingAdmissionPolicy, no conversion webhooks (such a CRD is refused)",
     "no aggregation layer, priority and fairness, audit log, encryption, or storage on disk: all is gone when it stops",

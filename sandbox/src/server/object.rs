@@ -136,6 +136,11 @@ pub(crate) fn time_text(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// A timestamp as `metav1.MicroTime` writes it.
+pub(crate) fn micro_time_text(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+}
+
 /// The present moment as `metav1.Time` writes it.
 pub(crate) fn now_text() -> String {
     time_text(Timestamp::now())

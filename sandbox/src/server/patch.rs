@@ -119,10 +119,8 @@ impl Patch {
     pub(crate) fn apply_plain(self, mut old: Value) -> ApiResult<Value> {
         match self {
             Self::Json(patch) => {
-                json_patch::patch(&mut old, &patch).map_err(|error| {
-                    let message = format!(
-                        "the server rejected our request due to an error in our request: {error}"
-                    );
+                json_patch::patch(&mut old, &patch).map_err(|_| {
+                    let message = "the server rejected our request due to an error in our request";
                     Refusal::new(422, "Invalid", message)
                 })?;
             }

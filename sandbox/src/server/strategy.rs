@@ -7,34 +7,37 @@ use super::object;
 use super::refusal::{ApiResult, Refusal};
 use super::route::Target;
 use super::store::{Key, TableId};
-use super::write::Intent;
 use super::{crd, defaults};
 
-/// Makes a new object fit for storing: no status from the client, defaults, generated fields.
-pub(crate) fn prepare_create(
-    state: &State,
-    target: &Target,
-    value: &mut Value,
-    _intent: &mut Intent<'_>,
-) -> ApiResult<()> {
+/// Makes a new object fit for storing: no status from the client, and defaults.
+pub(crate) fn prepare_create(target: &Target, value: &mut Value) {
     let kind = &target.kind;
     let has_status = kind.version(&target.version).is_some_and(|version| version.status);
     // Nodes may bring their status, as a kubelet that registers itself does.
-    if has_status && !kind.is("", "nodes") {
-        if let Some(fields) = value.as_object_mut() {
-            fields.shift_remove("status");
-        }
+    if has_status
+        && !kind.is("", "nodes")
+        && let Some(fields) = value.as_object_mut()
+    {
+        fields.shift_remove("status");
     }
-    if kind.custom {
-        return Ok(());
+    if kind.is("", "pods") {
+        object::child_mut(value, "spec").entry("enableServiceLinks").or_insert(json!(true));
     }
     defaults::apply(kind, value);
+    if kind.is("", "secrets") {
+        merge_string_data(value);
+    }
+}
+
+/// Fills in what the server decides: fields that no manager owns.
+pub(crate) fn complete(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
+    let kind = &target.kind;
     match (kind.group.as_str(), kind.plural.as_str()) {
+        _ if kind.custom => {}
         ("", "pods") => prepare_pod(state, value)?,
         ("", "namespaces") => prepare_namespace(value),
-        ("", "secrets") => merge_string_data(value),
         ("apiextensions.k8s.io", "customresourcedefinitions") => {
-            crd::prepare(value, &object::now_text())
+            crd::prepare(value, &object::now_text());
         }
         ("batch", "jobs") => prepare_job(value),
         _ => {}

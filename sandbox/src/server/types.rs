@@ -81,6 +81,8 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     /// The protobuf field numbers, outermost first; empty when there are none.
     pub(crate) numbers: Vec<u32>,
+    /// Whether it is a pointer in Go, so that its zero value says something.
+    pub(crate) pointer: bool,
     /// The type: `string`, `[]core.v1.Container`, `map:string`, ...
     pub(crate) shape: &'static str,
     /// Whether it is always there.
@@ -143,11 +145,13 @@ impl Field {
         let (head, description) = split_description(line);
         let mut words = head.split(' ');
         let name = words.next().unwrap_or_default();
+        let place = words.next().unwrap_or_default();
         let numbers =
-            words.next().unwrap_or_default().split('.').filter_map(|number| number.parse().ok());
+            place.trim_end_matches('*').split('.').filter_map(|number| number.parse().ok());
         let mut field = Self {
             name,
             numbers: numbers.collect(),
+            pointer: place.ends_with('*'),
             shape: words.next().unwrap_or_default(),
             required: false,
             list: "",

@@ -125,7 +125,10 @@ pub(crate) fn insert(
     }
     schema::clean(target, &mut value, intent)?;
     let mut value = convert::store(value, kind);
-    strategy::prepare_create(state, target, &mut value, intent)?;
+    strategy::prepare_create(target, &mut value);
+    object::metadata_mut(&mut value).shift_remove("managedFields");
+    managed::track(target, None, &mut value, intent)?;
+    strategy::complete(state, target, &mut value)?;
     schema::check(target, &value, None)?;
     refuse(target, &value, &validate::create(target, &value))?;
     strategy::admit(state, target, &value)?;
@@ -133,8 +136,6 @@ pub(crate) fn insert(
     if state.store.get(&kind.table, &key).is_some() {
         return Err(Refusal::already_exists(kind.resource(), &key.name));
     }
-    object::metadata_mut(&mut value).shift_remove("managedFields");
-    managed::track(target, None, &mut value, intent)?;
     if intent.params.dry_run {
         return Ok(Arc::new(Object::unstored(value)));
     }

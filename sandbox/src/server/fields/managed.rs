@@ -61,7 +61,11 @@ impl Manager {
             "" => String::new(),
             name => format!(" with subresource {name:?}"),
         };
-        format!("{:?}{subresource} using {}", self.name, self.api_version)
+        let using = match self.operation.as_str() {
+            "Apply" => String::new(),
+            _ => format!(" using {}", self.api_version),
+        };
+        format!("{:?}{subresource}{using}", self.name)
     }
 }
 
@@ -109,7 +113,11 @@ pub(crate) fn track(
     intent: &Intent<'_>,
 ) -> ApiResult<()> {
     let before = zero(target);
-    let compared = compare(old.unwrap_or(&before), new, schema(target));
+    let mut compared = compare(old.unwrap_or(&before), new, schema(target));
+    if target.subresource.is_empty() {
+        // The status belongs to who writes it through its subresource.
+        compared.written = compared.written.without(&["f:status"]);
+    }
     let mut all = current(old, new);
     let me = new_manager(target, intent);
     let at = all.iter().position(|manager| manager.is(&me));

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::server::accept;
 use crate::server::api::Request;
-use crate::server::object;
 use crate::server::refusal::{ApiResult, Refusal};
 use crate::server::route::Target;
+use crate::server::{object, protobuf};
 
-const ACCEPTED: &str = "application/json, application/yaml";
+const ACCEPTED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 /// The object in a request's body; `apiVersion` and `kind` are filled in when absent.
 pub(crate) fn body(request: &Request, target: &Target) -> ApiResult<Value> {
@@ -17,7 +17,7 @@ pub(crate) fn body(request: &Request, target: &Target) -> ApiResult<Value> {
     object_of(value, target)
 }
 
-/// Parses JSON or YAML.
+/// Parses JSON, YAML or protobuf.
 pub(crate) fn text_to_value(media: &str, bytes: &[u8]) -> ApiResult<Value> {
     match media {
         "application/json" => serde_json::from_slice(bytes).map_err(|error| {
@@ -31,6 +31,7 @@ pub(crate) fn text_to_value(media: &str, bytes: &[u8]) -> ApiResult<Value> {
                 Refusal::bad_request(format!("failed to read the body as YAML: {error}"))
             })
         }
+        protobuf::MEDIA => protobuf::decode(bytes),
         other => Err(accept::unsupported_body(other, ACCEPTED)),
     }
 }
