@@ -7,7 +7,10 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::{Error, Exit, Problem, number};
 use crate::output::Color;
-use crate::{completion, config, install, sandbox, version};
+use crate::{
+    completion, config, delete, describe, install, list, logs, queues, sandbox, submit, suspend,
+    version, wait,
+};
 
 const HELP: &str = "\
 kubectl kai — submit AI workloads to the KAI scheduler and understand what happens to them
@@ -19,14 +22,10 @@ Run:          submit       Submit a job in any framework, or any manifest, to a 
               delete       Delete workloads
 See:          list         Workloads with their state and the reason why they wait
               describe     One workload on one screen
-              explain      Why is it pending? What would help?  (also: explain KAI1001)
               queues       Queue tree, quotas, use; create, set, delete
-              top          GPUs, nodes, queues; who shares which GPU
 Connect:      logs         Logs of all ranks, merged
-Plan:         simulate     What if? for a job, a quota, a node
 Operate:      install      Install, check or remove the scheduler
               sandbox      A whole cluster in this process: try it without one
-              doctor       Find out what is broken and how to repair it
 Settings:     config       Defaults, and where each value came from
               completion   Shell completion (also through `kubectl kai <TAB>`)
               version      Client and scheduler versions
@@ -133,6 +132,28 @@ pub struct Globals {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Submit a job in any framework, or any manifest, to a queue
+    #[command(alias = "run", alias = "create", after_help = submit::EXAMPLES)]
+    Submit(Box<submit::Args>),
+    /// Wait until workloads are scheduled, running or finished
+    Wait(wait::Args),
+    /// Give the GPUs back but keep the workload
+    Suspend(suspend::Args),
+    /// Put suspended workloads back in the queue
+    Resume(suspend::Args),
+    /// Delete workloads
+    #[command(alias = "cancel", alias = "kill", alias = "rm", alias = "stop", alias = "scancel")]
+    Delete(delete::Args),
+    /// Workloads with their state and the reason why they wait
+    #[command(alias = "ls", alias = "ps", alias = "get", alias = "jobs", alias = "squeue")]
+    List(list::Args),
+    /// One workload on one screen
+    Describe(describe::Args),
+    /// Queue tree, quotas, use; create, set, delete
+    #[command(alias = "queue", alias = "q", alias = "sshare")]
+    Queues(Box<queues::Args>),
+    /// Logs of all ranks, merged
+    Logs(logs::Args),
     /// A whole cluster in this process: try it without one
     Sandbox(sandbox::Args),
     /// Install, check or remove the scheduler

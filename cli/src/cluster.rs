@@ -197,7 +197,7 @@ impl Cluster {
     ) -> Result<Answer, Failure> {
         let path = format!(
             "{}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict{}",
-            call.path(),
+            call.resource.path(call.namespace, ""),
             if dry { "&dryRun=All" } else { "" }
         );
         self.send(with_body(Method::POST, &path, "application/json", body)).await

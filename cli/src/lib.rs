@@ -10,13 +10,32 @@ mod args;
 pub mod cluster;
 pub mod completion;
 mod config;
+mod confirm;
 mod context;
+mod delete;
+mod describe;
 mod duration;
 pub mod error;
+mod format;
+mod gpu;
 pub mod install;
+mod jsonpath;
+mod kinds;
+mod list;
+mod logs;
+mod manifest;
+mod names;
 pub mod output;
+mod queue;
+mod queues;
 pub mod sandbox;
+mod submit;
+mod suspend;
+mod table;
+mod time;
 mod version;
+mod wait;
+mod workload;
 mod yaml;
 
 use std::ffi::OsString;
@@ -53,6 +72,15 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
     };
     context.adopt(cli.globals)?;
     match cli.command {
+        Command::Submit(args) => submit::run(*args, context).await,
+        Command::Wait(args) => wait::run(&args, context).await,
+        Command::Delete(args) => delete::run(&args, context).await,
+        Command::List(args) => list::run(&args, context).await,
+        Command::Describe(args) => describe::run(&args, context).await,
+        Command::Logs(args) => logs::run(&args, context).await,
+        Command::Queues(args) => queues::run(*args, context).await,
+        Command::Suspend(args) => suspend::run(&args, true, context).await,
+        Command::Resume(args) => suspend::run(&args, false, context).await,
         Command::Sandbox(args) => sandbox::run(args, context).await,
         Command::Install(args) => install::run(args, context).await,
         Command::Completion(args) => completion::run(&args, context),

@@ -34,12 +34,18 @@ pub enum Style {
     Warn,
     /// Failed.
     Bad,
+    /// One of six colours that tell ranks apart.
+    Rank(u8),
 }
 
 impl Style {
     fn ansi(self) -> anstyle::Style {
-        use anstyle::AnsiColor::{Green, Red, Yellow};
+        use anstyle::AnsiColor::{Blue, BrightBlue, Cyan, Green, Magenta, Red, Yellow};
         match self {
+            Self::Rank(n) => {
+                let color = [Cyan, Magenta, Blue, Green, Yellow, BrightBlue][usize::from(n) % 6];
+                anstyle::Style::new().fg_color(Some(color.into()))
+            }
             Self::Plain => anstyle::Style::new(),
             Self::Bold => anstyle::Style::new().bold(),
             Self::Dim => anstyle::Style::new().dimmed(),
@@ -49,11 +55,16 @@ impl Style {
         }
     }
 
+    /// The same style for the same rank, in every run.
+    pub fn of_rank(rank: &str) -> Self {
+        Self::Rank(rank.bytes().fold(0, u8::wrapping_add) % 6)
+    }
+
     /// The text in this style; [`Output`] takes the codes out again where colour is off.
     pub fn paint(self, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
-            Self::Bold | Self::Dim | Self::Good | Self::Warn | Self::Bad => {
+            Self::Bold | Self::Dim | Self::Good | Self::Warn | Self::Bad | Self::Rank(_) => {
                 let style = self.ansi();
                 format!("{style}{text}{style:#}")
             }
@@ -208,6 +219,20 @@ impl Output {
         })
     }
 
+    /// Writes a line of data whose second part is printed byte for byte, colour codes included.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn data_as_is(&mut self, head: &str, rest: &str) -> Result<(), Error> {
+        let written = self
+            .stdout
+            .write(head)
+            .and_then(|()| self.stdout.write.write_all(rest.as_bytes()))
+            .and_then(|()| self.stdout.write.write_all(b"\n"))
+            .and_then(|()| self.stdout.write.flush());
+        written.map_err(|e| unwritable(&e))
+    }
+
     /// Says something beside the data, a line on stderr; silent under `--quiet`.
     pub fn talk(&mut self, text: &str) {
         if !self.quiet {
@@ -253,6 +278,46 @@ fn utf8(env: &BTreeMap<String, String>) -> bool {
     locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8") || locale == "c"
 }
 
+fn unwritable(error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Error::Quiet(Exit::Ok),
+        _ => {
+            Problem::new(number::FILE, Exit::Failure, format!("failed to write to stdout: {error}"))
+                .into()
+        }
+    }
+}
+
+/// A line of a log for a terminal: colours and tabs stay, everything else that a terminal would obey is written out.
+/// A progress bar that rewrites its line shows as its last state.
+pub fn clean_log(line: &str) -> String {
+    let line = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or(line);
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some(length) = color_code(rest) {
+            out += &rest[..length];
+            rest = &rest[length..];
+            continue;
+        }
+        if c == '\t' || !is_unsafe(c) {
+            out.push(c);
+        } else {
+            out.extend(c.escape_default());
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    if out.contains('\u{1b}') { out + "\u{1b}[0m" } else { out }
+}
+
+/// The length of a colour code (`ESC [ digits ; … m`) at the beginning of a text.
+fn color_code(text: &str) -> Option<usize> {
+    let tail = text.strip_prefix("\u{1b}[")?;
+    let digits =
+        tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').len();
+    tail[digits..].starts_with('m').then_some(digits + 3)
+}
+
 /// The text with control characters and direction overrides written out, so that a name or message from the cluster
 /// cannot move the cursor, set a title or hide a line.
 pub fn clean(text: &str) -> Cow<'_, str> {
@@ -279,6 +344,17 @@ fn is_unsafe(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logs_keep_colours_and_nothing_else() {
+        for (line, shown) in [
+            ("\u{1b}[31mred\u{1b}[0m\tend", "\u{1b}[31mred\u{1b}[0m\tend\u{1b}[0m"),
+            ("\u{1b}]0;title\u{7}x", "\\u{1b}]0;title\\u{7}x"),
+            ("10%\r50%\r100%", "100%"),
+        ] {
+            assert_eq!(clean_log(line), shown);
+        }
+    }
 
     #[test]
     fn control_characters_are_written_out() {

@@ -42,6 +42,8 @@ fn wrong(name: &str, text: &str, error: &serde_saphyr::Error) -> Problem {
     let (line, column) = (location.line(), location.column());
     // The message ends with the place, which stands in front already.
     let message = message.split(" at line ").next().unwrap_or(message);
+    // Advice to the program, not to its user.
+    let message = message.split(", set DuplicateKeyPolicy").next().unwrap_or(message);
     let message = message
         .split_once(": ")
         .map_or(message, |(head, tail)| if head.starts_with("error") { tail } else { message });

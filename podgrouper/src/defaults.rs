@@ -1,4 +1,4 @@
-//! The ConfigMap with priority and preemptibility per workload type.
+//! The `ConfigMap` with priority and preemptibility per workload type.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,12 +26,12 @@ impl TypeDefaults {
     }
 }
 
-/// Defaults per type. Reading a broken ConfigMap gives none and a note.
+/// Defaults per type. Reading a broken `ConfigMap` gives none and a note.
 #[derive(Debug, Default)]
 pub(crate) struct Defaults(Vec<TypeDefaults>);
 
 impl Defaults {
-    /// Asks for the ConfigMap, if one is configured.
+    /// Asks for the `ConfigMap`, if one is configured.
     pub(crate) fn read(
         settings: &Settings,
         facts: &Facts,

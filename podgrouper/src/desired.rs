@@ -1,11 +1,11 @@
-//! The PodGroup that a rule wants.
+//! The `PodGroup` that a rule wants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::duration::GoDuration;
 use crate::object::OwnerRef;
+use kai_api::duration::GoDuration;
 
-/// `spec.preemptibility` of a PodGroup.
+/// `spec.preemptibility` of a `PodGroup`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preemptibility {
     /// May be preempted.
@@ -52,7 +52,8 @@ impl Topology {
 
     /// Whether the name and at least one level are set.
     pub fn is_complete(&self) -> bool {
-        !self.name.is_empty() && !(self.required.is_empty() && self.preferred.is_empty())
+        let has_level = !self.required.is_empty() || !self.preferred.is_empty();
+        has_level && !self.name.is_empty()
     }
 }
 
@@ -68,7 +69,7 @@ pub enum Min {
 /// One entry of `spec.subGroups`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subgroup {
-    /// Name, unique in the PodGroup.
+    /// Name, unique in the `PodGroup`.
     pub name: String,
     /// Name of the parent subgroup, if it is not a child of the root.
     pub parent: Option<String>,
@@ -112,7 +113,7 @@ impl Subgroup {
     }
 }
 
-/// A PodGroup as a rule wants it, before it is merged with what the cluster has.
+/// A `PodGroup` as a rule wants it, before it is merged with what the cluster has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Desired {
     /// `metadata.name`.
@@ -145,7 +146,7 @@ pub struct Desired {
     pub subgroups: Vec<Subgroup>,
     /// What was found odd and passed over; for the log.
     pub notes: Vec<String>,
-    /// What part of the gang another scheduler places; for one event per PodGroup.
+    /// What part of the gang another scheduler places; for one event per `PodGroup`.
     pub foreign: Option<String>,
 }
 
@@ -161,9 +162,11 @@ impl Desired {
 
     /// Puts a pod into the subgroup of this name; false when there is none.
     pub fn route(&mut self, pod_name: &str, subgroup: &str) -> bool {
-        match self.subgroups.iter_mut().find(|row| row.name == subgroup) {
-            Some(row) => row.pods.insert(pod_name.to_owned()) || true,
-            None => false,
+        let row = self.subgroups.iter_mut().find(|row| row.name == subgroup);
+        if let Some(row) = row {
+            row.pods.insert(pod_name.to_owned());
+            return true;
         }
+        false
     }
 }

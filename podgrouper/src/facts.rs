@@ -4,6 +4,7 @@
 //! [`Stop::Need`]; the caller reads, adds the answer and calls again. So grouping stays a function of
 //! its arguments, and a second pod of the same gang finds all facts known.
 
+use crate::object::POD_GROUP_API_VERSION;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,14 +50,14 @@ impl Read {
         }
     }
 
-    /// A read of a PriorityClass.
+    /// A read of a `PriorityClass`.
     pub fn priority_class(name: &str) -> Self {
         Self::get("scheduling.k8s.io/v1", "PriorityClass", "", name)
     }
 
-    /// A read of a PodGroup.
+    /// A read of a `PodGroup`.
     pub fn pod_group(namespace: &str, name: &str) -> Self {
-        Self::get(crate::names::POD_GROUP_API_VERSION, "PodGroup", namespace, name)
+        Self::get(POD_GROUP_API_VERSION, "PodGroup", namespace, name)
     }
 }
 
@@ -107,7 +108,7 @@ impl Facts {
     }
 }
 
-/// Why a rule gave no PodGroup.
+/// Why a rule gave no `PodGroup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// A fact is missing: read it, add it, call again.

@@ -1,26 +1,39 @@
-//! The podgrouper: pods and their owners to PodGroups, and the status of PodGroups and Queues.
+//! The podgrouper: pods and their owners to `PodGroups`, and the status of `PodGroups` and Queues.
 //!
 //! [`group`] decides, without I/O; everything else feeds it and carries out what it wants.
 
+mod args;
+mod cache;
 mod defaults;
 mod desired;
-mod duration;
+mod error;
+mod events;
 mod facts;
+mod follow;
 mod group;
 pub mod kinds;
+mod lease;
 mod mark;
 mod merge;
-mod names;
 mod object;
 mod pod;
+mod queue;
+mod reconcile;
+mod run;
+mod serve;
 mod settings;
+mod status;
+mod store;
+mod walk;
 
+pub use args::Args;
 pub use desired::{Desired, Min, Preemptibility, Subgroup, Topology};
-pub use duration::GoDuration;
+pub use error::Error;
 pub use facts::{Answer, Facts, Read, Stop};
 pub use group::{Case, Rule, group};
 pub use mark::mark;
 pub use merge::{Write, merge};
 pub use object::{FieldError, Gvk, Object, OwnerRef};
 pub use pod::Pod;
+pub use run::run;
 pub use settings::{Compat, Settings};

@@ -1,14 +1,14 @@
-//! A wanted PodGroup against the stored one: what to write, if anything (`spec/podgrouper.md` 8).
+//! A wanted `PodGroup` against the stored one: what to write, if anything (`spec/podgrouper.md` 8).
 
+use crate::object::POD_GROUP_API_VERSION;
 use serde_json::{Map, Value, json};
 
 use crate::desired::{Desired, Min, Subgroup, Topology};
-use crate::duration::GoDuration;
-use crate::names;
 use crate::object::{Object, OwnerRef};
 use crate::settings::Settings;
+use kai_api::duration::GoDuration;
 
-/// What brings a PodGroup to what is wanted.
+/// What brings a `PodGroup` to what is wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
     /// Nothing: it is as wanted.
@@ -20,7 +20,7 @@ pub enum Write {
     Patch(Value),
 }
 
-/// The write that brings the stored PodGroup to what is wanted.
+/// The write that brings the stored `PodGroup` to what is wanted.
 pub fn merge(desired: &Desired, stored: Option<&Object>, settings: &Settings) -> Write {
     match stored {
         None => Write::Create(create(desired)),
@@ -32,7 +32,7 @@ fn create(desired: &Desired) -> Value {
     let mut spec = spec(desired);
     spec.retain(|_, value| !value.is_null());
     json!({
-        "apiVersion": names::POD_GROUP_API_VERSION,
+        "apiVersion": POD_GROUP_API_VERSION,
         "kind": "PodGroup",
         "metadata": {
             "name": desired.name,
@@ -61,7 +61,10 @@ fn spec(desired: &Desired) -> Map<String, Value> {
     let fields = [
         ("queue", json!(desired.queue)),
         ("priorityClassName", json!(desired.priority_class)),
-        ("preemptibility", json!(desired.preemptibility.map(|value| value.as_str()))),
+        (
+            "preemptibility",
+            json!(desired.preemptibility.map(super::desired::Preemptibility::as_str)),
+        ),
         ("preemptionDelay", duration(desired.preemption_delay)),
         ("stalenessGracePeriod", duration(desired.staleness_grace)),
         ("topologyConstraint", topology(&desired.topology)),
@@ -189,7 +192,7 @@ fn same(key: &str, stored: &Value, wanted: &Value) -> bool {
             "preemptionDelay" | "stalenessGracePeriod",
             Value::String(stored),
             Value::String(wanted),
-        ) => GoDuration::parse(stored) == GoDuration::parse(wanted),
+        ) => stored.parse::<GoDuration>() == wanted.parse(),
         ("subGroups", Value::Array(stored), Value::Array(wanted)) => {
             let row = |(stored, wanted): (&Value, &Value)| same_subgroup(stored, wanted);
             stored.len() == wanted.len() && stored.iter().zip(wanted).all(row)

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+/// API version of `PodGroups`.
+pub(crate) const POD_GROUP_API_VERSION: &str = "scheduling.run.ai/v2alpha2";
+
 /// Group, version and kind of an object; the group of core objects is empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gvk {
@@ -172,7 +175,7 @@ impl Object {
             .unwrap_or_default()
     }
 
-    /// A reference to this object, as a PodGroup's owner has it.
+    /// A reference to this object, as a `PodGroup`'s owner has it.
     pub fn reference(&self) -> OwnerRef {
         let gvk = self.gvk();
         OwnerRef {
@@ -223,7 +226,7 @@ fn wrong(path: &str, want: &'static str, value: &Value) -> FieldError {
 }
 
 /// The field at a dotted path; `null` and absent are both `None`.
-pub fn field<'a>(value: &'a Value, path: &str) -> Result<Option<&'a Value>, FieldError> {
+pub(crate) fn field<'a>(value: &'a Value, path: &str) -> Result<Option<&'a Value>, FieldError> {
     let mut at = value;
     let mut end = 0;
     for segment in path.split('.') {
@@ -242,32 +245,34 @@ pub fn field<'a>(value: &'a Value, path: &str) -> Result<Option<&'a Value>, Fiel
     Ok((!at.is_null()).then_some(at))
 }
 
-/// The integer at a dotted path.
-pub fn int(value: &Value, path: &str) -> Result<Option<i64>, FieldError> {
+/// The integer at a dotted path. Counts of the API have 32 bits, so that sums and products of a few
+/// of them cannot overflow.
+pub(crate) fn int(value: &Value, path: &str) -> Result<Option<i64>, FieldError> {
     let Some(found) = field(value, path)? else { return Ok(None) };
-    found.as_i64().map(Some).ok_or_else(|| wrong(path, "an integer", found))
+    let count = found.as_i64().filter(|count| i32::try_from(*count).is_ok());
+    count.map(Some).ok_or_else(|| wrong(path, "an integer of 32 bits", found))
 }
 
 /// The string at a dotted path.
-pub fn text<'a>(value: &'a Value, path: &str) -> Result<Option<&'a str>, FieldError> {
+pub(crate) fn text<'a>(value: &'a Value, path: &str) -> Result<Option<&'a str>, FieldError> {
     let Some(found) = field(value, path)? else { return Ok(None) };
     found.as_str().map(Some).ok_or_else(|| wrong(path, "a string", found))
 }
 
 /// The boolean at a dotted path.
-pub fn boolean(value: &Value, path: &str) -> Result<Option<bool>, FieldError> {
+pub(crate) fn boolean(value: &Value, path: &str) -> Result<Option<bool>, FieldError> {
     let Some(found) = field(value, path)? else { return Ok(None) };
     found.as_bool().map(Some).ok_or_else(|| wrong(path, "a boolean", found))
 }
 
 /// The list at a dotted path; absent is empty.
-pub fn list<'a>(value: &'a Value, path: &str) -> Result<&'a [Value], FieldError> {
+pub(crate) fn list<'a>(value: &'a Value, path: &str) -> Result<&'a [Value], FieldError> {
     let Some(found) = field(value, path)? else { return Ok(&[]) };
     found.as_array().map(Vec::as_slice).ok_or_else(|| wrong(path, "a list", found))
 }
 
 /// The object at a dotted path.
-pub fn table<'a>(
+pub(crate) fn table<'a>(
     value: &'a Value,
     path: &str,
 ) -> Result<Option<&'a Map<String, Value>>, FieldError> {
@@ -276,7 +281,7 @@ pub fn table<'a>(
 }
 
 /// An annotation of a pod template or any other object with `metadata.annotations`.
-pub fn annotation<'a>(template: &'a Value, key: &str) -> Option<&'a str> {
+pub(crate) fn annotation<'a>(template: &'a Value, key: &str) -> Option<&'a str> {
     template["metadata"]["annotations"][key].as_str()
 }
 
@@ -292,11 +297,11 @@ mod tests {
         let message = |error: FieldError| error.to_string();
         assert_eq!(
             int(&spec, "spec.replicas").map_err(message),
-            Err("field spec.replicas is a string, want an integer".to_owned())
+            Err("field spec.replicas is a string, want an integer of 32 bits".to_owned())
         );
         assert_eq!(
             int(&spec, "spec.share").map_err(message),
-            Err("field spec.share is a fraction, want an integer".to_owned())
+            Err("field spec.share is a fraction, want an integer of 32 bits".to_owned())
         );
         assert_eq!(
             int(&spec, "spec.groups.size").map_err(message),

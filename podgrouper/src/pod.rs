@@ -82,7 +82,7 @@ impl Pod {
             "spec": {"priorityClassName": self.priority_class, "nodeName": self.node}}))
     }
 
-    /// A reference to the pod, as a PodGroup's owner has it.
+    /// A reference to the pod, as a `PodGroup`'s owner has it.
     pub fn reference(&self) -> OwnerRef {
         OwnerRef {
             api_version: "v1".to_owned(),

@@ -19,13 +19,13 @@ pub struct Settings {
     pub node_pool_label: String,
     /// `spec.schedulerName` of the pods that are grouped.
     pub scheduler: String,
-    /// Whether PodGroups under older names are looked for.
+    /// Whether `PodGroups` under older names are looked for.
     pub legacy_names: bool,
     /// Whether a Knative Revision is one gang.
     pub knative_gangs: bool,
     /// Whether Karta definitions are asked for unknown kinds.
     pub karta: bool,
-    /// Namespace and name of the ConfigMap with per-type defaults.
+    /// Namespace and name of the `ConfigMap` with per-type defaults.
     pub defaults: Option<(String, String)>,
     /// Whose rules hold where ours and the peer's differ.
     pub compat: Compat,

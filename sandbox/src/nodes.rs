@@ -116,11 +116,15 @@ impl Nodes {
         let cancel = CancellationToken::new();
         let (port, serving) =
             serve::start(self.logs(), cancel.clone()).await.map_err(NodesError::Listen)?;
-        let registered: Vec<(String, String)> = stream::iter(&self.options.specs)
+        // All owned: a borrow here would keep callers from boxing the future.
+        let all: Vec<_> = self
+            .options
+            .specs
+            .into_iter()
             .map(|spec| register(client.clone(), spec, port))
-            .buffer_unordered(CONCURRENCY)
-            .try_collect()
-            .await?;
+            .collect();
+        let registered: Vec<(String, String)> =
+            stream::iter(all).buffer_unordered(CONCURRENCY).try_collect().await?;
         let names = registered.iter().map(|(name, _)| name.clone()).collect();
         let tasks = vec![
             serving,
@@ -167,14 +171,14 @@ impl Running {
 }
 
 /// Creates or adopts one node with its Lease; gives its name and UID.
-async fn register(client: Client, spec: &Spec, port: u16) -> Result<(String, String), NodesError> {
+async fn register(client: Client, spec: Spec, port: u16) -> Result<(String, String), NodesError> {
     let failed = |source| NodesError::Api {
         what: "node",
         name: spec.name.clone(),
         source: Box::new(source),
     };
     let nodes: Api<Node> = Api::all(client.clone());
-    let wanted = object::node(spec, Timestamp::now(), port);
+    let wanted = object::node(&spec, Timestamp::now(), port);
     let typed: Node =
         serde_json::from_value(wanted.clone()).expect("the node object has the API's form");
     let node = match nodes.create(&PostParams::default(), &typed).await {

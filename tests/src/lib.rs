@@ -12,3 +12,4 @@ pub mod cluster;
 pub mod control_plane;
 pub mod daemon;
 pub mod observer;
+pub mod openb;

@@ -68,7 +68,7 @@ struct Growth {
 
 /// Runs what was asked for.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let catalogue = Catalogue::build()?;
+    let catalogue = Catalogue::build(&arguments.ids)?;
     let entries = catalogue.select(&arguments.ids)?;
     let mut lines = Vec::new();
     let mut growths = Vec::new();

@@ -1,5 +1,5 @@
 //! What every rule starts from (`spec/podgrouper.md` 6): identity, labels, queue, priority,
-//! preemptibility, durations and topology of a PodGroup from its top owner and the pod.
+//! preemptibility, durations and topology of a `PodGroup` from its top owner and the pod.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use super::Case;
 use super::yaml::scalar;
 use crate::defaults::Defaults;
 use crate::desired::{Desired, Preemptibility, Topology};
-use crate::duration::GoDuration;
 use crate::facts::{Answer, Facts, Read, Stop};
-use crate::names;
 use crate::object::Object;
 use crate::pod::Pod;
 use crate::settings::Settings;
+use kai_api::duration::GoDuration;
+use kai_api::names;
 
 const FALLBACK_PRIORITY: &str = "train";
 
-/// The default PodGroup of the top owner, with the owners that settings are searched in, bottom
+/// The default `PodGroup` of the top owner, with the owners that settings are searched in, bottom
 /// first. An empty list stands for the top owner alone.
 pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Stop> {
     let alone;
@@ -32,8 +32,8 @@ pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Sto
     let mut search = Search { case, list, defaults: &defaults, notes: &mut notes };
     let priority_class = search.priority(FALLBACK_PRIORITY)?;
     let preemptibility = search.preemptibility();
-    let preemption_delay = search.duration(names::PREEMPTION_DELAY, false);
-    let staleness_grace = search.duration(names::STALENESS_GRACE, true);
+    let preemption_delay = search.duration(names::annotation::PREEMPTION_DELAY, false);
+    let staleness_grace = search.duration(names::annotation::STALENESS_GRACE_PERIOD, true);
     Ok(Desired {
         name: format!("pg-{}-{}", case.top.name(), case.top.uid()),
         namespace: case.pod.namespace.clone(),
@@ -54,7 +54,7 @@ pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Sto
     })
 }
 
-/// One PodGroup per pod, owned by the pod; all else from the top owner.
+/// One `PodGroup` per pod, owned by the pod; all else from the top owner.
 pub(crate) fn per_pod(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut desired = base(case, &[])?;
     desired.name = format!("pg-{}-{}", case.pod.name, case.pod.uid);
@@ -76,8 +76,8 @@ pub(crate) fn priority(
 /// The top owner's labels, and the pod's `user`.
 fn labels(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
     let mut labels = owned(top.labels());
-    if let Some(user) = pod.label(names::USER) {
-        labels.entry(names::USER.to_owned()).or_insert_with(|| user.to_owned());
+    if let Some(user) = pod.label(names::label::USER) {
+        labels.entry(names::label::USER.to_owned()).or_insert_with(|| user.to_owned());
     }
     labels
 }
@@ -85,10 +85,10 @@ fn labels(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
 /// The pod's `user`, the identity of the top owner, then all annotations of the top owner.
 fn annotations(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    if let Some(user) = pod.annotation(names::USER) {
-        all.insert(names::USER.to_owned(), user.to_owned());
+    if let Some(user) = pod.annotation(names::label::USER) {
+        all.insert(names::label::USER.to_owned(), user.to_owned());
     }
-    all.insert(names::TOP_OWNER_ANNOTATION.to_owned(), top_owner_text(top));
+    all.insert(names::annotation::TOP_OWNER.to_owned(), top_owner_text(top));
     all.extend(owned(top.annotations()));
     all
 }
@@ -106,7 +106,9 @@ fn top_owner_text(top: &Object) -> String {
         ("version", &gvk.version),
         ("kind", &gvk.kind),
     ];
-    rows.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect()
+    let lines: Vec<String> =
+        rows.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect();
+    lines.concat()
 }
 
 /// The queue of a workload: owner's label, pod's label, project, default; presence counts.
@@ -114,9 +116,9 @@ pub(crate) fn queue(top: &Object, pod: &Pod, settings: &Settings) -> String {
     if let Some(queue) = explicit_queue(top, pod, settings) {
         return queue;
     }
-    let project = top.label(names::PROJECT_LABEL).or_else(|| pod.label(names::PROJECT_LABEL));
+    let project = top.label(names::label::PROJECT).or_else(|| pod.label(names::label::PROJECT));
     match project {
-        None | Some("") => names::DEFAULT_QUEUE.to_owned(),
+        None | Some("") => names::queue::DEFAULT.to_owned(),
         Some(project) => match pod.label(&settings.node_pool_label) {
             Some(pool) => format!("{project}-{pool}"),
             None => project.to_owned(),
@@ -134,9 +136,9 @@ pub(crate) fn explicit_queue(top: &Object, pod: &Pod, settings: &Settings) -> Op
 pub(crate) fn topology(top: &Object) -> Topology {
     let text = |key: &str| top.annotation(key).unwrap_or_default().to_owned();
     Topology {
-        name: text(names::TOPOLOGY),
-        required: text(names::TOPOLOGY_REQUIRED),
-        preferred: text(names::TOPOLOGY_PREFERRED),
+        name: text(names::annotation::TOPOLOGY),
+        required: text(names::annotation::TOPOLOGY_REQUIRED),
+        preferred: text(names::annotation::TOPOLOGY_PREFERRED),
     }
 }
 
@@ -161,8 +163,8 @@ impl Search<'_> {
         let pod = self.case.pod;
         for owner in self.list {
             let candidate = owner
-                .label(names::PRIORITY_LABEL)
-                .or_else(|| pod.label(names::PRIORITY_LABEL))
+                .label(names::label::PRIORITY_CLASS)
+                .or_else(|| pod.label(names::label::PRIORITY_CLASS))
                 .or_else(|| Some(pod.priority_class.as_str()).filter(|name| !name.is_empty()));
             let Some(candidate) = candidate else { continue };
             if class_exists(self.case.facts, candidate)? {
@@ -180,7 +182,7 @@ impl Search<'_> {
     }
 
     fn preemptibility(&mut self) -> Option<Preemptibility> {
-        let key = names::PREEMPTIBILITY_LABEL;
+        let key = names::label::PREEMPTIBILITY;
         let owners = self.list.iter().map(|owner| owner.label(key));
         for text in owners.chain([self.case.pod.label(key)]).flatten() {
             if text.is_empty() {
@@ -203,7 +205,7 @@ impl Search<'_> {
     fn duration(&mut self, key: &str, may_be_negative: bool) -> Option<GoDuration> {
         let owners = self.list.iter().map(|owner| owner.annotation(key));
         for text in owners.chain([self.case.pod.annotation(key)]).flatten() {
-            match GoDuration::parse(text) {
+            match text.parse::<GoDuration>().ok() {
                 Some(found) if may_be_negative || !found.is_negative() => return Some(found),
                 Some(_) | None => {
                     self.notes

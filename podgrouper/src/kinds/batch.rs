@@ -1,10 +1,10 @@
-//! Job, CronJob and RunaiJob (`spec/podgrouper.md` 7.2, 7.3, 7.14).
+//! Job, `CronJob` and `RunaiJob` (`spec/podgrouper.md` 7.2, 7.3, 7.14).
 
 use crate::desired::Desired;
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base};
-use crate::names;
 use crate::object::{self, Object};
+use kai_api::names;
 
 /// A Job: one pod at a time, or as many as its annotation asks for.
 pub(crate) fn job(case: &Case<'_>) -> Result<Desired, Stop> {
@@ -25,7 +25,7 @@ pub(crate) fn job(case: &Case<'_>) -> Result<Desired, Stop> {
 
 /// A Job's `kai.scheduler/batch-min-member`.
 fn min_member(case: &Case<'_>, job: &Object) -> Result<Option<i64>, Stop> {
-    let key = names::BATCH_MIN_MEMBER;
+    let key = names::annotation::BATCH_MIN_MEMBER;
     let Some(text) = job.annotation(key) else { return Ok(None) };
     let min = text.parse::<i32>().map_err(|_| {
         Stop::bad(format!("annotation {key} is {text:?}, want a whole number of pods"))
@@ -36,7 +36,7 @@ fn min_member(case: &Case<'_>, job: &Object) -> Result<Option<i64>, Stop> {
     Ok(Some(i64::from(min)))
 }
 
-/// A CronJob: one PodGroup per Job that it made, with that Job's labels.
+/// A `CronJob`: one `PodGroup` per Job that it made, with that Job's labels.
 pub(crate) fn cron_job(case: &Case<'_>) -> Result<Desired, Stop> {
     let owner = case.pod.owners.iter().find(|owner| owner.kind == "Job");
     let name = &owner.ok_or_else(|| Stop::bad("no owner reference of type 'Job'"))?.name;
@@ -53,7 +53,7 @@ pub(crate) fn cron_job(case: &Case<'_>) -> Result<Desired, Stop> {
     Ok(desired)
 }
 
-/// A Run:ai job: one PodGroup per index of its pods' names.
+/// A Run:ai job: one `PodGroup` per index of its pods' names.
 pub(crate) fn runai_job(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut desired = base(case, &[])?;
     let (pod, uid) = (case.pod.name.as_str(), case.top.uid());

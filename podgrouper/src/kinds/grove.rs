@@ -1,18 +1,18 @@
-//! Grove's PodCliqueSet and PodGangSet (`spec/podgrouper.md` 7.12): the PodGang decides.
+//! Grove's `PodCliqueSet` and `PodGangSet` (`spec/podgrouper.md` 7.12): the `PodGang` decides.
 
 use serde_json::Value;
 
 use crate::desired::{Desired, Preemptibility, Subgroup, Topology};
-use crate::duration::GoDuration;
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base, explicit_queue};
-use crate::names;
 use crate::object::{self, Object};
+use kai_api::duration::GoDuration;
+use kai_api::names;
 
 const GANG_LABEL: &str = "grove.io/podgang";
 const TOPOLOGY_NAME: &str = "grove.io/topology-name";
 
-/// A pod of a PodGang.
+/// A pod of a `PodGang`.
 pub(crate) fn pod_gang(case: &Case<'_>) -> Result<Desired, Stop> {
     let namespace = &case.pod.namespace;
     let name = case
@@ -28,7 +28,7 @@ pub(crate) fn pod_gang(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut desired = base(&of_gang, &[])?;
     let topology_name = gang
         .annotation(TOPOLOGY_NAME)
-        .or_else(|| gang.annotation(names::TOPOLOGY))
+        .or_else(|| gang.annotation(names::annotation::TOPOLOGY))
         .unwrap_or_default();
     if let Some(topology) = pack(&gang.value()["spec"], topology_name)? {
         desired.topology = topology;
@@ -42,7 +42,7 @@ pub(crate) fn pod_gang(case: &Case<'_>) -> Result<Desired, Stop> {
     Ok(desired)
 }
 
-/// What the set at the top says where the PodGang is silent.
+/// What the set at the top says where the `PodGang` is silent.
 fn inherit(case: &Case<'_>, gang: &Object, desired: &mut Desired) -> Result<(), Stop> {
     for (key, value) in case.top.labels() {
         desired.labels.entry(key.to_owned()).or_insert_with(|| value.to_owned());
@@ -50,26 +50,26 @@ fn inherit(case: &Case<'_>, gang: &Object, desired: &mut Desired) -> Result<(), 
     for (key, value) in case.top.annotations() {
         desired.annotations.entry(key.to_owned()).or_insert_with(|| value.to_owned());
     }
-    if let Some(class) = desired.labels.get(names::PRIORITY_LABEL) {
+    if let Some(class) = desired.labels.get(names::label::PRIORITY_CLASS) {
         desired.priority_class.clone_from(class);
     }
-    if let Some(text) = desired.labels.get(names::PREEMPTIBILITY_LABEL) {
+    if let Some(text) = desired.labels.get(names::label::PREEMPTIBILITY) {
         desired.preemptibility = match Preemptibility::parse(text) {
             None if text.is_empty() => None,
             None => {
                 return Err(Stop::bad(format!(
                     "label {} is {text:?}, want preemptible or non-preemptible",
-                    names::PREEMPTIBILITY_LABEL
+                    names::label::PREEMPTIBILITY
                 )));
             }
             found => found,
         };
     }
-    if let Some(text) = desired.annotations.get(names::PREEMPTION_DELAY) {
-        match GoDuration::parse(text).filter(|delay| !delay.is_negative()) {
+    if let Some(text) = desired.annotations.get(names::annotation::PREEMPTION_DELAY) {
+        match text.parse::<GoDuration>().ok().filter(|delay| !delay.is_negative()) {
             None => desired.notes.push(format!(
                 "annotation {} is {text:?}, want a duration like 90s",
-                names::PREEMPTION_DELAY
+                names::annotation::PREEMPTION_DELAY
             )),
             found => desired.preemption_delay = found,
         }
@@ -80,9 +80,9 @@ fn inherit(case: &Case<'_>, gang: &Object, desired: &mut Desired) -> Result<(), 
             slot.clone_from(text);
         }
     };
-    fill(&mut desired.topology.name, names::TOPOLOGY);
-    fill(&mut desired.topology.required, names::TOPOLOGY_REQUIRED);
-    fill(&mut desired.topology.preferred, names::TOPOLOGY_PREFERRED);
+    fill(&mut desired.topology.name, names::annotation::TOPOLOGY);
+    fill(&mut desired.topology.required, names::annotation::TOPOLOGY_REQUIRED);
+    fill(&mut desired.topology.preferred, names::annotation::TOPOLOGY_PREFERRED);
     let is_open = explicit_queue(gang, case.pod, case.settings).is_none();
     if let Some(queue) = desired.labels.get(&case.settings.queue_label)
         && is_open

@@ -1,5 +1,6 @@
-//! JobSet: a parent subgroup per replicated job, a leaf per replica (`spec/podgrouper.md` 7.10).
+//! `JobSet`: a parent subgroup per replicated job, a leaf per replica (`spec/podgrouper.md` 7.10).
 
+use crate::object::POD_GROUP_API_VERSION;
 use serde_json::Value;
 
 use super::segments;
@@ -7,8 +8,8 @@ use super::templates::{Part, foreign, foreign_text};
 use crate::desired::{Desired, Subgroup};
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base};
-use crate::names;
 use crate::object;
+use kai_api::names;
 
 const JOB_LABEL: &str = "jobset.sigs.k8s.io/replicatedjob-name";
 const INDEX_LABEL: &str = "jobset.sigs.k8s.io/job-index";
@@ -31,7 +32,8 @@ pub(crate) fn job_set(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut desired = base(case, &[])?;
     let order = object::text(set, "spec.startupPolicy.startupPolicyOrder")?;
     let is_in_order = order == Some("InOrder");
-    let annotation = positive(case.top.annotation(names::BATCH_MIN_MEMBER), "the JobSet")?;
+    let annotation =
+        positive(case.top.annotation(names::annotation::BATCH_MIN_MEMBER), "the JobSet")?;
     if is_flat(case, &desired.name)? {
         desired.min_member = annotation.unwrap_or(1);
         if is_in_order && let Some(job) = case.pod.label(JOB_LABEL) {
@@ -67,15 +69,15 @@ fn jobs<'a>(case: &Case<'a>) -> Result<Vec<Job<'a>>, Stop> {
         let int = |path: &str| {
             object::int(spec, path).map_err(|error| Stop::bad(format!("{place}: {error}")))
         };
-        let template = object::annotation(&spec["template"], names::BATCH_MIN_MEMBER);
+        let template = object::annotation(&spec["template"], names::annotation::BATCH_MIN_MEMBER);
         let members = match positive(template, &format!("replicated job {name}"))? {
             Some(members) => members,
             None => int("template.spec.parallelism")?.unwrap_or(1),
         };
         let replicas = int("replicas")?.unwrap_or(1);
-        segments::check_count(replicas)?;
         jobs.push(Job { name, replicas, members, spec });
     }
+    segments::check_count(jobs.iter().map(|job: &Job<'_>| job.replicas.max(0)).sum())?;
     Ok(jobs)
 }
 
@@ -107,9 +109,9 @@ fn startable(case: &Case<'_>, jobs: &[Job<'_>]) -> Option<i64> {
 fn add_job(case: &Case<'_>, desired: &mut Desired, job: &Job<'_>) -> Result<(), Stop> {
     let find = |key: &str| object::annotation(&job.spec["template"], key);
     let topology = segments::constraint(
-        find(names::TOPOLOGY),
-        find(names::TOPOLOGY_REQUIRED),
-        find(names::TOPOLOGY_PREFERRED),
+        find(names::annotation::TOPOLOGY),
+        find(names::annotation::TOPOLOGY_REQUIRED),
+        find(names::annotation::TOPOLOGY_PREFERRED),
     );
     if desired.subgroups.iter().any(|row| row.name == job.name) && !case.settings.is_peer() {
         return Err(Stop::bad(format!(
@@ -140,10 +142,10 @@ fn route(case: &Case<'_>, desired: &mut Desired) -> Result<(), Stop> {
     Err(Stop::bad(format!("the JobSet has no {leaf}")))
 }
 
-/// Whether the namespace holds a PodGroup of this JobSet in the older, flat shape.
+/// Whether the namespace holds a `PodGroup` of this `JobSet` in the older, flat shape.
 fn is_flat(case: &Case<'_>, name: &str) -> Result<bool, Stop> {
     let read = Read::List {
-        api_version: names::POD_GROUP_API_VERSION.to_owned(),
+        api_version: POD_GROUP_API_VERSION.to_owned(),
         kind: "PodGroup".to_owned(),
         namespace: case.pod.namespace.clone(),
         prefix: name.to_owned(),
@@ -166,7 +168,7 @@ fn positive(text: Option<&str>, place: &str) -> Result<Option<i64>, Stop> {
         Ok(min) if min >= 1 => Ok(Some(i64::from(min))),
         Ok(_) | Err(_) => Err(Stop::bad(format!(
             "annotation {} of {place} is {text:?}, want a whole number of 1 or more",
-            names::BATCH_MIN_MEMBER
+            names::annotation::BATCH_MIN_MEMBER
         ))),
     }
 }

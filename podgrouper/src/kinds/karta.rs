@@ -9,7 +9,7 @@ use crate::facts::{Answer, Read, Stop};
 use crate::group::{Case, base};
 use crate::object::{self, Gvk, Object};
 
-/// The PodGroup by the one Karta that fits the top owner's kind; `None` without such a Karta.
+/// The `PodGroup` by the one Karta that fits the top owner's kind; `None` without such a Karta.
 pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
     if !case.settings.karta {
         return Ok(None);
@@ -131,7 +131,7 @@ fn by_definition(case: &Case<'_>, karta: &Object) -> Result<Desired, Stop> {
     Ok(desired)
 }
 
-/// The `podGroup` form: one PodGroup, a subgroup per listed component.
+/// The `podGroup` form: one `PodGroup`, a subgroup per listed component.
 fn one_group(
     case: &Case<'_>,
     structure: Structure<'_>,
@@ -168,7 +168,7 @@ fn one_group(
     Ok(())
 }
 
-/// The older `podGroups` form: one PodGroup per value of the grouping keys.
+/// The older `podGroups` form: one `PodGroup` per value of the grouping keys.
 fn member_group(
     case: &Case<'_>,
     structure: Structure<'_>,
@@ -316,11 +316,13 @@ fn own_scale(case: &Case<'_>, component: &Value, instance: Option<&Value>) -> Re
             }
             _ => None,
         };
-        let count = |value: &Value| match value {
-            Value::Null => Ok(0),
-            value => value.as_i64().ok_or_else(|| {
+        let count = |value: &Value| {
+            if value.is_null() {
+                return Ok(0);
+            }
+            value.as_i64().filter(|count| i32::try_from(*count).is_ok()).ok_or_else(|| {
                 Stop::bad(format!("Karta path {path:?} gives {value}, want a whole number"))
-            }),
+            })
         };
         match at.and_then(|at| counts.get(at)) {
             Some(value) => count(value),

@@ -116,7 +116,7 @@ fn check(
             notes.push(text);
         }
     }
-    match replicas.rows.iter().find(|row| row.count == 0 || row.count < 0) {
+    match replicas.rows.iter().find(|row| row.count <= 0) {
         Some(row) if row.is_set => Err(Stop::bad(format!(
             "spec.{field}.{}.replicas is {}, want 1 or more",
             row.name, row.count

@@ -1,4 +1,4 @@
-//! LeaderWorkerSet: one PodGroup per group of pods (`spec/podgrouper.md` 7.11).
+//! `LeaderWorkerSet`: one `PodGroup` per group of pods (`spec/podgrouper.md` 7.11).
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::segments;
 use crate::desired::{Desired, Min, Subgroup, Topology};
 use crate::facts::Stop;
 use crate::group::{Case, base};
-use crate::names;
 use crate::object;
+use kai_api::names;
 
 const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";
 const WORKER_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
@@ -106,13 +106,17 @@ fn segment_size(case: &Case<'_>) -> Result<Option<i64>, Stop> {
     if let Some(size) = object::int(top, &format!("{TEMPLATE}.subGroupPolicy.subGroupSize"))? {
         return Ok(Some(size));
     }
-    let own = segments::size(case.top.annotation(names::SEGMENT_SIZE), "the LeaderWorkerSet")?;
+    let own = segments::size(
+        case.top.annotation(names::annotation::SEGMENT_SIZE),
+        "the LeaderWorkerSet",
+    )?;
     let template = &top["spec"]["leaderWorkerTemplate"]["workerTemplate"];
     match own {
         Some(size) => Ok(Some(size)),
-        None => {
-            segments::size(object::annotation(template, names::SEGMENT_SIZE), "the worker template")
-        }
+        None => segments::size(
+            object::annotation(template, names::annotation::SEGMENT_SIZE),
+            "the worker template",
+        ),
     }
 }
 
@@ -182,9 +186,8 @@ fn minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
 fn peer_minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
     let count = shape.count();
     let mut minima = vec![shape.segment; usize::try_from(count).unwrap_or(0)];
-    let last = (0..shape.members).filter(|worker| shape.of(*worker) == count - 1).count();
     if let Some(slot) = minima.last_mut() {
-        *slot = i64::try_from(last).unwrap_or(i64::MAX);
+        *slot = shape.pods_in(count - 1);
     }
     if !is_excluded && shape.is_divisible() {
         minima[0] += 1;
@@ -195,8 +198,13 @@ fn peer_minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
 fn topology(case: &Case<'_>) -> Option<Topology> {
     let template: &Value = &case.top.value()["spec"]["leaderWorkerTemplate"]["workerTemplate"];
     let find = |key: &str| case.pod.annotation(key).or_else(|| object::annotation(template, key));
-    let name = find(names::TOPOLOGY).or_else(|| case.top.annotation(names::TOPOLOGY));
-    segments::constraint(name, find(names::SEGMENT_REQUIRED), find(names::SEGMENT_PREFERRED))
+    let name = find(names::annotation::TOPOLOGY)
+        .or_else(|| case.top.annotation(names::annotation::TOPOLOGY));
+    segments::constraint(
+        name,
+        find(names::annotation::SEGMENT_TOPOLOGY_REQUIRED),
+        find(names::annotation::SEGMENT_TOPOLOGY_PREFERRED),
+    )
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! PyTorchJob: elastic minimum, master and workers, segments (`spec/podgrouper.md` 7.5).
+//! `PyTorchJob`: elastic minimum, master and workers, segments (`spec/podgrouper.md` 7.5).
 
 use super::kubeflow::{Replica, Replicas, gang, min_available};
 use super::segments;
 use crate::desired::{Desired, Subgroup, Topology};
 use crate::facts::Stop;
 use crate::group::Case;
-use crate::names;
 use crate::object;
+use kai_api::names;
 
 const FIELD: &str = "pytorchReplicaSpecs";
 const TYPE_LABEL: &str = "training.kubeflow.org/replica-type";
@@ -96,7 +96,7 @@ fn segment_size(
     workers: &Replica<'_>,
     is_worker: bool,
 ) -> Result<Option<i64>, Stop> {
-    let key = names::SEGMENT_SIZE;
+    let key = names::annotation::SEGMENT_SIZE;
     let on_pod = segments::size(case.pod.annotation(key), "the pod");
     let on_template =
         || segments::size(object::annotation(workers.template, key), "the Worker template");
@@ -126,8 +126,13 @@ fn segment_topology(case: &Case<'_>, workers: &Replica<'_>, is_worker: bool) -> 
             on_template.or(on_pod.filter(|_| is_worker))
         }
     };
-    let name = find(names::TOPOLOGY).or_else(|| case.top.annotation(names::TOPOLOGY));
-    segments::constraint(name, find(names::SEGMENT_REQUIRED), find(names::SEGMENT_PREFERRED))
+    let name = find(names::annotation::TOPOLOGY)
+        .or_else(|| case.top.annotation(names::annotation::TOPOLOGY));
+    segments::constraint(
+        name,
+        find(names::annotation::SEGMENT_TOPOLOGY_REQUIRED),
+        find(names::annotation::SEGMENT_TOPOLOGY_PREFERRED),
+    )
 }
 
 #[cfg(test)]

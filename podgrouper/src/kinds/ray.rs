@@ -1,4 +1,4 @@
-//! RayCluster, RayJob, RayService (`spec/podgrouper.md` 7.7): a head and worker groups.
+//! `RayCluster`, `RayJob`, `RayService` (`spec/podgrouper.md` 7.7): a head and worker groups.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::templates::{Part, foreign, foreign_text};
 use crate::desired::{Desired, Subgroup, Topology};
 use crate::facts::{Answer, Read, Stop};
 use crate::group::{Case, base};
-use crate::names;
 use crate::object::{self, Object};
+use kai_api::names;
 
 const HEAD: &str = "headgroup";
 const CATCH_ALL: &str = "default";
@@ -94,7 +94,7 @@ fn ray(case: &Case<'_>, cluster: &Object) -> Result<Desired, Stop> {
 }
 
 /// Puts the pod into its group. A pod that belongs to none goes to a leaf that needs no pod: the
-/// scheduler never looks at a pod without subgroup in a PodGroup that has some.
+/// scheduler never looks at a pod without subgroup in a `PodGroup` that has some.
 fn route(case: &Case<'_>, desired: &mut Desired, groups: &[Group], stored: &[Value]) {
     let label = case.pod.label(GROUP_LABEL);
     let is_worker = case.pod.label(NODE_TYPE_LABEL) == Some("worker");
@@ -212,7 +212,7 @@ fn peer_members(spec: &Value, place: &str) -> Result<Option<i64>, Stop> {
     Ok((wanted > 0).then_some(wanted * counts.hosts))
 }
 
-/// Pods that the group needs: KubeRay keeps the replicas between its bounds, so do we.
+/// Pods that the group needs: `KubeRay` keeps the replicas between its bounds, so do we.
 fn members(spec: &Value, place: &str) -> Result<i64, Stop> {
     let counts = counts(spec, place)?;
     let max = object::int(spec, "maxReplicas")?.unwrap_or(i64::from(i32::MAX));
@@ -243,9 +243,9 @@ fn legal(name: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
 fn topology(template: &Value, group: &str) -> Result<Option<Topology>, Stop> {
     let text = |key: &str| object::annotation(template, key).unwrap_or_default().to_owned();
     let topology = Topology {
-        name: text(names::TOPOLOGY),
-        required: text(names::TOPOLOGY_REQUIRED),
-        preferred: text(names::TOPOLOGY_PREFERRED),
+        name: text(names::annotation::TOPOLOGY),
+        required: text(names::annotation::TOPOLOGY_REQUIRED),
+        preferred: text(names::annotation::TOPOLOGY_PREFERRED),
     };
     if topology.required.is_empty() && topology.preferred.is_empty() {
         return Ok(None);
@@ -253,7 +253,7 @@ fn topology(template: &Value, group: &str) -> Result<Option<Topology>, Stop> {
     if topology.name.is_empty() {
         return Err(Stop::bad(format!(
             "group {group} names a topology level but no topology; set annotation {}",
-            names::TOPOLOGY
+            names::annotation::TOPOLOGY
         )));
     }
     Ok(Some(topology))

@@ -1,4 +1,4 @@
-//! What segmented PyTorchJobs and LeaderWorkerSets share.
+//! What segmented `PyTorchJobs` and `LeaderWorkerSets` share.
 
 use crate::desired::Topology;
 use crate::facts::Stop;

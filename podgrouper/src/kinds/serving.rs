@@ -1,4 +1,4 @@
-//! Long-running work: Deployment, Notebook, SPOTRequest, Knative (`spec/podgrouper.md` 7.1, 7.8,
+//! Long-running work: Deployment, Notebook, `SPOTRequest`, Knative (`spec/podgrouper.md` 7.1, 7.8,
 //! 7.16).
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn with_fallback(case: &Case<'_>, mut desired: Desired, fallback: &str) -> Resul
     Ok(desired)
 }
 
-/// A Deployment: one PodGroup per pod.
+/// A Deployment: one `PodGroup` per pod.
 pub(crate) fn deployment(case: &Case<'_>) -> Result<Desired, Stop> {
     with_fallback(case, per_pod(case)?, INFERENCE)
 }
@@ -32,7 +32,7 @@ pub(crate) fn spot_request(case: &Case<'_>) -> Result<Desired, Stop> {
     with_fallback(case, base(case, case.owners)?, INFERENCE)
 }
 
-/// A Knative Service: one PodGroup per Revision, or per pod where that is wanted or already so.
+/// A Knative Service: one `PodGroup` per Revision, or per pod where that is wanted or already so.
 pub(crate) fn knative_service(case: &Case<'_>) -> Result<Desired, Stop> {
     let namespace = &case.pod.namespace;
     let name = case.pod.label(REVISION_LABEL).ok_or_else(|| {
@@ -77,7 +77,7 @@ fn runs_as_gang(case: &Case<'_>, revision: &str) -> Result<bool, Stop> {
     };
     let mut groups = BTreeSet::new();
     for pod in case.facts.list(pods)? {
-        let group = pod.annotation(crate::names::POD_GROUP_ANNOTATION);
+        let group = pod.annotation(kai_api::names::annotation::POD_GROUP);
         if let Some(group) = group.filter(|group| !group.is_empty())
             && !groups.insert(group)
         {

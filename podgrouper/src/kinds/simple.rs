@@ -8,7 +8,7 @@ use crate::object;
 const SPARK_APP: &str = "spark-app-name";
 const SPARK_SELECTOR: &str = "spark-app-selector";
 
-/// One PodGroup for the whole workload, one pod at least.
+/// One `PodGroup` for the whole workload, one pod at least.
 pub(crate) fn default(case: &Case<'_>) -> Result<Desired, Stop> {
     base(case, case.owners)
 }

@@ -8,8 +8,8 @@ use crate::defaults::Defaults;
 use crate::desired::Desired;
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base, class_exists};
-use crate::names;
 use crate::object::Object;
+use kai_api::names;
 
 /// Groups by the owner below the top one, or by the pod when there is none.
 pub(crate) fn skip_top_owner(case: &Case<'_>) -> Result<Desired, Stop> {
@@ -65,12 +65,12 @@ fn default_labels(
     let mut labels = Vec::new();
     let Some(entry) = defaults.of(&case.top.gvk()) else { return Ok(labels) };
     if class_exists(case.facts, &entry.priority_name)? {
-        labels.push((names::PRIORITY_LABEL, entry.priority_name.clone()));
+        labels.push((names::label::PRIORITY_CLASS, entry.priority_name.clone()));
     }
     if !entry.preemptibility.is_empty() {
         let text = &entry.preemptibility;
         let text = if case.settings.is_peer() { text.clone() } else { text.to_lowercase() };
-        labels.push((names::PREEMPTIBILITY_LABEL, text));
+        labels.push((names::label::PREEMPTIBILITY, text));
     }
     Ok(labels)
 }

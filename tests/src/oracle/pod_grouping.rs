@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use kai_api::duration::GoDuration;
 use kai_podgrouper::kinds::{self, Row, kubeflow};
 use kai_podgrouper::{
-    Answer, Case, Compat, Desired, Facts, GoDuration, Min, Object, Pod, Read, Rule, Settings, Stop,
+    Answer, Case, Compat, Desired, Facts, Min, Object, Pod, Read, Rule, Settings, Stop,
     Subgroup, group,
 };
 use serde_json::{Map, Value, json};

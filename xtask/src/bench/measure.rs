@@ -44,21 +44,18 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Package and bench target of each program.
-const PROGRAMS: &[(&str, &str)] = &[("kai-engine", "decision"), ("kai-scheduler", "live")];
+/// Package and bench target of the programs whose costs are counted.
+const CORE: (&str, &str) = ("kai-engine", "decision");
+/// Those that need a control plane; built when one of theirs is asked for.
+const LIVE: (&str, &str) = ("kai-scheduler", "live");
 
 impl Catalogue {
-    /// Builds the programs, optimised.
-    pub(super) fn build() -> Result<Self> {
-        let mut entries = Vec::new();
-        for (package, bench) in PROGRAMS {
-            let program = build(package, bench)?;
-            let listing = capture(&mut command(&program.to_string_lossy(), &["--list"]))?;
-            for line in listing.lines().filter(|line| line.starts_with('{')) {
-                let entry: Entry = serde_json::from_str(line)
-                    .with_context(|| format!("{bench} --list printed {line}"))?;
-                entries.push(Entry { program: program.clone(), ..entry });
-            }
+    /// Builds the programs that `ids` need, optimised; those of the core when there are none.
+    pub(super) fn build(ids: &[String]) -> Result<Self> {
+        let mut entries = offered(CORE)?;
+        let core = |id: &String| entries.iter().any(|entry: &Entry| entry.id == *id);
+        if !ids.iter().all(core) {
+            entries.extend(offered(LIVE)?);
         }
         Ok(Self { entries })
     }
@@ -109,6 +106,19 @@ impl Catalogue {
         ensure!(count > 0, "{id} {size}: no function named `measured` ran");
         Ok(count)
     }
+}
+
+/// What a program offers, after it was built.
+fn offered((package, bench): (&str, &str)) -> Result<Vec<Entry>> {
+    let program = build(package, bench)?;
+    let listing = capture(&mut command(&program.to_string_lossy(), &["--list"]))?;
+    let mut entries = Vec::new();
+    for line in listing.lines().filter(|line| line.starts_with('{')) {
+        let entry: Entry =
+            serde_json::from_str(line).with_context(|| format!("{bench} --list printed {line}"))?;
+        entries.push(Entry { program: program.clone(), ..entry });
+    }
+    Ok(entries)
 }
 
 fn build(package: &str, bench: &str) -> Result<PathBuf> {

@@ -1,0 +1,275 @@
+//! `kubectl kai describe`: one workload on one screen.
+
+use serde_json::Value;
+
+use crate::cluster::{Call, Cluster, Resource, Select};
+use crate::error::{Error, Exit};
+use crate::format::Format;
+use crate::gpu::{self, Total};
+use crate::list::style;
+use crate::manifest::text;
+use crate::output::{Style, clean};
+use crate::queue::Queues;
+use crate::table::{Cell, Column, render};
+use crate::workload::{Workload, load};
+use crate::{Context, duration, time, yaml};
+
+/// Flags of `describe`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Name of the workload, kind/name, its PodGroup or one of its pods
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// How many events to show
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    events: usize,
+}
+
+/// Runs `describe`.
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let cluster = context.cluster().await?;
+    let scope = context.scope(&cluster).map(str::to_owned);
+    let (loaded, events) =
+        futures::join!(load(&cluster, scope.as_deref()), events(&cluster, scope.as_deref()));
+    let loaded = loaded?;
+    let place =
+        scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
+    let workload = loaded.one(&args.name, &place)?;
+    match format {
+        Format::Json => {
+            return context.out.data(&format!("{:#}", workload.to_json())).map(|()| Exit::Ok);
+        }
+        Format::Yaml => {
+            return context.out.raw(&yaml::print(&workload.to_json())).map(|()| Exit::Ok);
+        }
+        Format::JsonPath(template) => {
+            return context.out.raw(&template.apply(&workload.to_json())).map(|()| Exit::Ok);
+        }
+        Format::Name => return context.out.data(&clean(&workload.label())).map(|()| Exit::Ok),
+        Format::Table | Format::Wide => {}
+    }
+    // What is not known is left out; the workload itself is what was asked for.
+    let queues = crate::submit::queues(&cluster).await.ok().flatten();
+    let mut page = head(workload, queues.as_ref());
+    page += &pods(workload);
+    page += &objects(workload);
+    match events {
+        Ok(events) => page += &about(workload, &events, args.events),
+        Err(reason) => page += &row("Events", &format!("not known: {reason}")),
+    }
+    page += &next(workload);
+    context.out.raw(&page)?;
+    Ok(Exit::Ok)
+}
+
+fn row(title: &str, text: &str) -> String {
+    format!("{}  {text}\n", Style::Bold.paint(&format!("{title:<9}")))
+}
+
+fn head(workload: &Workload, queues: Option<&Queues>) -> String {
+    let state = workload.state();
+    let age =
+        workload.age().map_or_else(String::new, |age| format!(" · {} ago", duration::short(age)));
+    let mut page = format!(
+        "{}  {} ({}) · {}{age}\n",
+        Style::Bold.paint(&clean(&workload.name)),
+        clean(&workload.resource.kind),
+        clean(&workload.resource.api_version()),
+        clean(&workload.namespace),
+    );
+    page += &row("Status", &style(state.phase).paint(&clean(&state.show())));
+    if let Some(message) = &state.message {
+        for line in message.lines().filter(|line| !line.trim().is_empty()) {
+            page += &row("", &clean(line.trim()));
+        }
+    }
+    let queue = &workload.queue;
+    let line = match queues {
+        Some(queues) => match queues.0.get(queue) {
+            Some(found) => {
+                let limit = match found.gpu.limit.milli() {
+                    None => String::new(),
+                    Some(limit) => format!(" · limit {}", gpu::devices(limit)),
+                };
+                let quota = match found.gpu.quota.milli() {
+                    None => "unlimited".to_owned(),
+                    Some(quota) => gpu::devices(quota),
+                };
+                format!("{} · quota {quota} GPU{limit}", queues.path(queue))
+            }
+            None => format!("{} · does not exist: kubectl kai queues", clean(queue)),
+        },
+        None => clean(queue).into_owned(),
+    };
+    page += &row("Queue", &line);
+    page += &row("Asks", &asks(workload));
+    page
+}
+
+fn asks(workload: &Workload) -> String {
+    let (ready, wanted) = workload.ready();
+    let gpus = workload.gpus();
+    let gpus = if gpus.is_zero() { "no GPU".to_owned() } else { format!("{gpus} GPU") };
+    let mut line = format!("{gpus} · {ready} of {wanted} pods ready");
+    if let [group] = workload.groups.as_slice() {
+        let spec = &group["spec"];
+        if let Some(min) = spec["minMember"].as_u64() {
+            line += &format!(" · gang min {min}");
+        }
+        if let Some(sub) = spec["subGroups"].as_array().filter(|all| !all.is_empty()) {
+            let each: Vec<String> = sub
+                .iter()
+                .map(|s| {
+                    format!("{} {}", clean(text(&s["name"])), s["minMember"].as_u64().unwrap_or(0))
+                })
+                .collect();
+            line += &format!(" · sub-groups {}", each.join(", "));
+        }
+        let class = text(&spec["priorityClassName"]);
+        if !class.is_empty() {
+            line += &format!(" · priority {}", clean(class));
+        }
+        let preemptibility = text(&spec["preemptibility"]);
+        if !preemptibility.is_empty() {
+            line += &format!(" · {}", clean(preemptibility));
+        }
+    }
+    line
+}
+
+/// More pods than anybody reads.
+const PODS_SHOWN: usize = 32;
+
+fn pods(workload: &Workload) -> String {
+    if workload.pods.is_empty() {
+        return row("Pods", "none yet");
+    }
+    let columns = ["POD", "STATUS", "NODE", "GPU", "RESTARTS"].map(Column::new);
+    let rows: Vec<Vec<Cell>> = workload
+        .pods
+        .iter()
+        .take(PODS_SHOWN)
+        .map(|pod| {
+            let restarts: u64 = pod["status"]["containerStatuses"]
+                .as_array()
+                .map_or(0, |all| all.iter().filter_map(|c| c["restartCount"].as_u64()).sum());
+            let node = text(&pod["spec"]["nodeName"]);
+            let gpus = Total::of_pod(pod);
+            vec![
+                text(&pod["metadata"]["name"]).into(),
+                pod_status(pod).into(),
+                if node.is_empty() { "-" } else { node }.into(),
+                if gpus.is_zero() { "-".into() } else { gpus.to_string().into() },
+                restarts.to_string().into(),
+            ]
+        })
+        .collect();
+    let table = render(&columns, &rows, usize::MAX, true);
+    let mut page = String::new();
+    for (i, line) in table.lines().enumerate() {
+        page += &row(if i == 0 { "Pods" } else { "" }, line);
+    }
+    if workload.pods.len() > PODS_SHOWN {
+        page +=
+            &row("", &format!("and {} more: kubectl get pods", workload.pods.len() - PODS_SHOWN));
+    }
+    page
+}
+
+fn pod_status(pod: &Value) -> String {
+    let waiting = pod["status"]["containerStatuses"].as_array().and_then(|all| {
+        all.iter().map(|c| text(&c["state"]["waiting"]["reason"])).find(|reason| !reason.is_empty())
+    });
+    match (text(&pod["status"]["phase"]), waiting) {
+        _ if pod["metadata"]["deletionTimestamp"].is_string() => "Terminating".to_owned(),
+        ("Pending", _) if !text(&pod["spec"]["nodeName"]).is_empty() => {
+            waiting.unwrap_or("Starting").to_owned()
+        }
+        (phase, Some(reason)) if phase != "Succeeded" && phase != "Failed" => reason.to_owned(),
+        ("", _) => "Pending".to_owned(),
+        (phase, _) => phase.to_owned(),
+    }
+}
+
+fn objects(workload: &Workload) -> String {
+    let groups: Vec<String> = workload
+        .groups
+        .iter()
+        .take(4)
+        .map(|group| format!("podgroup/{}", clean(text(&group["metadata"]["name"]))))
+        .collect();
+    let groups = if groups.is_empty() { "no PodGroup yet".to_owned() } else { groups.join(", ") };
+    let pods = crate::queue::count(workload.pods.len(), "pod");
+    row("Objects", &format!("{} - {groups} - {pods}", clean(&workload.label())))
+}
+
+async fn events(cluster: &Cluster, namespace: Option<&str>) -> Result<Vec<Value>, String> {
+    let resource = Resource::new("v1", "Event", "events");
+    let call = Call::new("list", &resource).namespace(namespace);
+    match cluster.list(&call, &Select::default()).await {
+        Ok(events) => Ok(events.unwrap_or_default()),
+        Err(failure) => Err(failure.to_string()),
+    }
+}
+
+/// The newest events about the workload's own objects, the newest last.
+fn about(workload: &Workload, events: &[Value], most: usize) -> String {
+    let uids: Vec<&str> = std::iter::once(workload.uid.as_str())
+        .chain(
+            workload
+                .groups
+                .iter()
+                .chain(&workload.pods)
+                .map(|object| text(&object["metadata"]["uid"])),
+        )
+        .collect();
+    let when = |event: &Value| {
+        ["lastTimestamp", "eventTime", "firstTimestamp"]
+            .iter()
+            .find_map(|key| time::of(&event[*key]))
+            .or_else(|| time::of(&event["series"]["lastObservedTime"]))
+            .or_else(|| time::of(&event["metadata"]["creationTimestamp"]))
+    };
+    let mut mine: Vec<_> = events
+        .iter()
+        .filter(|event| uids.contains(&text(&event["involvedObject"]["uid"])))
+        .map(|event| (when(event), event))
+        .collect();
+    mine.sort_by_key(|(when, _)| *when);
+    let skip = mine.len().saturating_sub(most);
+    if mine.is_empty() {
+        return row("Events", "none");
+    }
+    let now = jiff::Timestamp::now().as_second();
+    let mut page = String::new();
+    for (i, (when, event)) in mine.into_iter().skip(skip).enumerate() {
+        let age = when.map_or_else(String::new, |when| duration::short(now - when.as_second()));
+        let count =
+            event["count"].as_u64().or_else(|| event["series"]["count"].as_u64()).unwrap_or(1);
+        let times = if count > 1 { format!(" (x{count})") } else { String::new() };
+        let object = &event["involvedObject"];
+        let message = text(&event["message"]).replace('\n', " ");
+        let line = format!(
+            "{age:>6}  {}/{}  {}{times}  {}",
+            text(&object["kind"]).to_lowercase(),
+            text(&object["name"]),
+            text(&event["reason"]),
+            message.trim()
+        );
+        page += &row(if i == 0 { "Events" } else { "" }, &clean(&line));
+    }
+    page
+}
+
+fn next(workload: &Workload) -> String {
+    let state = workload.state();
+    let name = clean(&workload.name);
+    let namespace = clean(&workload.namespace);
+    let first = if state.phase.is_queued() {
+        format!("kubectl kai queues {}", clean(&workload.queue))
+    } else {
+        format!("kubectl kai logs -n {namespace} {name}")
+    };
+    row("Next", &format!("{first} · kubectl kai delete -n {namespace} {name}"))
+}

@@ -1,0 +1,239 @@
+//! `kubectl kai queues`: the tree with what each queue may use and uses, and changes to it.
+
+mod edit;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::cluster::{Call, Cluster, Select};
+use crate::error::{Error, Exit};
+use crate::format::{self, Format};
+use crate::gpu::{self, Total};
+use crate::manifest::text;
+use crate::queue::Queues;
+use crate::submit::not_installed;
+use crate::{Context, names, yaml};
+
+/// Flags of `queues`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Only this queue and those below it
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// A flat list with all amounts, no tree
+    #[arg(long)]
+    flat: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Create a queue
+    Create(edit::Create),
+    /// Change quota, limit, weight or priority of a queue
+    Set(edit::Set),
+    /// Delete queues without children and without work
+    Delete(edit::Delete),
+}
+
+/// What runs and waits in one queue, those below it included.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Use {
+    /// GPUs of pods that have a node.
+    pub(crate) used: Total,
+    /// GPUs of pods that wait for one.
+    pub(crate) pending: Total,
+    /// PodGroups with a pod on a node.
+    pub(crate) running: usize,
+}
+
+/// Runs `queues`.
+pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
+    match args.action {
+        Some(Action::Create(create)) => edit::create(create, context).await,
+        Some(Action::Set(set)) => edit::set(set, context).await,
+        Some(Action::Delete(delete)) => edit::delete(delete, context).await,
+        None => show(args.name.as_deref(), args.flat, context).await,
+    }
+}
+
+/// Reads all queues.
+///
+/// # Errors
+/// The server cannot be asked, KAI is not installed, or queues may not be read.
+pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
+    let resource = names::queues();
+    let call = Call::new("list", &resource);
+    match cluster.list(&call, &Select::default()).await {
+        Ok(Some(objects)) => Ok(Queues::read(objects)),
+        Ok(None) => Err(not_installed(cluster)),
+        Err(failure) => Err(cluster.explain(&call, &failure)),
+    }
+}
+
+async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let cluster = context.cluster().await?;
+    let (queues, uses) = futures::join!(read(&cluster), uses(&cluster));
+    let queues = queues?;
+    if let Some(name) = name
+        && !queues.0.contains_key(name)
+    {
+        return Err(queues.unknown(name).into());
+    }
+    let below: Vec<&str> =
+        queues.0.keys().map(String::as_str).filter(|q| is_below(&queues, q, name)).collect();
+    let uses = match uses {
+        Ok(uses) => Some(rolled_up(&queues, uses)),
+        Err(reason) => {
+            context.out.warn(&format!("who uses what is not known: {reason}"));
+            from_status(&queues)
+        }
+    };
+    match format {
+        Format::Table | Format::Wide if flat || format == Format::Wide => {
+            tree::flat(&queues, &below, uses.as_ref(), context)?
+        }
+        Format::Table | Format::Wide => tree::tree(&queues, name, uses.as_ref(), context)?,
+        Format::Name => {
+            let lines = below.iter().map(|name| format::name(&queues.0[*name].object));
+            lines.into_iter().try_for_each(|line| context.out.data(&line))?;
+        }
+        Format::Json => context.out.data(&format!("{:#}", data(&queues, &below, uses.as_ref())))?,
+        Format::Yaml => context.out.raw(&yaml::print(&data(&queues, &below, uses.as_ref())))?,
+        Format::JsonPath(template) => {
+            context.out.raw(&template.apply(&data(&queues, &below, uses.as_ref())))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn data(queues: &Queues, below: &[&str], uses: Option<&BTreeMap<String, Use>>) -> Value {
+    let items: Vec<Value> = below
+        .iter()
+        .map(|name| {
+            let queue = &queues.0[*name];
+            let amounts = |r: &crate::queue::Resource| {
+                let number = |amount: crate::queue::Amount| match amount.milli() {
+                    None => json!("unlimited"),
+                    Some(milli) => json!(gpu::devices(milli)),
+                };
+                json!({ "quota": number(r.quota), "limit": number(r.limit), "overQuotaWeight": number(r.weight) })
+            };
+            let used = uses.and_then(|uses| uses.get(*name));
+            json!({
+                "name": name,
+                "path": queues.path(name),
+                "parent": queue.parent,
+                "children": queue.children,
+                "priority": queue.priority,
+                "gpu": amounts(&queue.gpu),
+                "cpu": amounts(&queue.cpu),
+                "memory": amounts(&queue.memory),
+                "used": used.map(|u| json!({ "gpu": u.used.to_string(), "gpuMilli": u.used.milli })),
+                "pending": used.map(|u| json!({ "gpu": u.pending.to_string(), "gpuMilli": u.pending.milli })),
+                "running": used.map(|u| u.running),
+            })
+        })
+        .collect();
+    json!({ "items": items })
+}
+
+/// Whether a queue is the root that was asked for, or below it.
+fn is_below(queues: &Queues, name: &str, root: Option<&str>) -> bool {
+    let Some(root) = root else { return true };
+    let mut at = Some(name);
+    for _ in 0..=queues.0.len() {
+        match at {
+            Some(name) if name == root => return true,
+            Some(name) => at = queues.0.get(name).and_then(|queue| queue.parent.as_deref()),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// What the pods of each queue use, by the queue that their PodGroup names: two requests for the whole cluster.
+pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, String> {
+    let (groups, pods) = (names::pod_groups(), names::pods());
+    let fields = format!("spec.schedulerName={}", names::SCHEDULER);
+    let (groups, pods) = futures::join!(
+        async { cluster.list(&Call::new("list", &groups), &Select::default()).await },
+        async {
+            cluster.list(&Call::new("list", &pods), &Select { fields: &fields, labels: "" }).await
+        },
+    );
+    let groups = groups.map_err(|e| e.to_string())?.unwrap_or_default();
+    let pods = pods.map_err(|e| e.to_string())?.unwrap_or_default();
+    Ok(count(&groups, &pods))
+}
+
+fn count(groups: &[Value], pods: &[Value]) -> BTreeMap<String, Use> {
+    let queue_of: BTreeMap<(&str, &str), &str> = groups
+        .iter()
+        .map(|g| {
+            (
+                (text(&g["metadata"]["namespace"]), text(&g["metadata"]["name"])),
+                text(&g["spec"]["queue"]),
+            )
+        })
+        .collect();
+    let mut uses: BTreeMap<String, Use> = BTreeMap::new();
+    let mut running = std::collections::BTreeSet::new();
+    for pod in pods {
+        if matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed") {
+            continue;
+        }
+        let meta = &pod["metadata"];
+        let group = (text(&meta["namespace"]), text(&meta["annotations"][names::POD_GROUP]));
+        let label = text(&meta["labels"][names::QUEUE]);
+        let queue = queue_of.get(&group).copied().unwrap_or(label);
+        let one = uses.entry(queue.to_owned()).or_default();
+        if text(&pod["spec"]["nodeName"]).is_empty() {
+            one.pending.add(&Total::of_pod(pod), 1);
+        } else {
+            one.used.add(&Total::of_pod(pod), 1);
+            if running.insert(group) {
+                one.running += 1;
+            }
+        }
+    }
+    uses
+}
+
+/// Adds what each queue uses to those above it.
+fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap<String, Use> {
+    let mut all: BTreeMap<String, Use> = BTreeMap::new();
+    for (name, used) in own {
+        let mut at = Some(name.as_str());
+        for _ in 0..=queues.0.len() {
+            let Some(name) = at else { break };
+            let sum = all.entry(name.to_owned()).or_default();
+            sum.used.add(&used.used, 1);
+            sum.pending.add(&used.pending, 1);
+            sum.running += used.running;
+            at = queues.0.get(name).and_then(|queue| queue.parent.as_deref());
+        }
+    }
+    all
+}
+
+/// What the queues' own status says, where pods may not be read.
+fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
+    let one = |queue: &crate::queue::Queue| {
+        let status = &queue.object["status"];
+        let milli = |map: &Value| map[names::GPU].as_str().and_then(gpu::milli);
+        let used = milli(&status["allocated"])?;
+        let asked = milli(&status["requested"]).unwrap_or(used);
+        let total = |milli| Total { milli, ..Total::default() };
+        Some(Use { used: total(used), pending: total(asked.saturating_sub(used)), running: 0 })
+    };
+    let known: BTreeMap<String, Use> =
+        queues.0.values().filter_map(|queue| Some((queue.name.clone(), one(queue)?))).collect();
+    (!known.is_empty()).then_some(known)
+}

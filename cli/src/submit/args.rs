@@ -1,0 +1,108 @@
+//! Flags of `submit`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+/// Flags of `submit`.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(
+    override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]"
+)]
+pub struct Args {
+    /// Kind (job, pytorch, ray, mpi, argo, notebook) and name; without a kind it is a job
+    #[arg(value_name = "[KIND] NAME", num_args = 0..=2)]
+    pub(crate) names: Vec<String>,
+    /// Manifest to submit, of any kind; - is standard input, repeatable
+    #[arg(short, long = "filename", value_name = "FILE", help_heading = "What")]
+    pub(crate) filename: Vec<PathBuf>,
+    /// Template of your own instead of the kind's
+    #[arg(long, value_name = "NAME", help_heading = "What")]
+    pub(crate) template: Option<String>,
+    /// Container image
+    #[arg(long, value_name = "IMAGE", help_heading = "What")]
+    pub(crate) image: Option<String>,
+    /// Command of the container, after --
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb
+    #[arg(short, long, value_name = "GPUS", allow_hyphen_values = true, help_heading = "What")]
+    pub(crate) gpu: Option<String>,
+    /// GPU memory of each worker on one shared device, such as 8Gi
+    #[arg(long, value_name = "MEMORY", allow_hyphen_values = true, help_heading = "What")]
+    pub(crate) gpu_memory: Option<String>,
+    /// CPU of each worker, such as 4 or 500m
+    #[arg(long, value_name = "CPU", help_heading = "What")]
+    pub(crate) cpu: Option<String>,
+    /// Memory of each worker, such as 64Gi
+    #[arg(long, value_name = "MEMORY", help_heading = "What")]
+    pub(crate) memory: Option<String>,
+    /// Environment variable NAME=VALUE, repeatable
+    #[arg(short, long, value_name = "NAME=VALUE", help_heading = "What")]
+    pub(crate) env: Vec<String>,
+    /// Queue to wait in
+    #[arg(short, long, value_name = "QUEUE", help_heading = "Where")]
+    pub(crate) queue: Option<String>,
+    /// Priority class: train, build, inference, ...
+    #[arg(long, value_name = "CLASS", help_heading = "Where")]
+    pub(crate) priority: Option<String>,
+    /// Whether others may take its GPUs: true (also without a value) or false
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Where")]
+    pub(crate) preemptible: Option<bool>,
+    /// Pods that work: N, or N..M where the framework can grow and shrink
+    #[arg(short, long, value_name = "N", allow_hyphen_values = true, help_heading = "Gang")]
+    pub(crate) workers: Option<String>,
+    /// How many of the workers must start together (default: all)
+    #[arg(long, value_name = "N", help_heading = "Gang")]
+    pub(crate) min: Option<u32>,
+    /// Let each worker start alone
+    #[arg(long, conflicts_with = "min", help_heading = "Gang")]
+    pub(crate) no_gang: bool,
+    /// Longest run, such as 12h
+    #[arg(long, value_name = "DURATION", help_heading = "Time")]
+    pub(crate) max_runtime: Option<String>,
+    /// Retries after a failure
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Time")]
+    pub(crate) retries: u32,
+    /// Label KEY=VALUE on the workload and its pods, repeatable
+    #[arg(short, long, value_name = "KEY=VALUE", help_heading = "What")]
+    pub(crate) label: Vec<String>,
+    /// Annotation KEY=VALUE on the workload, repeatable
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "What")]
+    pub(crate) annotation: Vec<String>,
+    /// Wait until it is scheduled, running or complete (also without a value: complete)
+    #[arg(long, value_enum, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "complete", help_heading = "Then")]
+    pub(crate) wait: Option<Until>,
+    /// Longest wait, such as 30m
+    #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Then")]
+    pub(crate) timeout: Option<String>,
+    /// Create nothing: none, client (no request), server (all checks of the cluster)
+    #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "client", help_heading = "Then")]
+    pub(crate) dry_run: DryRun,
+    /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    #[arg(long, help_heading = "Then")]
+    pub(crate) force: bool,
+}
+
+/// What `--wait` waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Until {
+    /// All pods of the gang have a node.
+    Scheduled,
+    /// All pods run.
+    Running,
+    /// It has ended.
+    Complete,
+}
+
+/// Whether anything is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DryRun {
+    /// It is.
+    #[default]
+    None,
+    /// Only rendered and checked here.
+    Client,
+    /// Checked by the API server, not stored.
+    Server,
+}

@@ -1,0 +1,383 @@
+//! Puts what was asked for on the command line into an object and its pod templates. Pure.
+
+use serde_json::{Value, json};
+
+use super::request::Request;
+use crate::error::{Exit, Problem, number};
+use crate::gpu::Gpu;
+use crate::kinds::{Gang, Kind, Shape};
+use crate::manifest::{Site, ensure, kind, sites, text};
+use crate::names;
+
+/// What was done to an object, for the user to read.
+pub(crate) type Notes = Vec<String>;
+
+/// Puts the request into an object with pod templates.
+///
+/// # Errors
+/// Everything that cannot be put there.
+pub(crate) fn inject(
+    object: &mut Value,
+    request: &Request,
+    notes: &mut Notes,
+) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let sites = sites(object);
+    metadata(object, request, notes);
+    for site in &sites {
+        if let Err(problem) = place(object, site, request) {
+            problems.push(problem);
+        }
+    }
+    if let Some(gpu) = &request.gpu {
+        problems.extend(gpus(object, &sites, gpu).err());
+    }
+    if let Some(min) = request.min
+        && let Err(problem) = gang(object, min)
+    {
+        problems.push(problem);
+    }
+    for site in &sites {
+        problems.extend(check_share(object, site));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn metadata(object: &mut Value, request: &Request, notes: &mut Notes) {
+    let name = text(&object["metadata"]["name"]).to_owned();
+    let old = text(&object["metadata"]["labels"][names::QUEUE]).to_owned();
+    let queue = queue(object, request);
+    if !old.is_empty() && old != queue {
+        notes.push(format!("{name}: queue {old} in the manifest, {queue} by -q"));
+    }
+    let labels = ensure(object, "/metadata/labels");
+    labels.insert(names::QUEUE.into(), json!(queue));
+    if let Some(priority) = &request.priority {
+        labels.insert(names::PRIORITY.into(), json!(priority));
+    }
+    if let Some(preemptible) = request.preemptible {
+        let value = if preemptible { "preemptible" } else { "non-preemptible" };
+        labels.insert(names::PREEMPTIBILITY.into(), json!(value));
+    }
+    for (key, value) in &request.labels {
+        labels.insert(key.clone(), json!(value));
+    }
+    if !request.annotations.is_empty() {
+        let annotations = ensure(object, "/metadata/annotations");
+        for (key, value) in &request.annotations {
+            annotations.insert(key.clone(), json!(value));
+        }
+    }
+}
+
+/// The queue of an object: the flag's, else the manifest's own, else the default.
+pub(crate) fn queue(object: &Value, request: &Request) -> String {
+    let own = text(&object["metadata"]["labels"][names::QUEUE]);
+    match &request.queue {
+        Some(queue) if request.queue_is_flag || own.is_empty() => queue.clone(),
+        Some(_) | None if !own.is_empty() => own.to_owned(),
+        Some(_) | None => names::DEFAULT_QUEUE.to_owned(),
+    }
+}
+
+fn place(object: &mut Value, site: &Site, request: &Request) -> Result<(), Problem> {
+    let queue = queue(object, request);
+    let is_step = site.shape == Shape::Argo && !site.containers.is_empty();
+    if let Some(meta) = &site.meta
+        && !is_step
+    {
+        let labels = ensure(object, &format!("{meta}/labels"));
+        labels.insert(names::QUEUE.into(), json!(queue));
+        for (key, value) in &request.labels {
+            labels.insert(key.clone(), json!(value));
+        }
+    }
+    let spec = ensure(object, &site.spec);
+    let scheduler = spec.get("schedulerName").map(text).unwrap_or_default().to_owned();
+    let is_other = !matches!(scheduler.as_str(), "" | "default-scheduler" | names::SCHEDULER);
+    if is_other && !request.force {
+        let what = format!("{} names another scheduler: {scheduler}", place_name(object, site));
+        return Err(Problem::new(number::OTHER_SCHEDULER, Exit::Refused, what)
+            .fix("remove schedulerName there, or replace it: --force"));
+    }
+    let spec = ensure(object, &site.spec);
+    // A step of a workflow has the scheduler of the workflow unless it names its own.
+    if !is_step || !scheduler.is_empty() {
+        spec.remove("schedulerName");
+        spec.shift_insert(0, "schedulerName".into(), json!(names::SCHEDULER));
+    }
+    if let Some(container) = site.containers.first() {
+        containers(object, site, container, request);
+    }
+    Ok(())
+}
+
+fn containers(object: &mut Value, site: &Site, container: &str, request: &Request) {
+    let map = ensure(object, container);
+    if let Some(image) = &request.image
+        && request.image_overrides
+    {
+        map.insert("image".into(), json!(image));
+    }
+    if !request.env.is_empty() {
+        let env = map.entry("env").or_insert_with(|| json!([]));
+        if let Some(env) = env.as_array_mut() {
+            for (name, value) in &request.env {
+                env.retain(|entry| text(&entry["name"]) != name);
+                env.push(json!({ "name": name, "value": value }));
+            }
+        }
+    }
+    if site.steers || site.shape == Shape::Inline {
+        return;
+    }
+    for (name, amount) in [("cpu", &request.cpu), ("memory", &request.memory)] {
+        if let Some(amount) = amount {
+            let limits = ensure(object, &format!("{container}/resources/limits"));
+            limits.insert(name.into(), json!(amount));
+            if let Some(Value::Object(requests)) =
+                object.pointer_mut(&format!("{container}/resources/requests"))
+            {
+                requests.insert(name.into(), json!(amount));
+            }
+        }
+    }
+}
+
+/// Gives each working template its GPUs.
+fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
+    let with_containers =
+        || sites.iter().filter(|site| !site.containers.is_empty() || site.shape == Shape::Inline);
+    let mut working: Vec<&Site> = with_containers().filter(|site| !site.steers).collect();
+    if working.is_empty() {
+        working = with_containers().collect();
+    }
+    let steps: Vec<&str> =
+        working.iter().filter(|s| s.shape == Shape::Argo).map(|s| s.role.as_str()).collect();
+    if steps.len() > 1 {
+        let what =
+            format!("--gpu would give GPUs to each of {} steps: {}", steps.len(), steps.join(", "));
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(
+            "set limits nvidia.com/gpu, or the annotation gpu-fraction, in the steps that need it",
+        ));
+    }
+    for site in working {
+        clear(object, site);
+        match gpu {
+            Gpu::Whole(count) => limit(object, site, names::GPU, *count)?,
+            Gpu::Mig { profile, count } => {
+                limit(object, site, &format!("{}{profile}", names::MIG), *count)?
+            }
+            Gpu::Share { fraction, devices } => {
+                share(object, site, names::FRACTION, fraction, *devices)?
+            }
+            Gpu::Memory { memory_mib, devices } => {
+                share(object, site, names::MEMORY, &memory_mib.to_string(), *devices)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes what the template asked for before.
+fn clear(object: &mut Value, site: &Site) {
+    if let Some(Value::Object(annotations)) =
+        site.meta.as_ref().and_then(|meta| object.pointer_mut(&format!("{meta}/annotations")))
+    {
+        for key in [names::FRACTION, names::MEMORY, names::DEVICES, names::SHARE_CONTAINER] {
+            annotations.remove(key);
+        }
+    }
+    for container in &site.containers {
+        for list in ["limits", "requests"] {
+            if let Some(Value::Object(map)) =
+                object.pointer_mut(&format!("{container}/resources/{list}"))
+            {
+                map.retain(|name, _| name != names::GPU && !name.starts_with(names::MIG));
+            }
+        }
+    }
+}
+
+fn limit(object: &mut Value, site: &Site, resource: &str, count: u32) -> Result<(), Problem> {
+    if site.shape == Shape::Inline && site.containers.is_empty() {
+        let model = format!("{}/model", site.spec);
+        if object.pointer(&model).is_some() {
+            ensure(object, &format!("{model}/resources/limits"))
+                .insert(resource.into(), json!(count));
+        } else {
+            ensure(object, &format!("{}/gpu", site.spec))
+                .extend([("name".into(), json!(resource)), ("quantity".into(), json!(count))]);
+        }
+        return Ok(());
+    }
+    let Some(container) = site.containers.first() else {
+        return Err(no_place(object, site));
+    };
+    ensure(object, &format!("{container}/resources/limits")).insert(resource.into(), json!(count));
+    Ok(())
+}
+
+fn share(
+    object: &mut Value,
+    site: &Site,
+    key: &str,
+    value: &str,
+    devices: u32,
+) -> Result<(), Problem> {
+    let Some(meta) = &site.meta else { return Err(no_place(object, site)) };
+    // Argo puts a container of its own in front; the share is for the one that does the work.
+    let named = match (site.shape, site.containers.first()) {
+        (Shape::Argo, Some(container)) => {
+            let name = object.pointer(container).map_or("", |c| text(&c["name"]));
+            Some(if name.is_empty() { "main".to_owned() } else { name.to_owned() })
+        }
+        _ => None,
+    };
+    let annotations = ensure(object, &format!("{meta}/annotations"));
+    annotations.insert(key.into(), json!(value));
+    if devices > 1 {
+        annotations.insert(names::DEVICES.into(), json!(devices.to_string()));
+    }
+    if let Some(name) = named {
+        annotations.insert(names::SHARE_CONTAINER.into(), json!(name));
+    }
+    Ok(())
+}
+
+fn no_place(object: &Value, site: &Site) -> Problem {
+    let what = format!("{} has no place for --gpu", place_name(object, site));
+    Problem::new(number::UNSUPPORTED, Exit::Refused, what)
+        .fix("ask for GPUs in the manifest itself")
+}
+
+/// Writes the gang's size where the kind keeps it.
+fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
+    let known: Option<&Kind> = kind(object);
+    match known.map_or(Gang::None, |kind| kind.gang) {
+        Gang::Annotation => {
+            ensure(object, "/metadata/annotations")
+                .insert(names::MIN_MEMBER.into(), json!(min.to_string()));
+        }
+        Gang::SchedulingPolicy => {
+            let launchers = u32::from(known.is_some_and(|kind| kind.kind == "MPIJob"));
+            ensure(object, "/spec/runPolicy/schedulingPolicy")
+                .insert("minAvailable".into(), json!(min + launchers));
+        }
+        Gang::RayReplicas => {
+            let groups = ["/spec/rayClusterSpec", "/spec/rayClusterConfig", "/spec"]
+                .into_iter()
+                .map(|at| format!("{at}/workerGroupSpecs"))
+                .find(|at| object.pointer(at).is_some());
+            match groups {
+                Some(at)
+                    if object
+                        .pointer(&at)
+                        .and_then(Value::as_array)
+                        .is_some_and(|g| g.len() == 1) =>
+                {
+                    ensure(object, &format!("{at}/0")).insert("minReplicas".into(), json!(min));
+                }
+                Some(_) | None => {
+                    let what = "--min needs exactly one worker group";
+                    return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what)
+                        .fix("set minReplicas of each group in the manifest"));
+                }
+            }
+        }
+        Gang::None => {
+            let what = format!("{} has no place for --min", text(&object["kind"]));
+            return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(
+                "leave --min out, or make a PodGroup of your own (kubectl explain podgroup.spec)",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What the admission of the peer would refuse later, pod by pod.
+fn check_share(object: &Value, site: &Site) -> Option<Problem> {
+    let annotations = &object.pointer(site.meta.as_deref()?)?["annotations"];
+    let get = |key: &str| annotations[key].as_str();
+    let place = place_name(object, site);
+    let refuse = |what: String, fix: &str| {
+        Some(
+            Problem::new(number::SHARE_AND_WHOLE, Exit::Refused, format!("{place}: {what}"))
+                .fix(fix),
+        )
+    };
+    let (fraction, memory, devices) =
+        (get(names::FRACTION), get(names::MEMORY), get(names::DEVICES));
+    let is_whole = site.containers.iter().any(|container| {
+        let limits =
+            object.pointer(&format!("{container}/resources/limits")).and_then(Value::as_object);
+        limits.is_some_and(|map| {
+            map.keys().any(|name| name == names::GPU || name.starts_with(names::MIG))
+        })
+    });
+    let is_share = fraction.is_some() || memory.is_some();
+    if fraction.is_some() && memory.is_some() {
+        return refuse(
+            "gpu-fraction and gpu-memory exclude each other".into(),
+            "keep one of the two annotations",
+        );
+    }
+    if is_share && is_whole {
+        let what = "a share of a GPU and whole GPUs exclude each other";
+        return refuse(what.into(), "remove the annotation, or the limit nvidia.com/gpu");
+    }
+    if !is_share && (devices.is_some() || get(names::MPS) == Some("true")) {
+        return refuse(
+            "a number of shared devices, or MPS, without a share".into(),
+            "add the annotation gpu-fraction",
+        );
+    }
+    if let Some(fraction) = fraction
+        && !is_fraction(fraction)
+    {
+        return refuse(
+            format!("gpu-fraction \"{fraction}\" is not between 0 and 1"),
+            "gpu-fraction: \"0.5\"",
+        );
+    }
+    if let Some(memory) = memory
+        && memory.parse::<u64>().ok().is_none_or(|mib| mib == 0)
+    {
+        return refuse(
+            format!("gpu-memory \"{memory}\" is not a number of MiB"),
+            "gpu-memory: \"8192\"",
+        );
+    }
+    if let Some(devices) = devices
+        && devices.parse::<u32>().ok().is_none_or(|n| n == 0)
+    {
+        let what = format!("gpu-fraction-num-devices \"{devices}\" is not a number of devices");
+        return refuse(what, "gpu-fraction-num-devices: \"2\"");
+    }
+    let named = get(names::SHARE_CONTAINER)?;
+    let known =
+        site.containers.iter().filter_map(|c| object.pointer(c)).any(|c| text(&c["name"]) == named);
+    let init = object.pointer(&format!("{}/initContainers", site.spec)).and_then(Value::as_array);
+    let known = known || init.is_some_and(|all| all.iter().any(|c| text(&c["name"]) == named));
+    if !known && site.shape != Shape::Argo {
+        let what = format!("there is no container \"{named}\" for the GPU share");
+        return refuse(what, "name one of its containers in gpu-fraction-container-name");
+    }
+    None
+}
+
+/// Whether a text is what the admission takes for a share: a plain or scientific decimal between 0 and 1.
+fn is_fraction(text: &str) -> bool {
+    let plain =
+        text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'));
+    plain && text.parse::<f64>().is_ok_and(|value| value > 0.0 && value < 1.0)
+}
+
+fn place_name(object: &Value, site: &Site) -> String {
+    format!(
+        "{}/{} {}",
+        text(&object["kind"]).to_lowercase(),
+        text(&object["metadata"]["name"]),
+        site.role
+    )
+}

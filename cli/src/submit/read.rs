@@ -1,0 +1,137 @@
+//! Manifests: files, standard input, several documents, lists.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Document;
+use crate::error::{Error, Exit, Problem, number};
+use crate::kinds::Kind;
+use crate::{Context, manifest, yaml};
+
+/// The largest manifest that is read; the API server takes far less.
+const BYTES_MAX: u64 = 16 << 20;
+
+/// Reads all documents of all files.
+///
+/// # Errors
+/// Every problem of the first file that has one, and when nothing in all of them makes pods.
+pub(crate) fn files(
+    paths: &[PathBuf],
+    wanted: Option<&'static Kind>,
+    context: &mut Context,
+) -> Result<Vec<Document>, Error> {
+    let mut documents = Vec::new();
+    for path in paths {
+        let name = if path == Path::new("-") {
+            "standard input".to_owned()
+        } else {
+            path.display().to_string()
+        };
+        let text = text(path, &name, context)?;
+        let mut problems = Vec::new();
+        for value in yaml::documents(&name, &text)? {
+            flatten(value, &name, &mut documents, &mut problems);
+        }
+        Error::all(problems)?;
+    }
+    let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    if documents.is_empty() {
+        let what = format!("{} holds no object", names.join(", "));
+        return Err(Problem::new(number::NOTHING_TO_SCHEDULE, Exit::Refused, what)
+            .fix("a manifest has apiVersion, kind and metadata")
+            .into());
+    }
+    if !documents.iter().any(|document| document.is_workload) {
+        return Err(nothing(&names, &documents));
+    }
+    if let Some(kind) = wanted
+        && !documents.iter().any(|document| document.kind() == kind.kind)
+    {
+        let what = format!("{} holds no {}", names.join(", "), kind.kind);
+        return Err(Problem::new(number::USAGE, Exit::Usage, what)
+            .fix("leave the kind out: submit -f FILE")
+            .into());
+    }
+    Ok(documents)
+}
+
+fn text(path: &Path, name: &str, context: &mut Context) -> Result<String, Error> {
+    let fail = |what: String| Error::from(Problem::new(number::FILE, Exit::Failure, what));
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        context.stdin.by_ref().take(BYTES_MAX + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(context.dir.join(path))
+            .and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::from(Problem::new(
+            number::FILE,
+            Exit::NotFound,
+            format!("there is no file {name}"),
+        )),
+        _ => fail(format!("failed to read {name}: {e}")),
+    })?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(fail(format!("{name} is larger than {} MiB", BYTES_MAX >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        Problem::new(
+            number::YAML,
+            Exit::Refused,
+            format!("{name} is not text in UTF-8 (byte {})", e.utf8_error().valid_up_to()),
+        )
+        .into()
+    })
+}
+
+/// Takes lists apart, and checks that each object says what it is.
+fn flatten(value: Value, name: &str, documents: &mut Vec<Document>, problems: &mut Vec<Problem>) {
+    let kind = manifest::text(&value["kind"]);
+    let is_list = kind.ends_with("List") && value["items"].is_array();
+    if is_list {
+        let Value::Object(mut map) = value else { return };
+        if let Some(Value::Array(items)) = map.remove("items") {
+            for item in items {
+                flatten(item, name, documents, problems);
+            }
+        }
+        return;
+    }
+    let at = documents.len() + 1;
+    let missing = |field: &str| {
+        Problem::new(number::YAML, Exit::Refused, format!("{name}: object {at} has no {field}"))
+            .fix("a manifest has apiVersion, kind and metadata.name")
+    };
+    for (field, value) in [("apiVersion", &value["apiVersion"]), ("kind", &value["kind"])] {
+        if manifest::text(value).is_empty() {
+            problems.push(missing(field));
+            return;
+        }
+    }
+    let meta = &value["metadata"];
+    if manifest::text(&meta["name"]).is_empty() && manifest::text(&meta["generateName"]).is_empty()
+    {
+        problems.push(missing("metadata.name"));
+        return;
+    }
+    let is_workload = !manifest::sites(&value).is_empty();
+    documents.push(Document { object: value, source: name.into(), is_workload, resource: None });
+}
+
+fn nothing(names: &[String], documents: &[Document]) -> Error {
+    let mut kinds: Vec<&str> = documents.iter().map(Document::kind).collect();
+    kinds.dedup();
+    let objects = if documents.len() == 1 { "object" } else { "objects" };
+    let what = format!(
+        "nothing to schedule in {}: {} {objects}, {}, and none has a pod template",
+        names.join(", "),
+        documents.len(),
+        kinds.join(", ")
+    );
+    Problem::new(number::NOTHING_TO_SCHEDULE, Exit::Refused, what)
+        .fix("create it with kubectl apply -f, or add the workload to the file")
+        .into()
+}

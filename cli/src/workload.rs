@@ -1,0 +1,195 @@
+//! Workloads as users think of them: the object they submitted, its PodGroups and its pods, put together.
+
+mod load;
+mod phase;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::cluster::Resource;
+use crate::error::{Error, Exit, Problem, number};
+use crate::gpu::Total;
+use crate::manifest::{self, text};
+use crate::{config, names, time};
+pub(crate) use load::{Loaded, load};
+pub(crate) use phase::{Phase, State, is_bound};
+
+/// One workload.
+#[derive(Clone, Debug)]
+pub(crate) struct Workload {
+    /// Its kind; guessed from the PodGroup where the object itself was not read.
+    pub(crate) resource: Resource,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    pub(crate) queue: String,
+    pub(crate) created: Option<Timestamp>,
+    /// The object, where it could be read.
+    pub(crate) object: Option<Value>,
+    /// Its PodGroups.
+    pub(crate) groups: Vec<Value>,
+    /// Its pods that KAI schedules.
+    pub(crate) pods: Vec<Value>,
+}
+
+impl Workload {
+    /// How it stands.
+    pub(crate) fn state(&self) -> State {
+        phase::state(self)
+    }
+
+    /// Pods that run or have ended well, and pods that there should be.
+    pub(crate) fn ready(&self) -> (usize, usize) {
+        let ready = self.pods.iter().filter(|pod| phase::is_ready(pod)).count();
+        let wanted = self.object.as_ref().map_or(0, |object| manifest::demand(object).0);
+        let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
+        let wanted = usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX);
+        (ready, wanted.max(self.pods.len()))
+    }
+
+    /// The GPUs of its live pods, or those that it will ask for when it has no pods yet.
+    pub(crate) fn gpus(&self) -> Total {
+        let mut total = Total::default();
+        let live = self.pods.iter().filter(|pod| !phase::is_over(pod));
+        live.for_each(|pod| total.add(&Total::of_pod(pod), 1));
+        if self.pods.is_empty() || (total.is_zero() && self.state().phase.is_over()) {
+            return self
+                .object
+                .as_ref()
+                .map(|object| manifest::demand(object).1)
+                .unwrap_or_default();
+        }
+        total
+    }
+
+    /// Nodes that its pods are on, each once.
+    pub(crate) fn nodes(&self) -> Vec<&str> {
+        let mut nodes: Vec<&str> = self
+            .pods
+            .iter()
+            .map(|pod| text(&pod["spec"]["nodeName"]))
+            .filter(|node| !node.is_empty())
+            .collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// Seconds since it was created.
+    pub(crate) fn age(&self) -> Option<i64> {
+        self.created.map(|then| Timestamp::now().as_second() - then.as_second())
+    }
+
+    /// `kind.group/name`.
+    pub(crate) fn label(&self) -> String {
+        format!("{}/{}", self.resource.label(), self.name)
+    }
+
+    /// The workload as data; fields are only ever added.
+    pub(crate) fn to_json(&self) -> Value {
+        let state = self.state();
+        let (ready, wanted) = self.ready();
+        let gpus = self.gpus();
+        json!({
+            "name": self.name,
+            "namespace": self.namespace,
+            "kind": self.resource.kind,
+            "apiVersion": self.resource.api_version(),
+            "uid": self.uid,
+            "queue": self.queue,
+            "status": state.phase.word(),
+            "reason": state.reason,
+            "message": state.message,
+            "ready": ready,
+            "pods": wanted,
+            "gpu": gpus.to_string(),
+            "gpuMilli": gpus.milli,
+            "nodes": self.nodes(),
+            "podGroups": self.groups.iter().map(|g| g["metadata"]["name"].clone()).collect::<Vec<_>>(),
+            "created": self.created.map(|t| t.to_string()),
+        })
+    }
+
+    /// Whether a name of the command line means it: its name, `kind/name`, a PodGroup's or a pod's name; globs too.
+    pub(crate) fn is_called(&self, word: &str) -> bool {
+        let is = |name: &str| config::matches(word, name);
+        if let Some((kind, name)) = word.split_once('/') {
+            let kind = kind.to_lowercase();
+            let own = self.resource.kind.to_lowercase();
+            let same = [
+                own.as_str(),
+                self.resource.plural.as_str(),
+                &self.resource.label(),
+                &self.resource.in_rbac(),
+            ];
+            let noun = crate::kinds::find(&self.resource.api_version(), &self.resource.kind)
+                .map_or("", |k| k.noun);
+            return (same.contains(&kind.as_str()) || (!noun.is_empty() && noun == kind))
+                && config::matches(name, &self.name);
+        }
+        is(&self.name)
+            || self.groups.iter().any(|group| is(text(&group["metadata"]["name"])))
+            || self.pods.iter().any(|pod| is(text(&pod["metadata"]["name"])))
+    }
+}
+
+impl Loaded {
+    /// The one workload that a word means.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub(crate) fn one(&self, word: &str, place: &str) -> Result<&Workload, Error> {
+        let exact: Vec<&Workload> = self.workloads.iter().filter(|w| w.name == word).collect();
+        let called: Vec<&Workload> = self.workloads.iter().filter(|w| w.is_called(word)).collect();
+        let found = if exact.is_empty() { called } else { exact };
+        match found.as_slice() {
+            [one] => Ok(one),
+            [] => Err(self.nobody(word, place)),
+            many => {
+                let labels: Vec<String> =
+                    many.iter().map(|w| format!("{} in {}", w.label(), w.namespace)).collect();
+                let what = format!("\"{word}\" means {} workloads", many.len());
+                Err(Problem::new(number::AMBIGUOUS, Exit::Usage, what)
+                    .line(labels.join(", "))
+                    .fix(format!(
+                        "say which: {}/{word} -n {}",
+                        many[0].resource.kind.to_lowercase(),
+                        many[0].namespace
+                    ))
+                    .into())
+            }
+        }
+    }
+
+    /// Nothing answers to a name.
+    pub(crate) fn nobody(&self, word: &str, place: &str) -> Error {
+        let near = self
+            .workloads
+            .iter()
+            .map(|w| (strsim::damerau_levenshtein(&w.name, word), &w.name))
+            .min()
+            .filter(|(distance, _)| *distance <= word.len().max(3) / 3);
+        let problem = Problem::new(
+            number::WORKLOAD_NOT_FOUND,
+            Exit::NotFound,
+            format!("there is no workload \"{word}\" in {place}"),
+        );
+        let problem = match near {
+            Some((_, name)) => {
+                problem.line(format!("did you mean \"{}\"?", crate::output::clean(name)))
+            }
+            None => problem,
+        };
+        problem.fix("kubectl kai list   or, in all namespaces: kubectl kai list -A").into()
+    }
+}
+
+/// The queue that an object names.
+pub(crate) fn queue_label(object: &Value) -> &str {
+    text(&object["metadata"]["labels"][names::QUEUE])
+}
+
+/// When an object was created.
+pub(crate) fn created(object: &Value) -> Option<Timestamp> {
+    time::of(&object["metadata"]["creationTimestamp"])
+}

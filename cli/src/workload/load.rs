@@ -1,0 +1,324 @@
+//! Reads what there is, at most two requests a kind, and puts it together.
+
+use std::collections::{BTreeMap, HashMap};
+
+use futures::future::{join, join_all, join3};
+use serde_json::Value;
+
+use super::{Workload, created, queue_label};
+use crate::cluster::{Call, Cluster, Failure, Resource, Select};
+use crate::error::Error;
+use crate::kinds::{KINDS, Kind};
+use crate::manifest::text;
+use crate::names;
+use crate::submit::not_installed;
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) workloads: Vec<Workload>,
+    /// Kinds that the user may not list.
+    pub(crate) hidden: Vec<String>,
+}
+
+/// Reads the workloads of a namespace, or of all.
+///
+/// # Errors
+/// The server cannot be asked, KAI is not installed, or neither pods nor PodGroups may be read.
+pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<Loaded, Error> {
+    let (groups, pods) = (names::pod_groups(), names::pods());
+    let group_call = Call::new("list", &groups).namespace(namespace);
+    let pod_call = Call::new("list", &pods).namespace(namespace);
+    let ours = format!("spec.schedulerName={}", names::SCHEDULER);
+    let everything = Select::default();
+    let scheduled = Select { fields: &ours, ..Select::default() };
+    let (groups_read, pods_read, objects) = join3(
+        cluster.list(&group_call, &everything),
+        cluster.list(&pod_call, &scheduled),
+        objects(cluster, namespace),
+    )
+    .await;
+    let mut loaded = Loaded::default();
+    let (objects, hidden) = objects.map_err(|failure| cluster.explain_any(&failure))?;
+    loaded.hidden = hidden;
+    let pods =
+        pods_read.map_err(|failure| cluster.explain(&pod_call, &failure))?.unwrap_or_default();
+    let groups = match groups_read {
+        Ok(Some(groups)) => groups,
+        Ok(None) => return Err(not_installed(cluster)),
+        Err(failure) if failure.is_forbidden() => {
+            loaded.hidden.push(groups.in_rbac());
+            Vec::new()
+        }
+        Err(failure) => return Err(cluster.explain(&group_call, &failure)),
+    };
+    loaded.workloads = assemble(objects, groups, pods);
+    Ok(loaded)
+}
+
+type Objects = Vec<(&'static Kind, Resource, Value)>;
+
+/// The objects of every known kind that name a queue.
+async fn objects(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+) -> Result<(Objects, Vec<String>), Failure> {
+    let is_builtin = |kind: &Kind| matches!(kind.group, "" | "batch" | "apps");
+    let groups = async {
+        let builtin = join_all(
+            KINDS
+                .iter()
+                .filter(|k| is_builtin(k))
+                .map(|k| one_kind(k, k.best(), cluster, namespace)),
+        );
+        let custom = async {
+            let groups: HashMap<String, Vec<String>> =
+                cluster.groups().await?.into_iter().collect();
+            let served = KINDS.iter().filter(|kind| !is_builtin(kind)).filter_map(|kind| {
+                let versions = groups.get(kind.group)?;
+                let version =
+                    kind.versions.iter().find(|v| versions.iter().any(|served| served == *v))?;
+                Some(one_kind(kind, kind.resource(version), cluster, namespace))
+            });
+            Ok::<_, Failure>(join_all(served).await)
+        };
+        let (builtin, custom) = join(builtin, custom).await;
+        Ok::<_, Failure>(builtin.into_iter().chain(custom?).collect::<Vec<_>>())
+    };
+    let (mut objects, mut hidden) = (Vec::new(), Vec::new());
+    for (kind, resource, found) in groups.await? {
+        match found {
+            Ok(Some(items)) => {
+                objects.extend(items.into_iter().map(|item| (kind, resource.clone(), item)))
+            }
+            Ok(None) => {}
+            Err(failure) if failure.is_forbidden() => hidden.push(resource.in_rbac()),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok((objects, hidden))
+}
+
+type Found = (&'static Kind, Resource, Result<Option<Vec<Value>>, Failure>);
+
+async fn one_kind(
+    kind: &'static Kind,
+    resource: Resource,
+    cluster: &Cluster,
+    namespace: Option<&str>,
+) -> Found {
+    // Pods are read by their scheduler, and these two only ever belong to something else.
+    if matches!(kind.kind, "Pod" | "ReplicaSet" | "TrainingRuntime") {
+        return (kind, resource, Ok(None));
+    }
+    let call = Call::new("list", &resource).namespace(namespace);
+    let mut found = cluster.list(&call, &Select { labels: names::QUEUE, fields: "" }).await;
+    if let Ok(Some(items)) = &mut found {
+        // Items of a list do not say what they are.
+        for item in items {
+            item["apiVersion"] = resource.api_version().into();
+            item["kind"] = resource.kind.clone().into();
+        }
+    }
+    (kind, resource, found)
+}
+
+/// Puts objects, groups and pods together. Pure.
+pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -> Vec<Workload> {
+    let mut assembly = Assembly::default();
+    for (_, resource, object) in objects {
+        match maker(&object) {
+            Some(maker) => {
+                let uid = text(&object["metadata"]["uid"]).to_owned();
+                assembly.makers.insert(uid, maker.to_owned());
+            }
+            None => assembly.add_object(resource, object),
+        }
+    }
+    for group in groups {
+        assembly.add_group(group);
+    }
+    for pod in pods {
+        assembly.add_pod(pod);
+    }
+    let mut workloads = assembly.workloads;
+    workloads.sort_by(|a, b| {
+        (&a.namespace, &a.name, &a.resource.kind).cmp(&(&b.namespace, &b.name, &b.resource.kind))
+    });
+    for workload in &mut workloads {
+        workload
+            .pods
+            .sort_by(|a, b| text(&a["metadata"]["name"]).cmp(text(&b["metadata"]["name"])));
+    }
+    workloads
+}
+
+/// The UID of the controller that made the object; runs of recurring ones stand for themselves.
+fn maker(object: &Value) -> Option<&str> {
+    let owners = object["metadata"]["ownerReferences"].as_array()?;
+    let controller = owners.iter().find(|owner| owner["controller"].as_bool() == Some(true))?;
+    let is_recurring = matches!(
+        text(&controller["kind"]),
+        "CronJob" | "CronWorkflow" | "RayCronJob" | "ScheduledSparkApplication"
+    );
+    (!is_recurring).then(|| text(&controller["uid"]))
+}
+
+#[derive(Default)]
+struct Assembly {
+    workloads: Vec<Workload>,
+    by_uid: HashMap<String, usize>,
+    /// Objects that another one made: UID to the maker's.
+    makers: HashMap<String, String>,
+    /// (namespace, PodGroup) to workload.
+    by_group: HashMap<(String, String), usize>,
+    /// (namespace, label, value) to workload.
+    by_label: HashMap<(String, &'static str, String), usize>,
+}
+
+impl Assembly {
+    fn add(&mut self, workload: Workload) -> usize {
+        let at = self.workloads.len();
+        if !workload.uid.is_empty() {
+            self.by_uid.insert(workload.uid.clone(), at);
+        }
+        let label = crate::kinds::find(&workload.resource.api_version(), &workload.resource.kind)
+            .map_or("", |kind| kind.pod_label);
+        if !label.is_empty() {
+            self.by_label.insert((workload.namespace.clone(), label, workload.name.clone()), at);
+        }
+        self.workloads.push(workload);
+        at
+    }
+
+    /// The workload of an object, or of whatever made it, or made that.
+    fn at_or_above(&self, uid: &str) -> Option<usize> {
+        let mut uid = uid;
+        for _ in 0..=self.makers.len() {
+            if let Some(at) = self.by_uid.get(uid) {
+                return Some(*at);
+            }
+            uid = self.makers.get(uid)?;
+        }
+        None
+    }
+
+    fn add_object(&mut self, resource: Resource, object: Value) {
+        self.add(Workload {
+            resource,
+            namespace: text(&object["metadata"]["namespace"]).into(),
+            name: text(&object["metadata"]["name"]).into(),
+            uid: text(&object["metadata"]["uid"]).into(),
+            queue: queue_label(&object).into(),
+            created: created(&object),
+            object: Some(object),
+            groups: Vec::new(),
+            pods: Vec::new(),
+        });
+    }
+
+    fn add_group(&mut self, group: Value) {
+        let namespace = text(&group["metadata"]["namespace"]).to_owned();
+        let name = text(&group["metadata"]["name"]).to_owned();
+        let top = top_owner(&group);
+        let owner = &group["metadata"]["ownerReferences"][0];
+        let uids = [top.get("uid").map_or("", String::as_str), text(&owner["uid"])];
+        let known = uids.iter().find_map(|uid| self.at_or_above(uid));
+        let queue = text(&group["spec"]["queue"]).to_owned();
+        let at = known.unwrap_or_else(|| {
+            let get = |key: &str| top.get(key).filter(|v| !v.is_empty()).cloned();
+            let group_version = match (get("group"), get("version")) {
+                (Some(group), Some(version)) => format!("{group}/{version}"),
+                (None, Some(version)) => version,
+                (_, None) => text(&owner["apiVersion"]).to_owned(),
+            };
+            let kind = get("kind").unwrap_or_else(|| text(&owner["kind"]).to_owned());
+            let named = get("name").unwrap_or_else(|| text(&owner["name"]).to_owned());
+            let plural = crate::kinds::find(&group_version, &kind).map_or("", |known| known.plural);
+            let is_own = kind.is_empty();
+            self.add(Workload {
+                resource: if is_own {
+                    names::pod_groups()
+                } else {
+                    Resource::new(&group_version, &kind, plural)
+                },
+                namespace: namespace.clone(),
+                name: if is_own { name.clone() } else { named },
+                uid: get("uid").unwrap_or_else(|| text(&owner["uid"]).to_owned()),
+                queue: queue.clone(),
+                created: created(&group),
+                object: None,
+                groups: Vec::new(),
+                pods: Vec::new(),
+            })
+        });
+        self.by_group.insert((namespace, name), at);
+        // What the scheduler acts on is the PodGroup's queue.
+        if !queue.is_empty() {
+            self.workloads[at].queue = queue;
+        }
+        self.workloads[at].groups.push(group);
+    }
+
+    fn add_pod(&mut self, pod: Value) {
+        let meta = &pod["metadata"];
+        let namespace = text(&meta["namespace"]).to_owned();
+        let group = text(&meta["annotations"][names::POD_GROUP]).to_owned();
+        let owner = meta["ownerReferences"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|o| o["controller"] == true);
+        let owner_uid = owner.map_or("", |owner| text(&owner["uid"]));
+        let by_label = || {
+            KINDS.iter().filter(|kind| !kind.pod_label.is_empty()).find_map(|kind| {
+                let value = text(&meta["labels"][kind.pod_label]);
+                self.by_label.get(&(namespace.clone(), kind.pod_label, value.to_owned())).copied()
+            })
+        };
+        let known = self
+            .by_group
+            .get(&(namespace.clone(), group))
+            .copied()
+            .or_else(|| self.at_or_above(owner_uid))
+            .or_else(by_label);
+        let at = known.unwrap_or_else(|| {
+            let resource = match owner {
+                Some(owner) => Resource::new(text(&owner["apiVersion"]), text(&owner["kind"]), ""),
+                None => names::pods(),
+            };
+            let name = owner.map_or_else(|| text(&meta["name"]), |owner| text(&owner["name"]));
+            self.add(Workload {
+                resource,
+                namespace,
+                name: name.into(),
+                uid: owner.map_or_else(|| text(&meta["uid"]), |owner| text(&owner["uid"])).into(),
+                queue: queue_label(&pod).into(),
+                created: created(&pod),
+                object: None,
+                groups: Vec::new(),
+                pods: Vec::new(),
+            })
+        });
+        let workload = &mut self.workloads[at];
+        if workload.resource.kind == "Pod" && workload.object.is_none() {
+            let mut object = pod.clone();
+            object["apiVersion"] = "v1".into();
+            object["kind"] = "Pod".into();
+            workload.object = Some(object);
+        }
+        workload.pods.push(pod);
+    }
+}
+
+/// The lines of the annotation that the podgrouper writes: `key: value`, values quoted where YAML needs it.
+fn top_owner(group: &Value) -> BTreeMap<String, String> {
+    let annotation = text(&group["metadata"]["annotations"][names::TOP_OWNER]);
+    annotation
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(key, value)| {
+            (key.trim().to_owned(), value.trim().trim_matches(['"', '\'']).to_owned())
+        })
+        .collect()
+}

@@ -1,0 +1,278 @@
+//! One state for all kinds, from the object, its pods and its PodGroups. Pure, after `spec/workloads` 11.1.
+
+use serde_json::Value;
+
+use super::Workload;
+use crate::kinds::{self, Suspend};
+use crate::manifest::text;
+
+/// How a workload stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// There are no pods yet.
+    Waiting,
+    /// Pods wait for nodes.
+    Pending,
+    /// Pods have nodes and start.
+    Starting,
+    Running,
+    /// Some pods of a service are ready, not all.
+    Degraded,
+    Suspended,
+    Deleting,
+    Succeeded,
+    Failed,
+}
+
+impl Phase {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "Waiting",
+            Self::Pending => "Pending",
+            Self::Starting => "Starting",
+            Self::Running => "Running",
+            Self::Degraded => "Degraded",
+            Self::Suspended => "Suspended",
+            Self::Deleting => "Deleting",
+            Self::Succeeded => "Succeeded",
+            Self::Failed => "Failed",
+        }
+    }
+
+    /// Whether it will not run again.
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed)
+    }
+
+    /// Whether it waits for nodes.
+    pub(crate) fn is_queued(self) -> bool {
+        matches!(self, Self::Waiting | Self::Pending)
+    }
+}
+
+/// The state with its reason: a word for tables, and the sentence behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    pub(crate) reason: Option<String>,
+    pub(crate) message: Option<String>,
+}
+
+impl State {
+    fn of(phase: Phase) -> Self {
+        Self { phase, reason: None, message: None }
+    }
+
+    fn because(phase: Phase, reason: &str, message: &str) -> Self {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Self { phase, reason: some(reason), message: some(message) }
+    }
+
+    /// `Pending (NoCapacity)`.
+    pub(crate) fn show(&self) -> String {
+        match &self.reason {
+            Some(reason) => format!("{} ({reason})", self.phase.word()),
+            None => self.phase.word().to_owned(),
+        }
+    }
+}
+
+pub(super) fn state(workload: &Workload) -> State {
+    let none = Value::Null;
+    let object = workload.object.as_ref().unwrap_or(&none);
+    if object["metadata"]["deletionTimestamp"].is_string() {
+        return State::of(Phase::Deleting);
+    }
+    if let Some(over) = over(&workload.resource.kind, object) {
+        return over;
+    }
+    let live: Vec<&Value> = workload.pods.iter().filter(|pod| !is_over(pod)).collect();
+    if is_suspended(workload, object) && live.is_empty() {
+        return State::of(Phase::Suspended);
+    }
+    if workload.pods.is_empty() {
+        return waiting(object);
+    }
+    let known = kinds::find(&workload.resource.api_version(), &workload.resource.kind);
+    if live.is_empty() {
+        return ended_pods(workload, known.is_none_or(kinds::Kind::ends));
+    }
+    let bound = live.iter().filter(|pod| is_bound(pod)).count();
+    let ready = live.iter().filter(|pod| is_ready(pod)).count();
+    if ready == live.len() {
+        return State::of(Phase::Running);
+    }
+    if known.is_some_and(|kind| !kind.ends()) && ready > 0 {
+        return State { phase: Phase::Degraded, ..pending(workload, &live) };
+    }
+    if bound == live.len() {
+        return State { phase: Phase::Starting, ..starting(&live) };
+    }
+    // A gang that has its minimum runs, even when extras wait.
+    if bound > 0 && ready == bound {
+        return State { phase: Phase::Running, ..pending(workload, &live) };
+    }
+    pending(workload, &live)
+}
+
+/// The final state that the object's own status tells.
+fn over(kind: &str, object: &Value) -> Option<State> {
+    let status = &object["status"];
+    let succeeded = || Some(State::of(Phase::Succeeded));
+    let failed = |reason: &str, message: &str| Some(State::because(Phase::Failed, reason, message));
+    match kind {
+        "RayJob" => match (text(&status["jobDeploymentStatus"]), text(&status["jobStatus"])) {
+            ("Complete", "SUCCEEDED") => succeeded(),
+            ("Complete", "FAILED" | "STOPPED") | ("Failed" | "ValidationFailed", _) => {
+                failed(text(&status["reason"]), text(&status["message"]))
+            }
+            _ => None,
+        },
+        "Workflow" | "Pod" => match text(&status["phase"]) {
+            "Succeeded" => succeeded(),
+            "Failed" | "Error" => failed(text(&status["reason"]), text(&status["message"])),
+            _ => None,
+        },
+        "SparkApplication" => match text(&status["applicationState"]["state"]) {
+            "COMPLETED" => succeeded(),
+            "FAILED" => failed("", text(&status["applicationState"]["errorMessage"])),
+            _ => None,
+        },
+        _ => {
+            let is = |condition: &&Value, types: &[&str]| {
+                types.contains(&text(&condition["type"])) && text(&condition["status"]) == "True"
+            };
+            let conditions = status["conditions"].as_array()?;
+            if conditions.iter().any(|c| is(&c, &["Complete", "Completed", "Succeeded"])) {
+                return succeeded();
+            }
+            let failure = conditions.iter().find(|c| is(c, &["Failed"]))?;
+            failed(text(&failure["reason"]), text(&failure["message"]))
+        }
+    }
+}
+
+fn is_suspended(workload: &Workload, object: &Value) -> bool {
+    let kind = kinds::find(&workload.resource.api_version(), &workload.resource.kind);
+    match kind.map_or(Suspend::Never, |kind| kind.suspend) {
+        Suspend::Field(pointer) => object.pointer(pointer).and_then(Value::as_bool) == Some(true),
+        Suspend::Scale => object["spec"]["replicas"].as_u64() == Some(0),
+        Suspend::Annotation(key) => object["metadata"]["annotations"][key].is_string(),
+        Suspend::Never => false,
+    }
+}
+
+/// No pods: what the object's controller says about it.
+fn waiting(object: &Value) -> State {
+    let conditions = object["status"]["conditions"].as_array();
+    let complaint = conditions.into_iter().flatten().find(|condition| {
+        let words = text(&condition["reason"]);
+        ["Fail", "Error", "Invalid"].iter().any(|bad| words.contains(bad))
+    });
+    match complaint {
+        Some(condition) => {
+            State::because(Phase::Waiting, text(&condition["reason"]), text(&condition["message"]))
+        }
+        None => State::because(Phase::Waiting, "NoPods", "its controller has made no pods yet"),
+    }
+}
+
+fn ended_pods(workload: &Workload, ends: bool) -> State {
+    let failed = workload.pods.iter().find(|pod| text(&pod["status"]["phase"]) == "Failed");
+    match failed {
+        Some(pod) if workload.object.is_none() || workload.resource.kind == "Pod" => {
+            State::because(
+                Phase::Failed,
+                text(&pod["status"]["reason"]),
+                text(&pod["status"]["message"]),
+            )
+        }
+        // Its controller has not drawn the conclusion yet.
+        Some(_) => State::of(Phase::Running),
+        None if ends && workload.object.is_none() => State::of(Phase::Succeeded),
+        None => State::of(Phase::Running),
+    }
+}
+
+/// Why it waits: the PodGroup's last condition, else what the pods say.
+fn pending(workload: &Workload, live: &[&Value]) -> State {
+    let condition = workload.groups.iter().find_map(|group| {
+        let all = group["status"]["schedulingConditions"].as_array()?;
+        all.iter().rev().find(|c| {
+            text(&c["type"]) == "UnschedulableOnNodePool" && text(&c["status"]) != "False"
+        })
+    });
+    if let Some(condition) = condition {
+        let first = &condition["reasons"][0];
+        let reason = if text(&first["reason"]).is_empty() {
+            text(&condition["reason"])
+        } else {
+            text(&first["reason"])
+        };
+        let message = match text(&condition["message"]) {
+            "" => text(&first["message"]),
+            message => message,
+        };
+        return State::because(Phase::Pending, word(reason), message);
+    }
+    let unscheduled = live.iter().find_map(|pod| {
+        let all = pod["status"]["conditions"].as_array()?;
+        all.iter().find(|c| text(&c["type"]) == "PodScheduled" && text(&c["status"]) == "False")
+    });
+    match unscheduled {
+        Some(condition) => State::because(
+            Phase::Pending,
+            word(text(&condition["reason"])),
+            text(&condition["message"]),
+        ),
+        None if workload.groups.is_empty() => State::because(
+            Phase::Pending,
+            "NoPodGroup",
+            "the podgrouper has made no PodGroup for it yet",
+        ),
+        None => State::of(Phase::Pending),
+    }
+}
+
+/// The short word for a reason of the contract.
+fn word(reason: &str) -> &str {
+    match reason {
+        "Not enough resources for the workload" | "PodSchedulingErrors" | "Unschedulable" => {
+            "NoCapacity"
+        }
+        "QueueDoesNotExist" => "NoQueue",
+        "NonPreemptibleOverQuota" => "OverQuota",
+        "PreemptionDelayNotElapsed" => "PreemptionDelay",
+        other => other.split_whitespace().next().unwrap_or_default(),
+    }
+}
+
+fn starting(live: &[&Value]) -> State {
+    let trouble = live
+        .iter()
+        .flat_map(|pod| pod["status"]["containerStatuses"].as_array().into_iter().flatten());
+    let trouble = trouble.map(|container| &container["state"]["waiting"]).find(|waiting| {
+        !matches!(text(&waiting["reason"]), "" | "ContainerCreating" | "PodInitializing")
+    });
+    match trouble {
+        Some(waiting) => {
+            State::because(Phase::Starting, text(&waiting["reason"]), text(&waiting["message"]))
+        }
+        None => State::of(Phase::Starting),
+    }
+}
+
+/// Whether the pod has a node.
+pub(crate) fn is_bound(pod: &Value) -> bool {
+    !text(&pod["spec"]["nodeName"]).is_empty()
+}
+
+/// Whether the pod has ended.
+pub(super) fn is_over(pod: &Value) -> bool {
+    matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed")
+}
+
+/// Whether the pod runs, or has ended well.
+pub(super) fn is_ready(pod: &Value) -> bool {
+    matches!(text(&pod["status"]["phase"]), "Running" | "Succeeded")
+}

@@ -1,0 +1,390 @@
+//! Owners and other objects that rules read: read once, then kept right by metadata watches.
+//!
+//! A kind is watched from the first read of one of its objects on, by the resource version of that
+//! read, so that nothing is listed. Where a watch is not allowed an object is read again after
+//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::{StreamExt, TryStreamExt};
+use kube::Client;
+use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::discovery::{Scope, pinned_kind};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::object::{Gvk, Object};
+
+/// How old a read of an object may get whose kind cannot be watched.
+const UNWATCHED_AGE_MAX: Duration = Duration::from_secs(30);
+/// How often an object whose status the rule reads is read again at most.
+const STATUS_AGE_MIN: Duration = Duration::from_secs(1);
+/// Wait before a broken watch is started again.
+const WATCH_WAIT: Duration = Duration::from_secs(1);
+/// Wait before a watch that was refused is tried again.
+const REFUSED_WAIT: Duration = Duration::from_mins(1);
+
+/// Which object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjectKey {
+    pub(crate) gvk: Gvk,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// How much of an object a reader needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Its metadata.
+    Metadata,
+    /// All of it.
+    Whole,
+}
+
+/// What a read came to.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    Object(Arc<Object>),
+    Absent,
+    Forbidden(String),
+}
+
+#[derive(Debug)]
+struct Kind {
+    resource: ApiResource,
+    is_namespaced: bool,
+    /// Counts breaks in the watch: what was read before one may have changed unseen. 0: no watch.
+    epoch: AtomicU64,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    found: Found,
+    at: Instant,
+    epoch: u64,
+    is_stale: bool,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    metadata: Option<Known>,
+    whole: Option<Known>,
+}
+
+type Slot = Arc<tokio::sync::Mutex<Entry>>;
+
+/// The cache; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Cache {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    client: Client,
+    stop: CancellationToken,
+    kinds: Mutex<HashMap<Gvk, Arc<Kind>>>,
+    slots: Mutex<HashMap<ObjectKey, Slot>>,
+    changed: UnboundedSender<ObjectKey>,
+}
+
+/// Kinds that are too many to watch for the few that are read.
+fn is_unwatched(gvk: &Gvk) -> bool {
+    gvk.group.is_empty() && matches!(gvk.kind.as_str(), "Pod" | "ConfigMap")
+}
+
+/// Kinds whose rule reads the status.
+fn has_status_rule(gvk: &Gvk) -> bool {
+    gvk.group == "ray.io" && matches!(gvk.kind.as_str(), "RayJob" | "RayService")
+}
+
+impl Cache {
+    /// An empty cache; keys of objects that changed are sent to `changed`.
+    pub(crate) fn new(
+        client: Client,
+        stop: CancellationToken,
+        changed: UnboundedSender<ObjectKey>,
+    ) -> Self {
+        let shared =
+            Shared { client, stop, kinds: Mutex::default(), slots: Mutex::default(), changed };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Reads an object, from memory where that is still right.
+    pub(crate) async fn read(&self, key: &ObjectKey, part: Part) -> Result<Found, kube::Error> {
+        let kind = self.kind(&key.gvk).await?;
+        let slot = self.slot(key);
+        let mut entry = slot.lock().await;
+        let candidates = match part {
+            Part::Whole => [entry.whole.as_ref(), None],
+            Part::Metadata => [entry.metadata.as_ref(), entry.whole.as_ref()],
+        };
+        let right = |known: &&Known| Self::is_right(key, &kind, known);
+        if let Some(known) = candidates.into_iter().flatten().find(right) {
+            return Ok(known.found.clone());
+        }
+        let epoch = kind.epoch.load(Ordering::Acquire);
+        let found = self.fetch(key, &kind, part).await?;
+        if let Found::Object(object) = &found {
+            self.watch(&key.gvk, &kind, object.resource_version());
+        }
+        // A watch that this read started knows everything after it.
+        let epoch = if epoch == 0 { kind.epoch.load(Ordering::Acquire) } else { epoch };
+        let known = Known { found: found.clone(), at: Instant::now(), epoch, is_stale: false };
+        if matches!(found, Found::Absent) {
+            *entry = Entry::default();
+        } else {
+            if part == Part::Whole {
+                entry.whole = Some(known.clone());
+            }
+            entry.metadata = Some(known);
+        }
+        Ok(found)
+    }
+
+    /// Drops what is known of an object.
+    pub(crate) async fn forget(&self, key: &ObjectKey) {
+        *self.slot(key).lock().await = Entry::default();
+    }
+
+    /// The objects of a list, read now.
+    pub(crate) async fn list(
+        &self,
+        gvk: &Gvk,
+        namespace: &str,
+        selector: &str,
+    ) -> Result<Vec<Arc<Object>>, kube::Error> {
+        let kind = self.kind(gvk).await?;
+        let api = self.api(&kind, namespace);
+        let list = api.list(&ListParams::default().labels(selector)).await?;
+        Ok(list.items.into_iter().map(|item| Arc::new(to_object(gvk, item))).collect())
+    }
+
+    fn is_right(key: &ObjectKey, kind: &Kind, known: &Known) -> bool {
+        let age = known.at.elapsed();
+        if let Found::Forbidden(_) = known.found {
+            return age < UNWATCHED_AGE_MAX;
+        }
+        let epoch = kind.epoch.load(Ordering::Acquire);
+        if epoch == 0 || is_unwatched(&key.gvk) {
+            return age < UNWATCHED_AGE_MAX;
+        }
+        let is_current = known.epoch == epoch && !known.is_stale;
+        is_current || (has_status_rule(&key.gvk) && known.epoch == epoch && age < STATUS_AGE_MIN)
+    }
+
+    fn slot(&self, key: &ObjectKey) -> Slot {
+        let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry(key.clone()).or_default().clone()
+    }
+
+    async fn kind(&self, gvk: &Gvk) -> Result<Arc<Kind>, kube::Error> {
+        let known = {
+            let kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+            kinds.get(gvk).cloned()
+        };
+        if let Some(kind) = known {
+            return Ok(kind);
+        }
+        let wanted = GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
+        let (resource, capabilities) = pinned_kind(&self.shared.client, &wanted).await?;
+        let kind = Arc::new(Kind {
+            resource,
+            is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
+            epoch: AtomicU64::new(0),
+        });
+        let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(kinds.entry(gvk.clone()).or_insert(kind).clone())
+    }
+
+    fn api(&self, kind: &Kind, namespace: &str) -> Api<DynamicObject> {
+        let client = self.shared.client.clone();
+        if kind.is_namespaced && !namespace.is_empty() {
+            Api::namespaced_with(client, namespace, &kind.resource)
+        } else {
+            Api::all_with(client, &kind.resource)
+        }
+    }
+
+    async fn fetch(&self, key: &ObjectKey, kind: &Kind, part: Part) -> Result<Found, kube::Error> {
+        let api = self.api(kind, &key.namespace);
+        let object = match part {
+            Part::Metadata => {
+                api.get_metadata(&key.name).await.map(|found| metadata_object(&key.gvk, &found))
+            }
+            Part::Whole => api.get(&key.name).await.map(|found| to_object(&key.gvk, found)),
+        };
+        match object {
+            Ok(object) => Ok(Found::Object(Arc::new(object))),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(Found::Absent),
+            Err(kube::Error::Api(status)) if status.code == 403 => {
+                Ok(Found::Forbidden(status.message.clone()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Starts the watch of a kind, once.
+    fn watch(&self, gvk: &Gvk, kind: &Arc<Kind>, resource_version: &str) {
+        if is_unwatched(gvk)
+            || kind.epoch.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err()
+        {
+            return;
+        }
+        let (cache, gvk, kind) = (self.clone(), gvk.clone(), kind.clone());
+        let start = resource_version.to_owned();
+        tokio::spawn(async move {
+            let stop = cache.shared.stop.clone();
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = cache.follow(&gvk, &kind, start) => {}
+            }
+        });
+    }
+
+    async fn follow(&self, gvk: &Gvk, kind: &Kind, mut version: String) {
+        loop {
+            let result = self.follow_once(gvk, kind, &mut version).await;
+            let wait = match result {
+                // The server ends every watch after some minutes; the next goes on where it ended.
+                Ok(()) => continue,
+                Err(kube::Error::Api(status)) if status.code == 403 => {
+                    kind.epoch.store(0, Ordering::Release);
+                    tracing::info!(kind = %gvk, "not allowed to watch; reading again instead");
+                    REFUSED_WAIT
+                }
+                Err(error) => {
+                    tracing::debug!(kind = %gvk, %error, "watch broke off");
+                    WATCH_WAIT
+                }
+            };
+            tokio::time::sleep(wait).await;
+            match self.api(kind, "").list_metadata(&ListParams::default().limit(1)).await {
+                Ok(list) => {
+                    version = list.metadata.resource_version.unwrap_or_default();
+                    kind.epoch.fetch_add(1, Ordering::AcqRel);
+                    self.announce_all(gvk);
+                }
+                Err(error) => tracing::debug!(kind = %gvk, %error, "failed to restart a watch"),
+            }
+        }
+    }
+
+    async fn follow_once(
+        &self,
+        gvk: &Gvk,
+        kind: &Kind,
+        version: &mut String,
+    ) -> Result<(), kube::Error> {
+        let api = self.api(kind, "");
+        let mut events = api.watch_metadata(&WatchParams::default(), version).await?.boxed();
+        while let Some(event) = events.try_next().await? {
+            match event {
+                WatchEvent::Added(found) | WatchEvent::Modified(found) => {
+                    advance(version, &found);
+                    self.changed(gvk, &metadata_object(gvk, &found)).await;
+                }
+                WatchEvent::Deleted(found) => {
+                    advance(version, &found);
+                    self.gone(gvk, &metadata_object(gvk, &found)).await;
+                }
+                WatchEvent::Bookmark(mark) => *version = mark.metadata.resource_version,
+                WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
+            }
+        }
+        Ok(())
+    }
+
+    fn known_slot(&self, gvk: &Gvk, object: &Object) -> Option<(ObjectKey, Slot)> {
+        let key = ObjectKey {
+            gvk: gvk.clone(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        };
+        let slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.get(&key)?.clone();
+        Some((key, slot))
+    }
+
+    async fn changed(&self, gvk: &Gvk, object: &Object) {
+        let Some((key, slot)) = self.known_slot(gvk, object) else { return };
+        let mut entry = slot.lock().await;
+        let mut is_news = false;
+        for known in entry_parts(&mut entry) {
+            let Found::Object(stored) = &known.found else {
+                known.is_stale = true;
+                continue;
+            };
+            let is_same = stored.resource_version() == object.resource_version()
+                || (!has_status_rule(gvk) && digest(stored) == digest(object));
+            is_news |= !is_same;
+            known.is_stale |= !is_same;
+        }
+        drop(entry);
+        if is_news {
+            self.announce(key);
+        }
+    }
+
+    async fn gone(&self, gvk: &Gvk, object: &Object) {
+        let Some((key, slot)) = self.known_slot(gvk, object) else { return };
+        *slot.lock().await = Entry::default();
+        let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.remove(&key);
+    }
+
+    fn announce(&self, key: ObjectKey) {
+        // Nobody listens any more when the process stops.
+        let _ = self.shared.changed.send(key);
+    }
+
+    fn announce_all(&self, gvk: &Gvk) {
+        let keys: Vec<ObjectKey> = {
+            let slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.keys().filter(|key| key.gvk == *gvk).cloned().collect()
+        };
+        for key in keys {
+            self.announce(key);
+        }
+    }
+}
+
+fn entry_parts(entry: &mut Entry) -> impl Iterator<Item = &mut Known> {
+    [entry.metadata.as_mut(), entry.whole.as_mut()].into_iter().flatten()
+}
+
+/// What of an object's metadata a rule can tell from another version of it.
+fn digest(object: &Object) -> [&Value; 6] {
+    let meta = &object.value()["metadata"];
+    ["uid", "generation", "labels", "annotations", "ownerReferences", "deletionTimestamp"]
+        .map(|key| &meta[key])
+}
+
+fn metadata_object(gvk: &Gvk, found: &PartialObjectMeta<DynamicObject>) -> Object {
+    let mut metadata = found.metadata.clone();
+    metadata.managed_fields = None;
+    Object::new(json!({
+        "apiVersion": gvk.api_version(), "kind": gvk.kind, "metadata": metadata,
+    }))
+}
+
+/// An object as JSON, without the bookkeeping of server-side apply.
+pub(crate) fn to_object(gvk: &Gvk, mut found: DynamicObject) -> Object {
+    found.metadata.managed_fields = None;
+    let Value::Object(mut table) = found.data else { return Object::default() };
+    table.insert("apiVersion".to_owned(), json!(gvk.api_version()));
+    table.insert("kind".to_owned(), json!(gvk.kind));
+    table.insert("metadata".to_owned(), json!(found.metadata));
+    Object::new(Value::Object(table))
+}
+
+fn advance(version: &mut String, found: &PartialObjectMeta<DynamicObject>) {
+    if let Some(text) = &found.metadata.resource_version {
+        text.clone_into(version);
+    }
+}

@@ -1,0 +1,27 @@
+//! What ends the process.
+
+/// Why the podgrouper could not start or had to stop.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An address to serve on is taken or malformed.
+    #[error("failed to listen on {address}")]
+    Listen {
+        /// The address as the flag has it.
+        address: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The Lease went to another holder or could not be renewed in time.
+    #[error("failed to keep the lease {0}: another instance leads now")]
+    LeaseLost(String),
+    /// The kubeconfig or the in-cluster configuration is of no use.
+    #[error("failed to find the API server: {0}")]
+    Config(String),
+    /// The API server refused or did not answer.
+    #[error("failed to talk to the API server")]
+    Api(#[from] kube::Error),
+    /// A flag has a value that is none.
+    #[error("{0}")]
+    Flag(String),
+}

@@ -1,0 +1,113 @@
+//! The watches: pods, `PodGroups` and priority classes into the store, and their keys into the queue.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use kube::Client;
+use kube::api::{Api, DynamicObject};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::runtime::{WatchStreamExt, watcher};
+use serde_json::Value;
+
+use crate::cache::to_object;
+use crate::object::{Gvk, Object};
+
+/// What happened to the objects of a kind.
+pub(crate) enum Change {
+    /// An object is new or changed.
+    Set(Arc<Object>),
+    /// An object is gone.
+    Gone(Arc<Object>),
+    /// A list starts: what does not come before [`Change::ListEnd`] is gone.
+    ListStart,
+    /// The list is complete.
+    ListEnd,
+}
+
+/// What to follow.
+pub(crate) struct Selection {
+    pub(crate) gvk: Gvk,
+    pub(crate) fields: String,
+    pub(crate) labels: String,
+}
+
+impl Selection {
+    pub(crate) fn of(api_version: &str, kind: &str) -> Self {
+        Self { gvk: Gvk::new(api_version, kind), fields: String::new(), labels: String::new() }
+    }
+}
+
+/// Follows a kind until the task is dropped; relists after 410 and waits between failures.
+pub(crate) async fn follow(client: Client, selection: Selection, mut on: impl FnMut(Change)) {
+    let gvk = &selection.gvk;
+    let resource =
+        ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
+    let api: Api<DynamicObject> = Api::all_with(client, &resource);
+    let config = watcher::Config::default().fields(&selection.fields).labels(&selection.labels);
+    let mut events = watcher(api, config).default_backoff().boxed();
+    let mut last_error = String::new();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(watcher::Event::Init) => on(Change::ListStart),
+            Ok(watcher::Event::InitDone) => {
+                last_error.clear();
+                on(Change::ListEnd);
+            }
+            Ok(watcher::Event::InitApply(found) | watcher::Event::Apply(found)) => {
+                on(Change::Set(Arc::new(to_object(gvk, found))));
+            }
+            Ok(watcher::Event::Delete(found)) => on(Change::Gone(Arc::new(to_object(gvk, found)))),
+            Err(error) => {
+                // A missing right or CRD stays so for a while: say it once.
+                let text = error.to_string();
+                if text != last_error {
+                    tracing::warn!(kind = %gvk, error = %text, "failed to watch; trying again");
+                    last_error = text;
+                }
+            }
+        }
+    }
+}
+
+/// Keys seen in a list, to find those that went away unseen.
+#[derive(Debug)]
+pub(crate) struct Listing<K> {
+    seen: Option<HashSet<K>>,
+}
+
+impl<K: Eq + std::hash::Hash> Listing<K> {
+    pub(crate) fn new() -> Self {
+        Self { seen: None }
+    }
+
+    pub(crate) fn start(&mut self) {
+        self.seen = Some(HashSet::new());
+    }
+
+    pub(crate) fn see(&mut self, key: K) {
+        if let Some(seen) = &mut self.seen {
+            seen.insert(key);
+        }
+    }
+
+    /// Ends the list; the known keys that it did not name are gone.
+    pub(crate) fn end(&mut self, known: Vec<K>) -> Vec<K> {
+        let seen = self.seen.take().unwrap_or_default();
+        known.into_iter().filter(|key| !seen.contains(key)).collect()
+    }
+}
+
+/// Whether `spec` and metadata of two versions of an object are the same.
+pub(crate) fn is_same_but_status(left: &Object, right: &Object) -> bool {
+    let pick = |object: &Object| -> [Value; 4] {
+        let value = object.value();
+        [
+            value["spec"].clone(),
+            value["metadata"]["labels"].clone(),
+            value["metadata"]["annotations"].clone(),
+            value["metadata"]["ownerReferences"].clone(),
+        ]
+    };
+    pick(left) == pick(right)
+}

@@ -1,0 +1,434 @@
+//! One pod: find its `PodGroup`, write it, mark the pod (`spec/podgrouper.md` 3).
+
+use crate::object::POD_GROUP_API_VERSION;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use kube::Client;
+use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::Value;
+
+use crate::cache::{Cache, Found, ObjectKey, Part, to_object};
+use crate::desired::Desired;
+use crate::events::{Recorder, Subject};
+use crate::facts::{Answer, Facts, Read, Stop};
+use crate::group::{Case, group};
+use crate::kinds;
+use crate::mark::mark;
+use crate::merge::{Write, merge};
+use crate::object::{Gvk, Object};
+use crate::pod::Pod;
+use crate::settings::Settings;
+use crate::store::{Key, Store};
+use crate::walk::walk;
+use kai_api::names;
+
+/// A rule asks for a handful of facts; more than this is a loop.
+const READS_MAX: usize = 1_000;
+/// How long a list of Kartas holds, and how long their absence does.
+const KARTA_AGE_MAX: Duration = Duration::from_secs(10);
+const NO_KARTA_AGE_MAX: Duration = Duration::from_mins(1);
+const WARNING: &str = names::event::POD_GROUPER_WARNING;
+
+/// Why a round on a pod did not end well.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Somebody wrote in between: try again, and tell nobody.
+    Conflict,
+    /// The workload's controller is not that far yet: try again, and tell only if it lasts.
+    Early(String),
+    /// Something is wrong: try again, and tell.
+    Wrong(String),
+}
+
+/// The labels of a list.
+type Labels = Vec<(String, String)>;
+
+/// Reads and writes of the reconciler; shared by its workers.
+pub(crate) struct Reconciler {
+    pub(crate) client: Client,
+    pub(crate) settings: Settings,
+    pub(crate) namespace_labels: Vec<(String, String)>,
+    pub(crate) store: Arc<Store>,
+    pub(crate) cache: Cache,
+    pub(crate) recorder: Recorder,
+    pub(crate) dependents: Dependents,
+    /// One writer a `PodGroup` at a time, so that a gang's first pods make it once.
+    group_locks: Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>,
+    kartas: Mutex<HashMap<Labels, (tokio::time::Instant, Answer)>>,
+    told: Mutex<HashSet<(Key, String)>>,
+}
+
+/// Which pods were grouped by what an object said.
+#[derive(Debug, Default)]
+pub(crate) struct Dependents {
+    rows: Mutex<HashMap<ObjectKey, BTreeSet<Key>>>,
+}
+
+impl Dependents {
+    fn add(&self, object: &ObjectKey, pod: &Key) {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        match rows.get_mut(object) {
+            Some(pods) => pods.insert(pod.clone()),
+            None => rows.entry(object.clone()).or_default().insert(pod.clone()),
+        };
+    }
+
+    /// The pods to look at again when an object changed; those that are gone are dropped.
+    pub(crate) fn of(&self, object: &ObjectKey, store: &Store) -> Vec<Key> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(pods) = rows.get_mut(object) else { return Vec::new() };
+        pods.retain(|pod| store.pod(pod).is_some());
+        let pods: Vec<Key> = pods.iter().cloned().collect();
+        if pods.is_empty() {
+            rows.remove(object);
+        }
+        pods
+    }
+}
+
+impl Reconciler {
+    pub(crate) fn new(
+        client: Client,
+        settings: Settings,
+        namespace_labels: Vec<(String, String)>,
+        store: Arc<Store>,
+        cache: Cache,
+    ) -> Self {
+        Self {
+            recorder: Recorder::new(client.clone()),
+            client,
+            settings,
+            namespace_labels,
+            store,
+            cache,
+            dependents: Dependents::default(),
+            group_locks: Mutex::default(),
+            kartas: Mutex::default(),
+            told: Mutex::default(),
+        }
+    }
+
+    /// One round on a pod.
+    pub(crate) async fn reconcile(&self, key: &Key) -> Result<(), Failure> {
+        let Some(pod) = self.store.pod(key) else { return Ok(()) };
+        let has_own_group =
+            pod.owners.is_empty() && pod.annotation(names::annotation::POD_GROUP).is_some();
+        let is_skipped = pod.annotation(names::annotation::SKIP_PODGROUPER) == Some("true");
+        if is_skipped || has_own_group || !self.is_selected(&pod).await? {
+            return Ok(());
+        }
+        let result = self.group_pod(key, &pod).await;
+        if pod.terminating && matches!(result, Err(Failure::Wrong(_) | Failure::Early(_))) {
+            return Ok(());
+        }
+        result
+    }
+
+    async fn is_selected(&self, pod: &Pod) -> Result<bool, Failure> {
+        if self.namespace_labels.is_empty() {
+            return Ok(true);
+        }
+        let key = ObjectKey {
+            gvk: Gvk::new("v1", "Namespace"),
+            namespace: String::new(),
+            name: pod.namespace.clone(),
+        };
+        let found = self.cache.read(&key, Part::Metadata).await.map_err(|error| wrong(&error))?;
+        let Found::Object(namespace) = found else { return Ok(false) };
+        let has = |(key, value): &(String, String)| namespace.label(key) == Some(value.as_str());
+        Ok(self.namespace_labels.iter().all(has))
+    }
+
+    async fn group_pod(&self, key: &Key, pod: &Arc<Pod>) -> Result<(), Failure> {
+        let walk = walk(&self.cache, &self.store, pod)
+            .await
+            .map_err(|error| Failure::Wrong(error.to_string()))?;
+        for object in &walk.keys {
+            self.dependents.add(object, key);
+        }
+        let is_skipped = |owner: &Arc<Object>| {
+            owner.annotation(names::annotation::SKIP_PODGROUPER) == Some("true")
+        };
+        if walk.owners.iter().any(is_skipped) {
+            return Ok(());
+        }
+        let top = self.top(pod, walk.owners.last()).await?;
+        let desired = self.desired(key, pod, &top, &walk.owners).await?;
+        for note in &desired.notes {
+            tracing::debug!(pod = %key, "{note}");
+        }
+        self.write_group(&desired).await?;
+        self.tell_foreign(pod, &desired).await;
+        self.mark_pod(pod, &desired).await
+    }
+
+    /// The top owner in full.
+    async fn top(&self, pod: &Pod, top: Option<&Arc<Object>>) -> Result<Arc<Object>, Failure> {
+        let Some(top) = top else { return Ok(Arc::new(pod.to_object())) };
+        let owner = top.reference();
+        let read = Read::get(&owner.api_version, &owner.kind, &pod.namespace, &owner.name);
+        match self.answer(&read, None).await? {
+            Answer::Found(object) => Ok(object),
+            Answer::Absent | Answer::List(_) => Err(Failure::Wrong(format!(
+                "failed to read {} {}/{}: it does not exist",
+                owner.kind, pod.namespace, owner.name
+            ))),
+            Answer::Failed(why) => Err(Failure::Wrong(why)),
+        }
+    }
+
+    async fn desired(
+        &self,
+        key: &Key,
+        pod: &Arc<Pod>,
+        top: &Object,
+        owners: &[Arc<Object>],
+    ) -> Result<Desired, Failure> {
+        let mut facts = Facts::default();
+        for _ in 0..READS_MAX {
+            let case = Case {
+                pod,
+                top,
+                owners,
+                table: kinds::TABLE,
+                settings: &self.settings,
+                facts: &facts,
+            };
+            match group(&case) {
+                Ok(desired) => return Ok(desired),
+                Err(Stop::Bad(why)) => return Err(Failure::Wrong(why)),
+                Err(Stop::Early(why)) => return Err(Failure::Early(why)),
+                Err(Stop::Need(read)) => {
+                    let answer = self.answer(&read, Some(key)).await?;
+                    facts.add(read, answer);
+                }
+            }
+        }
+        Err(Failure::Wrong("the workload's rule reads without end".to_owned()))
+    }
+
+    /// Answers a read from what is stored, from the cache, or from the API server.
+    async fn answer(&self, read: &Read, pod: Option<&Key>) -> Result<Answer, Failure> {
+        match read {
+            Read::Get { api_version, kind, namespace, name } => {
+                let stored = match (api_version.as_str(), kind.as_str()) {
+                    (POD_GROUP_API_VERSION, "PodGroup") => {
+                        self.store.group(&Key::new(namespace, name))
+                    }
+                    ("scheduling.k8s.io/v1", "PriorityClass") => self.store.class(name),
+                    ("v1", "Pod") => {
+                        let stored = self.store.pod(&Key::new(namespace, name));
+                        match stored {
+                            Some(stored) => Some(Arc::new(stored.to_object())),
+                            None if self.settings.is_peer() => None,
+                            None => return self.read(read_key(read), pod).await,
+                        }
+                    }
+                    _ => return self.read(read_key(read), pod).await,
+                };
+                Ok(stored.map_or(Answer::Absent, Answer::Found))
+            }
+            Read::List { api_version, kind, namespace, prefix, labels } => {
+                match (api_version.as_str(), kind.as_str()) {
+                    (POD_GROUP_API_VERSION, "PodGroup") => {
+                        Ok(Answer::List(self.store.groups_with(namespace, prefix)))
+                    }
+                    ("v1", "Pod") => {
+                        let pods = self.store.pods_with(namespace, labels);
+                        let objects = pods.iter().map(|pod| Arc::new(pod.to_object()));
+                        Ok(Answer::List(objects.collect()))
+                    }
+                    _ => Ok(self.kartas(&Gvk::new(api_version, kind), namespace, labels).await),
+                }
+            }
+        }
+    }
+
+    async fn read(&self, key: Option<ObjectKey>, pod: Option<&Key>) -> Result<Answer, Failure> {
+        let Some(key) = key else { return Ok(Answer::Absent) };
+        if let Some(pod) = pod {
+            self.dependents.add(&key, pod);
+        }
+        match self.cache.read(&key, Part::Whole).await {
+            Ok(Found::Object(object)) => Ok(Answer::Found(object)),
+            Ok(Found::Absent) | Err(kube::Error::Discovery(_)) => Ok(Answer::Absent),
+            Ok(Found::Forbidden(why)) => Ok(Answer::Failed(why)),
+            Err(error) => Err(wrong(&error)),
+        }
+    }
+
+    async fn kartas(&self, gvk: &Gvk, namespace: &str, labels: &[(String, String)]) -> Answer {
+        let known = {
+            let kartas = self.kartas.lock().unwrap_or_else(PoisonError::into_inner);
+            kartas.get(labels).cloned()
+        };
+        if let Some((at, answer)) = known {
+            let age_max = match answer {
+                Answer::List(_) => KARTA_AGE_MAX,
+                Answer::Absent | Answer::Found(_) | Answer::Failed(_) => NO_KARTA_AGE_MAX,
+            };
+            if at.elapsed() < age_max {
+                return answer;
+            }
+        }
+        let pairs: Vec<String> =
+            labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let answer = match self.cache.list(gvk, namespace, &pairs.join(",")).await {
+            Ok(list) => Answer::List(list),
+            Err(error) => Answer::Failed(error.to_string()),
+        };
+        let mut kartas = self.kartas.lock().unwrap_or_else(PoisonError::into_inner);
+        kartas.insert(labels.to_vec(), (tokio::time::Instant::now(), answer.clone()));
+        answer
+    }
+
+    async fn write_group(&self, desired: &Desired) -> Result<(), Failure> {
+        let key = Key::new(&desired.namespace, &desired.name);
+        let lock = {
+            let mut locks = self.group_locks.lock().unwrap_or_else(PoisonError::into_inner);
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+            locks.entry(key.clone()).or_default().clone()
+        };
+        let _held = lock.lock().await;
+        let stored = self.store.group(&key);
+        let api = self.groups(&desired.namespace);
+        let written = match merge(desired, stored.as_deref(), &self.settings) {
+            Write::Nothing => return Ok(()),
+            Write::Create(object) => match serde_json::from_value(object) {
+                Ok(object) => api.create(&PostParams::default(), &object).await,
+                Err(error) => return Err(Failure::Wrong(error.to_string())),
+            },
+            Write::Patch(patch) => {
+                api.patch(&desired.name, &PatchParams::default(), &Patch::Merge(&patch)).await
+            }
+        };
+        match written {
+            Ok(written) => {
+                let object = to_object(&pod_group_gvk(), written);
+                self.store.set_group(&key, Some(Arc::new(object)));
+                Ok(())
+            }
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                // Another instance made or changed it: what is there now is the base of the next
+                // round, whenever the watch comes.
+                if let Ok(Some(found)) = api.get_opt(&desired.name).await {
+                    let object = to_object(&pod_group_gvk(), found);
+                    self.store.set_group(&key, Some(Arc::new(object)));
+                }
+                Err(Failure::Conflict)
+            }
+            Err(kube::Error::Api(status)) if status.code == 404 && stored.is_some() => {
+                self.store.set_group(&key, None);
+                Err(Failure::Conflict)
+            }
+            Err(error) => {
+                Err(Failure::Wrong(format!("failed to write PodGroup {key}: {}", text(&error))))
+            }
+        }
+    }
+
+    async fn mark_pod(&self, pod: &Arc<Pod>, desired: &Desired) -> Result<(), Failure> {
+        let Some(patch) = mark(pod, desired, &self.settings) else { return Ok(()) };
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"));
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &pod.namespace, &resource);
+        let patched =
+            api.patch_metadata(&pod.name, &PatchParams::default(), &Patch::Merge(&patch)).await;
+        match patched {
+            Ok(_) => {
+                self.note_marks(pod, &patch);
+                Ok(())
+            }
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            // Another pod of the name: its own event comes.
+            Err(kube::Error::Api(status))
+                if matches!(status.code, 409 | 422) && status.message.contains("uid") =>
+            {
+                Ok(())
+            }
+            Err(kube::Error::Api(status)) if status.code == 409 => Err(Failure::Conflict),
+            Err(error) => Err(Failure::Wrong(format!(
+                "failed to mark pod {}/{}: {}",
+                pod.namespace,
+                pod.name,
+                text(&error)
+            ))),
+        }
+    }
+
+    /// Keeps the marks that were just written, if the pod is still the one they were written for.
+    fn note_marks(&self, pod: &Arc<Pod>, patch: &Value) {
+        let key = Key::new(&pod.namespace, &pod.name);
+        if self.store.pod(&key).is_none_or(|stored| !Arc::ptr_eq(&stored, pod)) {
+            return;
+        }
+        let mut marked = Pod::clone(pod);
+        let tables = [("labels", &mut marked.labels), ("annotations", &mut marked.annotations)];
+        for (name, table) in tables {
+            for (key, value) in patch["metadata"][name].as_object().into_iter().flatten() {
+                match value.as_str() {
+                    Some(text) => table.insert(key.clone(), text.to_owned()),
+                    None => table.remove(key),
+                };
+            }
+        }
+        self.store.set_pod(&key, Some(&Arc::new(marked)));
+    }
+
+    /// Says once per `PodGroup` that part of its gang runs under another scheduler.
+    async fn tell_foreign(&self, pod: &Pod, desired: &Desired) {
+        let Some(text) = &desired.foreign else { return };
+        let row = (Key::new(&desired.namespace, &desired.name), text.clone());
+        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(row);
+        if is_new {
+            self.warn(pod, text).await;
+        }
+    }
+
+    /// A `PodGrouperWarning` on the pod.
+    pub(crate) async fn warn(&self, pod: &Pod, message: &str) {
+        let subject = Subject {
+            api_version: "v1",
+            kind: "Pod",
+            namespace: &pod.namespace,
+            name: &pod.name,
+            uid: &pod.uid,
+        };
+        self.recorder.warn(&subject, WARNING, message).await;
+    }
+
+    fn groups(&self, namespace: &str) -> Api<DynamicObject> {
+        let gvk = GroupVersionKind::gvk("scheduling.run.ai", "v2alpha2", "PodGroup");
+        Api::namespaced_with(self.client.clone(), namespace, &ApiResource::from_gvk(&gvk))
+    }
+}
+
+pub(crate) fn pod_group_gvk() -> Gvk {
+    Gvk::new(POD_GROUP_API_VERSION, "PodGroup")
+}
+
+fn read_key(read: &Read) -> Option<ObjectKey> {
+    match read {
+        Read::Get { api_version, kind, namespace, name } => Some(ObjectKey {
+            gvk: Gvk::new(api_version, kind),
+            namespace: namespace.clone(),
+            name: name.clone(),
+        }),
+        Read::List { .. } => None,
+    }
+}
+
+fn wrong(error: &kube::Error) -> Failure {
+    Failure::Wrong(text(error))
+}
+
+/// The API server's own words, where there are some.
+fn text(error: &kube::Error) -> String {
+    if let kube::Error::Api(status) = error {
+        return status.message.clone();
+    }
+    error.to_string()
+}

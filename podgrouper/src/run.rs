@@ -1,0 +1,302 @@
+//! The daemon: watches in, queue, workers out.
+
+use crate::object::POD_GROUP_API_VERSION;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use prometheus_client::registry::Registry;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{Args, selector};
+use crate::cache::Cache;
+use crate::error::Error;
+use crate::follow::{Change, Listing, Selection, follow, is_same_but_status};
+use crate::lease::Candidate;
+use crate::pod::Pod;
+use crate::queue::Queue;
+use crate::reconcile::{Failure, Reconciler};
+use crate::serve::{self, Ready};
+use crate::status::{Controller, Dirty, QueueMetrics, Usage, parse_labels};
+use crate::store::{Key, Store, group_of};
+use kai_api::names;
+
+const LEASE: &str = names::lease::PODGROUPER;
+/// How long a workload's controller may take before its pods say what they wait for.
+const EARLY_MAX: Duration = Duration::from_mins(1);
+/// Reads that fill the store before the first pod is looked at.
+const LISTS: usize = 3;
+
+/// Runs the podgrouper until `stop`, or until it may not go on.
+///
+/// Serves health and metrics where the flags say so, waits for the Lease if asked to, and then
+/// groups every pod of the scheduler. Restartable: all state is in the API.
+///
+/// # Errors
+/// When an address cannot be served on, and when the Lease is lost.
+pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<(), Error> {
+    for flag in args.idle_flags() {
+        tracing::info!(flag, "accepted; it has nothing to do here");
+    }
+    // Everything below ends with this run, however it ends.
+    let work = stop.child_token();
+    let _end = work.clone().drop_guard();
+    let ready = Ready::default();
+    let extra =
+        parse_labels(&args.queue_label_to_metric_label, &args.queue_label_to_default_metric_value);
+    let queue_metrics = Arc::new(QueueMetrics::new(&args.metrics_namespace, extra));
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(queue_metrics.clone()));
+    let health =
+        serve::health(&args.health_probe_bind_address, ready.clone(), work.clone()).await?;
+    let metrics =
+        serve::metrics(&args.metrics_bind_address, Arc::new(registry), work.clone()).await?;
+    tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
+    if !args.leader_elect {
+        return lead(&args, client, queue_metrics, ready, work).await;
+    }
+    let mut candidate = Candidate::new(client.clone(), LEASE);
+    // A follower is ready: it could take over at once.
+    ready.set();
+    tokio::select! {
+        () = work.cancelled() => return Ok(()),
+        () = candidate.acquire() => tracing::info!(lease = LEASE, "leading"),
+    }
+    let result = tokio::select! {
+        result = lead(&args, client, queue_metrics, ready, work.clone()) => result,
+        () = candidate.hold() => Err(Error::LeaseLost(LEASE.to_owned())),
+    };
+    candidate.release().await;
+    result
+}
+
+/// The controllers, until the token ends them.
+async fn lead(
+    args: &Args,
+    client: Client,
+    metrics: Arc<QueueMetrics>,
+    ready: Ready,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let sink = Sink {
+        store: Arc::new(Store::default()),
+        queue: Arc::new(Queue::new()),
+        dirty: Arc::new(Dirty::default()),
+        listed: Arc::new(watch::channel(0).0),
+    };
+    let (store, queue) = (sink.store.clone(), sink.queue.clone());
+    let (changed, mut changes) = mpsc::unbounded_channel();
+    let cache = Cache::new(client.clone(), stop.clone(), changed);
+    let reconciler = Arc::new(Reconciler::new(
+        client.clone(),
+        args.settings(),
+        selector(&args.namespace_label_selector),
+        store.clone(),
+        cache.clone(),
+    ));
+    let mut lists = sink.listed.subscribe();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(follow_pods(args, client.clone(), sink.clone()));
+    tasks.spawn(follow_groups(client.clone(), sink.clone()));
+    tasks.spawn(follow_classes(client.clone(), sink.clone()));
+    // Beside the peer, which has controllers of its own for statuses, ours keep out.
+    let has_status = !reconciler.settings.is_peer();
+    if has_status {
+        tasks.spawn(follow_queues(client.clone(), sink.clone()));
+    }
+    {
+        let (reconciler, store, queue) = (reconciler.clone(), store.clone(), queue.clone());
+        tasks.spawn(async move {
+            while let Some(object) = changes.recv().await {
+                for key in reconciler.dependents.of(&object, &store) {
+                    queue.add(key);
+                }
+            }
+        });
+    }
+    tokio::select! {
+        () = stop.cancelled() => return Ok(()),
+        _ = lists.wait_for(|count| *count >= LISTS) => {}
+    }
+    ready.set();
+    if has_status {
+        let controller = Controller::new(client, store, cache, sink.dirty.clone(), metrics);
+        tasks.spawn(controller.run());
+    }
+    for _ in 0..args.max_concurrent_reconciles.max(1) {
+        tasks.spawn(work(reconciler.clone(), queue.clone()));
+    }
+    stop.cancelled().await;
+    Ok(())
+}
+
+async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>) {
+    loop {
+        let key = queue.take().await;
+        match reconciler.reconcile(&key).await {
+            Ok(()) => queue.done(&key),
+            Err(failure) => fail(&reconciler, &queue, &key, failure).await,
+        }
+    }
+}
+
+async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: Failure) {
+    let lasted = queue.failed(key);
+    let why = match failure {
+        Failure::Conflict => return,
+        Failure::Early(why) if lasted < EARLY_MAX && !reconciler.settings.is_peer() => {
+            tracing::debug!(pod = %key, "{why}; waiting for the workload's controller");
+            return;
+        }
+        Failure::Early(why) | Failure::Wrong(why) => why,
+    };
+    tracing::warn!(pod = %key, "failed to group: {why}");
+    if let Some(pod) = reconciler.store.pod(key) {
+        reconciler.warn(&pod, &why).await;
+    }
+}
+
+/// Where the watches deliver to.
+#[derive(Clone)]
+struct Sink {
+    store: Arc<Store>,
+    queue: Arc<Queue<Key>>,
+    dirty: Arc<Dirty>,
+    /// How many lists are complete.
+    listed: Arc<watch::Sender<usize>>,
+}
+
+impl Sink {
+    /// Counts a complete list, the first time.
+    fn count(&self, is_counted: &mut bool) {
+        if !std::mem::replace(is_counted, true) {
+            self.listed.send_modify(|count| *count += 1);
+        }
+    }
+
+    fn pod_gone(&self, key: &Key) {
+        if let Some(group) = self.store.set_pod(key, None).and_then(|pod| group_of(key, &pod)) {
+            self.dirty.group(group);
+        }
+    }
+
+    fn requeue_members(&self, group: &Key) {
+        for pod in self.store.members(group) {
+            self.queue.add(pod);
+        }
+    }
+
+    fn group_gone(&self, key: &Key) {
+        self.store.set_group(key, None);
+        self.dirty.group(key.clone());
+        self.requeue_members(key);
+    }
+}
+
+fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = ()> + use<> {
+    let labels: Vec<String> = selector(&args.pod_label_selector)
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let selection = Selection {
+        fields: format!("spec.schedulerName={}", args.scheduler_name),
+        labels: labels.join(","),
+        ..Selection::of("v1", "Pod")
+    };
+    let mut listing = Listing::new();
+    let mut is_counted = false;
+    follow(client, selection, move |change| match change {
+        Change::ListStart => listing.start(),
+        Change::Set(object) => {
+            let key = Key::new(object.namespace(), object.name());
+            listing.see(key.clone());
+            let pod = Arc::new(Pod::from_value(object.value()));
+            let before = sink.store.set_pod(&key, Some(&pod));
+            sink.store.set_usage(&key, Usage::of(object.value()));
+            for pod in before.iter().chain([&pod]) {
+                if let Some(group) = group_of(&key, pod) {
+                    sink.dirty.group(group);
+                }
+            }
+            sink.queue.add(key);
+        }
+        Change::Gone(object) => sink.pod_gone(&Key::new(object.namespace(), object.name())),
+        Change::ListEnd => {
+            for key in listing.end(sink.store.pod_keys()) {
+                sink.pod_gone(&key);
+            }
+            sink.count(&mut is_counted);
+        }
+    })
+}
+
+/// `PodGroup`s into the store. One that somebody else changed or deleted is put right by its pods.
+fn follow_groups(client: Client, sink: Sink) -> impl Future<Output = ()> {
+    let mut listing = Listing::new();
+    let mut is_counted = false;
+    follow(client, Selection::of(POD_GROUP_API_VERSION, "PodGroup"), move |change| match change {
+        Change::ListStart => listing.start(),
+        Change::Set(object) => {
+            let key = Key::new(object.namespace(), object.name());
+            listing.see(key.clone());
+            let stored = sink.store.group(&key);
+            let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
+            sink.store.set_group(&key, Some(object));
+            sink.dirty.group(key.clone());
+            if is_news {
+                sink.requeue_members(&key);
+            }
+        }
+        Change::Gone(object) => sink.group_gone(&Key::new(object.namespace(), object.name())),
+        Change::ListEnd => {
+            for key in listing.end(sink.store.group_keys()) {
+                sink.group_gone(&key);
+            }
+            sink.count(&mut is_counted);
+        }
+    })
+}
+
+fn follow_classes(client: Client, sink: Sink) -> impl Future<Output = ()> {
+    let mut listing = Listing::new();
+    let mut is_counted = false;
+    let selection = Selection::of("scheduling.k8s.io/v1", "PriorityClass");
+    follow(client, selection, move |change| match change {
+        Change::ListStart => listing.start(),
+        Change::Set(object) => {
+            let name = object.name().to_owned();
+            listing.see(name.clone());
+            sink.store.set_class(&name, Some(object));
+        }
+        Change::Gone(object) => sink.store.set_class(object.name(), None),
+        Change::ListEnd => {
+            for name in listing.end(sink.store.class_names()) {
+                sink.store.set_class(&name, None);
+            }
+            sink.count(&mut is_counted);
+        }
+    })
+}
+
+fn follow_queues(client: Client, sink: Sink) -> impl Future<Output = ()> {
+    let mut listing = Listing::new();
+    follow(client, Selection::of("scheduling.run.ai/v2", "Queue"), move |change| {
+        match change {
+            Change::ListStart => listing.start(),
+            Change::Set(object) => {
+                let name = object.name().to_owned();
+                listing.see(name.clone());
+                sink.store.set_queue(&name, Some(object));
+            }
+            Change::Gone(object) => sink.store.set_queue(object.name(), None),
+            Change::ListEnd => {
+                for name in listing.end(sink.store.queues().into_keys().collect()) {
+                    sink.store.set_queue(&name, None);
+                }
+            }
+        }
+        sink.dirty.queues();
+    })
+}

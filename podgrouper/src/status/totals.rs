@@ -1,0 +1,119 @@
+//! Amounts of resources by name.
+
+use std::collections::BTreeMap;
+
+use kai_api::quantity::Quantity;
+use serde_json::{Map, Value, json};
+
+/// Amounts by resource name; sums saturate instead of overflowing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Totals(BTreeMap<String, Quantity>);
+
+impl Totals {
+    /// Reads a resource list; an amount that is none is left out.
+    pub(crate) fn from_value(value: &Value) -> Self {
+        let mut totals = Self::default();
+        for (name, amount) in value.as_object().into_iter().flatten() {
+            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
+            if let Ok(amount) = Quantity::parse(&text) {
+                totals.0.insert(name.clone(), amount);
+            }
+        }
+        totals
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Quantity> {
+        self.0.get(name).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Quantity)> {
+        self.0.iter().map(|(name, amount)| (name.as_str(), *amount))
+    }
+
+    pub(crate) fn set(&mut self, name: &str, amount: Quantity) {
+        self.0.insert(name.to_owned(), amount);
+    }
+
+    pub(crate) fn add_one(&mut self, name: &str, amount: Quantity) {
+        let sum = self.0.entry(name.to_owned()).or_default();
+        // Beyond 10^29 units the sum stays where it is.
+        *sum = sum.checked_add(amount).unwrap_or(*sum);
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            self.add_one(name, *amount);
+        }
+    }
+
+    /// The larger amount of each resource.
+    pub(crate) fn raise(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            let kept = self.0.entry(name.clone()).or_default();
+            *kept = (*kept).max(*amount);
+        }
+    }
+
+    /// Without resources of which there is nothing.
+    pub(crate) fn without_zeros(mut self) -> Self {
+        self.0.retain(|_, amount| !amount.is_zero());
+        self
+    }
+
+    /// As a resource list.
+    pub(crate) fn to_value(&self) -> Value {
+        let row = |(name, amount): (&String, &Quantity)| (name.clone(), json!(amount.to_string()));
+        Value::Object(self.0.iter().map(row).collect())
+    }
+
+    /// A merge patch that turns a stored resource list into this one; `None` when it is equal.
+    pub(crate) fn patch(&self, stored: &Value) -> Option<Value> {
+        if Self::from_value(stored) == *self {
+            return None;
+        }
+        let Value::Object(mut patch) = self.to_value() else { return None };
+        let keys = stored.as_object().map(Map::keys).into_iter().flatten();
+        for key in keys {
+            patch.entry(key.clone()).or_insert(Value::Null);
+        }
+        Some(Value::Object(patch))
+    }
+}
+
+/// An amount so many times; `None` when it does not fit.
+pub(crate) fn times(amount: Quantity, count: i64) -> Option<Quantity> {
+    let nano = amount.nano().checked_mul(i128::from(count))?;
+    Quantity::parse(&format!("{nano}n")).ok()
+}
+
+/// What a `PodGroup` or a queue asks for and has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) requested: Totals,
+    pub(crate) allocated: Totals,
+    pub(crate) non_preemptible: Totals,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.requested.add(&other.requested);
+        self.allocated.add(&other.allocated);
+        self.non_preemptible.add(&other.non_preemptible);
+    }
+
+    /// A merge patch of the three lists below a stored status; `None` when it is equal.
+    pub(crate) fn patch(&self, stored: &Value) -> Option<Map<String, Value>> {
+        let rows = [
+            ("requested", &self.requested),
+            ("allocated", &self.allocated),
+            ("allocatedNonPreemptible", &self.non_preemptible),
+        ];
+        let mut patch = Map::new();
+        for (key, totals) in rows {
+            if let Some(value) = totals.patch(&stored[key]) {
+                patch.insert(key.to_owned(), value);
+            }
+        }
+        (!patch.is_empty()).then_some(patch)
+    }
+}

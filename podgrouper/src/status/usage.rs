@@ -1,0 +1,190 @@
+//! What one pod asks for and has.
+
+use kai_api::names::{annotation, resource, value};
+use kai_api::quantity::Quantity;
+use serde_json::Value;
+
+use super::totals::{Totals, times};
+
+/// Memory of shared devices that a pod asks for, summed over its devices.
+const GPU_MEMORY: &str = "run.ai/gpu.memory";
+
+/// Part of a device by memory, which only the node's device can turn into a fraction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MemoryShare {
+    pub(crate) mib: i64,
+    pub(crate) devices: i64,
+    pub(crate) node: String,
+}
+
+/// A pod's part in the status of its `PodGroup`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// What an active pod asks for.
+    pub(crate) requested: Totals,
+    /// What of it the pod has, but for `memory_share` and claims.
+    pub(crate) allocated: Totals,
+    /// Part of a device that the pod has by memory.
+    pub(crate) memory_share: Option<MemoryShare>,
+    /// Names of the pod's resource claims.
+    pub(crate) claims: Vec<String>,
+    /// Whether the pod has what it asks for.
+    pub(crate) is_allocated: bool,
+}
+
+impl Usage {
+    /// Reads a pod; one that is neither pending nor running uses nothing.
+    pub(crate) fn of(pod: &Value) -> Self {
+        let phase = pod["status"]["phase"].as_str().unwrap_or("Pending");
+        if !matches!(phase, "Pending" | "Running") {
+            return Self::default();
+        }
+        let is_allocated = phase == "Running" || is_scheduled(pod);
+        let requests = effective_request(&pod["spec"]);
+        let mut usage = Self {
+            requested: requests.clone(),
+            allocated: if is_allocated { requests } else { Totals::default() },
+            memory_share: None,
+            claims: claims(pod),
+            is_allocated,
+        };
+        usage.add_share(pod);
+        usage
+    }
+
+    fn add_share(&mut self, pod: &Value) {
+        let read = |key: &str| pod["metadata"]["annotations"][key].as_str();
+        let devices = read(annotation::GPU_FRACTION_DEVICES)
+            .and_then(|text| text.parse::<i64>().ok())
+            .filter(|devices| *devices > 0)
+            .unwrap_or(1);
+        let has_share = self.is_allocated
+            && read(annotation::RECEIVED_RESOURCE_TYPE) == Some(value::RECEIVED_FRACTION);
+        if let Some(fraction) = read(annotation::GPU_FRACTION).and_then(fraction)
+            && let Some(share) = times(fraction, devices)
+        {
+            self.requested.add_one(resource::NVIDIA_GPU, share);
+            if has_share {
+                self.allocated.add_one(resource::NVIDIA_GPU, share);
+            }
+            return;
+        }
+        let memory = read(annotation::GPU_MEMORY).and_then(|text| text.parse::<i64>().ok());
+        if let Some(mib) = memory.filter(|mib| *mib > 0)
+            && let Some(amount) = times(Quantity::from_value(mib), devices)
+        {
+            self.requested.add_one(GPU_MEMORY, amount);
+            let node = pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
+            self.memory_share =
+                (has_share && !node.is_empty()).then_some(MemoryShare { mib, devices, node });
+        }
+    }
+}
+
+fn fraction(text: &str) -> Option<Quantity> {
+    Quantity::parse(text).ok().filter(|amount| !amount.is_negative() && !amount.is_zero())
+}
+
+fn is_scheduled(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array();
+    conditions.is_some_and(|rows| {
+        rows.iter().any(|row| row["type"] == "PodScheduled" && row["status"] == "True")
+    })
+}
+
+/// What the pod takes of a node: its containers and sidecars together, or an init container with
+/// the sidecars before it where that is more; and the overhead. Requests of the pod itself win.
+fn effective_request(spec: &Value) -> Totals {
+    let rows = |key: &str| spec[key].as_array().map_or(&[][..], Vec::as_slice);
+    let requests = |container: &Value| Totals::from_value(&container["resources"]["requests"]);
+    let mut sidecars = Totals::default();
+    let mut peak = Totals::default();
+    for container in rows("initContainers") {
+        let own = requests(container);
+        if container["restartPolicy"] == "Always" {
+            sidecars.add(&own);
+            peak.raise(&sidecars);
+        } else {
+            let mut at_start = sidecars.clone();
+            at_start.add(&own);
+            peak.raise(&at_start);
+        }
+    }
+    let mut total = sidecars;
+    for container in rows("containers") {
+        total.add(&requests(container));
+    }
+    total.raise(&peak);
+    for (name, amount) in Totals::from_value(&spec["resources"]["requests"]).iter() {
+        total.set(name, amount);
+    }
+    total.add(&Totals::from_value(&spec["overhead"]));
+    total.without_zeros()
+}
+
+fn claims(pod: &Value) -> Vec<String> {
+    let made = pod["status"]["resourceClaimStatuses"].as_array();
+    let made = made.map_or(&[][..], Vec::as_slice);
+    let entries = pod["spec"]["resourceClaims"].as_array().map_or(&[][..], Vec::as_slice);
+    let name = |entry: &Value| {
+        let made = made.iter().find(|row| row["name"] == entry["name"]);
+        let name = entry["resourceClaimName"]
+            .as_str()
+            .or_else(|| made.and_then(|row| row["resourceClaimName"].as_str()));
+        name.map(str::to_owned)
+    };
+    entries.iter().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Usage;
+
+    fn check(pod: &Value, requested: Value, allocated: Value) {
+        let usage = Usage::of(pod);
+        assert_eq!(
+            (usage.requested.to_value(), usage.allocated.to_value()),
+            (requested, allocated)
+        );
+    }
+
+    fn container(cpu: &str) -> Value {
+        json!({"resources": {"requests": {"cpu": cpu}}})
+    }
+
+    #[test]
+    fn an_init_container_counts_with_the_sidecars_before_it() {
+        let mut sidecar = container("200m");
+        sidecar["restartPolicy"] = json!("Always");
+        let pod = json!({"status": {"phase": "Running"}, "spec": {
+            "initContainers": [sidecar, container("1")], "containers": [container("500m")],
+            "overhead": {"cpu": "10m"}}});
+        check(&pod, json!({"cpu": "1210m"}), json!({"cpu": "1210m"}));
+    }
+
+    #[test]
+    fn a_finished_pod_uses_nothing_and_a_waiting_one_has_nothing() {
+        let spec = json!({"containers": [container("1")]});
+        check(&json!({"status": {"phase": "Succeeded"}, "spec": spec}), json!({}), json!({}));
+        check(
+            &json!({"status": {"phase": "Pending"}, "spec": spec}),
+            json!({"cpu": "1"}),
+            json!({}),
+        );
+        let bound =
+            json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]});
+        check(&json!({"status": bound, "spec": spec}), json!({"cpu": "1"}), json!({"cpu": "1"}));
+    }
+
+    #[test]
+    fn a_fraction_counts_on_each_device_and_only_once_received() {
+        let annotations = json!({"gpu-fraction": "0.25", "gpu-fraction-num-devices": "3"});
+        let mut pod = json!({"metadata": {"annotations": annotations},
+            "status": {"phase": "Running"}, "spec": {"containers": []}});
+        check(&pod, json!({"nvidia.com/gpu": "750m"}), json!({}));
+        pod["metadata"]["annotations"]["received-resource-type"] = json!("Fraction");
+        check(&pod, json!({"nvidia.com/gpu": "750m"}), json!({"nvidia.com/gpu": "750m"}));
+    }
+}

@@ -1,0 +1,102 @@
+//! From a pod up its owners (`spec/podgrouper.md` 4).
+
+use std::sync::Arc;
+
+use crate::cache::{Cache, Found, ObjectKey, Part};
+use crate::object::{Object, OwnerRef};
+use crate::pod::Pod;
+use crate::store::{Key, Store};
+
+/// A chain longer than this is a circle.
+const OWNERS_MAX: usize = 32;
+
+/// Why a walk failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WalkError {
+    #[error("failed to read owner {owner}: it does not exist")]
+    Gone { owner: String },
+    #[error("failed to read owner {owner}: an object with uid {found} has taken its name")]
+    Replaced { owner: String, found: String },
+    #[error("owner {owner} has {count} owners itself; only one is supported")]
+    Branches { owner: String, count: usize },
+    #[error("the owners of the pod go in a circle or are more than {OWNERS_MAX}")]
+    Circle,
+    #[error("failed to read owner {owner}: {source}")]
+    Read {
+        owner: String,
+        #[source]
+        source: kube::Error,
+    },
+}
+
+/// What a walk found.
+#[derive(Debug, Clone)]
+pub(crate) struct Walk {
+    /// Owners that could be read, bottom first.
+    pub(crate) owners: Vec<Arc<Object>>,
+    /// What was read on the way, for noticing its changes.
+    pub(crate) keys: Vec<ObjectKey>,
+}
+
+/// Climbs from the pod's first owner to the object without owner, or to the last one that may be
+/// read: Forbidden ends the walk and is no error, which many chains rely on.
+pub(crate) async fn walk(cache: &Cache, store: &Store, pod: &Pod) -> Result<Walk, WalkError> {
+    let mut walk = Walk { owners: Vec::new(), keys: Vec::new() };
+    let mut next = pod.owners.first().cloned();
+    while let Some(owner) = next.take() {
+        if walk.owners.len() == OWNERS_MAX {
+            return Err(WalkError::Circle);
+        }
+        let Some(object) = read(cache, store, pod, &owner).await? else { return Ok(walk) };
+        walk.keys.push(key(pod, &owner));
+        let mut owners = object.owners();
+        if owners.len() > 1 {
+            return Err(WalkError::Branches { owner: name(pod, &owner), count: owners.len() });
+        }
+        walk.owners.push(object);
+        next = owners.pop();
+    }
+    Ok(walk)
+}
+
+pub(crate) fn key(pod: &Pod, owner: &OwnerRef) -> ObjectKey {
+    ObjectKey { gvk: owner.gvk(), namespace: pod.namespace.clone(), name: owner.name.clone() }
+}
+
+fn name(pod: &Pod, owner: &OwnerRef) -> String {
+    format!("{} {}/{} (uid {})", owner.kind, pod.namespace, owner.name, owner.uid)
+}
+
+/// The metadata of an owner; `None` when it may not be read.
+async fn read(
+    cache: &Cache,
+    store: &Store,
+    pod: &Pod,
+    owner: &OwnerRef,
+) -> Result<Option<Arc<Object>>, WalkError> {
+    if owner.api_version == "v1" && owner.kind == "Pod" {
+        let stored = store.pod(&Key::new(&pod.namespace, &owner.name));
+        if let Some(stored) = stored.filter(|stored| stored.uid == owner.uid) {
+            return Ok(Some(Arc::new(stored.to_object())));
+        }
+    }
+    let key = key(pod, owner);
+    let mut is_second_look = false;
+    loop {
+        let found = cache.read(&key, Part::Metadata).await;
+        match found.map_err(|source| WalkError::Read { owner: name(pod, owner), source })? {
+            Found::Object(object) if object.uid() == owner.uid => return Ok(Some(object)),
+            // What is kept may be an older object of the name: look once more, at the server.
+            Found::Object(object) if is_second_look => {
+                let found = object.uid().to_owned();
+                return Err(WalkError::Replaced { owner: name(pod, owner), found });
+            }
+            Found::Object(_) => {
+                is_second_look = true;
+                cache.forget(&key).await;
+            }
+            Found::Absent => return Err(WalkError::Gone { owner: name(pod, owner) }),
+            Found::Forbidden(_) => return Ok(None),
+        }
+    }
+}
