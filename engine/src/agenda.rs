@@ -48,8 +48,8 @@ pub(crate) struct Agenda {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Pair {
     pub(crate) groups: BTreeSet<GroupKey>,
-    /// Groups that were not told why the pair waits.
-    unsaid: BTreeSet<GroupId>,
+    /// Groups that were not told why the pair waits; some may have left since.
+    unsaid: Vec<GroupId>,
     why: Option<Why>,
 }
 
@@ -172,7 +172,7 @@ impl Cluster {
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
                 let pair = self.agenda.pairs.entry((queue, class)).or_default();
                 pair.groups.insert(key);
-                pair.unsaid.insert(group);
+                pair.unsaid.push(group);
                 self.agenda.awake.insert((queue, class));
                 *self.agenda.listings.slot(group) = Some(Listing { queue, class, key });
             }
@@ -196,12 +196,15 @@ impl Cluster {
         if !whole || row.stale_since.is_some() {
             self.agenda.suspects.insert(group);
         }
+        let count = row.tree.count();
+        if !facts.preemptible || count.active == 0 {
+            return;
+        }
         let Some(queue) = facts.queue.filter(|queue| self.queues.is_attached(*queue)) else {
             return;
         };
-        let count = row.tree.count();
         let leaf = self.queues.rows[queue].children.is_empty();
-        if !facts.preemptible || !leaf || count.active == 0 {
+        if !leaf {
             return;
         }
         let mut active = row
@@ -235,7 +238,6 @@ impl Cluster {
         let at = (listing.queue, listing.class);
         let pair = self.agenda.pairs.get_mut(&at).expect("a listed group has a pair");
         pair.groups.remove(&listing.key);
-        pair.unsaid.remove(&group);
         if pair.groups.is_empty() {
             self.agenda.pairs.remove(&at);
             self.agenda.awake.remove(&at);
@@ -370,37 +372,39 @@ impl Cluster {
         &mut self,
         queue: QueueId,
         class: ClassId,
-        why: Why,
+        why: &Why,
         said: &mut Vec<Verdict>,
     ) {
         self.agenda.awake.remove(&(queue, class));
         let Some(pair) = self.agenda.pairs.get_mut(&(queue, class)) else { return };
         let unsaid = std::mem::take(&mut pair.unsaid);
-        let same = pair.why.as_ref().is_some_and(|before| before.is_like(&why));
+        let before = pair.why.replace(why.clone());
+        let same = before.is_some_and(|before| before.is_like(why));
         let told: Vec<GroupId> = if same {
-            unsaid.into_iter().collect()
+            let here = |group: &GroupId| {
+                let listing = self.agenda.listings.get(*group).copied().flatten();
+                listing.is_some_and(|at| (at.queue, at.class) == (queue, class))
+            };
+            unsaid.into_iter().filter(here).collect()
         } else {
             pair.groups.iter().map(|key| key.group).collect()
         };
-        pair.why = Some(why.clone());
         for group in told {
-            let why = self.personal(group, why.clone());
+            let why = self.personal(group, why);
             self.say(group, why, said);
         }
     }
 
     /// The same reason with this group's own pod in it.
-    fn personal(&self, group: GroupId, why: Why) -> Why {
-        match why {
-            Why::NoRoom(mut no_room) => {
-                let pods = self.to_place(group);
-                if let Some(pod) = pods.get(no_room.at as usize).or(pods.last()) {
-                    no_room.pod = *pod;
-                }
-                Why::NoRoom(no_room)
+    fn personal(&self, group: GroupId, why: &Why) -> Why {
+        let mut why = why.clone();
+        if let Why::NoRoom(no_room) = &mut why {
+            let pods = self.to_place(group);
+            if let Some(pod) = pods.get(no_room.at as usize).or(pods.last()) {
+                no_room.pod = *pod;
             }
-            other => other,
         }
+        why
     }
 
     /// Remembers what became of a group, and says so where it is news.

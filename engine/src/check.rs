@@ -2,7 +2,9 @@
 
 use crate::{
     cluster::Cluster,
-    ids::{GroupId, Id, PodId, QueueId},
+    ids::{Column, GroupId, Id, PodId, QueueId},
+    lanes::LaneTable,
+    resources::Charge,
     tree::Tree,
 };
 
@@ -46,11 +48,11 @@ impl Cluster {
     /// A cluster with the same facts and states, and every derived column built from nothing.
     fn derived_anew(&self) -> Self {
         let mut anew = self.clone();
-        anew.nodes.idle = Default::default();
-        anew.nodes.releasing = Default::default();
-        anew.nodes.pods = Default::default();
-        anew.nodes.devices = Default::default();
-        anew.nodes.foreign = Default::default();
+        anew.nodes.idle = LaneTable::default();
+        anew.nodes.releasing = LaneTable::default();
+        anew.nodes.pods = Column::default();
+        anew.nodes.devices = Column::default();
+        anew.nodes.foreign = Charge::default();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
             (row.used, row.fixed, row.requested, row.requested_mib) = Default::default();
@@ -85,10 +87,7 @@ impl Cluster {
 }
 
 /// Equal rows; how far the storage reaches does not count.
-fn equal<I: Id, T: PartialEq + Default>(
-    left: &crate::ids::Column<I, T>,
-    right: &crate::ids::Column<I, T>,
-) -> bool {
+fn equal<I: Id, T: PartialEq + Default>(left: &Column<I, T>, right: &Column<I, T>) -> bool {
     let none = T::default();
     (0..left.len().max(right.len()))
         .map(I::of_row)

@@ -111,7 +111,7 @@ impl Cluster {
 
     /// Whether no shared GPU of a node is given out beyond its memory.
     pub fn devices_fit(&self, node: NodeId) -> bool {
-        let capacity = crate::device::capacity(&self.nodes.gpus(node));
+        let capacity = crate::device::capacity(self.nodes.gpus(node));
         self.nodes
             .devices
             .get(node)

@@ -48,11 +48,8 @@ impl Cluster {
             let mut leaving = Spots::new();
             let mut staying = Spots::new();
             self.each_match(pod, term, &mut |other, spot| {
-                if self.leaves(other) {
-                    leaving.insert(spot)
-                } else {
-                    staying.insert(spot)
-                };
+                let spots = if self.leaves(other) { &mut leaving } else { &mut staying };
+                spots.insert(spot);
             });
             company.far.extend(staying);
             company.far_now.extend(leaving);
@@ -62,11 +59,9 @@ impl Cluster {
                 if self.matches(pod, term, *other) {
                     let spots =
                         self.nodes_of(*other).filter_map(|node| self.spot(node, term.topology_key));
-                    if self.leaves(*other) {
-                        company.far_now.extend(spots)
-                    } else {
-                        company.far.extend(spots)
-                    }
+                    let far =
+                        if self.leaves(*other) { &mut company.far_now } else { &mut company.far };
+                    far.extend(spots);
                 }
             }
         }

@@ -60,12 +60,12 @@ impl Device {
 }
 
 /// KiB of one of these GPUs.
-pub(crate) fn capacity(gpus: &Gpus) -> i64 {
+pub(crate) fn capacity(gpus: Gpus) -> i64 {
     i64::from(gpus.memory_mib) * 1024
 }
 
 /// KiB that a request takes of each device of such GPUs; none for requests that share nothing.
-pub(crate) fn part(gpu: &GpuRequest, gpus: &Gpus) -> Option<i64> {
+pub(crate) fn part(gpu: &GpuRequest, gpus: Gpus) -> Option<i64> {
     match gpu {
         GpuRequest::Fraction { micro, .. } => {
             Some((i64::from(*micro) * capacity(gpus) / 1_000_000).max(1))

@@ -68,8 +68,8 @@ impl Cluster {
     /// How many shared GPUs of a node have room for one part more of this shape.
     pub(crate) fn sharing(&self, shape: &ShapeRow, node: NodeId) -> usize {
         let gpus = self.nodes.gpus(node);
-        let Some(part) = device::part(&shape.facts.gpu, &gpus) else { return 0 };
-        let capacity = device::capacity(&gpus);
+        let Some(part) = device::part(&shape.facts.gpu, gpus) else { return 0 };
+        let capacity = device::capacity(gpus);
         self.nodes.devices.get(node).map_or(0, |devices| {
             devices
                 .iter()
@@ -93,8 +93,8 @@ impl Cluster {
             return Some(Devices::default());
         }
         let gpus = self.nodes.gpus(node);
-        let part = device::part(&shape.facts.gpu, &gpus)?;
-        let capacity = device::capacity(&gpus);
+        let part = device::part(&shape.facts.gpu, gpus)?;
+        let capacity = device::capacity(gpus);
         let empty = Vec::new();
         let mut sharing: Vec<&Device> = self
             .nodes

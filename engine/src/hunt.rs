@@ -236,7 +236,7 @@ impl<'a> Hunt<'a> {
                 let state = &trial.pods.state[*pod];
                 state.phase != Phase::Releasing || state.nominee.is_some()
             }),
-            Aim::Preempt => self.spares_young(trial, victims, |group| {
+            Aim::Preempt => Self::spares_young(trial, victims, |group| {
                 trial.is_safe_from_peers(group, self.config, self.now).is_some()
             }),
             Aim::Reclaim(holdings) => {
@@ -244,7 +244,7 @@ impl<'a> Hunt<'a> {
                     trial.groups[self.group].queue().expect("a group that waits has a queue");
                 let young =
                     |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
-                self.spares_young(trial, victims, young)
+                Self::spares_young(trial, victims, young)
                     && self.may_reclaim(trial, count, victims, holdings)
             }
         }
@@ -254,12 +254,7 @@ impl<'a> Hunt<'a> {
     ///
     /// # Source
     /// spec/scheduling.md 4.6.
-    fn spares_young(
-        &self,
-        trial: &Trial<'_>,
-        victims: &[Batch],
-        young: impl Fn(GroupId) -> bool,
-    ) -> bool {
+    fn spares_young(trial: &Trial<'_>, victims: &[Batch], young: impl Fn(GroupId) -> bool) -> bool {
         let groups: BTreeSet<GroupId> = victims.iter().map(|batch| batch.group).collect();
         groups.into_iter().filter(|group| young(*group)).all(|group| {
             trial.groups[group].tree.leaves.iter().all(|leaf| {
@@ -526,7 +521,7 @@ fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
 impl Cluster {
     /// GPUs that are free or coming free on a node, parts of shared ones and MIG instances included.
     pub(crate) fn free_gpu(&self, node: NodeId) -> i64 {
-        let capacity = crate::device::capacity(&self.nodes.gpus(node)).max(1);
+        let capacity = crate::device::capacity(self.nodes.gpus(node)).max(1);
         let parts: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
             devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
         });

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     cluster::{Cluster, Nodes},
     cycle::{Config, Placement},
-    ids::{Column, Id, NodeId, Rank, ShapeId, TopologyId},
+    ids::{Column, NodeId, Rank, ShapeId, TopologyId},
     idset::IdSet,
     node::Node,
     resources::{GPU_MILLI, Lane},
-    shape::{Kind, Shapes},
+    shape::Kind,
     topology::Domains,
 };
 
@@ -110,11 +110,6 @@ impl Index {
         let first = Rank::new(0);
         let bare = self.by_cpu.range(((false, from), first)..((true, i64::MIN), first));
         bare.chain(self.by_cpu.range(((true, from), first)..)).map(|(_, rank)| *rank)
-    }
-
-    /// Where a node stands for GPU work; smaller is better.
-    pub(crate) fn gpu_key(&self, rank: Rank) -> i64 {
-        self.gpu_key[rank]
     }
 
     /// Where a node stands for CPU work; smaller is better.
@@ -303,14 +298,4 @@ impl Cluster {
             .collect();
         index.feasible[shape] = Some(ranks);
     }
-
-    /// All shapes in use.
-    pub(crate) fn shapes(&self) -> &Shapes {
-        &self.shapes
-    }
-}
-
-/// The row of a rank, for messages of [`check`](Cluster::check).
-pub(crate) fn row(rank: Rank) -> usize {
-    rank.row()
 }

@@ -23,7 +23,7 @@ impl Cluster {
         let Some(facts) = &self.groups[group].facts else { return Err(Why::QueueMissing) };
         let Some(queue) = facts.queue else { return Err(Why::QueueMissing) };
         for at in self.queues.path(queue) {
-            for (breach, lane) in self.breaches(at, facts, charge) {
+            if let Some((breach, lane)) = self.breaches(at, facts, charge).next() {
                 let bound = Bound { queue: self.queue_state(at), lane, requested: charge };
                 return Err(match breach {
                     Breach::Limit => Why::OverLimit(Box::new(bound)),

@@ -90,6 +90,9 @@ impl<'a> Attempt<'a> {
         (sub_group, constraint): (Symbol, Option<Constraint>),
         area: &Area<'_>,
     ) -> Result<(), Why> {
+        if constraint.is_none() {
+            return self.place_member(trial, member, area);
+        }
         let leaves = trial.groups[self.group].tree.leaves_below(member);
         let pods: Vec<PodId> = self
             .pods
@@ -226,10 +229,10 @@ impl Cluster {
             return false;
         };
         let gpus = self.nodes.gpus(place.node);
-        let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, &gpus) else {
+        let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, gpus) else {
             return true;
         };
-        let capacity = device::capacity(&gpus);
+        let capacity = device::capacity(gpus);
         let mut whole = self.nodes.free(place.node, Lane::GPU) / GPU_MILLI;
         self.nodes.devices.get(place.node).is_some_and(|devices| {
             place.devices.iter().all(|id| {

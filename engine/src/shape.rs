@@ -169,11 +169,6 @@ impl Shapes {
             self.rows[*id] = Some(Box::new(ShapeRow::new(facts, lanes)));
         }
     }
-
-    /// How many shapes there ever were at once.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows.len()
-    }
 }
 
 impl std::ops::Index<ShapeId> for Shapes {
@@ -252,10 +247,7 @@ impl Kind {
         let misfit = match &shape.facts.gpu {
             GpuRequest::LegacyMig(_) => Some(Misfit::LegacyMig),
             GpuRequest::Mig(_) if !self.mig.enabled => Some(Misfit::NotMig),
-            GpuRequest::Mig(_) if self.mig.strategy == MigStrategy::Single => {
-                Some(Misfit::MigSingle)
-            }
-            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. }
+            GpuRequest::Mig(_) | GpuRequest::Fraction { .. } | GpuRequest::Memory { .. }
                 if self.mig.strategy == MigStrategy::Single =>
             {
                 Some(Misfit::MigSingle)

@@ -294,7 +294,7 @@ impl Cluster {
         if lane != Lane::GPU || !parts {
             return free;
         }
-        let capacity = device::capacity(&self.nodes.gpus(node)).max(1);
+        let capacity = device::capacity(self.nodes.gpus(node)).max(1);
         let shared: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
             devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
         });

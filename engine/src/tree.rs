@@ -237,6 +237,9 @@ impl Tree {
     /// The members of a set, first to be filled first.
     pub(crate) fn ordered(&self, set: u16) -> Vec<Member> {
         let mut members = self.sets[usize::from(set)].members.clone();
+        if members.len() == 1 {
+            return members;
+        }
         members.sort_by(|left, right| self.compare(*left, *right));
         members
     }

@@ -58,15 +58,7 @@ impl Tournament {
     }
 
     fn set(&mut self, queue: QueueId, standing: Option<Standing>) {
-        let at = self
-            .siblings
-            .iter()
-            .position(|sibling| *sibling == queue)
-            .expect("a sibling takes part");
-        self.set_at(at, standing);
-    }
-
-    fn set_at(&mut self, at: usize, standing: Option<Standing>) {
+        let at = self.seats[&queue];
         let mut slot = self.winners.len() / 2 + at;
         self.winners[slot] = standing.is_some().then_some(at);
         self.standings[at] = standing;

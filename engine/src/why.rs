@@ -32,8 +32,8 @@ impl Cluster {
         let free = self.free_shape(pod);
         Why::NoRoom(Box::new(NoRoom {
             pod,
-            at,
             sub_group,
+            at,
             placed,
             min,
             gang,
@@ -135,7 +135,7 @@ impl Cluster {
     fn add_parts(&self, feasible: &IdSet<Rank>, free: &mut FreeShape) {
         for rank in self.nodes.index.shared.common(feasible) {
             let node = self.nodes.index.node(rank);
-            let capacity = device::capacity(&self.nodes.gpus(node)).max(1);
+            let capacity = device::capacity(self.nodes.gpus(node)).max(1);
             for device in &self.nodes.devices[node] {
                 let part = device.room(capacity).max(0) * GPU_MILLI / capacity;
                 free.part_max_milli =

@@ -208,12 +208,16 @@ fn told(objects: &[Delta]) -> (Cluster, Plan) {
 
 fn id_of(delta: &Delta) -> (u8, u32) {
     use kai_engine::ids::Id;
-    let (kind, row) = match delta {
-        Delta::Node(id, _) => (0, id.row()),
-        Delta::Queue(id, _) => (1, id.row()),
-        Delta::Group(id, _) => (2, id.row()),
-        Delta::Pod(id, _) => (3, id.row()),
-        _ => (4, 0),
+    let (kind, row) = if let Delta::Node(id, _) = delta {
+        (0, id.row())
+    } else if let Delta::Queue(id, _) = delta {
+        (1, id.row())
+    } else if let Delta::Group(id, _) = delta {
+        (2, id.row())
+    } else if let Delta::Pod(id, _) = delta {
+        (3, id.row())
+    } else {
+        (4, 0)
     };
     (kind, u32::try_from(row).expect("small"))
 }

@@ -10,6 +10,13 @@ use crate::{
     tree::Count,
 };
 
+/// How much is held, and whether it is added or taken back.
+#[derive(Clone, Copy)]
+struct Entry {
+    hold: Hold,
+    sign: Sign,
+}
+
 /// How a pod holds a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hold {
@@ -75,14 +82,14 @@ impl Cluster {
         if let Some(place) = &state.place {
             let hold = if state.phase == Phase::Releasing { Hold::Leaves } else { Hold::Stays };
             nodes.list(pod, place.node, sign);
-            nodes.occupy((shape, facts.owner), place, hold, sign);
+            nodes.occupy((shape, facts.owner), place, Entry { hold, sign });
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         if let Some(place) = &state.nominee {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {
                 nodes.list(pod, place.node, sign);
             }
-            nodes.occupy((shape, facts.owner), place, Hold::Promised, sign);
+            nodes.occupy((shape, facts.owner), place, Entry { hold: Hold::Promised, sign });
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         let Owner::Group(group) = facts.owner else {
@@ -156,40 +163,34 @@ impl Nodes {
         }
     }
 
-    fn occupy(
-        &mut self,
-        (shape, owner): (&ShapeRow, Owner),
-        place: &Place,
-        hold: Hold,
-        sign: Sign,
-    ) {
+    fn occupy(&mut self, (shape, owner): (&ShapeRow, Owner), place: &Place, entry: Entry) {
         for &(lane, amount) in &shape.take {
             if lane == Lane::GPU && owner == Owner::Reservation {
                 continue;
             }
-            self.hold(place.node, lane, amount, hold, sign);
+            self.hold(place.node, lane, amount, entry);
         }
         if shape.shared > 0 && owner != Owner::Reservation {
             let gpus = self.gpus(place.node);
-            match device::part(&shape.facts.gpu, &gpus) {
+            match device::part(&shape.facts.gpu, gpus) {
                 Some(part) if !place.devices.is_empty() => {
                     for device in &place.devices {
-                        self.share(place.node, *device, part, hold, sign);
+                        self.share(place.node, *device, part, entry);
                     }
                 }
                 // Nobody said which devices: nothing else may have as many whole ones.
                 _ => {
                     let whole = i64::from(shape.shared) * crate::GPU_MILLI;
-                    self.hold(place.node, Lane::GPU, whole, hold, sign);
+                    self.hold(place.node, Lane::GPU, whole, entry);
                 }
             }
         }
         self.reindex(place.node);
     }
 
-    fn hold(&mut self, node: NodeId, lane: Lane, amount: i64, hold: Hold, sign: Sign) {
-        let amount = sign.of(amount);
-        match hold {
+    fn hold(&mut self, node: NodeId, lane: Lane, amount: i64, entry: Entry) {
+        let amount = entry.sign.of(amount);
+        match entry.hold {
             Hold::Stays => self.idle.add(node, lane, -amount),
             Hold::Leaves => {
                 self.idle.add(node, lane, -amount);
@@ -199,7 +200,7 @@ impl Nodes {
         }
     }
 
-    fn share(&mut self, node: NodeId, id: crate::DeviceId, part: i64, hold: Hold, sign: Sign) {
+    fn share(&mut self, node: NodeId, id: crate::DeviceId, part: i64, entry: Entry) {
         let devices = self.devices.slot(node);
         let at = match devices.binary_search_by_key(&id, |device| device.id) {
             Ok(at) => at,
@@ -210,8 +211,8 @@ impl Nodes {
         };
         let device = &mut devices[at];
         let (idle, releasing) = (device.idle_milli(), device.releasing_milli());
-        let part = sign.of(part);
-        match hold {
+        let part = entry.sign.of(part);
+        match entry.hold {
             Hold::Stays => device.held += part,
             Hold::Leaves => {
                 device.held += part;
@@ -219,7 +220,7 @@ impl Nodes {
             }
             Hold::Promised => device.promised += part,
         }
-        sign.count(&mut device.pods);
+        entry.sign.count(&mut device.pods);
         let (idle, releasing) = (device.idle_milli() - idle, device.releasing_milli() - releasing);
         if device.pods == 0 {
             devices.remove(at);

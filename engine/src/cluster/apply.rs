@@ -440,7 +440,7 @@ impl Nodes {
 
 impl Charge {
     fn scaled(self, sign: i64) -> Self {
-        PerLane(self.0.map(|amount| amount * sign))
+        Self(self.0.map(|amount| amount * sign))
     }
 }
 

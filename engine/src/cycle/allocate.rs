@@ -27,7 +27,7 @@ impl Cycle<'_> {
                 Ok(()) => self.seat_again(&mut turns, turn),
                 Err(why) => {
                     turns.done(self.cluster, turn);
-                    self.cluster.park(turn.queue, turn.class, why, &mut self.said);
+                    self.cluster.park(turn.queue, turn.class, &why, &mut self.said);
                 }
             }
         }

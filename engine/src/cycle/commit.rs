@@ -1,6 +1,6 @@
 //! Turns what trials kept into the plan.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::{
     cluster::{Cluster, Phase, State},
@@ -16,18 +16,19 @@ impl Cycle<'_> {
     ///
     /// `reason` says why a pod is evicted; it is asked for evicted pods only.
     pub(crate) fn commit(&mut self, reason: &dyn Fn(PodId) -> Option<Eviction>) {
-        let mut before: BTreeMap<PodId, State> = BTreeMap::new();
-        let mut order = Vec::new();
-        for op in std::mem::take(&mut self.cluster.log) {
-            before.entry(op.pod).or_insert_with(|| {
-                order.push(op.pod);
-                op.was
-            });
+        let mut log = std::mem::take(&mut self.cluster.log);
+        if let [op] = log.as_slice() {
+            self.commit_pod(op.pod, &op.was, reason);
+        } else {
+            let mut seen = BTreeSet::new();
+            for op in &log {
+                if seen.insert(op.pod) {
+                    self.commit_pod(op.pod, &op.was, reason);
+                }
+            }
         }
-        for pod in order {
-            let was = &before[&pod];
-            self.commit_pod(pod, was, reason);
-        }
+        log.clear();
+        self.cluster.log = log;
     }
 
     fn commit_pod(&mut self, pod: PodId, was: &State, reason: &dyn Fn(PodId) -> Option<Eviction>) {
