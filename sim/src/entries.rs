@@ -7,10 +7,10 @@ use serde::{
     de::{self, MapAccess, Visitor},
 };
 
-/// One mapping's ceiling, so that `x[0-999999999]` is an error and not an outage.
+/// One mapping's ceiling, so that `x0..999999999` is an error and not an outage.
 const ENTRIES_MAX: usize = 100_000;
 
-/// Named values in the order they were written. A key `node[0-3]` stands for four equal entries.
+/// Named values in the order they were written. A key `node0..3` stands for four equal entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entries<T>(pub Vec<(String, T)>);
 
@@ -94,14 +94,14 @@ impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for EntriesVisitor<T> {
     }
 }
 
-/// `node[0-3]` is node0 to node3; any other key is itself.
+/// `node0..3` is node0 to node3; any other key is itself.
 fn expand(key: &str) -> Result<Vec<String>, String> {
-    let Some((stem, rest)) = key.split_once('[') else {
+    let Some((head, last)) = key.split_once("..") else {
         return Ok(vec![key.to_owned()]);
     };
-    let wrong = || format!("`{key}` is no range: write a name such as node[0-3]");
-    let (first, last) =
-        rest.strip_suffix(']').and_then(|range| range.split_once('-')).ok_or_else(wrong)?;
+    let wrong = || format!("`{key}` is no range: write a name such as node0..3");
+    let stem = head.trim_end_matches(|c: char| c.is_ascii_digit());
+    let first = &head[stem.len()..];
     let (first, last): (usize, usize) = match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first <= last && last - first < ENTRIES_MAX => (first, last),
         _ => return Err(wrong()),
@@ -115,14 +115,16 @@ mod tests {
 
     #[test]
     fn order_is_kept_and_ranges_expand() {
-        let read: Entries<u32> = serde_saphyr::from_str("b: 1\na[0-2]: 2\n").expect("it is valid");
+        let read: Entries<u32> = serde_saphyr::from_str("{ b: 1, a0..2: 2 }").expect("it is valid");
         let names: Vec<_> = read.iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["b", "a0", "a1", "a2"]);
     }
 
     #[test]
     fn wrong_keys_are_refused() {
-        for text in ["a1: 1\na[0-2]: 2\n", "a[2-1]: 1\n", "a[0-: 1\n", "a[0-99999999]: 1\n"] {
+        for text in
+            ["a1: 1\na0..2: 2\n", "a2..1: 1\n", "a0..: 1\n", "a..3: 1\n", "a0..99999999: 1\n"]
+        {
             assert!(serde_saphyr::from_str::<Entries<u32>>(text).is_err(), "{text}");
         }
     }

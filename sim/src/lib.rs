@@ -1,4 +1,4 @@
-//! Scenario files, a virtual world, plans as text. Pure: no clock, no file, no thread, no hash order.
+//! Scenario files, a virtual world, a generator from a seed, plans as text. Pure: no clock, no file, no thread, no hash order.
 //!
 //! ```text
 //!   YAML ──► scenario::parse ──► build::build ──► World ──► plan ──► render::plan ──► text
@@ -7,7 +7,12 @@
 //! ```
 
 pub mod amount;
+pub mod audit;
+pub mod build;
 pub mod entries;
+pub mod generate;
 pub mod names;
 pub mod render;
+pub mod run;
 pub mod scenario;
+pub mod world;

@@ -106,6 +106,11 @@ impl Names {
         self.opened.insert(device, name);
     }
 
+    /// How many pod groups have been named.
+    pub fn groups(&self) -> usize {
+        self.groups.names.len()
+    }
+
     /// The known node `name`.
     pub fn find_node(&self, name: &str) -> Option<NodeId> {
         self.nodes.rows.get(name).copied().map(NodeId::new)

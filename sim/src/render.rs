@@ -3,7 +3,7 @@
 //! ```text
 //! evict    q1-half      from node0/0  for q0-waiting  reclaim: queue1 is above its share
 //! nominate q0-waiting   on   node0/0
-//! place    train-[0-3]  on   node1
+//! place    train-0..3   on   node1
 //! wait     huge         no room: 4 nodes short of gpu; free 6 GPUs, at most 4 on a node
 //! idle
 //! ```
@@ -180,7 +180,7 @@ fn align(rows: &[Row]) -> String {
     text
 }
 
-/// `a-0 a-1 a-2 b` is `a-[0-2] b`.
+/// `a-0 a-1 a-2 b` is `a-0..2 b`.
 fn ranges(pods: &[String]) -> String {
     let split = |pod: &str| -> Option<(String, u64)> {
         let (stem, number) = pod.rsplit_once('-')?;
@@ -203,7 +203,7 @@ fn ranges(pods: &[String]) -> String {
     let words = runs.iter().map(|(stem, numbers)| match numbers {
         None => stem.clone(),
         Some((first, last)) if first == last => format!("{stem}-{first}"),
-        Some((first, last)) => format!("{stem}-[{first}-{last}]"),
+        Some((first, last)) => format!("{stem}-{first}..{last}"),
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -216,8 +216,8 @@ mod tests {
     fn consecutive_pods_become_ranges() {
         let pods = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         for (given, expect) in [
-            ("a-0 a-1 a-2 b", "a-[0-2] b"),
-            ("a-0 a-2 a-3", "a-0 a-[2-3]"),
+            ("a-0 a-1 a-2 b", "a-0..2 b"),
+            ("a-0 a-2 a-3", "a-0 a-2..3"),
             ("a-1 b-2", "a-1 b-2"),
             ("a-007 a-008", "a-007 a-008"),
             ("a-2 a-1", "a-2 a-1"),

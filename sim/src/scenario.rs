@@ -16,7 +16,7 @@
 //!
 //! * Amounts are decimal text (`0.5`, `500m`, `64Gi`) and exact; no float is involved.
 //! * What is written first was created first: a minute lies between two groups, and the order of queues is their age.
-//! * A key `node[0-3]` stands for four entries with equal values.
+//! * A key `node0..3` stands for four entries with equal values.
 //! * A queue's plain keys are GPUs; `cpu:` and `memory:` hold the same keys for those. What is left out is unlimited, but the GPU quota, which is 0.
 //! * A group is one podset unless it has `subgroups`, which nest. `pods: 4` makes the pods `name-0` to `name-3`; a single pod has its group's name.
 //! * `on:` names one place per pod: `node0`, `node0/1` (device 1 of a shared GPU), `node0/0+1` (two devices), `node0*3` (three pods there).

@@ -45,11 +45,10 @@ fn over(bound: &Bound, protected: bool, names: &Names) -> String {
     } else {
         (queue.limit[bound.lane], queue.allocated[bound.lane])
     };
-    let most = most.amount().map_or("unlimited".to_owned(), |most| amount(bound.lane, most));
+    let most = most.amount().map_or("unlimited".to_owned(), |most| counted(bound.lane, most));
     format!(
-        "{} may hold {most} {}, holds {}, asked {}",
+        "{} may hold {most}, holds {}, asked {}",
         names.of_queue(queue.queue),
-        lane(bound.lane),
         amount(bound.lane, held),
         amount(bound.lane, asked(&bound.requested, bound.lane)),
     )
@@ -59,12 +58,16 @@ fn asked(charge: &Charge, lane: QueueLane) -> i64 {
     charge[lane]
 }
 
-fn lane(lane: QueueLane) -> &'static str {
-    match lane {
-        QueueLane::Cpu => "cores",
-        QueueLane::Memory => "bytes",
-        QueueLane::Gpu => "GPUs",
-    }
+/// An amount with the name of what it counts.
+fn counted(lane: QueueLane, units: i64) -> String {
+    let (one, many) = match lane {
+        QueueLane::Cpu => ("core", "cores"),
+        QueueLane::Memory => ("byte", "bytes"),
+        QueueLane::Gpu => ("GPU", "GPUs"),
+    };
+    let amount = amount(lane, units);
+    let name = if amount == "1" { one } else { many };
+    format!("{amount} {name}")
 }
 
 fn amount(lane: QueueLane, units: i64) -> String {
@@ -101,11 +104,8 @@ fn free(no_room: &NoRoom) -> String {
     } else {
         String::new()
     };
-    format!(
-        "free {} GPUs, at most {} on a node{part}",
-        decimal(shape.gpu_milli, GPU_MILLI),
-        shape.whole_max
-    )
+    let free = counted(QueueLane::Gpu, shape.gpu_milli);
+    format!("free {free}, at most {} on a node{part}", shape.whole_max)
 }
 
 /// What follows a count of nodes.
@@ -133,7 +133,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::Affinity => "away from the pods it must be near",
         Misfit::AntiAffinity => "near pods it must avoid",
         Misfit::Domain => "outside the domain",
-        Misfit::Missing => "lack what does not exist",
+        Misfit::Missing => "cannot give what does not exist",
         Misfit::Queue => "cost its queue too much",
     };
     format!("{nodes} {what}")

@@ -1,0 +1,86 @@
+//! S5: nobody passes a limit, and what cannot be evicted stays within quotas, at every queue up to the root.
+
+use std::collections::BTreeMap;
+
+use kai_engine::{Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, QueueId, QueueLane};
+
+use super::{After, Spot};
+
+/// How deep a tree may be before it counts as a ring.
+const DEPTH_MAX: usize = 64;
+
+pub(super) fn audit(after: &After<'_>) -> Vec<String> {
+    let mut held: BTreeMap<QueueId, Charge> = BTreeMap::new();
+    let mut protected: BTreeMap<QueueId, Charge> = BTreeMap::new();
+    // Queues that a plan adds to, and whether by something that cannot be evicted.
+    let mut grown: BTreeMap<QueueId, (bool, Charge)> = BTreeMap::new();
+    for (pod, spot) in after.held.iter().filter(|(_, spot)| !spot.leaving) {
+        let facts = after.pod(*pod);
+        let Owner::Group(group) = facts.owner else { continue };
+        let Some(group) = after.facts.groups.get(&group) else { continue };
+        let charge = charge(after, facts, spot);
+        for queue in path(after, group.queue) {
+            *held.entry(queue).or_default() += charge;
+            if !group.preemptible {
+                *protected.entry(queue).or_default() += charge;
+            }
+            if after.placed.contains(pod) {
+                let entry = grown.entry(queue).or_default();
+                entry.0 |= !group.preemptible;
+                entry.1 += charge;
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    for (queue, (fixed, added)) in grown {
+        let facts = &after.facts.queues[&queue];
+        let name = after.names.of_queue(queue);
+        for lane in QueueLane::ALL.into_iter().filter(|lane| added[*lane] > 0) {
+            if !facts.limit[lane].admits(held[&queue][lane]) {
+                findings.push(format!("S5: {name} passes its limit of {lane:?}"));
+            }
+            if fixed && !facts.quota[lane].admits(protected[&queue][lane]) {
+                findings.push(format!(
+                    "S5: {name} passes its quota of {lane:?} with what cannot be evicted"
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn path(after: &After<'_>, leaf: Option<QueueId>) -> Vec<QueueId> {
+    let mut path = Vec::new();
+    let mut next = leaf;
+    while let Some(queue) =
+        next.filter(|queue| path.len() < DEPTH_MAX && after.facts.queues.contains_key(queue))
+    {
+        path.push(queue);
+        next = after.facts.queues[&queue].parent;
+    }
+    path
+}
+
+/// What a pod costs its queue where it is.
+fn charge(after: &After<'_>, pod: &Pod, spot: &Spot) -> Charge {
+    let request = &pod.shape.request;
+    let gpu = match &pod.shape.gpu {
+        GpuRequest::None => 0,
+        GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,
+        GpuRequest::Fraction { micro, devices } => i64::from(*micro) / 1000 * i64::from(*devices),
+        GpuRequest::Memory { mib, devices } => {
+            let memory =
+                after.facts.nodes.get(&spot.node).map_or(1, |node| node.gpus.memory_mib.max(1));
+            // Rounded up to hundredths of a device, as the contract's receivedGPU is.
+            i64::from((*mib * 100).div_ceil(memory)) * 10 * i64::from(*devices)
+        }
+        GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => instances
+            .iter()
+            .map(|(lane, count)| match after.facts.lanes.get(lane) {
+                Some(LaneKind::Mig { gpus }) => i64::from(*gpus) * i64::from(*count) * GPU_MILLI,
+                Some(LaneKind::Plain) | None => 0,
+            })
+            .sum(),
+    };
+    kai_engine::PerLane([request.amount(Lane::CPU), request.amount(Lane::MEMORY), gpu])
+}

@@ -1,0 +1,133 @@
+//! S1 and S2: no node and no device holds more than it has; S11: each pod is where it may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kai_engine::{
+    DeviceId, Effect, GPU_MILLI, GpuRequest, Lane, Node, NodeId, Pod, PodId, Resources,
+};
+
+use super::{After, Spot};
+
+pub(super) fn audit(after: &After<'_>) -> Vec<String> {
+    let mut findings = Vec::new();
+    let touched: BTreeSet<NodeId> = after.placed.iter().map(|pod| after.held[pod].node).collect();
+    for node in touched {
+        let on_node = after.held.iter().filter(|(_, spot)| spot.node == node);
+        findings.extend(node_holds(after, node, on_node.map(|(pod, spot)| (*pod, spot)).collect()));
+    }
+    let promised: BTreeSet<NodeId> = after.promised.values().map(|spot| spot.node).collect();
+    for node in promised {
+        let staying = after.held.iter().filter(|(_, spot)| !spot.leaving);
+        let all = staying.chain(&after.promised).filter(|(_, spot)| spot.node == node);
+        findings.extend(node_holds(after, node, all.map(|(pod, spot)| (*pod, spot)).collect()));
+    }
+    let new = after.placed.iter().map(|pod| (pod, &after.held[pod])).chain(&after.promised);
+    for (pod, spot) in new {
+        findings.extend(may_be_there(after, *pod, spot));
+    }
+    findings
+}
+
+/// What is wrong with these pods on one node.
+fn node_holds(after: &After<'_>, node: NodeId, pods: Vec<(PodId, &Spot)>) -> Vec<String> {
+    let name = after.names.of_node(node);
+    let Some(facts) = after.facts.nodes.get(&node) else {
+        return vec![format!("S1: {name} does not exist, yet pods are placed there")];
+    };
+    let mut sum = Resources::default();
+    let mut devices: BTreeMap<DeviceId, i64> = BTreeMap::new();
+    for (pod, spot) in pods {
+        let shape = &after.pod(pod).shape;
+        for (lane, amount) in shape.request.iter() {
+            sum.add(lane, amount);
+        }
+        sum.add(Lane::PODS, 1);
+        match &shape.gpu {
+            GpuRequest::None => {}
+            GpuRequest::Whole(count) => sum.add(Lane::GPU, i64::from(*count) * GPU_MILLI),
+            GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {
+                for (lane, count) in instances {
+                    sum.add(*lane, i64::from(*count));
+                }
+            }
+            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } => {
+                for device in &spot.devices {
+                    *devices.entry(*device).or_default() += mib(&shape.gpu, facts);
+                }
+            }
+        }
+    }
+    sum.add(Lane::GPU, i64::try_from(devices.len()).unwrap_or(i64::MAX / GPU_MILLI) * GPU_MILLI);
+    let over = sum.iter().filter(|(lane, amount)| *amount > facts.allocatable.amount(*lane));
+    let mut findings: Vec<String> = over
+        .map(|(lane, _)| format!("S1: {name} holds more {} than it has", after.names.of_lane(lane)))
+        .collect();
+    for (device, held) in devices {
+        if held > i64::from(facts.gpus.memory_mib) {
+            findings.push(format!("S2: {} holds more than it has", after.names.of_device(device)));
+        }
+    }
+    findings
+}
+
+/// MiB that a request takes of each of its devices, rounded down as the contract does for fractions.
+fn mib(gpu: &GpuRequest, node: &Node) -> i64 {
+    match gpu {
+        GpuRequest::Fraction { micro, .. } => {
+            i64::from(*micro) * i64::from(node.gpus.memory_mib) / 1_000_000
+        }
+        GpuRequest::Memory { mib, .. } => i64::from(*mib),
+        GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+            0
+        }
+    }
+}
+
+fn may_be_there(after: &After<'_>, pod: PodId, spot: &Spot) -> Vec<String> {
+    let (facts, name) = (after.pod(pod), after.name(pod));
+    let Some(node) = after.facts.nodes.get(&spot.node) else { return Vec::new() };
+    let where_to = after.names.of_node(spot.node);
+    let mut findings = Vec::new();
+    let mut wrong = |what: &str| findings.push(format!("S11: {name} on {where_to}: {what}"));
+    if node.blocked.is_some() {
+        wrong("the node takes no pods");
+    }
+    if !selected(facts, node) {
+        wrong("the node's labels are not those it selects");
+    }
+    if !tolerated(facts, node) {
+        wrong("the node has a taint that it does not tolerate");
+    }
+    if matches!(facts.shape.gpu, GpuRequest::Memory { .. }) && !node.gpus.memory_known {
+        wrong("the memory of the node's GPUs is not known");
+    }
+    let wanted = match facts.shape.gpu {
+        GpuRequest::Fraction { devices, .. } | GpuRequest::Memory { devices, .. } => {
+            usize::from(devices)
+        }
+        GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+            0
+        }
+    };
+    let distinct: BTreeSet<_> = spot.devices.iter().collect();
+    if distinct.len() != wanted || spot.devices.len() != wanted {
+        wrong("it has not as many different devices as it asked for");
+    }
+    findings
+}
+
+fn selected(pod: &Pod, node: &Node) -> bool {
+    pod.shape.node_selector.iter().all(|(key, value)| {
+        node.labels.iter().any(|label| label.key == *key && label.value == *value)
+    })
+}
+
+fn tolerated(pod: &Pod, node: &Node) -> bool {
+    node.taints.iter().filter(|taint| taint.effect != Effect::PreferNoSchedule).all(|taint| {
+        pod.shape.tolerations.iter().any(|toleration| {
+            toleration.key.is_none_or(|key| key == taint.key)
+                && toleration.value.is_none_or(|value| value == taint.value)
+                && toleration.effect.is_none_or(|effect| effect == taint.effect)
+        })
+    })
+}

@@ -1,0 +1,100 @@
+//! Nodes.
+
+use kai_engine::{
+    Blocked, Delta, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Resources, Taint, Worker,
+};
+
+use super::{Result, effect_of, lane, taint_parts};
+use crate::{
+    scenario::{self, ScenarioError},
+    world::World,
+};
+
+/// The label every node has.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+pub(super) fn tell(world: &mut World, name: &str, node: &scenario::Node) -> Result<()> {
+    let id = world.names.node(name);
+    let mut allocatable = Resources::from_iter([
+        (Lane::CPU, node.cpu.0),
+        (Lane::MEMORY, node.memory.0),
+        (Lane::GPU, i64::from(node.gpus) * GPU_MILLI),
+        (Lane::PODS, i64::from(node.pods)),
+    ]);
+    for (resource, amount) in node.resources.iter() {
+        allocatable.add(lane(world, resource), amount.0);
+    }
+    let mut mig = Mig::default();
+    if let Some(split) = &node.mig {
+        for (resource, count) in split.instances.iter() {
+            allocatable.add(lane(world, resource), i64::from(*count));
+        }
+        mig = Mig { enabled: true, strategy: strategy(name, split)? };
+    }
+    let facts = Node {
+        name: name.as_bytes().into(),
+        allocatable,
+        gpus: Gpus {
+            count: u16::try_from(node.gpus).unwrap_or(u16::MAX),
+            memory_mib: if node.gpu_memory_mib == 0 {
+                100
+            } else {
+                node.gpu_memory_mib / 100 * 100
+            },
+            memory_known: node.gpu_memory_mib > 0,
+        },
+        labels: labels(world, name, node),
+        taints: taints(world, name, node)?,
+        blocked: match (node.unschedulable, node.ready) {
+            (true, _) => Some(Blocked::Unschedulable),
+            (false, false) => Some(Blocked::NotReady),
+            (false, true) => None,
+        },
+        mig,
+        worker: Worker { gpu: node.worker.contains("gpu"), cpu: node.worker.contains("cpu") },
+    };
+    world.tell(Delta::Node(id, Box::new(facts)));
+    Ok(())
+}
+
+fn strategy(name: &str, split: &scenario::Mig) -> Result<MigStrategy> {
+    match split.strategy.as_deref() {
+        None | Some("mixed") => Ok(MigStrategy::Mixed),
+        Some("single") => Ok(MigStrategy::Single),
+        Some("none") => Ok(MigStrategy::None),
+        Some(other) => Err(ScenarioError::value(
+            format!("nodes.{name}.mig.strategy"),
+            format!("`{other}` is none of mixed, single, none"),
+        )),
+    }
+}
+
+fn labels(world: &mut World, name: &str, node: &scenario::Node) -> Vec<Label> {
+    let own = [(HOSTNAME, name)].into_iter().filter(|(key, _)| node.labels.find(key).is_none());
+    let given = node.labels.iter().map(|(key, value)| (key, value.as_str()));
+    own.chain(given)
+        .map(|(key, value)| Label {
+            key: world.names.symbol(key),
+            value: world.names.symbol(value),
+            number: value.parse().ok(),
+        })
+        .collect()
+}
+
+fn taints(world: &mut World, name: &str, node: &scenario::Node) -> Result<Vec<Taint>> {
+    let key = format!("nodes.{name}.taints");
+    node.taints
+        .iter()
+        .map(|text| match taint_parts(text) {
+            (taint, value, Some(effect)) => Ok(Taint {
+                key: world.names.symbol(taint),
+                value: world.names.symbol(value.unwrap_or("")),
+                effect: effect_of(effect, &key)?,
+            }),
+            (_, _, None) => Err(ScenarioError::value(
+                &key,
+                format!("`{text}` has no effect: write key=value:NoSchedule"),
+            )),
+        })
+        .collect()
+}

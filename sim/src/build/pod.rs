@@ -1,0 +1,130 @@
+//! What a pod asks for and where it may go.
+
+use kai_engine::{
+    GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement, Resources, Shape, Symbol,
+    Toleration,
+};
+
+use super::{Result, effect_of, lane, taint_parts};
+use crate::{
+    scenario::{Affinity, Pod, ScenarioError},
+    world::World,
+};
+
+/// One GPU in millionths.
+const WHOLE: i64 = 1_000_000;
+
+pub(super) fn shape(
+    world: &mut World,
+    key: &str,
+    pod: &Pod,
+    namespace: Option<&str>,
+) -> Result<Shape> {
+    let mut request = Resources::from_iter([
+        (Lane::CPU, pod.cpu.map_or(1000, |cpu| cpu.0)),
+        (Lane::MEMORY, pod.memory.map_or(1 << 30, |memory| memory.0)),
+    ]);
+    for (resource, amount) in pod.resources.iter() {
+        request.add(lane(world, resource), amount.0);
+    }
+    let namespace = world.names.symbol(namespace.unwrap_or("default"));
+    let (alternatives, exact): (Vec<_>, Vec<_>) =
+        pod.selector.iter().partition(|(_, values)| values.contains('|'));
+    let node_selector = exact
+        .iter()
+        .map(|(key, value)| (world.names.symbol(key), world.names.symbol(value)))
+        .collect();
+    let requirements: Vec<Requirement> = alternatives
+        .iter()
+        .map(|(key, values)| Requirement {
+            key: world.names.symbol(key),
+            holds: Holds::In(values.split('|').map(|value| world.names.symbol(value)).collect()),
+        })
+        .collect();
+    Ok(Shape {
+        request,
+        gpu: gpu(world, key, pod)?,
+        node_selector,
+        node_affinity: if requirements.is_empty() { Vec::new() } else { vec![requirements] },
+        tolerations: tolerations(world, key, pod)?,
+        pod_affinity: pod.affinity.iter().map(|term| pod_term(world, term, namespace)).collect(),
+        pod_anti_affinity: pod
+            .anti_affinity
+            .iter()
+            .map(|term| pod_term(world, term, namespace))
+            .collect(),
+        ports: pod
+            .ports
+            .iter()
+            .map(|port| HostPort {
+                port: *port,
+                protocol: world.names.symbol("TCP"),
+                address: Symbol::EMPTY,
+            })
+            .collect(),
+        missing: pod
+            .missing
+            .iter()
+            .map(|claim| Missing::Claim(world.names.symbol(claim)))
+            .collect(),
+    })
+}
+
+fn gpu(world: &mut World, key: &str, pod: &Pod) -> Result<GpuRequest> {
+    let wrong = |what: &str| Err(ScenarioError::value(format!("{key}.gpus"), what));
+    let devices = u16::try_from(pod.devices.unwrap_or(1)).unwrap_or(u16::MAX);
+    if !pod.mig.is_empty() {
+        let mut instances: Vec<(Lane, u32)> = Vec::new();
+        for (resource, count) in pod.mig.iter() {
+            instances.push((lane(world, resource), *count));
+        }
+        instances.sort_unstable();
+        return Ok(GpuRequest::Mig(instances));
+    }
+    if pod.gpu_memory_mib > 0 {
+        return Ok(GpuRequest::Memory { mib: pod.gpu_memory_mib, devices });
+    }
+    let micro = pod.gpus.0;
+    if micro == 0 {
+        return Ok(GpuRequest::None);
+    }
+    if pod.devices.is_none() && micro > 0 && micro % WHOLE == 0 {
+        return u16::try_from(micro / WHOLE)
+            .map(GpuRequest::Whole)
+            .or_else(|_| wrong("is more than a node can have"));
+    }
+    match u32::try_from(micro) {
+        Ok(micro) if i64::from(micro) <= WHOLE => Ok(GpuRequest::Fraction { micro, devices }),
+        Ok(_) | Err(_) => wrong("is neither a whole number of GPUs nor a part of one"),
+    }
+}
+
+fn tolerations(world: &mut World, key: &str, pod: &Pod) -> Result<Vec<Toleration>> {
+    let key = format!("{key}.tolerations");
+    pod.tolerations
+        .iter()
+        .map(|text| {
+            let (taint, value, effect) = taint_parts(text);
+            Ok(Toleration {
+                key: (taint != "*").then(|| world.names.symbol(taint)),
+                value: value.map(|value| world.names.symbol(value)),
+                effect: effect.map(|effect| effect_of(effect, &key)).transpose()?,
+            })
+        })
+        .collect()
+}
+
+fn pod_term(world: &mut World, term: &Affinity, namespace: Symbol) -> PodTerm {
+    PodTerm {
+        topology_key: world.names.symbol(&term.key),
+        namespaces: vec![namespace],
+        selector: term
+            .labels
+            .iter()
+            .map(|(key, value)| Requirement {
+                key: world.names.symbol(key),
+                holds: Holds::In(vec![world.names.symbol(value)]),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,83 @@
+//! Runs a scenario: prints its cycles, carries them out, and sees that the cluster then comes to rest.
+
+use std::fmt::Write;
+
+use crate::{
+    build::build,
+    render,
+    scenario::{Scenario, ScenarioError},
+    world::{Evicted, World},
+};
+
+/// How many cycles a cluster may need to come to rest: a few moves follow from the first, more is a ping-pong.
+const SETTLE_MAX: u32 = 8;
+
+/// How many cycles nothing may happen in once it is at rest.
+const IDLE: u32 = 5;
+
+/// What a scenario led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The plans as text; each cycle but the first starts with `cycle N`.
+    pub text: String,
+    /// What must never be: wrong books, or no rest.
+    pub faults: Vec<String>,
+}
+
+/// Runs `scenario`.
+///
+/// # Errors
+///
+/// Names the key of the first value that names what is not there or makes no sense.
+pub fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
+    let mut world = build(scenario)?;
+    let mut report = Report::default();
+    check(&world, &mut report);
+    for cycle in 1..=scenario.cycles.unwrap_or(1) {
+        let plan = world.plan();
+        if cycle > 1 {
+            let _ = writeln!(report.text, "cycle {cycle}");
+        }
+        report.text += &render::plan(&plan, &world.names);
+        check(&world, &mut report);
+        world.carry_out(&plan, Evicted::Recreated);
+        check(&world, &mut report);
+    }
+    rest(&mut world, &mut report);
+    Ok(report)
+}
+
+/// Lets the cluster come to rest and watches it idle.
+fn rest(world: &mut World, report: &mut Report) {
+    let mut last = String::new();
+    for _ in 0..SETTLE_MAX {
+        let plan = world.plan();
+        if plan.changes.is_empty() {
+            idle(world, report);
+            return;
+        }
+        last = render::plan(&plan, &world.names);
+        world.carry_out(&plan, Evicted::Recreated);
+        check(world, report);
+    }
+    report
+        .faults
+        .push(format!("no rest after {SETTLE_MAX} more cycles, the last of them:\n{last}"));
+}
+
+fn idle(world: &mut World, report: &mut Report) {
+    for round in 1..=IDLE {
+        let plan = world.plan();
+        if !plan.changes.is_empty() {
+            let text = render::plan(&plan, &world.names);
+            report.faults.push(format!("idle round {round} changed something:\n{text}"));
+        }
+        world.carry_out(&plan, Evicted::Recreated);
+        check(world, report);
+    }
+}
+
+fn check(world: &World, report: &mut Report) {
+    let findings = world.cluster.check().into_iter();
+    report.faults.extend(findings.map(|finding| format!("wrong books: {finding}")));
+}

@@ -1,0 +1,194 @@
+//! A cluster in virtual time: what the API server would hold, the engine beside it, and plans carried out on both.
+
+use std::collections::BTreeMap;
+
+use kai_engine::{
+    Change, Cluster, Config, Delta, DeviceId, Group, GroupId, Lane, LaneKind, Millis, Node, NodeId,
+    Owner, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Timestamp, Topology, TopologyId,
+    plan,
+};
+
+use crate::names::Names;
+
+/// When every world starts: 2020-01-01, so that ages never reach below zero.
+pub const START: Timestamp = Timestamp(1_577_836_800_000);
+
+/// How long carrying out a plan takes.
+const CYCLE: Millis = 1000;
+
+/// A cluster in virtual time.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Names of everything.
+    pub names: Names,
+    /// What the operator chose.
+    pub config: Config,
+    /// The time.
+    pub now: Timestamp,
+    /// What the API server holds.
+    pub facts: Facts,
+    /// The engine.
+    pub cluster: Cluster,
+}
+
+/// What the API server holds: the truth that the engine is told of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// What lanes mean.
+    pub lanes: BTreeMap<Lane, LaneKind>,
+    /// Topologies.
+    pub topologies: BTreeMap<TopologyId, Topology>,
+    /// Nodes.
+    pub nodes: BTreeMap<NodeId, Node>,
+    /// Queues.
+    pub queues: BTreeMap<QueueId, Queue>,
+    /// Pod groups.
+    pub groups: BTreeMap<GroupId, Group>,
+    /// Pods.
+    pub pods: BTreeMap<PodId, Pod>,
+}
+
+/// What becomes of a pod that was told to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evicted {
+    /// Its controller makes it again at once: it waits under the same name.
+    Recreated,
+    /// It is gone for good.
+    Gone,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            names: Names::default(),
+            config: Config::default(),
+            now: START,
+            facts: Facts::default(),
+            cluster: Cluster::default(),
+        }
+    }
+}
+
+impl World {
+    /// Tells the API server and the engine.
+    pub fn tell(&mut self, delta: Delta) {
+        self.facts.take(&delta);
+        self.cluster.apply(delta);
+    }
+
+    /// Decides one cycle. Devices that the plan opens get names.
+    pub fn plan(&mut self) -> Plan {
+        let plan = plan(&mut self.cluster, &self.config, self.now);
+        let mut held: BTreeMap<NodeId, Vec<DeviceId>> = BTreeMap::new();
+        for place in self.facts.pods.values().filter_map(|pod| place(&pod.state)) {
+            held.entry(place.node).or_default().extend(place.devices.iter());
+        }
+        for change in &plan.changes {
+            match change {
+                Change::Place { node, devices, .. } | Change::Nominate { node, devices, .. } => {
+                    let held = held.entry(*node).or_default();
+                    for device in devices {
+                        self.names.name_opened(*device, *node, held);
+                        held.push(*device);
+                    }
+                }
+                Change::Evict { .. } => {}
+            }
+        }
+        plan
+    }
+
+    /// Carries a plan out to its end: what was bound runs, what was evicted has left. Takes a second.
+    pub fn carry_out(&mut self, plan: &Plan, evicted: Evicted) {
+        self.now.0 += CYCLE;
+        let mut started = Vec::new();
+        for change in &plan.changes {
+            match change {
+                Change::Place { pod, node, devices, .. } => {
+                    let place = Place { node: *node, devices: devices.clone() };
+                    self.cluster.apply(Delta::Bound(*pod));
+                    if let Some(mut facts) = self.facts.pods.get(pod).cloned() {
+                        if let Owner::Group(group) = facts.owner {
+                            started.push(group);
+                        }
+                        facts.state = PodState::Running(place);
+                        self.tell(Delta::Pod(*pod, Box::new(facts)));
+                    }
+                }
+                Change::Evict { pod, .. } => self.evict(*pod, evicted),
+                Change::Nominate { .. } => {}
+            }
+        }
+    }
+
+    fn evict(&mut self, pod: PodId, evicted: Evicted) {
+        let Some(mut facts) = self.facts.pods.get(&pod).cloned() else { return };
+        self.cluster.apply(Delta::Evicted(pod));
+        if let Some(place) = place(&facts.state).cloned() {
+            facts.state = PodState::Releasing(place);
+            self.tell(Delta::Pod(pod, Box::new(facts.clone())));
+        }
+        self.tell(Delta::PodGone(pod));
+        match evicted {
+            Evicted::Recreated => {
+                facts.state = PodState::Pending;
+                self.tell(Delta::Pod(pod, Box::new(facts)));
+            }
+            Evicted::Gone => {}
+        }
+    }
+
+    /// The same world with an engine that was told everything anew.
+    #[must_use]
+    pub fn restarted(&self) -> Self {
+        let mut cluster = Cluster::default();
+        for delta in self.facts.deltas() {
+            cluster.apply(delta);
+        }
+        Self { cluster, ..self.clone() }
+    }
+}
+
+impl Facts {
+    fn take(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Lane(lane, kind) => drop(self.lanes.insert(*lane, *kind)),
+            Delta::Topology(id, facts) => drop(self.topologies.insert(*id, (**facts).clone())),
+            Delta::TopologyGone(id) => drop(self.topologies.remove(id)),
+            Delta::Node(id, facts) => drop(self.nodes.insert(*id, (**facts).clone())),
+            Delta::NodeGone(id) => drop(self.nodes.remove(id)),
+            Delta::Queue(id, facts) => drop(self.queues.insert(*id, (**facts).clone())),
+            Delta::QueueGone(id) => drop(self.queues.remove(id)),
+            Delta::Group(id, facts) => drop(self.groups.insert(*id, (**facts).clone())),
+            Delta::GroupGone(id) => drop(self.groups.remove(id)),
+            Delta::Pod(id, facts) => drop(self.pods.insert(*id, (**facts).clone())),
+            Delta::PodGone(id) => drop(self.pods.remove(id)),
+            Delta::Bound(_) | Delta::BindFailed(_) | Delta::Evicted(_) | Delta::EvictFailed(_) => {}
+        }
+    }
+
+    /// Everything, as deltas in an order of dependence.
+    pub fn deltas(&self) -> Vec<Delta> {
+        let lanes = self.lanes.iter().map(|(lane, kind)| Delta::Lane(*lane, *kind));
+        let topologies =
+            self.topologies.iter().map(|(id, facts)| Delta::Topology(*id, Box::new(facts.clone())));
+        let nodes = self.nodes.iter().map(|(id, facts)| Delta::Node(*id, Box::new(facts.clone())));
+        let queues =
+            self.queues.iter().map(|(id, facts)| Delta::Queue(*id, Box::new(facts.clone())));
+        let groups =
+            self.groups.iter().map(|(id, facts)| Delta::Group(*id, Box::new(facts.clone())));
+        let pods = self.pods.iter().map(|(id, facts)| Delta::Pod(*id, Box::new(facts.clone())));
+        lanes.chain(topologies).chain(nodes).chain(queues).chain(groups).chain(pods).collect()
+    }
+}
+
+/// Where a pod in `state` is.
+pub fn place(state: &PodState) -> Option<&Place> {
+    match state {
+        PodState::Bound(place)
+        | PodState::Running(place)
+        | PodState::Releasing(place)
+        | PodState::Stuck(place) => Some(place),
+        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
+    }
+}
