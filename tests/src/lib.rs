@@ -13,3 +13,4 @@ pub mod control_plane;
 pub mod daemon;
 pub mod observer;
 pub mod openb;
+pub mod oracle;

@@ -1,0 +1,278 @@
+//! Runs a case as `tests/oracle/README.md` section 3 says, on a fresh engine in every round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kai_engine::{Change, GPU_MILLI, GpuRequest, Grant, Place, Plan, PodState, Timestamp};
+use kai_sim::world::{World, place};
+
+use super::{
+    case::{Case, Kind},
+    judge::{self, Outcome, Room, Seen},
+    setup,
+};
+
+/// Every difference between what the engine does and what `case` expects.
+///
+/// # Errors
+///
+/// Names what the file says and no world can be.
+pub fn run(case: &Case) -> anyhow::Result<Vec<String>> {
+    let mut world = setup::world(case)?;
+    match case.procedure.kind {
+        Kind::OneShot => {
+            let plan = world.plan();
+            let mut differences = books(&world);
+            differences.extend(judge::differences(case, &outcome(case, &world, Some(&plan))));
+            Ok(differences)
+        }
+        Kind::Rounds => Ok(rounds(case, world)),
+        Kind::Admission => Ok(vec!["admission by claims is not there yet".to_owned()]),
+    }
+}
+
+fn rounds(case: &Case, mut world: World) -> Vec<String> {
+    let mut last = Outcome::default();
+    for _ in 0..case.procedure.rounds_before_check {
+        let plan = world.plan();
+        let differences = books(&world);
+        if !differences.is_empty() {
+            return differences;
+        }
+        write_back(case, &mut world, &plan);
+        last = outcome(case, &world, None);
+        count(&mut last, &plan);
+    }
+    let differences = judge::differences(case, &last);
+    if !differences.is_empty() {
+        return differences;
+    }
+    for round in 1..=case.procedure.rounds_after_check {
+        let plan = world.plan();
+        let differences = judge::differences(case, &outcome(case, &world, Some(&plan)));
+        if !differences.is_empty() {
+            return differences
+                .into_iter()
+                .map(|text| format!("{round} rounds later: {text}"))
+                .collect();
+        }
+        write_back(case, &mut world, &plan);
+    }
+    Vec::new()
+}
+
+fn books(world: &World) -> Vec<String> {
+    world.cluster.check().into_iter().map(|finding| format!("wrong books: {finding}")).collect()
+}
+
+/// What the API would hold when all of `plan` is done and controllers have made evicted pods again.
+fn write_back(case: &Case, world: &mut World, plan: &Plan) {
+    let stay: BTreeSet<&str> = case
+        .jobs
+        .iter()
+        .filter(|job| job.keep_terminating_across_rounds)
+        .flat_map(|job| &job.tasks)
+        .map(|task| task.name.as_str())
+        .collect();
+    for change in &plan.changes {
+        match change {
+            Change::Place { pod, node, devices, .. } => {
+                if let Some(facts) = world.facts.pods.get_mut(pod) {
+                    facts.state =
+                        PodState::Running(Place { node: *node, devices: devices.clone() });
+                }
+            }
+            Change::Evict { pod, .. } => {
+                if let Some(facts) = world.facts.pods.get_mut(pod)
+                    && let Some(place) = place(&facts.state).cloned()
+                {
+                    facts.state = PodState::Releasing(place);
+                }
+            }
+            Change::Nominate { .. } => {}
+        }
+    }
+    let mut started = BTreeSet::new();
+    for (pod, facts) in &mut world.facts.pods {
+        facts.nominated = None;
+        match &facts.state {
+            PodState::Releasing(_) if !stay.contains(world.names.of_pod(*pod)) => {
+                facts.state = PodState::Pending
+            }
+            PodState::Bound(_) | PodState::Running(_) => {
+                if let kai_engine::Owner::Group(group) = facts.owner {
+                    started.insert(group);
+                }
+            }
+            PodState::Releasing(_)
+            | PodState::Stuck(_)
+            | PodState::Pending
+            | PodState::Gated
+            | PodState::Succeeded
+            | PodState::Failed => {}
+        }
+    }
+    let now = world.now.0;
+    for (group, facts) in &mut world.facts.groups {
+        facts.last_start =
+            started.contains(group).then_some(Timestamp(now - setup::STARTED_AGO_MS));
+    }
+    *world = world.restarted();
+}
+
+fn count(outcome: &mut Outcome, plan: &Plan) {
+    for change in &plan.changes {
+        match change {
+            Change::Place { .. } => outcome.binds += 1,
+            Change::Nominate { .. } => outcome.nominations += 1,
+            Change::Evict { .. } => outcome.evictions += 1,
+        }
+    }
+}
+
+/// The state of the world, under `plan` where one is given.
+fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (pod, facts) in &world.facts.pods {
+        let place = place(&facts.state);
+        let seen = Seen {
+            status: status(&facts.state).to_owned(),
+            node: place.map(|place| world.names.of_node(place.node).to_owned()),
+            gpus_milli: place.map_or(0, |place| held(world, &facts.shape.gpu, place)),
+            started_seconds_ago: started(world, facts.owner),
+            zones: BTreeSet::new(),
+        };
+        outcome.tasks.insert(world.names.of_pod(*pod).to_owned(), seen);
+    }
+    for task in case.jobs.iter().flat_map(|job| &job.tasks).filter(|task| task.state == "nominated")
+    {
+        if let Some(seen) = outcome.tasks.get_mut(&task.name) {
+            "nominated".clone_into(&mut seen.status);
+            seen.node = Some(task.node.clone());
+        }
+    }
+    for change in plan.iter().flat_map(|plan| &plan.changes) {
+        overlay(world, change, &mut outcome.tasks);
+    }
+    if let Some(plan) = plan {
+        count(&mut outcome, plan);
+    }
+    for node in &case.nodes {
+        outcome.nodes.insert(
+            node.name.clone(),
+            room(world, node.gpus_allocatable + node.dra_gpus, &node.name, plan),
+        );
+    }
+    outcome
+}
+
+fn overlay(world: &World, change: &Change, tasks: &mut BTreeMap<String, Seen>) {
+    let (pod, status, node) = match change {
+        Change::Place { pod, node, .. } => (pod, "binding", node),
+        Change::Nominate { pod, node, .. } => (pod, "nominated", node),
+        Change::Evict { pod, node, .. } => (pod, "terminating", node),
+    };
+    let Some(seen) = tasks.get_mut(world.names.of_pod(*pod)) else { return };
+    // A relocated victim is evicted and nominated, in whichever order.
+    if status == "terminating" && seen.status == "nominated" {
+        return;
+    }
+    status.clone_into(&mut seen.status);
+    seen.node = Some(world.names.of_node(*node).to_owned());
+    if let (Change::Place { grant, .. }, Some(facts)) = (change, world.facts.pods.get(pod)) {
+        seen.gpus_milli = match grant {
+            Grant::Regular { count } => i64::from(*count) * GPU_MILLI,
+            Grant::Fraction { devices, portion_milli } => {
+                i64::from(*devices) * i64::from(*portion_milli)
+            }
+            Grant::Mig => held(world, &facts.shape.gpu, &Place::on(*node)),
+        };
+    }
+}
+
+fn status(state: &PodState) -> &'static str {
+    match state {
+        PodState::Gated => "gated",
+        PodState::Pending => "pending",
+        PodState::Bound(_) => "bound",
+        PodState::Running(_) => "running",
+        PodState::Releasing(_) => "terminating",
+        PodState::Stuck(_) => "stuck-terminating",
+        PodState::Succeeded => "succeeded",
+        PodState::Failed => "failed",
+    }
+}
+
+/// Thousandths of GPUs that a pod with this request holds at `place`.
+fn held(world: &World, gpu: &GpuRequest, place: &Place) -> i64 {
+    match gpu {
+        GpuRequest::None => 0,
+        GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,
+        GpuRequest::Fraction { micro, devices } => i64::from(*micro / 1000) * i64::from(*devices),
+        GpuRequest::Memory { mib, devices } => {
+            let node = world.facts.nodes.get(&place.node);
+            let memory = node.map_or(100, |node| node.gpus.memory_mib).max(1);
+            // Rounded up to hundredths of a device, as the contract's receivedGPU is.
+            i64::from((*mib * 100).div_ceil(memory)) * 10 * i64::from(*devices)
+        }
+        GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {
+            instances.iter().map(|(_, count)| i64::from(*count) * GPU_MILLI).sum()
+        }
+    }
+}
+
+fn started(world: &World, owner: kai_engine::Owner) -> Option<i64> {
+    let kai_engine::Owner::Group(group) = owner else { return None };
+    let at = world.facts.groups.get(&group)?.last_start?;
+    Some((world.now.0 - at.0) / 1000)
+}
+
+/// Whole GPUs of a node that nobody holds, and that will come free; a shared one is held as a whole.
+fn room(world: &World, gpus: i64, node: &str, plan: Option<&Plan>) -> Room {
+    let mut places: BTreeMap<_, (Place, bool)> = BTreeMap::new();
+    for (pod, facts) in &world.facts.pods {
+        let leaving = matches!(facts.state, PodState::Releasing(_));
+        if let Some(place) = place(&facts.state) {
+            places.insert(*pod, (place.clone(), leaving));
+        }
+    }
+    let mut nominated = 0;
+    for change in plan.iter().flat_map(|plan| &plan.changes) {
+        match change {
+            Change::Place { pod, node, devices, .. } => {
+                places.insert(*pod, (Place { node: *node, devices: devices.clone() }, false));
+            }
+            Change::Evict { pod, .. } => {
+                if let Some((_, leaving)) = places.get_mut(pod) {
+                    *leaving = true;
+                }
+            }
+            Change::Nominate { pod, node: to, .. } if world.names.of_node(*to) == node => {
+                if let GpuRequest::Whole(count) = world.facts.pods[pod].shape.gpu {
+                    nominated += i64::from(count);
+                }
+            }
+            Change::Nominate { .. } => {}
+        }
+    }
+    let (mut used, mut leaving_gpus) = (0, 0);
+    let mut devices: BTreeMap<_, bool> = BTreeMap::new();
+    for (pod, (place, leaving)) in
+        places.iter().filter(|(_, (place, _))| world.names.of_node(place.node) == node)
+    {
+        if let GpuRequest::Whole(count) = world.facts.pods[pod].shape.gpu {
+            used += i64::from(count);
+            leaving_gpus += if *leaving { i64::from(count) } else { 0 };
+        }
+        for device in &place.devices {
+            *devices.entry(*device).or_insert(true) &= *leaving;
+        }
+    }
+    used += i64::try_from(devices.len()).unwrap_or(0);
+    leaving_gpus +=
+        i64::try_from(devices.values().filter(|leaving| **leaving).count()).unwrap_or(0);
+    Room {
+        gpus_idle_milli: (gpus - used) * GPU_MILLI,
+        gpus_terminating_milli: (leaving_gpus - nominated) * GPU_MILLI,
+        zones: BTreeMap::new(),
+    }
+}
