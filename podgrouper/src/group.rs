@@ -61,6 +61,3 @@ fn label_node_pool(case: &Case<'_>, desired: &mut Desired) {
         desired.labels.entry(key.clone()).or_insert_with(|| pool.to_owned());
     }
 }
-
-#[cfg(test)]
-mod tests;

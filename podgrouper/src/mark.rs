@@ -29,3 +29,47 @@ pub fn mark(pod: &Pod, desired: &Desired, settings: &Settings) -> Option<Value> 
     }
     Some(patch)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::mark;
+    use crate::desired::{Desired, Subgroup};
+    use crate::facts::Facts;
+    use crate::group::{Case, group};
+    use crate::pod::Pod;
+    use crate::settings::{Compat, Settings};
+
+    fn check(compat: Compat, subgroup: Option<&str>, labels: &Value, want: Option<Value>) {
+        let settings = Settings { compat, ..Settings::default() };
+        let pod = Pod::from_value(&json!({"metadata": {"name": "p", "namespace": "ns", "uid": "u",
+            "labels": labels, "annotations": {"pod-group-name": "pg-p-u"}}}));
+        let (top, facts) = (pod.to_object(), Facts::default());
+        let case = Case {
+            pod: &pod,
+            top: &top,
+            owners: &[],
+            table: crate::kinds::TABLE,
+            settings: &settings,
+            facts: &facts,
+        };
+        let mut desired: Desired = group(&case).expect("a bare pod needs no fact");
+        if let Some(name) = subgroup {
+            desired.subgroups.push(Subgroup::leaf(name, 1));
+            desired.route("p", name);
+        }
+        let labels = |value| json!({"metadata": {"uid": "u", "labels": value}});
+        assert_eq!(mark(&pod, &desired, &settings), want.map(labels));
+    }
+
+    #[test]
+    fn only_what_differs_is_patched_and_a_stale_subgroup_goes() {
+        const KEY: &str = "kai.scheduler/subgroup-name";
+        check(Compat::Off, None, &json!({}), None);
+        check(Compat::Off, Some("w"), &json!({KEY: "w"}), None);
+        check(Compat::Off, Some("w"), &json!({KEY: "x"}), Some(json!({KEY: "w"})));
+        check(Compat::Off, None, &json!({KEY: "x"}), Some(json!({KEY: null})));
+        check(Compat::KaiV017, None, &json!({KEY: "x"}), None);
+    }
+}

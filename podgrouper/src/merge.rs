@@ -205,3 +205,79 @@ fn same_subgroup(stored: &Value, wanted: &Value) -> bool {
     const KEYS: [&str; 5] = ["name", "parent", "minMember", "minSubGroup", "topologyConstraint"];
     KEYS.iter().all(|key| same(key, &stored[key], &wanted[key]))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Write, merge};
+    use crate::desired::{Desired, Subgroup, Topology};
+    use crate::object::{Object, OwnerRef};
+    use crate::settings::Settings;
+
+    fn wanted() -> Desired {
+        let text = str::to_owned;
+        Desired {
+            name: text("pg"),
+            namespace: text("ns"),
+            owner: OwnerRef { kind: text("Job"), name: text("j"), ..OwnerRef::default() },
+            labels: [("kai.scheduler/queue", "new"), ("kai.scheduler/node-pool", "np"), ("a", "1")]
+                .map(|(key, value)| (text(key), text(value)))
+                .into(),
+            annotations: [(text("b"), text("2"))].into(),
+            queue: text("new"),
+            priority_class: text("train"),
+            preemptibility: None,
+            preemption_delay: "90s".parse().ok(),
+            staleness_grace: None,
+            topology: Topology::default(),
+            min_member: 2,
+            min_subgroups: None,
+            subgroups: vec![Subgroup::leaf("w", 2)],
+            notes: Vec::new(),
+            foreign: None,
+        }
+    }
+
+    fn stored() -> Object {
+        Object::new(json!({
+            "metadata": {"name": "pg", "uid": "u", "resourceVersion": "7",
+                "labels": {"kai.scheduler/queue": "old", "a": "1", "own": "kept"},
+                "annotations": {"b": "2"},
+                "ownerReferences": [{"apiVersion": "", "kind": "Job", "name": "j", "uid": ""}]},
+            "spec": {"queue": "old", "priorityClassName": "train", "minMember": 2,
+                "preemptionDelay": "1m30s", "markUnschedulable": false,
+                "topologyConstraint": {"topology": "outside"},
+                "subGroups": [{"name": "w", "minMember": 2}]},
+        }))
+    }
+
+    /// Kept: queue and its label, topology from outside, no node pool after creation.
+    #[test]
+    fn what_is_the_clusters_own_is_kept_and_equal_needs_no_write() {
+        assert_eq!(merge(&wanted(), Some(&stored()), &Settings::default()), Write::Nothing);
+    }
+
+    #[test]
+    fn a_change_is_a_patch_of_that_change_with_guards() {
+        let mut wanted = wanted();
+        wanted.min_subgroups = Some(1);
+        wanted.subgroups.clear();
+        wanted.annotations.insert("c".to_owned(), "3".to_owned());
+        let guards = json!({"uid": "u", "resourceVersion": "7", "annotations": {"c": "3"}});
+        let spec = json!({"minMember": null, "minSubGroup": 1, "subGroups": null});
+        assert_eq!(
+            merge(&wanted, Some(&stored()), &Settings::default()),
+            Write::Patch(json!({"metadata": guards, "spec": spec}))
+        );
+    }
+
+    #[test]
+    fn a_foreign_owner_is_replaced() {
+        let mut value = stored().value().clone();
+        value["metadata"]["ownerReferences"][0]["name"] = json!("other");
+        let write = merge(&wanted(), Some(&Object::new(value)), &Settings::default());
+        let Write::Patch(patch) = write else { panic!("{write:?}") };
+        assert_eq!(patch["metadata"]["ownerReferences"][0]["name"], "j");
+    }
+}

@@ -1,1 +1,0 @@
-//! The golden vectors of the rules.

@@ -1,0 +1,194 @@
+//! Workloads as files: objects and pods in, `PodGroup`s and marks out.
+//!
+//! `groups/*.yaml` hold one idea each; `recorded/*.yaml` what real operators made of a workload. A
+//! file names what it is about (`what`), the objects of the API (`objects`), the pods to group
+//! (`pods`) and what must come out: for every pod the same `group` (a part of the `PodGroup`), or
+//! `each` pod's own, the subgroup of each pod (`marks`), or the `error`. `peer` says the same of
+//! KAI v0.17 where ours differ on purpose.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use kai_podgrouper::{
+    Answer, Case, Compat, Desired, Facts, Object, Pod, Read, Settings, Stop, Write, group, kinds,
+    mark, merge,
+};
+use serde_json::{Value, json};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+#[test]
+fn every_rule_gives_what_its_file_says() -> Outcome {
+    run_folder("groups")
+}
+
+#[test]
+fn what_real_operators_made_is_grouped_as_recorded() -> Outcome {
+    run_folder("recorded")
+}
+
+#[expect(clippy::panic_in_result_fn, reason = "a test ends in its assertion")]
+fn run_folder(name: &str) -> Outcome {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
+    let mut broken = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder)? {
+        let path = entry?.path();
+        let file: Value = serde_saphyr::from_str(&std::fs::read_to_string(&path)?)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        count += 1;
+        let mut findings = check(&file, &file, Compat::Off);
+        if file.get("peer").is_some() {
+            let peer = check(&file, &file["peer"], Compat::KaiV017);
+            findings.extend(peer.into_iter().map(|line| format!("peer: {line}")));
+        }
+        broken.extend(findings.into_iter().map(|line| format!("{}: {line}", path.display())));
+    }
+    assert!(count > 0, "no files in {}", folder.display());
+    assert!(broken.is_empty(), "{} of {count} files:\n{}", broken.len(), broken.join("\n"));
+    Ok(())
+}
+
+fn rows<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn check(file: &Value, want: &Value, compat: Compat) -> Vec<String> {
+    let mut settings = Settings { compat, ..Settings::default() };
+    if let Some(name) = file["defaults"].as_str() {
+        settings.defaults = Some(("kai-scheduler".to_owned(), name.to_owned()));
+    }
+    let objects: Vec<Arc<Object>> = rows(file, "objects")
+        .iter()
+        .chain(rows(file, "pods"))
+        .map(|value| Arc::new(Object::new(with_kind(value))))
+        .collect();
+    let mut findings = Vec::new();
+    for value in rows(file, "pods") {
+        let pod = Pod::from_value(value);
+        let result = desired(&pod, &objects, &settings);
+        for finding in check_pod(&pod, result, want, &settings) {
+            findings.push(format!("pod {}: {finding}", pod.name));
+        }
+    }
+    findings
+}
+
+/// Pods may leave their kind out.
+fn with_kind(value: &Value) -> Value {
+    let mut value = value.clone();
+    if value["kind"].is_null() {
+        value["apiVersion"] = json!("v1");
+        value["kind"] = json!("Pod");
+    }
+    value
+}
+
+fn check_pod(
+    pod: &Pod,
+    result: Result<Desired, String>,
+    want: &Value,
+    settings: &Settings,
+) -> Vec<String> {
+    let desired = match (result, want["error"].as_str()) {
+        (Err(why), Some(part)) if why.contains(part) => return Vec::new(),
+        (Err(why), _) => return vec![format!("failed: {why}")],
+        (Ok(_), Some(part)) => return vec![format!("grouped, want an error with {part:?}")],
+        (Ok(desired), None) => desired,
+    };
+    let mut findings = Vec::new();
+    let Write::Create(written) = merge(&desired, None, settings) else {
+        return vec!["nothing to create".to_owned()];
+    };
+    for part in [&want["group"], &want["each"][&pod.name]] {
+        if !part.is_null() {
+            differ("", part, &written, &mut findings);
+        }
+    }
+    // What was just created needs no second write.
+    let mut stored = written;
+    stored["metadata"]["uid"] = json!("stored");
+    if merge(&desired, Some(&Object::new(stored)), settings) != Write::Nothing {
+        findings.push("the PodGroup would be written again".to_owned());
+    }
+    if let Some(wanted) = want["marks"][&pod.name].as_str() {
+        let patch = mark(pod, &desired, settings).unwrap_or_default();
+        let found = &patch["metadata"]["labels"]["kai.scheduler/subgroup-name"];
+        if found.as_str().unwrap_or_default() != wanted {
+            findings.push(format!("mark {found}, want {wanted:?}"));
+        }
+    }
+    if let Some(part) = want["foreign"].as_str() {
+        let found = desired.foreign.clone().unwrap_or_default();
+        if !found.contains(part) || found.is_empty() {
+            findings.push(format!("foreign part {found:?}, want {part:?}"));
+        }
+    }
+    findings
+}
+
+/// Every field that is wanted must be there; `null` wants it absent, and lists are whole.
+fn differ(path: &str, want: &Value, found: &Value, findings: &mut Vec<String>) {
+    match (want, found) {
+        (Value::Object(table), Value::Object(_)) => {
+            for (key, want) in table {
+                differ(&format!("{path}.{key}"), want, &found[key], findings);
+            }
+        }
+        (Value::Array(want), Value::Array(rows)) if want.len() == rows.len() => {
+            for (index, (want, found)) in want.iter().zip(rows).enumerate() {
+                differ(&format!("{path}[{index}]"), want, found, findings);
+            }
+        }
+        _ if want == found => {}
+        _ => findings.push(format!("{path} is {found}, want {want}")),
+    }
+}
+
+/// Groups a pod by the objects of a file, as far up its owners as they go.
+fn desired(pod: &Pod, objects: &[Arc<Object>], settings: &Settings) -> Result<Desired, String> {
+    let find = |api_version: &str, kind: &str, name: &str| {
+        let fits = |object: &&Arc<Object>| {
+            let gvk = object.gvk();
+            gvk.api_version() == api_version && gvk.kind == kind && object.name() == name
+        };
+        objects.iter().find(fits).cloned()
+    };
+    let mut owners = Vec::new();
+    let mut next = pod.owners.first().cloned();
+    while let Some(owner) = next {
+        let Some(object) = find(&owner.api_version, &owner.kind, &owner.name) else { break };
+        next = object.owners().first().cloned();
+        owners.push(object);
+    }
+    let top = owners.last().cloned().unwrap_or_else(|| Arc::new(pod.to_object()));
+    let mut facts = Facts::default();
+    for _ in 0..100 {
+        let case =
+            Case { pod, top: &top, owners: &owners, table: kinds::TABLE, settings, facts: &facts };
+        match group(&case) {
+            Ok(desired) => return Ok(desired),
+            Err(Stop::Bad(why) | Stop::Early(why)) => return Err(why),
+            Err(Stop::Need(read)) => {
+                let answer = match &read {
+                    Read::Get { api_version, kind, name, .. } => {
+                        find(api_version, kind, name).map_or(Answer::Absent, Answer::Found)
+                    }
+                    Read::List { kind, prefix, labels, .. } => {
+                        let fits = |object: &&Arc<Object>| {
+                            object.gvk().kind == *kind
+                                && object.name().starts_with(prefix)
+                                && labels
+                                    .iter()
+                                    .all(|(key, value)| object.label(key) == Some(value))
+                        };
+                        Answer::List(objects.iter().filter(fits).cloned().collect())
+                    }
+                };
+                facts.add(read, answer);
+            }
+        }
+    }
+    Err("the rule never stops reading".to_owned())
+}
