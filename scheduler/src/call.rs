@@ -15,7 +15,7 @@ use crate::wire::Text;
 /// A write that is not answered within this time may or may not have been done.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// How long a request waits in all when the server asks for patience (429).
-const PATIENCE_MAX: Duration = Duration::from_secs(60);
+const PATIENCE_MAX: Duration = Duration::from_mins(1);
 
 /// What a request failed with.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]

@@ -43,7 +43,7 @@ impl Dispatch {
                     tasks.extend(self.nominate(pod, node, names).map(Task::Event));
                 }
                 Change::Evict { pod, reason, .. } => {
-                    self.evict(pod.number(), reason, &evicted, names, &mut tasks);
+                    tasks.extend(self.evict(pod.number(), reason, &evicted, names));
                 }
             }
         }
@@ -106,12 +106,11 @@ impl Dispatch {
         reason: &Eviction,
         evicted: &HashMap<u32, usize>,
         names: &Names,
-        tasks: &mut Vec<Task>,
-    ) {
+    ) -> Vec<Task> {
+        let mut tasks = Vec::with_capacity(2);
         let target = pod_target(pod, names);
-        let row = &names.pods[pod];
         let message = eviction(reason, &format!("{}/{}", target.namespace, target.name), names);
-        if let Some(group) = row.group {
+        if let Some(group) = names.pods[pod].group {
             let (namespace, name) = names.group_name(group);
             let uid = &*names.groups[group].uid;
             let labels = [name, namespace, uid, &self.pool, action(reason)];
@@ -128,6 +127,7 @@ impl Dispatch {
             name: target.name,
             condition: self.announces_evictions.then_some(message),
         }));
+        tasks
     }
 
     /// A normal event.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::ingest::Kind;
 
 /// Without a cycle for this long nothing is being decided. Cycles end at least once a period.
-const CYCLE_AGE_MAX: Duration = Duration::from_secs(60);
+const CYCLE_AGE_MAX: Duration = Duration::from_mins(1);
 
 /// What the parts of the process report; cheap to clone.
 #[derive(Clone, Debug, Default)]

@@ -220,14 +220,15 @@ impl Ingest {
     /// # Errors
     /// The object is not what its kind says; nothing is told of it.
     pub fn applied(&mut self, kind: Kind, bytes: &[u8]) -> serde_json::Result<String> {
-        match kind {
+        let version = match kind {
             Kind::Node => node::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Queue => queue::applied(self, &serde_json::from_slice(bytes)?),
             Kind::PriorityClass => priority::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Topology => topology::applied(self, &serde_json::from_slice(bytes)?),
             Kind::PodGroup => group::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
-        }
+        };
+        Ok(version)
     }
 
     /// An object is gone; the version of that comes back.

@@ -2,7 +2,8 @@
 //!
 //! With `--leader-elect` this is the usual election: standbys wait for the Lease to run out, and
 //! the leader that cannot renew it ends. Without it the Lease is still held, as a guard: the newest
-//! process takes it over and the older one stands by. That is safe because a holder without
+//! process takes it over and the older one stands by; it takes the Lease back
+//! only when that runs out or is given back. That is safe because a holder without
 //! election acts only while its hold was confirmed within [`CONFIRMED_MAX`], and says so on the
 //! Lease ([`HANDOVER`]); who takes over waits [`HANDOVER_WAIT`] and then reads the cluster anew.
 //! A holder that does not say so (the peer's scheduler, or ours with election) is never pushed out.
@@ -65,6 +66,15 @@ struct Hold {
     lost: CancellationToken,
 }
 
+/// How a Lease is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manner {
+    /// As the newest: a holder that yields is pushed out.
+    Newest,
+    /// Only when nobody holds it.
+    Patient,
+}
+
 /// What to do about the Lease as it was read.
 #[derive(PartialEq, Eq, Debug)]
 enum Step {
@@ -94,11 +104,11 @@ impl Lease {
     ///
     /// Where the Lease cannot be used (no namespace, no permission) and no election is asked for,
     /// the guard is empty: as with the peer, nothing then keeps two schedulers apart.
-    pub async fn acquire(&self, stop: &CancellationToken) -> Option<Guard> {
+    pub async fn acquire(&self, manner: Manner, stop: &CancellationToken) -> Option<Guard> {
         let mut seen: Option<(String, Instant)> = None;
         let mut said_waiting = false;
         loop {
-            match self.attempt(&mut seen).await {
+            match self.attempt(manner, &mut seen).await {
                 Ok(Some(guard)) => return Some(guard),
                 Ok(None) => {
                     if !said_waiting {
@@ -131,6 +141,7 @@ impl Lease {
 
     async fn attempt(
         &self,
+        manner: Manner,
         seen: &mut Option<(String, Instant)>,
     ) -> Result<Option<Guard>, kube::Error> {
         let started = Instant::now();
@@ -149,7 +160,7 @@ impl Lease {
         };
         *seen = Some((version, since));
         let step = step(&record, self, started.duration_since(since));
-        if step == Step::Wait {
+        if step == Step::Wait || (step == Step::PushOut && manner == Manner::Patient) {
             return Ok(None);
         }
         let wanted = self.record(Some(record), started);

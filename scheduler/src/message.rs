@@ -78,20 +78,18 @@ pub fn reason(why: &Why, group: u32, names: &Names) -> Option<Reason> {
 
 /// What the event `NotReady` says.
 pub fn not_ready(unready: &[Unready], names: &Names) -> String {
-    let mut text = String::from("Job is not ready for scheduling.");
-    for one in unready {
-        let named = one.sub_group != Symbol::EMPTY;
-        let (of, end) = if named {
-            (format!(" for SubGroup {}", names.text(one.sub_group)), ".")
-        } else {
-            (String::new(), "")
-        };
-        let Unready { min, alive, gated, .. } = one;
-        text.push_str(&format!(
-            " Waiting for {min} pods{of}, currently {alive} exist, {gated} are gated{end}"
-        ));
-    }
-    text
+    let parts: String = unready.iter().map(|one| waiting_for(one, names)).collect();
+    format!("Job is not ready for scheduling.{parts}")
+}
+
+fn waiting_for(unready: &Unready, names: &Names) -> String {
+    let Unready { sub_group, min, alive, gated } = *unready;
+    let (of, end) = if sub_group == Symbol::EMPTY {
+        (String::new(), "")
+    } else {
+        (format!(" for SubGroup {}", names.text(sub_group)), ".")
+    };
+    format!(" Waiting for {min} pods{of}, currently {alive} exist, {gated} are gated{end}")
 }
 
 fn short_of_room(no_room: &NoRoom, names: &Names) -> Reason {

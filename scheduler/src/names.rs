@@ -47,7 +47,7 @@ pub struct Names {
     /// Priority classes.
     pub priorities: Priorities,
     lanes: HashMap<Box<str>, Lane>,
-    lane_names: Vec<Box<str>>,
+    resources: Vec<Box<str>>,
     opened: HashMap<DeviceId, u32>,
     scratch: String,
 }
@@ -92,6 +92,7 @@ pub struct TopologyRow {
 
 /// What is kept of a pod group.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of one object")]
 pub struct GroupRow {
     /// Whether it is there.
     pub presence: Presence,
@@ -153,7 +154,7 @@ pub struct Stamps {
 
 impl Stamps {
     /// Each with the key of its annotation.
-    pub fn iter(&self) -> [(&'static str, Option<i64>); 3] {
+    pub fn annotations(&self) -> [(&'static str, Option<i64>); 3] {
         [
             (annotation::STALE_SINCE, self.stale_since),
             (annotation::LAST_START, self.last_start),
@@ -164,6 +165,7 @@ impl Stamps {
 
 /// What is kept of a pod.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of one object")]
 pub struct PodRow {
     /// Whether it is there.
     pub presence: Presence,
@@ -295,10 +297,10 @@ impl Names {
         if let Some(lane) = self.lanes.get(name) {
             return (*lane, None);
         }
-        let count = u16::try_from(self.lane_names.len()).unwrap_or(u16::MAX);
+        let count = u16::try_from(self.resources.len()).unwrap_or(u16::MAX);
         let lane = Lane::new(Lane::FIRST_EXTENDED.saturating_add(count));
         self.lanes.insert(Box::from(name), lane);
-        self.lane_names.push(Box::from(name));
+        self.resources.push(Box::from(name));
         (lane, mig_gpus(name).map(|gpus| LaneKind::Mig { gpus }))
     }
 
@@ -309,7 +311,7 @@ impl Names {
             Lane::MEMORY => resource::MEMORY,
             Lane::GPU => resource::NVIDIA_GPU,
             Lane::PODS => resource::PODS,
-            _ => &self.lane_names[usize::from(lane.number() - Lane::FIRST_EXTENDED)],
+            _ => &self.resources[usize::from(lane.number() - Lane::FIRST_EXTENDED)],
         }
     }
 

@@ -3,7 +3,7 @@
 //! Source: spec/scheduling.md 12.4, spec/contract.md 8.5.
 
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -29,25 +29,25 @@ const RETRY_MILLISECONDS: i64 = 1_000;
 #[derive(Debug, Default)]
 pub struct Report {
     /// Groups to look at again, by when.
-    later: BTreeMap<(i64, u32), ()>,
+    later: BTreeSet<(i64, u32)>,
 }
 
 impl Report {
     /// When something that was put off is due.
     pub fn next(&self) -> Option<i64> {
-        self.later.first_key_value().map(|((at, _), ())| *at)
+        self.later.first().map(|(at, _)| *at)
     }
 
     /// The groups whose time has come.
     pub fn due(&mut self, now: i64) -> Vec<u32> {
         let rest = self.later.split_off(&(now + 1, 0));
         let due = std::mem::replace(&mut self.later, rest);
-        due.into_keys().map(|(_, group)| group).collect()
+        due.into_iter().map(|(_, group)| group).collect()
     }
 
     /// A write failed: look at the group again soon.
     pub fn retry(&mut self, group: u32, now: i64) {
-        self.later.insert((now + RETRY_MILLISECONDS, group), ());
+        self.later.insert((now + RETRY_MILLISECONDS, group));
     }
 
     /// What there is to write about a group now.
@@ -57,11 +57,13 @@ impl Report {
         cluster: &Cluster,
         names: &mut Names,
         (dispatch, now): (&Dispatch, i64),
-        tasks: &mut Vec<Task>,
-    ) {
-        let Some(row) = names.groups.row(group).filter(|row| row.presence.is_there) else { return };
+    ) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        let Some(row) = names.groups.row(group).filter(|row| row.presence.is_there) else {
+            return tasks;
+        };
         if row.is_writing {
-            return;
+            return tasks;
         }
         let stamps = Stamps {
             stale_since: cluster.stale_since(GroupId::new(group)).map(|at| at.0),
@@ -71,7 +73,7 @@ impl Report {
         if let Some(changes) = stamp_changes(&row.stamps, &stamps) {
             names.groups[group].stamps = stamps;
             tasks.push(patch(group, GroupChange::Annotations(changes), names));
-            return;
+            return tasks;
         }
         let standing = Standing::of(group, names);
         let why = cluster.verdict(GroupId::new(group)).filter(|_| standing.waits);
@@ -85,20 +87,21 @@ impl Report {
         let told = why.and_then(|why| message::reason(why, group, names));
         if let Some(told) = &told {
             match self.news(group, names, (told.code, &told.text()), now) {
-                News::Early => return,
+                News::Early => return tasks,
                 News::Known => {}
-                News::New => say(group, told, names, dispatch, tasks),
+                News::New => say(group, told, names, dispatch, &mut tasks),
             }
-            mark_pods(group, told, names, tasks);
+            mark_pods(group, told, names, &mut tasks);
         }
         let shown = told.as_ref().filter(|_| !standing.runs);
         if shown.is_none() && standing.binds {
-            return;
+            return tasks;
         }
         let current = &names.groups[group].conditions;
         if let Some(conditions) = conditions(current, &dispatch.pool, shown, Timestamp::now()) {
             tasks.push(patch(group, GroupChange::Conditions(conditions), names));
         }
+        tasks
     }
 
     /// Whether this was said already. What is new counts as said.
@@ -116,7 +119,7 @@ impl Report {
         match &row.said {
             Some(said) if said.code == code && said.hash == new.hash => News::Known,
             Some(said) if said.code == code && now < said.at + RESAY_MILLISECONDS => {
-                self.later.insert((said.at + RESAY_MILLISECONDS, group), ());
+                self.later.insert((said.at + RESAY_MILLISECONDS, group));
                 News::Early
             }
             Some(_) | None => {
@@ -274,7 +277,7 @@ fn conditions(
 /// The annotations that differ, at the second: RFC 3339 of the peer has no parts of it.
 fn stamp_changes(known: &Stamps, wanted: &Stamps) -> Option<Vec<(&'static str, Option<String>)>> {
     let mut changes = Vec::new();
-    for ((key, known), (_, wanted)) in known.iter().into_iter().zip(wanted.iter()) {
+    for ((key, known), (_, wanted)) in known.annotations().into_iter().zip(wanted.annotations()) {
         let second = |at: Option<i64>| at.map(|at| at.div_euclid(1000));
         if second(known) != second(wanted) {
             let text = second(wanted).and_then(|at| Timestamp::from_second(at).ok());

@@ -272,7 +272,7 @@ impl Run {
         groups.dedup();
         for group in groups {
             let context = (&self.dispatch, now.0);
-            self.report.tasks(group, &self.cluster, names, context, &mut tasks);
+            tasks.extend(self.report.tasks(group, &self.cluster, names, context));
         }
         tasks
     }

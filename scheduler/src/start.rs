@@ -20,7 +20,7 @@ use crate::{
     dispatch::Dispatch,
     health::Health,
     ingest::{Ingest, Kind, Rules},
-    lease::{Guard, Lease},
+    lease::{Guard, Lease, Manner},
     metrics::Metrics,
     report::Report,
     run::{self, Channels, End, Run},
@@ -134,8 +134,10 @@ impl Shared {
     /// Leads while the Lease is held. Who loses it stands by with nothing remembered, or ends
     /// where an election was asked for.
     async fn lead_by_turns(&self, lease: &Lease, stop: &CancellationToken) -> Result<End, Error> {
+        let mut manner = Manner::Newest;
         loop {
-            let Some(guard) = lease.acquire(stop).await else { return Ok(End::Stopped) };
+            let Some(guard) = lease.acquire(manner, stop).await else { return Ok(End::Stopped) };
+            manner = Manner::Patient;
             self.health.leads(true);
             let end = self.lead(&guard, stop).await;
             self.health.leads(false);

@@ -65,7 +65,7 @@ pub struct Source {
 }
 
 /// Bookmarks come about once a minute; a stream that is silent for longer is dead.
-const SILENCE_MAX: Duration = Duration::from_secs(90);
+const SILENCE_MAX: Duration = Duration::from_secs(100);
 /// A server that answers nothing at all within this time is taken for gone.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// The server ends a watch after this time; spread, so that not all end at once.
@@ -249,8 +249,8 @@ impl Watch {
             let patience = if self.listing { ANSWER_MAX } else { SILENCE_MAX };
             let frame = match timeout(patience, body.next()).await {
                 Err(_) if self.listing => return Err(Problem::ListsNotStreamed),
-                Err(_) => return Err(Problem::silent()),
-                Ok(None) => return Ok(()),
+                // Nothing is lost by asking again where it went on.
+                Err(_) | Ok(None) => return Ok(()),
                 Ok(Some(Err(error))) => return Err(Problem::broken(error)),
                 Ok(Some(Ok(frame))) => frame,
             };

@@ -73,7 +73,7 @@ impl Bind {
         let mut unsure = 0;
         loop {
             match self.post(&write.client).await {
-                Ok(_) => return Ok(()),
+                Ok(()) => return Ok(()),
                 Err(Failure::Refused { code: 409, message }) => {
                     return match self.standing(&write.client).await {
                         Standing::Done => Ok(()),

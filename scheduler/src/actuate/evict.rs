@@ -50,9 +50,8 @@ impl Evict {
         let mut unsure = 0;
         loop {
             match call(&write.client, Method::DELETE, &self.path(""), Form::Object, &body).await {
-                Ok(_) => return Ok(()),
                 // Gone, or another pod has its name by now: the one we meant is no more.
-                Err(Failure::Refused { code: 404 | 409, .. }) => return Ok(()),
+                Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => return Ok(()),
                 Err(Failure::Refused { message, .. }) => return Err(message),
                 Err(Failure::Unsure(message)) => {
                     unsure += 1;

@@ -84,13 +84,13 @@ struct Status {
 /// A group with more sub-groups is malformed. Source: spec/contract.md 10 (KAI #1829).
 const SUB_GROUPS_MAX: usize = 10_000;
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
     let row = ingest.names.group(&meta.namespace, &meta.name).number();
     if !ingest.is_ours(&meta.labels) {
         gone(ingest, row);
-        return Ok(version);
+        return version;
     }
     let stamps = stamps(meta);
     let facts = facts(ingest, wire, &stamps);
@@ -110,10 +110,10 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Resul
     group.backs_off = wire.spec.scheduling_backoff == Some(1);
     group.conditions.clone_from(&wire.status.scheduling_conditions);
     group.stamps = stamps;
-    group.facts = Box::new(facts.clone());
+    (*group.facts).clone_from(&facts);
     ingest.touched.push(row);
     ingest.deltas.push(Delta::Group(GroupId::new(row), Box::new(facts)));
-    Ok(version)
+    version
 }
 
 pub(super) fn gone(ingest: &mut Ingest, row: u32) {
@@ -186,7 +186,6 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>, stamps: &Stamps) -> Group {
         last_eviction: stamps.last_eviction.map(Timestamp),
         stale_since: stamps.stale_since.map(Timestamp),
         held: is_held(ingest, wire),
-        ..Group::default()
     }
 }
 

@@ -61,19 +61,19 @@ struct Condition<'a> {
 /// The key under which a node's own name can be selected (`matchFields`).
 pub(super) const NAME_KEY: &str = "metadata.name";
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let version = wire.metadata.resource_version.to_string();
     let row = ingest.names.node(&wire.metadata.name).number();
     if !ingest.is_ours(&wire.metadata.labels) {
         gone(ingest, row);
-        return Ok(version);
+        return version;
     }
     let facts = facts(ingest, wire);
     let mut presence = ingest.names.nodes[row].presence;
     ingest.seen(Kind::Node, &mut presence);
     ingest.names.nodes[row].presence = presence;
     ingest.deltas.push(Delta::Node(NodeId::new(row), Box::new(facts)));
-    Ok(version)
+    version
 }
 
 pub(super) fn gone(ingest: &mut Ingest, row: u32) {
@@ -117,7 +117,6 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Node {
         blocked: blocked(wire),
         mig,
         worker,
-        ..Node::default()
     }
 }
 

@@ -94,7 +94,7 @@ pub(super) struct Releasing {
 /// More devices than this are on no node.
 const DEVICES_MAX: u16 = 1024;
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
     let row = ingest.names.pod(&meta.uid).number();
@@ -102,7 +102,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Resul
     // Told to go before it had a node: it will never run.
     if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
         gone(ingest, row);
-        return Ok(version);
+        return version;
     }
     refer(ingest, row, &facts);
     remember(ingest, row, wire, &facts);
@@ -117,7 +117,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Resul
         });
     }
     ingest.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
-    Ok(version)
+    version
 }
 
 pub(super) fn gone(ingest: &mut Ingest, row: u32) {
@@ -245,7 +245,6 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
             .map(NodeId::new),
         namespace: ingest.names.symbol(&meta.namespace),
         labels: ingest.pod_labels(&meta.labels),
-        ..Pod::default()
     }
 }
 

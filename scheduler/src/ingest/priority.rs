@@ -16,7 +16,7 @@ pub(super) struct Wire<'a> {
     global_default: bool,
 }
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let name = &*wire.metadata.name;
     let priorities = &mut ingest.names.priorities;
     priorities.classes.insert(Box::from(name), wire.value);
@@ -27,7 +27,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Resul
         priorities.global_default = None;
     }
     group::reprioritize(ingest);
-    Ok(wire.metadata.resource_version.to_string())
+    wire.metadata.resource_version.to_string()
 }
 
 pub(super) fn gone(ingest: &mut Ingest, name: &str) {

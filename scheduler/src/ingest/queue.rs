@@ -59,14 +59,14 @@ const AMOUNT_MAX: f64 = 1e17;
 /// The queue that all others hang under without the full hierarchy. Not a name that a Queue has.
 const FLAT_ROOT: &str = "/default";
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
     let row = ingest.names.queue(&meta.name).number();
     let parentless = wire.spec.parent_queue.is_empty();
     if !ingest.is_ours(&meta.labels) || (parentless && !ingest.rules.full_hierarchy) {
         gone(ingest, row);
-        return Ok(version);
+        return version;
     }
     let facts = facts(ingest, wire);
     refer(ingest, row, facts.parent.map(Number::number));
@@ -75,7 +75,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Resul
     ingest.names.queues[row].presence = presence;
     ingest.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
     ingest.deltas.push(Delta::Queue(QueueId::new(row), Box::new(facts)));
-    Ok(version)
+    version
 }
 
 pub(super) fn gone(ingest: &mut Ingest, row: u32) {

@@ -133,7 +133,8 @@ pub(super) struct Requirements<'a> {
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Port<'a> {
-    pub(super) host_port: u16,
+    #[serde(rename = "hostPort")]
+    pub(super) on_host: u16,
     #[serde(borrow)]
     pub(super) protocol: Text<'a>,
     #[serde(rename = "hostIP", borrow)]

@@ -8,14 +8,14 @@ use crate::wire::{Pairs, Text, null_as_default};
 
 /// `spec.affinity`, only what is required.
 #[derive(Deserialize, Default, Debug)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub(super) struct Affinity<'a> {
-    #[serde(borrow)]
-    node_affinity: Option<NodeAffinity<'a>>,
-    #[serde(borrow)]
-    pod_affinity: Option<PodAffinity<'a>>,
-    #[serde(borrow)]
-    pod_anti_affinity: Option<PodAffinity<'a>>,
+    #[serde(rename = "nodeAffinity", borrow)]
+    nodes: Option<NodeAffinity<'a>>,
+    #[serde(rename = "podAffinity", borrow)]
+    near: Option<PodAffinity<'a>>,
+    #[serde(rename = "podAntiAffinity", borrow)]
+    apart: Option<PodAffinity<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -115,14 +115,12 @@ impl Constraints<'_, '_> {
         shape.tolerations = self.tolerations.iter().map(|wire| toleration(ingest, wire)).collect();
         shape.ports = self.ports(ingest);
         let Some(affinity) = self.affinity else { return };
-        if let Some(required) =
-            affinity.node_affinity.as_ref().and_then(|nodes| nodes.required.as_ref())
-        {
+        if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
             let terms = required.node_selector_terms.iter();
             shape.node_affinity = terms.map(|term| node_term(ingest, term)).collect();
         }
-        shape.pod_affinity = self.terms(ingest, affinity.pod_affinity.as_ref());
-        shape.pod_anti_affinity = self.terms(ingest, affinity.pod_anti_affinity.as_ref());
+        shape.pod_affinity = self.terms(ingest, affinity.near.as_ref());
+        shape.pod_anti_affinity = self.terms(ingest, affinity.apart.as_ref());
     }
 
     fn terms(&self, ingest: &mut Ingest, affinity: Option<&PodAffinity<'_>>) -> Vec<PodTerm> {
@@ -134,13 +132,13 @@ impl Constraints<'_, '_> {
         let sidecars = self.init_containers.iter().filter(|one| &*one.restart_policy == "Always");
         let mut ports = Vec::new();
         for port in self.containers.iter().chain(sidecars).flat_map(|one| &one.ports) {
-            if port.host_port == 0 {
+            if port.on_host == 0 {
                 continue;
             }
             let protocol = if port.protocol.is_empty() { "TCP" } else { &*port.protocol };
             let address = if &*port.host_ip == "0.0.0.0" { "" } else { &*port.host_ip };
             ports.push(HostPort {
-                port: port.host_port,
+                port: port.on_host,
                 protocol: ingest.names.symbol(protocol),
                 address: ingest.names.symbol(address),
             });

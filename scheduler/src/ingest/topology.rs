@@ -33,7 +33,7 @@ struct Level<'a> {
     alias: Text<'a>,
 }
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Result<String> {
+pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let row = ingest.names.topology(&meta.name).number();
     let mut levels = Vec::with_capacity(wire.spec.levels.len());
@@ -54,7 +54,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> serde_json::Resul
         resolve_anew(ingest);
     }
     ingest.deltas.push(Delta::Topology(TopologyId::new(row), Box::new(Topology { levels })));
-    Ok(meta.resource_version.to_string())
+    meta.resource_version.to_string()
 }
 
 /// Rows of topologies stay: groups name them, and there are few.

@@ -18,6 +18,7 @@ fn world() -> Names {
 fn no_room(gang: bool) -> Why {
     Why::NoRoom(Box::new(NoRoom {
         pod: PodId::new(0),
+        at: 0,
         sub_group: Symbol::EMPTY,
         placed: 2,
         min: 4,
