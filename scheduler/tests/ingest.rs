@@ -1,0 +1,298 @@
+//! Objects of the API against the deltas that the engine is told: one YAML file per idea.
+//!
+//! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
+//! and for a full list that holds nothing), `flags` as on the command line, and `expect`, one line
+//! per delta. Only what differs from the default is printed.
+
+use std::{ffi::OsString, fmt::Write as _, fs, path::Path};
+
+use kai_engine::{
+    Delta, GpuRequest, Group, Holds, Lane, Limit, Node, Owner, PerLane, Place, Pod, PodState,
+    Queue, Requirement, Resources, Structure, Symbol, Timestamp,
+};
+use kai_scheduler::{
+    Args,
+    ingest::{Ingest, Kind, Rules},
+    names::{Names, Number},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Case {
+    title: String,
+    #[serde(default)]
+    flags: Vec<String>,
+    objects: Vec<Value>,
+    expect: String,
+}
+
+/// 2026-01-01T00:00:00Z, so that ages in the files are plain.
+const NOW: Timestamp = Timestamp(1_767_225_600_000);
+
+#[test]
+fn every_file_tells_the_engine_what_it_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ingest");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.sort();
+    assert!(files.len() > 5, "the cases are missing");
+    let mut failures = String::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("the file can be read");
+        let case: Case = serde_saphyr::from_str(&text)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let told = told(&case);
+        if told.trim() != case.expect.trim() {
+            let _ = writeln!(failures, "{} ({}):\n{told}", file.display(), case.title);
+        }
+    }
+    assert!(failures.is_empty(), "told otherwise than expected:\n{failures}");
+}
+
+fn told(case: &Case) -> String {
+    let program = std::iter::once("kai-scheduler");
+    let words = program.chain(case.flags.iter().map(String::as_str)).map(OsString::from);
+    let args = Args::from_command_line(words).expect("the flags are valid");
+    let mut ingest = Ingest::new(Rules::new(&args));
+    ingest.advance(NOW);
+    for object in &case.objects {
+        apply(&mut ingest, object);
+    }
+    let deltas = std::mem::take(&mut ingest.deltas);
+    deltas.iter().map(|delta| line(delta, &ingest.names) + "\n").collect()
+}
+
+fn apply(ingest: &mut Ingest, object: &Value) {
+    if let Some(listed) = object["listed"].as_str() {
+        ingest.begin(kind(listed));
+        ingest.end(kind(listed));
+        return;
+    }
+    let bytes = object.to_string();
+    if let Some(deleted) = object["deleted"].as_str() {
+        ingest.deleted(kind(deleted), bytes.as_bytes()).expect("a name can be read");
+    } else if let Some(name) = object["kind"].as_str() {
+        ingest.applied(kind(name), bytes.as_bytes()).expect("the object can be read");
+    }
+}
+
+fn kind(name: &str) -> Kind {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).expect("a kind that is watched")
+}
+
+fn line(delta: &Delta, names: &Names) -> String {
+    match delta {
+        Delta::Node(id, node) => format!("node {}{}", id.number(), node_text(node, names)),
+        Delta::NodeGone(id) => format!("node {} gone", id.number()),
+        Delta::Queue(id, queue) => format!("queue {}{}", id.number(), queue_text(queue)),
+        Delta::QueueGone(id) => format!("queue {} gone", id.number()),
+        Delta::Group(id, group) => format!("group {}{}", id.number(), group_text(group, names)),
+        Delta::GroupGone(id) => format!("group {} gone", id.number()),
+        Delta::Pod(id, pod) => format!("pod {}{}", id.number(), pod_text(pod, names)),
+        Delta::PodGone(id) => format!("pod {} gone", id.number()),
+        Delta::Topology(id, topology) => {
+            format!("topology {} levels={}", id.number(), symbols(&topology.levels, names))
+        }
+        Delta::TopologyGone(id) => format!("topology {} gone", id.number()),
+        Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
+        other => format!("{other:?}"),
+    }
+}
+
+fn node_text(node: &Node, names: &Names) -> String {
+    let mut text = format!(" has={}", amounts(&node.allocatable, names));
+    if node.gpus.count > 0 {
+        let known = if node.gpus.memory_known { "" } else { "?" };
+        let _ = write!(text, " gpus={}x{}MiB{known}", node.gpus.count, node.gpus.memory_mib);
+    }
+    for taint in &node.taints {
+        let (key, value) = (names.text(taint.key), names.text(taint.value));
+        let _ = write!(text, " taint={key}={value}:{:?}", taint.effect);
+    }
+    if let Some(blocked) = node.blocked {
+        let _ = write!(text, " blocked={blocked:?}");
+    }
+    if node.mig != kai_engine::Mig::default() {
+        let _ = write!(text, " mig={:?}:{}", node.mig.strategy, node.mig.enabled);
+    }
+    if node.worker.gpu || node.worker.cpu {
+        let _ = write!(text, " worker=gpu:{},cpu:{}", node.worker.gpu, node.worker.cpu);
+    }
+    text
+}
+
+fn queue_text(queue: &Queue) -> String {
+    let lanes = |of: &PerLane<Limit>| {
+        let text = |limit: Limit| limit.amount().map_or(String::from("-"), |one| one.to_string());
+        of.0.map(text).join("/")
+    };
+    let mut text = format!(
+        " quota={} limit={} weight={}",
+        lanes(&queue.quota),
+        lanes(&queue.limit),
+        queue.weight_milli.0.map(|one| one.to_string()).join("/")
+    );
+    if let Some(parent) = queue.parent {
+        let _ = write!(text, " parent={}", parent.number());
+    }
+    if queue.priority != 100 {
+        let _ = write!(text, " priority={}", queue.priority);
+    }
+    for (name, value) in
+        [("preempt", queue.preempt_min_runtime), ("reclaim", queue.reclaim_min_runtime)]
+    {
+        if let Some(value) = value {
+            let _ = write!(text, " {name}-min-runtime={value}ms");
+        }
+    }
+    text
+}
+
+fn group_text(group: &Group, names: &Names) -> String {
+    let queue = group.queue.map_or(String::from("-"), |queue| queue.number().to_string());
+    let kind = if group.preemptible { "preemptible" } else { "fixed" };
+    let mut text = format!(" queue={queue} priority={} {kind}", group.priority);
+    match &group.structure {
+        Structure::Flat { min, topology } => {
+            let _ = write!(text, " min={min}{}", constraint(topology.as_ref(), names));
+        }
+        Structure::Tree { min, topology, sub_groups } => {
+            let _ = write!(text, " min={min:?}{}", constraint(topology.as_ref(), names));
+            for one in sub_groups {
+                let parent = one.parent.map_or(String::new(), |parent| format!("<{parent}"));
+                let topology = constraint(one.topology.as_ref(), names);
+                let name = names.text(one.name);
+                let _ = write!(text, " [{name}{parent} {:?}{topology}]", one.min);
+            }
+        }
+        Structure::Malformed => text.push_str(" malformed"),
+    }
+    for (name, stamp) in [
+        ("started", group.last_start),
+        ("evicted", group.last_eviction),
+        ("stale", group.stale_since),
+    ] {
+        if let Some(stamp) = stamp {
+            let _ = write!(text, " {name}={}s", (stamp.0 - NOW.0) / 1000);
+        }
+    }
+    if group.preemption_delay != 0 {
+        let _ = write!(text, " delay={}ms", group.preemption_delay);
+    }
+    if let Some(grace) = group.staleness_grace {
+        let _ = write!(text, " grace={grace}ms");
+    }
+    if group.held {
+        text.push_str(" held");
+    }
+    text
+}
+
+fn constraint(constraint: Option<&kai_engine::Constraint>, names: &Names) -> String {
+    let Some(constraint) = constraint else { return String::new() };
+    let level = |level: Option<kai_engine::Level>| level.map_or("-", |level| names.text(level.0));
+    format!(
+        " topology={}:{}/{}",
+        constraint.topology.number(),
+        level(constraint.required),
+        level(constraint.preferred)
+    )
+}
+
+fn pod_text(pod: &Pod, names: &Names) -> String {
+    let owner = match pod.owner {
+        Owner::Group(group) => format!("group:{}", group.number()),
+        Owner::Foreign => String::from("foreign"),
+        Owner::Reservation => String::from("reservation"),
+    };
+    let mut text = format!(" {owner} {}", state(&pod.state));
+    if pod.sub_group != Symbol::EMPTY {
+        let _ = write!(text, " sub-group={}", names.text(pod.sub_group));
+    }
+    let _ = write!(text, " asks={}", amounts(&pod.shape.request, names));
+    if pod.shape.gpu != GpuRequest::None {
+        let _ = write!(text, " gpu={:?}", pod.shape.gpu);
+    }
+    if pod.rank != kai_engine::PodRank::default() {
+        let _ = write!(text, " rank={:?}", pod.rank);
+    }
+    for (key, value) in &pod.shape.node_selector {
+        let _ = write!(text, " on={}={}", names.text(*key), names.text(*value));
+    }
+    for term in &pod.shape.node_affinity {
+        let _ = write!(text, " near={}", requirements(term, names));
+    }
+    for (word, terms) in
+        [("with", &pod.shape.pod_affinity), ("apart", &pod.shape.pod_anti_affinity)]
+    {
+        for term in terms {
+            let _ = write!(
+                text,
+                " {word}={}@{}{}",
+                requirements(&term.selector, names),
+                names.text(term.topology_key),
+                symbols(&term.namespaces, names)
+            );
+        }
+    }
+    for toleration in &pod.shape.tolerations {
+        let name = |symbol: Option<Symbol>| symbol.map_or("*", |symbol| names.text(symbol));
+        let (key, value) = (name(toleration.key), name(toleration.value));
+        let _ = write!(text, " tolerates={key}={value}:{:?}", toleration.effect);
+    }
+    for port in &pod.shape.ports {
+        let (protocol, address) = (names.text(port.protocol), names.text(port.address));
+        let _ = write!(text, " port={protocol}:{address}:{}", port.port);
+    }
+    for (key, value) in &pod.labels {
+        let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));
+    }
+    text
+}
+
+fn state(state: &PodState) -> String {
+    let on = |place: &Place| {
+        let devices: Vec<_> = place.devices.iter().map(|one| one.number().to_string()).collect();
+        let devices =
+            if devices.is_empty() { String::new() } else { format!("/{}", devices.join(",")) };
+        format!("@{}{devices}", place.node.number())
+    };
+    match state {
+        PodState::Bound(place) => format!("bound{}", on(place)),
+        PodState::Running(place) => format!("running{}", on(place)),
+        PodState::Releasing(place) => format!("releasing{}", on(place)),
+        PodState::Stuck(place) => format!("stuck{}", on(place)),
+        PodState::Gated => String::from("gated"),
+        PodState::Pending => String::from("pending"),
+        PodState::Succeeded => String::from("succeeded"),
+        PodState::Failed => String::from("failed"),
+    }
+}
+
+fn amounts(amounts: &Resources, names: &Names) -> String {
+    let text = |(lane, amount): (Lane, i64)| format!("{}:{amount}", names.lane_name(lane));
+    amounts.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+fn symbols(all: &[Symbol], names: &Names) -> String {
+    let all: Vec<_> = all.iter().map(|symbol| names.text(*symbol)).collect();
+    format!("[{}]", all.join(","))
+}
+
+fn requirements(all: &[Requirement], names: &Names) -> String {
+    let text = |one: &Requirement| {
+        let holds = match &one.holds {
+            Holds::In(values) => format!("in{}", symbols(values, names)),
+            Holds::NotIn(values) => format!("not-in{}", symbols(values, names)),
+            Holds::Exists => String::from("exists"),
+            Holds::Absent => String::from("absent"),
+            Holds::Above(number) => format!(">{number}"),
+            Holds::Below(number) => format!("<{number}"),
+        };
+        format!("{}:{holds}", names.text(one.key))
+    };
+    format!("({})", all.iter().map(text).collect::<Vec<_>>().join(" "))
+}
