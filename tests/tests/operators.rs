@@ -46,38 +46,43 @@ async fn wait_bound(cluster: &Cluster, prefix: &str, at_least: usize) -> Result<
         .await
 }
 
+/// One cluster serves both stories: operators listen on fixed ports, so that only one of each can run.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_framework_is_grouped_and_bound_as_a_gang() -> Result<()> {
+async fn real_operators_make_the_pods() -> Result<()> {
     let Some(cluster) = start("operators").await? else { return Ok(()) };
     let observer = Observer::start(cluster.client().await?).await?;
-    let q = ["-q", QUEUE];
-    let submit = |arguments: &[&str]| cluster.kai_ok(&[&["submit"], arguments, &q[..]].concat());
+    every_framework_is_grouped_and_bound_as_a_gang(&cluster).await?;
+    a_gang_that_does_not_fit_stays_unbound_and_says_why(&cluster).await?;
+    assert_eq!(observer.finish().await?.findings, [""; 0]);
+    Ok(())
+}
+
+async fn every_framework_is_grouped_and_bound_as_a_gang(cluster: &Cluster) -> Result<()> {
+    let submit = |arguments: &[&str]| {
+        cluster.kai_ok(&[&["submit"], arguments, &["-q", QUEUE]].concat())
+    };
     submit(&["job", "one", "--gpu", "1", "--image", "busybox"])?;
     submit(&["pytorch", "two", "--workers", "2", "--gpu", "4", "--image", "pytorch"])?;
     submit(&["ray", "three", "--workers", "3", "--gpu", "1"])?;
     submit(&["argo", "four", "--gpu", "1", "--image", "busybox"])?;
-    wait_bound(&cluster, "one", 1).await?;
-    wait_bound(&cluster, "two", 2).await?;
-    wait_bound(&cluster, "three", 4).await?;
-    wait_bound(&cluster, "four", 1).await?;
-    let seen = observer.finish().await?;
-    assert_eq!(seen.findings, [""; 0]);
-    Ok(())
+    wait_bound(cluster, "one", 1).await?;
+    wait_bound(cluster, "two", 2).await?;
+    wait_bound(cluster, "three", 4).await?;
+    wait_bound(cluster, "four", 1).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_gang_that_does_not_fit_stays_unbound_and_says_why() -> Result<()> {
-    let Some(cluster) = start("operators: a gang that does not fit").await? else { return Ok(()) };
+async fn a_gang_that_does_not_fit_stays_unbound_and_says_why(cluster: &Cluster) -> Result<()> {
     let big = ["--workers", "5", "--gpu", "8", "--image", "pytorch", "-q", QUEUE];
     cluster.kai_ok(&[&["submit", "pytorch", "big"], &big[..]].concat())?;
     cluster
         .wait_until("a reason on big", async || {
             let list = cluster.kai_json(&["list", "big"])?;
             let text = list.to_string();
-            Ok(if text.contains("Pending") && reason(&list).is_some() { Ok(()) } else { Err(text) })
+            let told = text.contains("Pending") && reason(&list).is_some();
+            Ok(if told { Ok(()) } else { Err(text) })
         })
         .await?;
-    assert_eq!(bound_and_all(&cluster, "big").await?, (0, 5));
+    assert_eq!(bound_and_all(cluster, "big").await?, (0, 5));
     let events: Api<Event> = Api::default_namespaced(cluster.client().await?);
     let told = events.list(&ListParams::default()).await?.items.into_iter().any(|event| {
         event.reason.as_deref() == Some("Unschedulable")
