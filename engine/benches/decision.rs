@@ -66,6 +66,11 @@ fn measured(cluster: &mut Cluster, config: &Config, deltas: Vec<Delta>) -> Plan 
     black_box(plan(cluster, config, Timestamp(0)))
 }
 
+/// A benchmark of a wrong decision is worth nothing.
+fn expect(changes: usize, right: usize) {
+    assert_eq!(changes, right, "the plan has the right number of changes");
+}
+
 fn line(out: &mut impl Write, id: &str, size: u32, wall_ms: f64) -> io::Result<()> {
     writeln!(out, r#"{{"id":"{id}","size":{size},"wall_ms":{wall_ms:.6}}}"#)
 }
@@ -88,8 +93,10 @@ fn fill(out: &mut impl Write, size: u32, once: bool) -> io::Result<()> {
         .map(|_| {
             let mut cluster = base.clone();
             timed(|| {
-                let plan = measured(&mut cluster, &config, Vec::new());
-                assert_eq!(plan.changes.len(), size as usize * 8, "every pod finds a place");
+                expect(
+                    measured(&mut cluster, &config, Vec::new()).changes.len(),
+                    size as usize * 8,
+                );
             })
         })
         .collect();
@@ -101,7 +108,7 @@ fn quiet(out: &mut impl Write, size: u32, once: bool) -> io::Result<()> {
     let mut cluster = cluster(size, true);
     plan(&mut cluster, &config, Timestamp(0));
     let times = (0..if once { 1 } else { 101 })
-        .map(|_| timed(|| assert_eq!(measured(&mut cluster, &config, Vec::new()), Plan::default())))
+        .map(|_| timed(|| expect(measured(&mut cluster, &config, Vec::new()).changes.len(), 0)))
         .collect();
     line(out, "B03", size, percentile(times, 50))
 }

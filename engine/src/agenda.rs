@@ -40,6 +40,8 @@ pub(crate) struct Agenda {
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// What the last plan was made with.
     pub(crate) config: Option<Config>,
+    /// Room to write a class down.
+    scratch: Vec<u32>,
     /// When something changes by time alone.
     pub(crate) wake: Option<Timestamp>,
 }
@@ -280,12 +282,26 @@ impl Cluster {
     }
 
     fn classify(&mut self, group: GroupId) -> ClassId {
-        let (key, shapes) = self.class_key(group);
-        if let Some(&class) = self.agenda.classes.by_key.get(&key) {
-            let row = self.agenda.classes.rows[class].as_mut().expect("a keyed class has a row");
-            row.uses += 1;
-            return class;
-        }
+        let mut scratch = std::mem::take(&mut self.agenda.scratch);
+        scratch.clear();
+        self.class_key(group, &mut scratch);
+        let class = match self.agenda.classes.by_key.get(scratch.as_slice()) {
+            Some(&class) => {
+                let row = self.agenda.classes.rows[class].as_mut();
+                row.expect("a keyed class has a row").uses += 1;
+                class
+            }
+            None => self.new_class(group, scratch.as_slice().into()),
+        };
+        self.agenda.scratch = scratch;
+        class
+    }
+
+    fn new_class(&mut self, group: GroupId, key: ClassKey) -> ClassId {
+        let row = &self.groups[group];
+        let mut shapes: Vec<ShapeId> = row.pods.iter().map(|pod| self.pods[*pod].shape).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
         let pods = self.to_place(group);
         let mut ask = Charge::default();
         let mut ask_mib = 0;
@@ -319,12 +335,11 @@ impl Cluster {
         }
     }
 
-    /// What decides where the waiting pods of a group may go, as numbers; and their shapes.
-    fn class_key(&self, group: GroupId) -> (ClassKey, Vec<ShapeId>) {
+    /// Writes down what decides where the waiting pods of a group may go, as numbers.
+    fn class_key(&self, group: GroupId, key: &mut Vec<u32>) {
         let row = &self.groups[group];
         let facts = row.facts.as_ref().expect("a group that waits is live");
-        let mut key = vec![u32::from(facts.preemptible)];
-        let mut shapes = Vec::new();
+        key.push(u32::from(facts.preemptible));
         let mut alone = false;
         for set in &row.tree.sets {
             key.push(u32::try_from(set.needed()).unwrap_or(u32::MAX));
@@ -349,7 +364,6 @@ impl Cluster {
                     *key.last_mut().expect("a run was begun") += 1;
                 } else {
                     key.extend([number, 1]);
-                    shapes.push(shape);
                 }
             }
             key.push(u32::MAX);
@@ -357,9 +371,6 @@ impl Cluster {
         if alone {
             key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
         }
-        shapes.sort_unstable();
-        shapes.dedup();
-        (key.into(), shapes)
     }
 
     /// The waiting pods of a group that are placed next.

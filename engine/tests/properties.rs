@@ -250,7 +250,7 @@ fn a_running_pod_may_come_before_its_node_group_and_queue() {
     cluster.apply(Delta::Pod(PodId::new(0), Box::new(pod)));
     let facts = Group { queue: Some(QueueId::new(0)), ..Group::default() };
     cluster.apply(Delta::Group(GroupId::new(0), Box::new(facts)));
-    cluster.apply(Delta::Queue(QueueId::new(0), Box::new(Queue::default())));
+    cluster.apply(Delta::Queue(QueueId::new(0), Box::default()));
     let mut allocatable = resources(0, 8000);
     allocatable.add(Lane::PODS, 10);
     cluster.apply(Delta::Node(NodeId::new(0), Box::new(Node { allocatable, ..Node::default() })));
