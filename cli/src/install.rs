@@ -200,6 +200,7 @@ async fn carry_out(
     let ok = if context.out.is_ascii() { "ok" } else { "✔" };
     let mut tell = |step: &Step| {
         let line = match step {
+            Step::Applied { outcome, .. } if outcome.created + outcome.changed == 0 => return,
             Step::Applied { group, outcome, elapsed } => {
                 let what = format!("{} {}", group.title(), outcome);
                 format!("{what:<60} {:>6.1}s", elapsed.as_secs_f32())
@@ -230,7 +231,7 @@ fn say_plan(
         }
         let names = group.names(states.iter().map(|entry| &entry.item));
         let count = Outcome::of(states.iter().map(|entry| entry.state));
-        context.out.talk(&format!("{head:<9} {names}: {count}"));
+        context.out.talk(&format!("{head:<9} {names}: {}", count.planned()));
         head = "";
     }
     if options.components.contains(&Component::Daemons) {

@@ -44,21 +44,27 @@ impl Outcome {
         }
         outcome
     }
+
+    /// The same as an intention.
+    pub(super) fn planned(self) -> String {
+        self.text(["to create", "to change", "unchanged", "kept"])
+    }
+
+    fn text(self, words: [&str; 4]) -> String {
+        let counts = [self.created, self.changed, self.unchanged, self.kept];
+        let parts: Vec<String> = counts
+            .into_iter()
+            .zip(words)
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        parts.join(", ")
+    }
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = [
-            (self.created, State::Create),
-            (self.changed, State::Change),
-            (self.unchanged, State::Unchanged),
-            (self.kept, State::Kept),
-        ]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, state)| format!("{count} {}", state.word()))
-        .collect();
-        f.write_str(&parts.join(", "))
+        f.write_str(&self.text(["created", "changed", "unchanged", "kept"]))
     }
 }
 

@@ -225,7 +225,7 @@ fn adapt(object: &mut Value, options: &Options) {
     if kind == "Config" {
         object["spec"]["namespace"] = namespace.clone();
     }
-    for subject in object["subjects"].as_array_mut().into_iter().flatten() {
+    for subject in object.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
         subject["namespace"] = namespace.clone();
     }
     if kind == "Deployment" {
@@ -237,7 +237,9 @@ fn adapt_deployment(object: &mut Value, options: &Options) {
     let containers = object.pointer_mut("/spec/template/spec/containers");
     for container in containers.and_then(Value::as_array_mut).into_iter().flatten() {
         container["image"] = json!(options.image);
-        for argument in container["args"].as_array_mut().into_iter().flatten() {
+        for argument in
+            container.get_mut("args").and_then(Value::as_array_mut).into_iter().flatten()
+        {
             if argument.as_str().is_some_and(|text| text.starts_with("--namespace=")) {
                 *argument = json!(format!("--namespace={}", options.namespace));
             }
@@ -303,6 +305,8 @@ mod tests {
             assert!(!text.contains(IMAGE), "{title}");
             assert_ne!(item.name(), names::queue::DEFAULT);
             assert_eq!(item.object["metadata"]["labels"][label::MANAGED_BY], value::INSTALLER);
+            let has_null = item.object.as_object().expect("an object").values().any(Value::is_null);
+            assert!(!has_null, "{title}");
             assert_eq!(item.resource.namespaced, item.namespace().is_some(), "{title}");
         }
         let groups: Vec<Group> = items.iter().map(|item| item.group).collect();
