@@ -17,6 +17,7 @@ pub use apply::{Outcome, Step, apply};
 pub use manifest::{Component, Group, Options};
 
 use crate::cluster::Cluster;
+use crate::confirm::confirm;
 use crate::output::{Style, clean};
 use crate::{Context, Error, Exit, Problem, error::number};
 use plan::{Plan, State};
@@ -35,7 +36,7 @@ pub struct Args {
 enum Command {
     /// Show what would change, ask, apply, wait until it runs (the default)
     Apply(ApplyArgs),
-    /// Print the manifests, for GitOps
+    /// Print the manifests, to be kept in git
     Render(ObjectArgs),
     /// What is there, and whether it is healthy (exit code 10 when not)
     Status(status::Args),
@@ -61,6 +62,7 @@ struct ObjectArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 struct ApplyArgs {
     #[command(flatten)]
     objects: ObjectArgs,
@@ -175,7 +177,7 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     if plan.is_done() && peer.is_empty() {
         context.out.talk("Nothing to change.");
     } else {
-        agree("Proceed?", args.yes, context)?;
+        confirm("Proceed?", args.yes, context)?;
     }
     let began = Instant::now();
     peer::remove(&cluster, &peer, options.timeout).await?;
@@ -274,27 +276,4 @@ fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
         }
         Some(_) | None => Ok(()),
     }
-}
-
-/// Goes on when the user says yes, on the command line or now.
-fn agree(question: &str, yes: bool, context: &mut Context) -> Result<(), Error> {
-    if yes {
-        return Ok(());
-    }
-    if !context.answers || !context.out.talks_to_terminal() {
-        let problem = Problem::new(number::CONFIRM, Exit::Usage, "needs confirmation");
-        return Err(problem.fix("add -y").into());
-    }
-    context.out.ask(&format!("{question} [y/N] "));
-    let mut answer = String::new();
-    let mut byte = [0];
-    // The line ends the answer, not the input.
-    while context.stdin.read(&mut byte).unwrap_or(0) == 1 && byte[0] != b'\n' {
-        answer.push(char::from(byte[0]));
-    }
-    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    context.out.talk("nothing was changed");
-    Err(Error::Quiet(Exit::Failure))
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan;
 use crate::cluster::{Call, Cluster, Resource, Select};
+use crate::confirm::confirm;
 use crate::output::{Style, clean};
 use crate::{Context, Error, Exit, Problem, error::number};
 
@@ -18,7 +19,7 @@ pub(super) struct Args {
     /// Also while workloads run
     #[arg(long)]
     force: bool,
-    /// Also the custom resource definitions, and with them all queues and `PodGroups`
+    /// Also the custom resource definitions, and with them all queues and pod groups
     #[arg(long)]
     crds: bool,
 }
@@ -52,7 +53,7 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         return Err(refusal(&running));
     }
     say_plan(&present, &args, &running, context);
-    super::agree("Remove?", args.yes, context)?;
+    confirm("Remove?", args.yes, context)?;
     let mut removed = Vec::new();
     for Present { item, uid } in present.iter().rev() {
         let call = plan::call(item, "delete");

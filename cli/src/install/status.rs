@@ -121,13 +121,15 @@ async fn daemon(
             let image = clean(image.and_then(Value::as_str).unwrap_or("-"));
             let mut detail = format!("{}/{} ready, {image}", replicas.available, replicas.wanted);
             if let Some(holder) = &holder {
-                detail += &format!(", leader {}", holder.text);
+                detail.push_str(", leader ");
+                detail.push_str(&holder.text);
             }
             if replicas.is_ready {
                 return Ok(row(Health::Ok, detail));
             }
             if let Some(why) = reasons(cluster, item).await.first() {
-                detail += &format!("; {why}");
+                detail.push_str("; ");
+                detail.push_str(why);
             }
             return Ok(row(Health::Unhealthy, detail));
         }

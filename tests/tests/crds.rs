@@ -1,0 +1,172 @@
+//! Our definitions and the peer's judge objects alike, on real API servers: one with ours, one with theirs.
+//!
+//! A file is an idea: one document is created; of two, the first is created and the second is written over it, its
+//! status where it has one. The verdicts with their texts, and the objects with their defaults, must be equal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kai_tests::control_plane::{ControlPlane, assets, http_get};
+use kube::api::{Api, PostParams};
+use kube::{Client, ResourceExt as _};
+use serde_json::{Value, json};
+
+fn api_tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../api/tests")
+}
+
+fn peers() -> Result<Vec<CustomResourceDefinition>> {
+    let mut definitions = Vec::new();
+    for entry in fs::read_dir(api_tests().join("peer"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = fs::read_to_string(&path)?;
+            definitions
+                .push(serde_json::from_str(&text).with_context(|| path.display().to_string())?);
+        }
+    }
+    Ok(definitions)
+}
+
+/// Creates definitions and waits until all are served.
+async fn define(client: &Client, definitions: &[CustomResourceDefinition]) -> Result<()> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for definition in definitions {
+        api.create(&PostParams::default(), definition).await?;
+    }
+    for definition in definitions {
+        let name = definition.name_any();
+        let mut is_established = false;
+        for _ in 0..600 {
+            let live = api.get(&name).await?;
+            let conditions = live.status.and_then(|status| status.conditions).unwrap_or_default();
+            is_established = conditions
+                .iter()
+                .any(|found| found.type_ == "Established" && found.status == "True");
+            if is_established {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        ensure!(is_established, "{name} is not established");
+    }
+    Ok(())
+}
+
+/// Where the API has an object of one of our kinds: its collection.
+fn collection(object: &Value) -> Result<String> {
+    let kind = object["kind"].as_str().unwrap_or_default();
+    let all = kai_api::crd::all();
+    let definition = all
+        .iter()
+        .find(|definition| definition.spec.names.kind == kind)
+        .context("a kind of ours")?;
+    let api_version = object["apiVersion"].as_str().context("an apiVersion")?;
+    let namespace = match object["metadata"]["namespace"].as_str() {
+        Some(namespace) => format!("/namespaces/{namespace}"),
+        None => String::new(),
+    };
+    Ok(format!("/apis/{api_version}{namespace}/{}", definition.spec.names.plural))
+}
+
+/// What the server says: its refusal, or what it made of the object.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    Accepted { spec: Value, status: Value },
+    Refused { code: u16, message: String },
+}
+
+async fn write(client: &Client, method: &str, path: &str, object: &Value) -> Result<Verdict> {
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", "application/json")
+        .body(serde_json::to_vec(object)?)?;
+    match client.request::<Value>(request).await {
+        Ok(made) => {
+            Ok(Verdict::Accepted { spec: made["spec"].clone(), status: made["status"].clone() })
+        }
+        Err(kube::Error::Api(status)) => {
+            Ok(Verdict::Refused { code: status.code, message: status.message.clone() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn judge(client: &Client, documents: &[Value]) -> Result<Verdict> {
+    let first = documents.first().context("a document")?;
+    let path = collection(first)?;
+    let Some(second) = documents.get(1) else {
+        return write(client, "POST", &format!("{path}?dryRun=All"), first).await;
+    };
+    let made = write(client, "POST", &path, first).await?;
+    ensure!(matches!(made, Verdict::Accepted { .. }), "the first document is refused: {made:?}");
+    let mut path = format!("{path}/{}", first["metadata"]["name"].as_str().context("a name")?);
+    let live: Value = client.request(http_get(&path)).await?;
+    let mut second = second.clone();
+    second["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+    if second.get("status").is_some() {
+        path += "/status";
+    }
+    write(client, "PUT", &format!("{path}?dryRun=All"), &second).await
+}
+
+/// What discovery and tables show of the kinds.
+async fn shown(client: &Client) -> Result<Value> {
+    let mut shown = Vec::new();
+    for path in [
+        "/apis/scheduling.run.ai/v2",
+        "/apis/scheduling.run.ai/v2alpha2",
+        "/apis/scheduling.run.ai/v1alpha2",
+        "/apis/kai.scheduler/v1",
+        "/apis/kai.scheduler/v1alpha1",
+    ] {
+        let resources: Value = client.request(http_get(path)).await?;
+        for resource in resources["resources"].as_array().context("resources")? {
+            let name = resource["name"].as_str().context("a name")?;
+            let columns = if name.contains('/') {
+                Value::Null
+            } else {
+                let request = http::Request::get(format!("{path}/{name}"))
+                    .header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+                    .body(Vec::new())?;
+                let table: Value = client.request(request).await?;
+                table["columnDefinitions"].clone()
+            };
+            shown.push(json!({ "path": path, "resource": resource, "columns": columns }));
+        }
+    }
+    Ok(Value::Array(shown))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ours_and_the_peers_definitions_judge_alike() -> Result<()> {
+    let Some(assets) = assets("definitions") else { return Ok(()) };
+    let (ours, theirs) =
+        (ControlPlane::start(&assets, &[]).await?, ControlPlane::start(&assets, &[]).await?);
+    let (ours, theirs) = ((ours.client().await?, ours), (theirs.client().await?, theirs));
+    let (a, b) = (&ours.0, &theirs.0);
+    define(a, &kai_api::crd::all()).await?;
+    define(b, &peers()?).await?;
+    assert_eq!(shown(a).await?, shown(b).await?, "discovery and columns: ours is left");
+    let mut judged = 0;
+    for verdict in ["accept", "reject"] {
+        for entry in fs::read_dir(api_tests().join("objects").join(verdict))? {
+            let path = entry?.path();
+            let text = fs::read_to_string(&path)?;
+            let documents: Vec<Value> =
+                serde_saphyr::from_multiple(&text).with_context(|| path.display().to_string())?;
+            let ours = judge(a, &documents).await.with_context(|| path.display().to_string())?;
+            let theirs = judge(b, &documents).await.with_context(|| path.display().to_string())?;
+            assert_eq!(ours, theirs, "{}: ours is left", path.display());
+            let is_accepted = matches!(ours, Verdict::Accepted { .. });
+            assert_eq!(is_accepted, verdict == "accept", "{}: {ours:?}", path.display());
+            judged += 1;
+        }
+    }
+    assert!(judged > 40, "only {judged} objects were found");
+    Ok(())
+}
