@@ -25,18 +25,21 @@ pub(crate) struct Op {
 pub(crate) struct Trial<'c> {
     cluster: &'c mut Cluster,
     mark: usize,
+    /// Where the outermost trial around this one began.
+    root: usize,
 }
 
 impl<'c> Trial<'c> {
     /// Starts a trial on `cluster`.
     pub(crate) fn new(cluster: &'c mut Cluster) -> Self {
         let mark = cluster.log.len();
-        Self { cluster, mark }
+        Self { cluster, mark, root: mark }
     }
 
     /// Starts a trial inside this one.
     pub(crate) fn nested(&mut self) -> Trial<'_> {
-        Trial::new(self.cluster)
+        let mark = self.cluster.log.len();
+        Trial { cluster: self.cluster, mark, root: self.root }
     }
 
     /// The cluster itself, for questions that fill caches.
@@ -74,7 +77,7 @@ impl<'c> Trial<'c> {
         self.change(pod, state, 0);
     }
 
-    /// Takes an eviction of this trial back: the pod stays as it was.
+    /// Takes an eviction of this trial, or of one around it, back: the pod stays as it was.
     pub(crate) fn spare(&mut self, pod: PodId) {
         let was = self.was(pod).expect("a pod that is spared was evicted in this trial").clone();
         self.change(pod, was, 0);
@@ -94,9 +97,9 @@ impl<'c> Trial<'c> {
         self.cluster.log.push(Op { pod, was, opened: before });
     }
 
-    /// What a pod was before this trial touched it, where it did.
+    /// What a pod was before this trial, or one around it, touched it, where one did.
     pub(crate) fn was(&self, pod: PodId) -> Option<&State> {
-        self.ops().iter().find(|op| op.pod == pod).map(|op| &op.was)
+        self.cluster.log[self.root..].iter().find(|op| op.pod == pod).map(|op| &op.was)
     }
 
     /// What this trial did so far.
