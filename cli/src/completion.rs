@@ -3,14 +3,18 @@
 //! kubectl runs an executable named `kubectl_complete-kai` with the words typed so far and reads one candidate a line,
 //! then a directive. `completion install` makes that executable, a link to this program.
 
+mod live;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use clap_complete::Shell;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 
-use crate::Context;
+use crate::args::Globals;
 use crate::error::{Error, Exit, Problem, number};
+use crate::{Context, kinds};
 
 /// The name under which kubectl asks a plugin for completions.
 const SHIM: &str = "kubectl_complete-kai";
@@ -108,23 +112,105 @@ pub async fn answer(argv: Vec<OsString>, context: &mut Context) -> Exit {
     if context.out.data(":4").is_ok() { Exit::Ok } else { Exit::Failure }
 }
 
-async fn candidates(words: &[OsString], _context: &mut Context) -> Vec<String> {
-    let mut command = crate::command().name("kubectl-kai");
+async fn candidates(words: &[OsString], context: &mut Context) -> Vec<String> {
+    let mut command = with_names(crate::command().name("kubectl-kai"));
     let index = words.len();
     let args =
         std::iter::once(OsString::from("kubectl-kai")).chain(words.iter().cloned()).collect();
     let found =
         clap_complete::engine::complete(&mut command, args, index, None).unwrap_or_default();
-    found
-        .iter()
-        .map(|candidate| {
-            let value = candidate.get_value().to_string_lossy();
-            match candidate.get_help() {
-                Some(help) => format!("{value}\t{help}"),
-                None => value.into_owned(),
+    // kubectl wants the value alone after `--flag=`.
+    let word = words.last().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let typed = match word.split_once('=') {
+        Some((flag, typed)) if flag.starts_with("--") => typed.to_owned(),
+        _ => word.clone(),
+    };
+    let mut lines = Vec::new();
+    for candidate in found {
+        let value = candidate.get_value().to_string_lossy();
+        let value = value
+            .split_once('=')
+            .filter(|_| word.contains('='))
+            .map_or(&*value, |(_, value)| value);
+        let live = [live::What::Queues, live::What::Workloads]
+            .into_iter()
+            .find(|what| value == what.mark());
+        match (live, candidate.get_help()) {
+            (Some(what), _) => {
+                lines.extend(live::names(what, &typed, globals(words), context).await);
             }
+            (None, Some(help)) => lines.push(format!("{value}\t{help}")),
+            (None, None) => lines.push(value.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The command tree with places for names that only the cluster knows.
+fn with_names(command: clap::Command) -> clap::Command {
+    let live = |what: live::What| {
+        ArgValueCompleter::new(move |_: &std::ffi::OsStr| {
+            vec![CompletionCandidate::new(what.mark())]
         })
-        .collect()
+    };
+    let nouns = |current: &std::ffi::OsStr| {
+        let current = current.to_string_lossy().into_owned();
+        kinds::nouns()
+            .filter(|noun| noun.starts_with(&current))
+            .map(CompletionCandidate::new)
+            .collect()
+    };
+    let mut command = command
+        .mut_subcommand("submit", |c| {
+            c.mut_arg("queue", |a| a.add(live(live::What::Queues)))
+                .mut_arg("names", |a| a.add(ArgValueCompleter::new(nouns)))
+        })
+        .mut_subcommand("queues", |c| {
+            c.mut_arg("name", |a| a.add(live(live::What::Queues)))
+                .mut_subcommand("set", |c| c.mut_arg("name", |a| a.add(live(live::What::Queues))))
+                .mut_subcommand("delete", |c| {
+                    c.mut_arg("names", |a| a.add(live(live::What::Queues)))
+                })
+        });
+    for (name, arg) in [
+        ("list", "names"),
+        ("delete", "names"),
+        ("wait", "names"),
+        ("suspend", "names"),
+        ("resume", "names"),
+        ("describe", "name"),
+        ("logs", "name"),
+    ] {
+        command = command.mut_subcommand(name, |c| {
+            let c = c.mut_arg(arg, |a| a.add(live(live::What::Workloads)));
+            if matches!(name, "list" | "delete") {
+                c.mut_arg("queue", |a| a.add(live(live::What::Queues)))
+            } else {
+                c
+            }
+        });
+    }
+    command
+}
+
+/// The connection flags among the words typed so far.
+fn globals(words: &[OsString]) -> Globals {
+    let mut globals = Globals::default();
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    for (i, word) in words.iter().enumerate() {
+        let (flag, value) = match word.split_once('=') {
+            Some((flag, value)) => (flag, Some(value.to_owned())),
+            None => (word.as_str(), words.get(i + 1).cloned()),
+        };
+        match flag {
+            "-n" | "--namespace" => globals.namespace = value,
+            "--context" => globals.context = value,
+            "--kubeconfig" => globals.kubeconfig = value,
+            "--cache-dir" => globals.cache_dir = value,
+            _ => {}
+        }
+    }
+    globals
 }
 
 fn shim(dir: Option<&Path>) -> Result<(PathBuf, PathBuf), Error> {
