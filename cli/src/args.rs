@@ -56,6 +56,7 @@ pub struct Cli {
 /// Flags that every command takes; a flag means one thing in every command.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Common flags")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Globals {
     /// Namespace to work in
     #[arg(short, long, global = true, value_name = "NS")]
@@ -245,8 +246,8 @@ fn problem(error: &clap::Error) -> Problem {
             let problem =
                 Problem::new(number::USAGE, Exit::Usage, format!("unknown command \"{typed}\""));
             match text(ContextKind::SuggestedSubcommand) {
-                Some(near) => problem.line(format!("did you mean {near}?")).fix("kubectl kai -h"),
-                None => problem.fix("kubectl kai -h"),
+                Some(near) => problem.line(format!("did you mean {near}?")).fix(help),
+                None => problem.fix(help),
             }
         }
         _ => {

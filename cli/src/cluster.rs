@@ -300,7 +300,7 @@ pub(crate) fn escape(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte))
+                out.push(char::from(byte));
             }
             _ => out += &format!("%{byte:02X}"),
         }

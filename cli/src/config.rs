@@ -125,7 +125,8 @@ impl Settings {
             self.aliases.entry(name).or_insert(expansion);
         }
         let base = path.parent().unwrap_or(path);
-        self.templates.extend(file.templates.iter().map(|folder| base.join(folder)));
+        self.templates
+            .extend(file.templates.iter().map(|folder| base.join(folder).components().collect()));
     }
 
     fn add(&mut self, name: &str, value: String, origin: Origin) {

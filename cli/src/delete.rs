@@ -84,7 +84,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         match cluster.delete(&call, &workload.uid, args.dry_run).await {
             Ok(true) => context.out.data(&format!("{} {done}", clean(&workload.label())))?,
             Ok(false) => {
-                context.out.talk(&format!("{} was gone already", clean(&workload.label())))
+                context.out.talk(&format!("{} was gone already", clean(&workload.label())));
             }
             Err(failure) => return Err(cluster.explain(&call, &failure)),
         }

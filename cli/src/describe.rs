@@ -17,7 +17,7 @@ use crate::{Context, duration, time, yaml};
 /// Flags of `describe`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Name of the workload, kind/name, its PodGroup or one of its pods
+    /// Name of the workload, kind/name, its `PodGroup` or one of its pods
     #[arg(value_name = "NAME")]
     name: String,
     /// How many events to show

@@ -54,9 +54,9 @@ pub(crate) fn short(seconds: i64) -> String {
     match seconds {
         ..120 => format!("{seconds}s"),
         120..600 if seconds % 60 != 0 => format!("{minutes}m{}s", seconds % 60),
-        600..10800 | 120..600 => format!("{minutes}m"),
+        120..10800 => format!("{minutes}m"),
         10800..28800 if minutes % 60 != 0 => format!("{hours}h{}m", minutes % 60),
-        28800..172_800 | 10800..28800 => format!("{hours}h"),
+        10800..172_800 => format!("{hours}h"),
         172_800..691_200 if hours % 24 != 0 => format!("{days}d{}h", hours % 24),
         _ => format!("{days}d"),
     }

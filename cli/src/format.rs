@@ -33,15 +33,16 @@ impl Format {
             Some("json") => Self::Json,
             Some("yaml") => Self::Yaml,
             Some("name") => Self::Name,
-            Some(other) => match other.strip_prefix("jsonpath=") {
-                Some(template) => Self::JsonPath(crate::jsonpath::Template::parse(template)?),
-                None => {
+            Some(other) => {
+                if let Some(template) = other.strip_prefix("jsonpath=") {
+                    Self::JsonPath(crate::jsonpath::Template::parse(template)?)
+                } else {
                     let what = format!("-o {other} is not known");
                     return Err(Problem::new(number::VALUE, Exit::Usage, what)
                         .fix("one of table, wide, json, yaml, name, jsonpath=TEMPLATE")
                         .into());
                 }
-            },
+            }
         })
     }
 

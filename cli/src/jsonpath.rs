@@ -13,7 +13,7 @@ pub(crate) struct Template(Vec<Part>);
 enum Part {
     Text(String),
     Path(Vec<Step>),
-    Range(Vec<Step>, Vec<Part>),
+    Range(Vec<Step>, Vec<Self>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Template {
     /// What the template prints of an object.
     pub(crate) fn apply(&self, object: &Value) -> String {
         let mut out = String::new();
-        apply(&self.0, object, object, &mut out);
+        apply(&self.0, object, &mut out);
         out
     }
 }
@@ -155,7 +155,7 @@ fn walk<'a>(value: &'a Value, steps: &[Step]) -> Vec<&'a Value> {
     next.into_iter().flat_map(|value| walk(value, rest)).collect()
 }
 
-fn apply(parts: &[Part], object: &Value, here: &Value, out: &mut String) {
+fn apply(parts: &[Part], here: &Value, out: &mut String) {
     for part in parts {
         match part {
             Part::Text(text) => out.push_str(text),
@@ -168,7 +168,7 @@ fn apply(parts: &[Part], object: &Value, here: &Value, out: &mut String) {
             }
             Part::Range(steps, body) => {
                 for item in walk(here, steps) {
-                    apply(body, object, item, out);
+                    apply(body, item, out);
                 }
             }
         }

@@ -56,7 +56,7 @@ pub(crate) struct Kind {
     pub(crate) group: &'static str,
     /// Versions that this program understands, the best first.
     pub(crate) versions: &'static [&'static str],
-    pub(crate) kind: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) plural: &'static str,
     /// Paths of its pod templates, `*` for any key or index.
     pub(crate) sites: &'static [(&'static str, Shape)],
@@ -72,7 +72,7 @@ impl Kind {
     /// Whether an object of this kind runs to an end, rather than until it is stopped.
     pub(crate) fn ends(&self) -> bool {
         !matches!(
-            self.kind,
+            self.name,
             "Deployment"
                 | "StatefulSet"
                 | "LeaderWorkerSet"
@@ -92,7 +92,7 @@ impl Kind {
         } else {
             format!("{}/{version}", self.group)
         };
-        Resource::new(&api_version, self.kind, self.plural)
+        Resource::new(&api_version, self.name, self.plural)
     }
 
     /// The kind in the best version of it.
@@ -109,7 +109,7 @@ macro_rules! kinds {
     ($($noun:literal $group:literal [$($version:literal),+] $kind:literal $plural:literal
        { $($path:literal: $shape:ident),+ } $label:expr, $max:literal, $gang:ident, $suspend:expr;)+) => {
         &[$(Kind {
-            noun: $noun, group: $group, versions: &[$($version),+], kind: $kind, plural: $plural,
+            noun: $noun, group: $group, versions: &[$($version),+], name: $kind, plural: $plural,
             sites: &[$(($path, Shape::$shape)),+], pod_label: $label, name_max: $max, gang: Gang::$gang,
             suspend: $suspend,
         }),+]
@@ -178,7 +178,7 @@ pub(crate) const KINDS: &[Kind] = kinds! {
 /// The kind of an object, whatever its version.
 pub(crate) fn find(api_version: &str, kind: &str) -> Option<&'static Kind> {
     let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
-    KINDS.iter().find(|known| known.group == group && known.kind == kind)
+    KINDS.iter().find(|known| known.group == group && known.name == kind)
 }
 
 /// The kind that a user means by a word: a noun of `submit`, a kind, its plural, with or without the group.
@@ -186,10 +186,10 @@ pub(crate) fn named(word: &str) -> Option<&'static Kind> {
     let word = word.to_lowercase();
     let bare = word.split('.').next().unwrap_or(&word);
     KINDS.iter().find(|known| {
-        let full = format!("{}.{}", known.kind.to_lowercase(), known.group);
+        let full = format!("{}.{}", known.name.to_lowercase(), known.group);
         known.noun == word && !known.noun.is_empty()
             || full == word
-            || (bare == word && (known.kind.to_lowercase() == word || known.plural == word))
+            || (bare == word && (known.name.to_lowercase() == word || known.plural == word))
     })
 }
 

@@ -6,6 +6,12 @@
 //!          settings      pure parts: gpu, inject, phase, tree, table
 //! ```
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "JSON values and the errors of clap and kube have variants that mean nothing here; our own enums are matched in full"
+)]
+#![expect(clippy::format_push_string, reason = "a page is put together once for a person")]
+
 mod args;
 pub mod cluster;
 pub mod completion;

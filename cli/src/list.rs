@@ -52,7 +52,7 @@ fn is_wanted(workload: &Workload, args: &Args) -> bool {
     let state = workload.state();
     let kind = workload.resource.kind.to_lowercase();
     let is_kind = |word: &String| {
-        crate::kinds::named(word).is_some_and(|known| known.kind == workload.resource.kind)
+        crate::kinds::named(word).is_some_and(|known| known.name == workload.resource.kind)
             || word.to_lowercase() == kind
     };
     (args.names.is_empty() || args.names.iter().any(|name| workload.is_called(name)))

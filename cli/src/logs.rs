@@ -140,16 +140,14 @@ fn first_line(failure: &Failure) -> String {
 }
 
 fn unreadable(source: &Source, failure: &Failure, cluster: &Cluster) -> Error {
-    match failure.code() {
-        Some(400) => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, first_line(failure))
+    if let Some(400) = failure.code() {
+        Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, first_line(failure))
             .fix("wait for it: add -f")
-            .into(),
-        _ => {
-            let resource = crate::cluster::Resource::new("v1", "Pod", "pods/log");
-            let call =
-                Call::new("get", &resource).namespace(Some(&source.namespace)).name(&source.pod);
-            cluster.explain(&call, failure)
-        }
+            .into()
+    } else {
+        let resource = crate::cluster::Resource::new("v1", "Pod", "pods/log");
+        let call = Call::new("get", &resource).namespace(Some(&source.namespace)).name(&source.pod);
+        cluster.explain(&call, failure)
     }
 }
 
@@ -194,32 +192,29 @@ async fn follow(
     loop {
         let loaded = load(cluster, Some(&workload.namespace)).await?;
         let now = loaded.workloads.iter().find(|w| w.uid == workload.uid);
-        match now {
-            Some(now) => {
-                let next = now.state();
-                if next != state && next.phase.is_queued() {
-                    out.talk(&Style::Dim.paint(&format!(
-                        "-- {} {} --",
-                        clean(&now.name),
-                        clean(&next.show())
-                    )));
-                }
-                state = next;
-                for source in chosen(args, sources(now, cluster).await?)? {
-                    if source.has_started && known.insert(source.uid.clone()) {
-                        readers.spawn(stream::pump(
-                            source,
-                            query.clone(),
-                            cluster.clone(),
-                            send.clone(),
-                        ));
-                    }
+        if let Some(now) = now {
+            let next = now.state();
+            if next != state && next.phase.is_queued() {
+                out.talk(&Style::Dim.paint(&format!(
+                    "-- {} {} --",
+                    clean(&now.name),
+                    clean(&next.show())
+                )));
+            }
+            state = next;
+            for source in chosen(args, sources(now, cluster).await?)? {
+                if source.has_started && known.insert(source.uid.clone()) {
+                    readers.spawn(stream::pump(
+                        source,
+                        query.clone(),
+                        cluster.clone(),
+                        send.clone(),
+                    ));
                 }
             }
-            None => {
-                out.talk(&format!("-- {} is gone --", clean(&workload.name)));
-                return Ok(Exit::Failure);
-            }
+        } else {
+            out.talk(&format!("-- {} is gone --", clean(&workload.name)));
+            return Ok(Exit::Failure);
         }
         let look = tokio::time::sleep(LOOK);
         tokio::pin!(look);

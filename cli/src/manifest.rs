@@ -33,7 +33,7 @@ pub(crate) fn sites(object: &Value) -> Vec<Site> {
     match kind {
         Some(kind) => {
             for (path, shape) in kind.sites {
-                expand(object, String::new(), path, &mut |pointer| {
+                expand(object, "", path, &mut |pointer| {
                     found(object, pointer, *shape, &mut sites);
                 });
             }
@@ -54,12 +54,12 @@ pub(crate) fn text(value: &Value) -> &str {
 }
 
 /// Calls `each` with the pointer of every place that the dotted path leads to.
-fn expand(object: &Value, pointer: String, path: &str, each: &mut dyn FnMut(&str)) {
+fn expand(object: &Value, pointer: &str, path: &str, each: &mut dyn FnMut(&str)) {
     if path.is_empty() {
-        return each(&pointer);
+        return each(pointer);
     }
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    let Some(value) = object.pointer(&pointer) else { return };
+    let Some(value) = object.pointer(pointer) else { return };
     let keys: Vec<String> = match (head, value) {
         ("*", Value::Object(map)) => map.keys().cloned().collect(),
         ("*", Value::Array(items)) => (0..items.len()).map(|i| i.to_string()).collect(),
@@ -67,7 +67,7 @@ fn expand(object: &Value, pointer: String, path: &str, each: &mut dyn FnMut(&str
         _ => Vec::new(),
     };
     for key in keys {
-        expand(object, format!("{pointer}/{}", escape(&key)), rest, each);
+        expand(object, &format!("{pointer}/{}", escape(&key)), rest, each);
     }
 }
 

@@ -1,25 +1,27 @@
 //! Labels, annotations and kinds of the scheduler's contract that the CLI reads and writes.
 
+use kai_api::names::{annotation, label, queue, resource};
+
 use crate::cluster::Resource;
 
-pub(crate) const SCHEDULER: &str = "kai-scheduler";
-pub(crate) const QUEUE: &str = "kai.scheduler/queue";
-pub(crate) const PRIORITY: &str = "priorityClassName";
-pub(crate) const PREEMPTIBILITY: &str = "kai.scheduler/preemptibility";
-pub(crate) const MIN_MEMBER: &str = "kai.scheduler/batch-min-member";
-pub(crate) const GPU: &str = "nvidia.com/gpu";
-pub(crate) const MIG: &str = "nvidia.com/mig-";
-pub(crate) const FRACTION: &str = "gpu-fraction";
-pub(crate) const MEMORY: &str = "gpu-memory";
-pub(crate) const DEVICES: &str = "gpu-fraction-num-devices";
-pub(crate) const SHARE_CONTAINER: &str = "gpu-fraction-container-name";
-pub(crate) const MPS: &str = "mps";
-pub(crate) const POD_GROUP: &str = "pod-group-name";
-pub(crate) const TOP_OWNER: &str = "kai.scheduler/top-owner-metadata";
-/// Number of replicas before `suspend` scaled to zero.
-pub(crate) const REPLICAS_BEFORE: &str = "kai.scheduler/replicas-before-suspend";
+pub(crate) const SCHEDULER: &str = kai_api::names::SCHEDULER_NAME;
+pub(crate) const QUEUE: &str = label::QUEUE;
+pub(crate) const PRIORITY: &str = label::PRIORITY_CLASS;
+pub(crate) const PREEMPTIBILITY: &str = label::PREEMPTIBILITY;
+pub(crate) const MIN_MEMBER: &str = annotation::BATCH_MIN_MEMBER;
+pub(crate) const GPU: &str = resource::NVIDIA_GPU;
+pub(crate) const MIG: &str = resource::MIG_PREFIX;
+pub(crate) const FRACTION: &str = annotation::GPU_FRACTION;
+pub(crate) const MEMORY: &str = annotation::GPU_MEMORY;
+pub(crate) const DEVICES: &str = annotation::GPU_FRACTION_DEVICES;
+pub(crate) const SHARE_CONTAINER: &str = annotation::GPU_FRACTION_CONTAINER;
+pub(crate) const MPS: &str = annotation::MPS;
+pub(crate) const POD_GROUP: &str = annotation::POD_GROUP;
+pub(crate) const TOP_OWNER: &str = annotation::TOP_OWNER;
 /// The queue of a workload that names none.
-pub(crate) const DEFAULT_QUEUE: &str = "default-queue";
+pub(crate) const DEFAULT_QUEUE: &str = queue::DEFAULT;
+/// Number of replicas before `suspend` scaled to zero; the CLI's own.
+pub(crate) const REPLICAS_BEFORE: &str = "kai.scheduler/replicas-before-suspend";
 
 pub(crate) fn queues() -> Resource {
     Resource::new("scheduling.run.ai/v2", "Queue", "queues").cluster_wide()

@@ -194,17 +194,15 @@ impl Queues {
         let close = near
             .first()
             .filter(|q| strsim::damerau_levenshtein(&q.name, name) <= name.len().max(3) / 3 + 1);
-        let problem = match close {
-            Some(queue) => problem.line(format!(
+        let problem = if let Some(queue) = close {
+            problem.line(format!(
                 "did you mean \"{}\" ({})?",
                 clean(&queue.name),
                 self.path(&queue.name)
-            )),
-            None => {
-                let names: Vec<_> =
-                    near.iter().take(5).map(|q| clean(&q.name).into_owned()).collect();
-                problem.line(format!("queues that run workloads: {}", names.join(", ")))
-            }
+            ))
+        } else {
+            let names: Vec<_> = near.iter().take(5).map(|q| clean(&q.name).into_owned()).collect();
+            problem.line(format!("queues that run workloads: {}", names.join(", ")))
         };
         problem.fix(format!("one of {}: kubectl kai queues", count(near.len(), "queue")))
     }

@@ -48,7 +48,7 @@ pub(crate) struct Use {
     pub(crate) used: Total,
     /// GPUs of pods that wait for one.
     pub(crate) pending: Total,
-    /// PodGroups with a pod on a node.
+    /// `PodGroups` with a pod on a node.
     pub(crate) running: usize,
 }
 
@@ -97,7 +97,7 @@ async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<E
     };
     match format {
         Format::Table | Format::Wide if flat || format == Format::Wide => {
-            tree::flat(&queues, &below, uses.as_ref(), context)?
+            tree::flat(&queues, &below, uses.as_ref(), context)?;
         }
         Format::Table | Format::Wide => tree::tree(&queues, name, uses.as_ref(), context)?,
         Format::Name => {
@@ -158,7 +158,7 @@ fn is_below(queues: &Queues, name: &str, root: Option<&str>) -> bool {
     false
 }
 
-/// What the pods of each queue use, by the queue that their PodGroup names: two requests for the whole cluster.
+/// What the pods of each queue use, by the queue that their `PodGroup` names: two requests for the whole cluster.
 pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, String> {
     let (groups, pods) = (names::pod_groups(), names::pods());
     let fields = format!("spec.schedulerName={}", names::SCHEDULER);

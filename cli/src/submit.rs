@@ -74,7 +74,8 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     let format = create::Format::read(&context.globals);
     let request = match Request::read(&args, &context.settings) {
         Ok(request) => request,
-        Err((request, mut problems)) => {
+        Err(found) => {
+            let (request, mut problems) = *found;
             for other in [timeout.err(), format.err()].into_iter().flatten() {
                 problems.extend(list(other));
             }

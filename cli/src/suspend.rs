@@ -103,7 +103,7 @@ fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>, Problem> {
         }
         Suspend::Never => return Err(never()),
     };
-    if kind.kind == "RayJob" && suspend && object["spec"]["shutdownAfterJobFinishes"] != json!(true)
+    if kind.name == "RayJob" && suspend && object["spec"]["shutdownAfterJobFinishes"] != json!(true)
     {
         let what = format!(
             "RayJob {} can be {verb}ed only with shutdownAfterJobFinishes: true",

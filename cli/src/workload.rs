@@ -1,4 +1,4 @@
-//! Workloads as users think of them: the object they submitted, its PodGroups and its pods, put together.
+//! Workloads as users think of them: the object they submitted, its `PodGroups` and its pods, put together.
 
 mod load;
 mod phase;
@@ -17,7 +17,7 @@ pub(crate) use phase::{Phase, State, is_bound};
 /// One workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Workload {
-    /// Its kind; guessed from the PodGroup where the object itself was not read.
+    /// Its kind; guessed from the `PodGroup` where the object itself was not read.
     pub(crate) resource: Resource,
     pub(crate) namespace: String,
     pub(crate) name: String,
@@ -26,7 +26,7 @@ pub(crate) struct Workload {
     pub(crate) created: Option<Timestamp>,
     /// The object, where it could be read.
     pub(crate) object: Option<Value>,
-    /// Its PodGroups.
+    /// Its `PodGroups`.
     pub(crate) groups: Vec<Value>,
     /// Its pods that KAI schedules.
     pub(crate) pods: Vec<Value>,
@@ -110,7 +110,7 @@ impl Workload {
         })
     }
 
-    /// Whether a name of the command line means it: its name, `kind/name`, a PodGroup's or a pod's name; globs too.
+    /// Whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name; globs too.
     pub(crate) fn is_called(&self, word: &str) -> bool {
         let is = |name: &str| config::matches(word, name);
         if let Some((kind, name)) = word.split_once('/') {

@@ -46,9 +46,8 @@ impl Refusal {
         if message.is_empty() {
             let body = String::from_utf8_lossy(body);
             let line = body.lines().next().unwrap_or_default();
-            message = format!("HTTP {code} {}", clean(line.get(..120).unwrap_or(line)))
-                .trim_end()
-                .to_owned();
+            let line: String = line.chars().take(120).collect();
+            message = format!("HTTP {code} {}", clean(&line));
         }
         let causes = status.pointer("/details/causes").and_then(Value::as_array);
         let cause = |c: &Value| format!("{}: {}", text(&c["field"]), text(&c["message"]));
@@ -91,10 +90,14 @@ impl From<kube::Error> for Failure {
 
 /// An error with its sources on one line, each said once.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
+    let first_line = |error: &dyn std::error::Error| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().trim_end().to_owned()
+    };
+    let mut text = first_line(error);
     let mut source = error.source();
     while let Some(error) = source {
-        let more = error.to_string();
+        let more = first_line(error);
         if !text.contains(&more) {
             text = format!("{text}: {more}");
         }

@@ -1,7 +1,7 @@
 //! `kubectl kai config`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::{Subcommand, ValueEnum};
 
@@ -165,7 +165,7 @@ fn change(
     Ok(())
 }
 
-fn unwritable(path: &PathBuf, error: &io::Error) -> Error {
+fn unwritable(path: &Path, error: &io::Error) -> Error {
     let what = format!("failed to write {}: {error}", path.display());
     Problem::new(number::FILE, Exit::Failure, what)
         .line("nothing was changed")

@@ -148,7 +148,7 @@ impl Amounts {
             let Some(value) = value else { continue };
             match crate::duration::parse(flag, value) {
                 Ok(span) => {
-                    patch[field] = json!(format!("{}s", span.map_or(0, |span| span.as_secs())))
+                    patch[field] = json!(format!("{}s", span.map_or(0, |span| span.as_secs())));
                 }
                 Err(problem) => problems.push(problem),
             }

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 )]
 pub struct Args {
     /// Kind (job, pytorch, ray, mpi, argo, notebook) and name; without a kind it is a job
-    #[arg(value_name = "[KIND] NAME", num_args = 0..=2)]
+    #[arg(value_name = "KIND NAME", num_args = 0..=2, index = 1)]
     pub(crate) names: Vec<String>,
     /// Manifest to submit, of any kind; - is standard input, repeatable
     #[arg(short, long = "filename", value_name = "FILE", help_heading = "What")]
@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, value_name = "IMAGE", help_heading = "What")]
     pub(crate) image: Option<String>,
     /// Command of the container, after --
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", index = 2)]
     pub(crate) command: Vec<String>,
     /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb
     #[arg(short, long, value_name = "GPUS", allow_hyphen_values = true, help_heading = "What")]

@@ -54,7 +54,7 @@ pub(crate) async fn all(
             }
         }
         Ok(None) => {
-            context.out.warn("you may not read queues, so whether the queue exists is not known")
+            context.out.warn("you may not read queues, so whether the queue exists is not known");
         }
         Err(error) => problems.extend(list(error)),
     }

@@ -68,7 +68,7 @@ pub(crate) async fn rehearse(
             }
             Err(failure) if brings && failure.code() == Some(404) => objects.push(document.clone()),
             Err(failure) => {
-                problems.extend(list(refusal(document, &call, &failure, cluster).await))
+                problems.extend(list(refusal(document, &call, &failure, cluster).await));
             }
         }
     }

@@ -166,10 +166,10 @@ fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
         match gpu {
             Gpu::Whole(count) => limit(object, site, names::GPU, *count)?,
             Gpu::Mig { profile, count } => {
-                limit(object, site, &format!("{}{profile}", names::MIG), *count)?
+                limit(object, site, &format!("{}{profile}", names::MIG), *count)?;
             }
             Gpu::Share { fraction, devices } => {
-                share(object, site, names::FRACTION, fraction, *devices)?
+                share(object, site, names::FRACTION, fraction, *devices)?;
             }
             Gpu::Memory { memory_mib, devices } => {
                 share(object, site, names::MEMORY, &memory_mib.to_string(), *devices)?;
@@ -260,7 +260,7 @@ fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
                 .insert(names::MIN_MEMBER.into(), json!(min.to_string()));
         }
         Gang::SchedulingPolicy => {
-            let launchers = u32::from(known.is_some_and(|kind| kind.kind == "MPIJob"));
+            let launchers = u32::from(known.is_some_and(|kind| kind.name == "MPIJob"));
             ensure(object, "/spec/runPolicy/schedulingPolicy")
                 .insert("minAvailable".into(), json!(min + launchers));
         }

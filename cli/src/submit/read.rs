@@ -47,9 +47,9 @@ pub(crate) fn files(
         return Err(nothing(&names, &documents));
     }
     if let Some(kind) = wanted
-        && !documents.iter().any(|document| document.kind() == kind.kind)
+        && !documents.iter().any(|document| document.kind() == kind.name)
     {
-        let what = format!("{} holds no {}", names.join(", "), kind.kind);
+        let what = format!("{} holds no {}", names.join(", "), kind.name);
         return Err(Problem::new(number::USAGE, Exit::Usage, what)
             .fix("leave the kind out: submit -f FILE")
             .into());

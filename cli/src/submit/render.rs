@@ -42,18 +42,17 @@ pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<(String, String), 
             }
         }
     }
-    match TEMPLATES.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => Ok((format!("template {name}"), (*text).to_owned())),
-        None => {
-            let known: Vec<&str> = TEMPLATES.iter().map(|(name, _)| *name).collect();
-            let what = format!("there is no template \"{name}\"");
-            Err(Problem::new(number::TEMPLATE, Exit::NotFound, what)
-                .fix(format!(
-                    "one of {}; or a folder of yours in the configuration: templates: [DIR]",
-                    known.join(", ")
-                ))
-                .into())
-        }
+    if let Some((_, text)) = TEMPLATES.iter().find(|(known, _)| *known == name) {
+        Ok((format!("template {name}"), (*text).to_owned()))
+    } else {
+        let known: Vec<&str> = TEMPLATES.iter().map(|(name, _)| *name).collect();
+        let what = format!("there is no template \"{name}\"");
+        Err(Problem::new(number::TEMPLATE, Exit::NotFound, what)
+            .fix(format!(
+                "one of {}; or a folder of yours in the configuration: templates: [DIR]",
+                known.join(", ")
+            ))
+            .into())
     }
 }
 

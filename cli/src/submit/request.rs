@@ -50,7 +50,10 @@ impl Request {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub(crate) fn read(args: &Args, settings: &Settings) -> Result<Self, (Self, Vec<Problem>)> {
+    pub(crate) fn read(
+        args: &Args,
+        settings: &Settings,
+    ) -> Result<Self, Box<(Self, Vec<Problem>)>> {
         let mut problems = Vec::new();
         let of_file = !args.filename.is_empty();
         let setting = |name: &str| settings.get(name).map(|s| s.value.clone()).filter(|_| !of_file);
@@ -89,7 +92,7 @@ impl Request {
         } else {
             problems.extend(request.read_image());
         }
-        if problems.is_empty() { Ok(request) } else { Err((request, problems)) }
+        if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
     }
 
     fn read_names(&mut self, args: &Args) -> Result<(), Problem> {
@@ -220,7 +223,7 @@ fn unknown_kind(word: &str) -> Problem {
     let near = nouns.iter().map(|noun| (strsim::damerau_levenshtein(noun, word), noun)).min();
     let problem = match kinds::named(word) {
         Some(kind) => {
-            let what = format!("submit makes no {} from flags", kind.kind);
+            let what = format!("submit makes no {} from flags", kind.name);
             return Problem::new(number::USAGE, Exit::Usage, what)
                 .fix("write a manifest: kubectl kai submit -f FILE -q QUEUE");
         }
@@ -259,7 +262,7 @@ fn only_with_kind(args: &Args) -> Vec<Problem> {
 /// Checks a name against what the kind's operator makes of it.
 pub(crate) fn check_name(name: &str, kind: Option<&Kind>) -> Result<(), Problem> {
     let max = kind.map_or(253, |kind| kind.name_max);
-    let noun = kind.map_or("object", |kind| kind.kind);
+    let noun = kind.map_or("object", |kind| kind.name);
     let starts_with_letter =
         kind.is_some_and(|kind| matches!(kind.group, "kubeflow.org" | "ray.io"));
     let is_pod = noun == "Pod";

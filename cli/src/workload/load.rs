@@ -24,7 +24,7 @@ pub(crate) struct Loaded {
 /// Reads the workloads of a namespace, or of all.
 ///
 /// # Errors
-/// The server cannot be asked, KAI is not installed, or neither pods nor PodGroups may be read.
+/// The server cannot be asked, KAI is not installed, or neither pods nor `PodGroups` may be read.
 pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<Loaded, Error> {
     let (groups, pods) = (names::pod_groups(), names::pods());
     let group_call = Call::new("list", &groups).namespace(namespace);
@@ -89,7 +89,7 @@ async fn objects(
     for (kind, resource, found) in groups.await? {
         match found {
             Ok(Some(items)) => {
-                objects.extend(items.into_iter().map(|item| (kind, resource.clone(), item)))
+                objects.extend(items.into_iter().map(|item| (kind, resource.clone(), item)));
             }
             Ok(None) => {}
             Err(failure) if failure.is_forbidden() => hidden.push(resource.in_rbac()),
@@ -108,7 +108,7 @@ async fn one_kind(
     namespace: Option<&str>,
 ) -> Found {
     // Pods are read by their scheduler, and these two only ever belong to something else.
-    if matches!(kind.kind, "Pod" | "ReplicaSet" | "TrainingRuntime") {
+    if matches!(kind.name, "Pod" | "ReplicaSet" | "TrainingRuntime") {
         return (kind, resource, Ok(None));
     }
     let call = Call::new("list", &resource).namespace(namespace);
@@ -170,7 +170,7 @@ struct Assembly {
     by_uid: HashMap<String, usize>,
     /// Objects that another one made: UID to the maker's.
     makers: HashMap<String, String>,
-    /// (namespace, PodGroup) to workload.
+    /// (namespace, `PodGroup`) to workload.
     by_group: HashMap<(String, String), usize>,
     /// (namespace, label, value) to workload.
     by_label: HashMap<(String, &'static str, String), usize>,

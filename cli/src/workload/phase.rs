@@ -1,4 +1,4 @@
-//! One state for all kinds, from the object, its pods and its PodGroups. Pure, after `spec/workloads` 11.1.
+//! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `spec/workloads` 11.1.
 
 use serde_json::Value;
 
@@ -187,14 +187,13 @@ fn ended_pods(workload: &Workload, ends: bool) -> State {
                 text(&pod["status"]["message"]),
             )
         }
-        // Its controller has not drawn the conclusion yet.
-        Some(_) => State::of(Phase::Running),
         None if ends && workload.object.is_none() => State::of(Phase::Succeeded),
-        None => State::of(Phase::Running),
+        // Its controller has not drawn the conclusion yet.
+        Some(_) | None => State::of(Phase::Running),
     }
 }
 
-/// Why it waits: the PodGroup's last condition, else what the pods say.
+/// Why it waits: the `PodGroup`'s last condition, else what the pods say.
 fn pending(workload: &Workload, live: &[&Value]) -> State {
     let condition = workload.groups.iter().find_map(|group| {
         let all = group["status"]["schedulingConditions"].as_array()?;
