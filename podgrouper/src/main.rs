@@ -1,12 +1,15 @@
 //! The `kai-podgrouper` daemon.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use kai_podgrouper::{Args, Error, run};
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use tower::limit::RateLimitLayer;
 use tracing_subscriber::EnvFilter;
 
 #[tokio::main]
@@ -46,8 +49,7 @@ fn start_log(args: &Args) {
 }
 
 async fn start(args: Args) -> Result<(), Error> {
-    let config = config(&args).await?;
-    let client = Client::try_from(config)?;
+    let client = client(&args).await?;
     let stop = CancellationToken::new();
     let on_signal = stop.clone();
     let mut terminate = signal(SignalKind::terminate())
@@ -61,6 +63,17 @@ async fn start(args: Args) -> Result<(), Error> {
         on_signal.cancel();
     });
     run(args, client, stop).await
+}
+
+/// A client that keeps to `--qps` and `--burst` where they are given: on average so many requests a
+/// second, and never more than the burst at once.
+async fn client(args: &Args) -> Result<Client, Error> {
+    let config = config(args).await?;
+    let Some(qps) = args.qps.filter(|qps| *qps > 0) else { return Ok(Client::try_from(config)?) };
+    let burst = args.burst.max(1);
+    let window = Duration::from_secs(u64::from(burst)) / qps;
+    let limit = RateLimitLayer::new(u64::from(burst), window);
+    Ok(ClientBuilder::try_from(config)?.with_layer(&limit).build())
 }
 
 async fn config(args: &Args) -> Result<Config, Error> {

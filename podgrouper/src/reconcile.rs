@@ -143,9 +143,14 @@ impl Reconciler {
     }
 
     async fn group_pod(&self, key: &Key, pod: &Arc<Pod>) -> Result<(), Failure> {
-        let walk = walk(&self.cache, &self.store, pod)
-            .await
-            .map_err(|error| Failure::Wrong(error.to_string()))?;
+        let walk = walk(&self.cache, &self.store, pod).await.map_err(|error| {
+            // The pods of a deleted gang outlive it by a moment: no event for each of them.
+            let is_grouped = pod.annotation(names::annotation::POD_GROUP).is_some();
+            if error.is_gone() && is_grouped {
+                return Failure::Early(error.to_string());
+            }
+            Failure::Wrong(error.to_string())
+        })?;
         for object in &walk.keys {
             self.dependents.add(object, key);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cache::{Cache, Found, ObjectKey, Part};
-use crate::object::{Object, OwnerRef};
+use crate::object::{Gvk, Object, OwnerRef};
 use crate::pod::Pod;
 use crate::store::{Key, Store};
 
@@ -21,6 +21,8 @@ pub(crate) enum WalkError {
     Branches { owner: String, count: usize },
     #[error("the owners of the pod go in a circle or are more than {OWNERS_MAX}")]
     Circle,
+    #[error("failed to read owner {owner}: the API server does not serve {kind}")]
+    UnknownKind { owner: String, kind: Gvk },
     #[error("failed to read owner {owner}: {source}")]
     Read {
         owner: String,
@@ -67,6 +69,18 @@ fn name(pod: &Pod, owner: &OwnerRef) -> String {
     format!("{} {}/{} (uid {})", owner.kind, pod.namespace, owner.name, owner.uid)
 }
 
+fn is_unknown_kind(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Discovery(_))
+        || matches!(error, kube::Error::Api(status) if status.code == 404)
+}
+
+impl WalkError {
+    /// Whether an owner is gone, as it is for a moment before its pods are.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(self, Self::Gone { .. } | Self::Replaced { .. })
+    }
+}
+
 /// The metadata of an owner; `None` when it may not be read.
 async fn read(
     cache: &Cache,
@@ -84,7 +98,15 @@ async fn read(
     let mut is_second_look = false;
     loop {
         let found = cache.read(&key, Part::Metadata).await;
-        match found.map_err(|source| WalkError::Read { owner: name(pod, owner), source })? {
+        let found = found.map_err(|source| {
+            let owner = name(pod, owner);
+            // An object that is missing is no error of a read, so this is its kind.
+            if is_unknown_kind(&source) {
+                return WalkError::UnknownKind { owner, kind: key.gvk.clone() };
+            }
+            WalkError::Read { owner, source }
+        })?;
+        match found {
             Found::Object(object) if object.uid() == owner.uid => return Ok(Some(object)),
             // What is kept may be an older object of the name: look once more, at the server.
             Found::Object(object) if is_second_look => {
