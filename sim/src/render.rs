@@ -1,16 +1,16 @@
 //! Plans and verdicts as text, in a stable order: what scenario files expect and what the CLI prints.
 //!
 //! ```text
-//! evict    q1-half      from node0/0  for q0-waiting  reclaim: queue1 is above its share
+//! evict    q1-half      from node0/0  for q0-waiting  reclaim from queue1
 //! nominate q0-waiting   on   node0/0
 //! place    train-0..3   on   node1
 //! wait     huge         no room: 4 nodes short of gpu; free 6 GPUs, at most 4 on a node
 //! idle
 //! ```
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
-use kai_engine::{Change, Eviction, GroupId, NodeId, Plan, PodId, QueueState, Why};
+use kai_engine::{Change, Eviction, GroupId, NodeId, Plan, PodId, Why};
 
 use crate::names::Names;
 
@@ -41,8 +41,10 @@ pub fn text<'a>(
             Some(_) | None => rows.push(row),
         }
     }
+    // What is said last of a group is what holds at the end of the cycle.
+    let last: BTreeMap<GroupId, &Why> = verdicts.collect();
     let mut waits: Vec<Row> =
-        verdicts.filter_map(|(group, why)| waiting(group, why, names)).collect();
+        last.into_iter().filter_map(|(group, why)| waiting(group, why, names)).collect();
     waits.sort_by(|a, b| a.pods.cmp(&b.pods));
     rows.extend(waits);
     if rows.is_empty() {
@@ -103,12 +105,14 @@ fn place(node: NodeId, devices: &[kai_engine::DeviceId], names: &Names) -> Strin
     format!("{prefix}{}", numbers.join("+"))
 }
 
-/// `for q0-waiting  reclaim: queue1 is above its share`.
+/// `for q0-waiting  reclaim from queue1`.
 fn eviction(reason: &Eviction, names: &Names) -> String {
     match reason {
-        Eviction::Reclaim { for_group, from, .. } => {
-            format!("for {}  reclaim: {}", names.of_group(*for_group), standing(from, names))
-        }
+        Eviction::Reclaim { for_group, from, .. } => format!(
+            "for {}  reclaim from {}",
+            names.of_group(*for_group),
+            names.of_queue(from.queue)
+        ),
         Eviction::Preempt { for_group } => {
             format!("for {}  preempt: it has a higher priority", names.of_group(*for_group))
         }
@@ -122,27 +126,6 @@ fn eviction(reason: &Eviction, names: &Names) -> String {
             format!("stale: fewer than {min} pods{whose} are left")
         }
     }
-}
-
-fn standing(queue: &QueueState, names: &Names) -> String {
-    let above = |limit: &dyn Fn(usize) -> Option<i64>| {
-        queue
-            .allocated
-            .0
-            .iter()
-            .enumerate()
-            .any(|(lane, held)| limit(lane).is_some_and(|most| *held > most))
-    };
-    let place = if above(&|lane| {
-        queue.quota.0[lane].amount().map(|quota| quota.max(queue.fair_share.0[lane]))
-    }) {
-        "is above its share"
-    } else if above(&|lane| queue.quota.0[lane].amount()) {
-        "is above its quota"
-    } else {
-        "is within its share"
-    };
-    format!("{} {place}", names.of_queue(queue.queue))
 }
 
 fn waiting(group: GroupId, verdict: &Why, names: &Names) -> Option<Row> {

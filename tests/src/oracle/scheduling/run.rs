@@ -143,11 +143,16 @@ fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
         };
         outcome.tasks.insert(world.names.of_pod(*pod).to_owned(), seen);
     }
-    for task in case.jobs.iter().flat_map(|job| &job.tasks).filter(|task| task.state == "nominated")
-    {
-        if let Some(seen) = outcome.tasks.get_mut(&task.name) {
-            "nominated".clone_into(&mut seen.status);
-            seen.node = Some(task.node.clone());
+    for task in case.jobs.iter().flat_map(|job| &job.tasks) {
+        let Some(seen) = outcome.tasks.get_mut(&task.name) else { continue };
+        match task.state.as_str() {
+            "nominated" => {
+                "nominated".clone_into(&mut seen.status);
+                seen.node = Some(task.node.clone());
+            }
+            // What has ended holds nothing, but the case says where it ran.
+            "succeeded" | "failed" => seen.node = Some(task.node.clone()),
+            _ => {}
         }
     }
     for change in plan.iter().flat_map(|plan| &plan.changes) {
