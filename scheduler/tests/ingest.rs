@@ -98,7 +98,10 @@ fn line(delta: &Delta, names: &Names) -> String {
         }
         Delta::TopologyGone(id) => format!("topology {} gone", id.number()),
         Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
-        other => format!("{other:?}"),
+        outcome @ (Delta::Bound(_)
+        | Delta::BindFailed(_)
+        | Delta::Evicted(_)
+        | Delta::EvictFailed(_)) => panic!("no object is an outcome: {outcome:?}"),
     }
 }
 

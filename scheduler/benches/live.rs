@@ -1,0 +1,107 @@
+//! Benchmarks against a real API server: `cargo xtask bench B20 B22`.
+//!
+//! Starts etcd and kube-apiserver from the folder in `KUBEBUILDER_ASSETS`; wall times inform, they
+//! never gate. B20: pods that wait, from the scheduler's start to its last bind, beside
+//! kube-scheduler without client limits in the same run. B22: pods that come at a steady rate, from
+//! the request that creates one to its node. Source: design B20, B22 of the performance plan.
+
+use std::{
+    io::{Error, Result, Write},
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+#[path = "live/load.rs"]
+mod load;
+#[path = "live/plane.rs"]
+mod plane;
+
+use load::Load;
+use plane::{Child, Plane};
+
+const LIST: &str = r#"{"id":"B20","sizes":[4000],"slope_max":null,"what":"one-GPU pods on size/8 nodes, start to last bind","live":true}
+{"id":"B22","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, create to bound","live":true}"#;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match words[..] {
+        ["--list"] => writeln!(std::io::stdout(), "{LIST}"),
+        ["B20", size] => runtime.block_on(fill(number(size)?)),
+        ["B22", rate] => runtime.block_on(arrivals(number(rate)?)),
+        // `cargo bench` of the workspace runs every target; without an order there is nothing to do.
+        _ => writeln!(std::io::stderr(), "usage: live --list | B20 PODS | B22 PODS_PER_SECOND"),
+    }
+}
+
+fn number(text: &str) -> Result<u32> {
+    text.parse().map_err(|_| Error::other(format!("{text} is no size")))
+}
+
+/// B20: all pods are there before the scheduler starts.
+async fn fill(pods: u32) -> Result<()> {
+    let plane = Plane::start().await?;
+    let load = Load::new(plane.client().await?);
+    load.prepare(pods.div_ceil(8)).await?;
+    load.groups("kai", pods).await?;
+    load.pods("kai", pods, "kai-scheduler").await?;
+    let started = Instant::now();
+    let scheduler = start_scheduler(&plane)?;
+    load.wait_until_bound().await?;
+    print("B20", pods, started.elapsed())?;
+    drop(scheduler);
+    let Some(binary) = plane.asset("kube-scheduler") else { return Ok(()) };
+    load.clear().await?;
+    load.pods("kube", pods, "default-scheduler").await?;
+    let started = Instant::now();
+    let _peer = start_kube_scheduler(&plane, &binary)?;
+    load.wait_until_bound().await?;
+    print("B20-kube-scheduler", pods, started.elapsed())
+}
+
+/// B22: pods come while the scheduler runs.
+async fn arrivals(rate: u32) -> Result<()> {
+    const SECONDS: u32 = 10;
+    let plane = Plane::start().await?;
+    let load = Load::new(plane.client().await?);
+    load.prepare((rate * SECONDS).div_ceil(8) + 1).await?;
+    load.groups("kai", rate * SECONDS).await?;
+    let _scheduler = start_scheduler(&plane)?;
+    // One pod shows that it runs.
+    load.groups("first", 1).await?;
+    load.pods("first", 1, "kai-scheduler").await?;
+    load.wait_until_bound().await?;
+    let mut latencies = load.arrivals("kai", rate, SECONDS).await?;
+    latencies.sort_unstable();
+    let at = |part: usize| latencies[(latencies.len() - 1) * part / 100];
+    print("B22-p50", rate, at(50))?;
+    print("B22-p99", rate, at(99))
+}
+
+fn start_scheduler(plane: &Plane) -> Result<Child> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kai-scheduler"));
+    command.arg("--kubeconfig").arg(plane.kubeconfig()).arg("--listen-address=127.0.0.1:0");
+    plane.spawn("kai-scheduler", command)
+}
+
+/// kube-scheduler as fast as it goes: no client limits.
+fn start_kube_scheduler(plane: &Plane, binary: &Path) -> Result<Child> {
+    let config = plane.folder().join("kube-scheduler.yaml");
+    let text = format!(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
+         leaderElection: {{leaderElect: false}}\n\
+         clientConnection: {{kubeconfig: \"{}\", qps: 5000, burst: 5000}}\n",
+        plane.kubeconfig().display()
+    );
+    std::fs::write(&config, text)?;
+    let mut command = Command::new(binary);
+    command.arg("--config").arg(config).arg("--secure-port=0");
+    plane.spawn("kube-scheduler", command)
+}
+
+fn print(id: &str, size: u32, wall: Duration) -> Result<()> {
+    let wall_ms = wall.as_secs_f64() * 1000.0;
+    writeln!(std::io::stdout(), r#"{{"id":"{id}","size":{size},"wall_ms":{wall_ms:.1}}}"#)
+}
