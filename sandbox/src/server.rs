@@ -190,7 +190,7 @@ impl Server {
                 let body: Bytes = body.collect().await?.to_bytes();
                 let user = api.impersonate(&parts.headers, user);
                 Ok::<_, kube::Error>(match user {
-                    Ok(user) => api.answer(Request::new(parts, body, user)),
+                    Ok(user) => api.answer(&Request::new(parts, body, user)),
                     Err(refusal) => reply::refusal(&refusal),
                 })
             }

@@ -142,8 +142,8 @@ impl Api {
     }
 
     /// Answers a request; never fails.
-    pub(crate) fn answer(self: &Arc<Self>, request: Request) -> Reply {
-        match self.try_answer(&request) {
+    pub(crate) fn answer(self: &Arc<Self>, request: &Request) -> Reply {
+        match self.try_answer(request) {
             Ok(reply) => reply,
             Err(refusal) => {
                 tracing::trace!(
@@ -190,7 +190,13 @@ impl Api {
         if !target.kind.stored {
             return match verb {
                 Verb::Create => super::auth::review(self, request, target),
-                _ => Err(Refusal::method_not_allowed()),
+                Verb::Get
+                | Verb::List
+                | Verb::Watch
+                | Verb::Update
+                | Verb::Patch
+                | Verb::Delete
+                | Verb::DeleteCollection => Err(Refusal::method_not_allowed()),
             };
         }
         match (target.subresource.as_str(), verb) {
@@ -208,7 +214,7 @@ impl Api {
             ("scale", _) if version.scale.is_some() => {
                 write::scale(self, verb, request, target, params)
             }
-            (name, _) => self.special(name, verb, request, target, params),
+            _ => self.special(verb, request, target, params),
         }
     }
 
@@ -231,13 +237,12 @@ impl Api {
 
     fn special(
         self: &Arc<Self>,
-        name: &str,
         verb: Verb,
         request: &Request,
         target: &Target,
         params: &Params,
     ) -> ApiResult<Reply> {
-        let kind = &target.kind;
+        let (kind, name) = (&target.kind, target.subresource.as_str());
         match (name, verb) {
             ("binding", Verb::Create) if kind.is("", "pods") => {
                 bind::bind(self, request, target, params)

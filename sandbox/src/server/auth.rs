@@ -30,7 +30,7 @@ pub(crate) use self::review::review;
 pub(crate) struct User {
     /// The name, for example `system:serviceaccount:ns:name`.
     pub(crate) name: String,
-    /// The UID of a ServiceAccount, or empty.
+    /// The UID of a `ServiceAccount`, or empty.
     pub(crate) uid: String,
     /// The groups.
     pub(crate) groups: Vec<String>,
@@ -52,7 +52,7 @@ impl User {
         Self::new("kubernetes-admin", &["system:masters"])
     }
 
-    /// A ServiceAccount.
+    /// A `ServiceAccount`.
     pub(crate) fn service_account(namespace: &str, name: &str) -> Self {
         let of_namespace = format!("system:serviceaccounts:{namespace}");
         Self::new(
@@ -70,7 +70,7 @@ impl User {
 #[derive(Debug, Clone)]
 enum Holder {
     Admin,
-    /// Valid while the ServiceAccount with this UID exists and the time has not come.
+    /// Valid while the `ServiceAccount` with this UID exists and the time has not come.
     ServiceAccount {
         namespace: String,
         name: String,

@@ -2,6 +2,7 @@
 //!
 //! They are driven by the feed of writes, one after another, so that their work is in the order of the writes.
 
+mod budgets;
 mod garbage;
 mod namespaces;
 
@@ -32,6 +33,7 @@ pub(super) async fn run(
         let Some(written) = written else { return };
         garbage::written(&api, &written);
         namespaces::written(&api, &written);
+        budgets::written(&api, &written);
     }
 }
 
@@ -122,6 +124,7 @@ fn try_make(
         params: &params,
         manager: "kai-sandbox".to_owned(),
         warnings: Vec::new(),
+        is_patch: false,
         applied: None,
     };
     insert(state, &target, value, &mut intent)?;

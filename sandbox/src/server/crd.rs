@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions: from the object to a served resource.
+//! `CustomResourceDefinitions`: from the object to a served resource.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::store::TableId;
 /// The finalizer of a definition that is being deleted while its objects are still there.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// Whether a table holds the CustomResourceDefinitions.
+/// Whether a table holds the `CustomResourceDefinitions`.
 pub(crate) fn is_table(table: &TableId) -> bool {
     &*table.group == "apiextensions.k8s.io" && &*table.plural == "customresourcedefinitions"
 }

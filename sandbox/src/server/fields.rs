@@ -18,7 +18,7 @@ use super::schema::{ListType, Schema};
 pub(crate) struct FieldSet {
     /// Whether the path to this node is in the set.
     here: bool,
-    below: BTreeMap<String, FieldSet>,
+    below: BTreeMap<String, Self>,
 }
 
 impl FieldSet {

@@ -1,4 +1,4 @@
-//! The resources that are served: the built-in ones and those that CustomResourceDefinitions add.
+//! The resources that are served: the built-in ones and those that `CustomResourceDefinitions` add.
 
 mod builtin;
 
@@ -13,6 +13,8 @@ use super::types::document;
 
 /// One served resource.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, as discovery states them")]
+#[expect(clippy::struct_field_names, reason = "kind and list_kind are the API's own words")]
 pub(crate) struct Kind {
     /// The API group; empty for core.
     pub(crate) group: String,
@@ -38,7 +40,7 @@ pub(crate) struct Kind {
     pub(crate) versions: Vec<Version>,
     /// The version in which objects are stored.
     pub(crate) storage_version: String,
-    /// Whether a CustomResourceDefinition defines it.
+    /// Whether a `CustomResourceDefinition` defines it.
     pub(crate) custom: bool,
     /// Where the objects are stored: another resource's table when two groups serve the same objects.
     pub(crate) table: TableId,
@@ -111,7 +113,7 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct Kinds {
     by_resource: BTreeMap<(String, String), Arc<Kind>>,
-    /// The OpenAPI documents by group and version, made when first asked for after a change.
+    /// The `OpenAPI` documents by group and version, made when first asked for after a change.
     documents: OnceLock<BTreeMap<(String, String), Value>>,
 }
 
@@ -147,7 +149,7 @@ impl Kinds {
         self.find(&table.group, &table.plural)
     }
 
-    /// The OpenAPI documents by group and version.
+    /// The `OpenAPI` documents by group and version.
     pub(crate) fn documents(&self) -> &BTreeMap<(String, String), Value> {
         self.documents.get_or_init(|| document::documents(self))
     }

@@ -1,6 +1,6 @@
 //! The query parameters of a request. One that this server does not know is refused, never ignored.
 
-use super::refusal::{ApiResult, Refusal};
+use super::refusal::{ApiResult, Cause, Refusal};
 
 /// What to do with unknown and duplicate fields of a written object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,6 +16,7 @@ pub(crate) enum FieldValidation {
 
 /// The query parameters of a request.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of the query string")]
 pub(crate) struct Params {
     pub(crate) label_selector: String,
     pub(crate) field_selector: String,
@@ -78,12 +79,9 @@ impl Params {
             "follow" => self.follow = boolean(key, &value)?,
             "previous" => self.previous = boolean(key, &value)?,
             "tailLines" => self.tail_lines = number(key, &value)?,
-            // The client's own patience (kubectl --request-timeout); this server answers at once.
-            "timeout" => {}
-            // Only in-memory text is served, so there is no TLS to skip towards a kubelet.
-            "insecureSkipTLSVerifyBackend" => {}
-            // The cache-busting hash of the OpenAPI index; checked nowhere, as the documents can't be stale.
-            "hash" => {}
+            // The client's own patience (kubectl --request-timeout), TLS towards a kubelet that is not there, and the
+            // cache-busting hash of the OpenAPI index: nothing for this server to do.
+            "timeout" | "insecureSkipTLSVerifyBackend" | "hash" => {}
             unknown => {
                 return Err(Refusal::bad_request(format!(
                     "query parameter {unknown:?} is not understood by the kai sandbox API server"
@@ -114,14 +112,17 @@ fn boolean(key: &str, value: &str) -> ApiResult<bool> {
     }
 }
 
+fn unsupported(field: &str, value: &str, allowed: &[&str]) -> Refusal {
+    let cause = Cause::unsupported(field, &serde_json::json!(value), allowed);
+    Refusal::invalid("meta.k8s.io", "Options", "", &[cause])
+}
+
 /// Reads one value of `dryRun`.
 pub(crate) fn dry_run(value: &str) -> ApiResult<bool> {
     match value {
         "" => Ok(false),
         "All" => Ok(true),
-        _ => Err(Refusal::bad_request(format!(
-            "invalid dryRun value {value:?}: only \"All\" is supported"
-        ))),
+        _ => Err(unsupported("dryRun", value, &["All"])),
     }
 }
 
@@ -137,9 +138,7 @@ fn field_validation(value: &str) -> ApiResult<FieldValidation> {
         "" | "Warn" => Ok(FieldValidation::Warn),
         "Ignore" => Ok(FieldValidation::Ignore),
         "Strict" => Ok(FieldValidation::Strict),
-        _ => Err(Refusal::bad_request(format!(
-            "fieldValidation: Unsupported value: {value:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
-        ))),
+        _ => Err(unsupported("fieldValidation", value, &["Ignore", "Strict", "Warn"])),
     }
 }
 

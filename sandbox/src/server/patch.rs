@@ -124,9 +124,8 @@ impl Patch {
                     Refusal::new(422, "Invalid", message)
                 })?;
             }
-            Self::Merge(patch) => json_patch::merge(&mut old, &patch),
             // `scale` has no lists, so there is nothing strategic about it.
-            Self::Strategic(patch) => json_patch::merge(&mut old, &patch),
+            Self::Merge(patch) | Self::Strategic(patch) => json_patch::merge(&mut old, &patch),
             Self::Apply(_) => return Err(Refusal::not_implemented("server-side apply of scale")),
         }
         Ok(old)

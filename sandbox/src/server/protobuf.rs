@@ -113,9 +113,9 @@ fn message(bytes: &[u8], definition: &'static Definition, depth: u32) -> Option<
                 let embedded = parse(bytes)?;
                 read(field, &of(&embedded, *inner), depth)?
             }
-            _ => None,
+            _ => Value::Null,
         };
-        if let Some(value) = value {
+        if is_kept(field, &value) {
             fields.insert(field.name.to_owned(), value);
         }
     }
@@ -126,29 +126,32 @@ fn of<'a, 'b>(wires: &'a [(u32, Wire<'b>)], number: u32) -> Vec<&'a Wire<'b>> {
     wires.iter().filter(|(found, _)| *found == number).map(|(_, wire)| wire).collect()
 }
 
-/// The value of a field from all its occurrences; `Some(None)` when there is nothing to keep.
-fn read(field: &Field, wires: &[&Wire<'_>], depth: u32) -> Option<Option<Value>> {
+/// The value of a field from all its occurrences; null when there is none.
+fn read(field: &Field, wires: &[&Wire<'_>], depth: u32) -> Option<Value> {
     if wires.is_empty() {
-        return Some(None);
+        return Some(Value::Null);
     }
     if let Some(item) = field.shape.strip_prefix("[]") {
         let items: Option<Vec<Value>> = wires.iter().map(|wire| one(item, wire, depth)).collect();
-        return Some(Some(Value::Array(items?)));
+        return Some(Value::Array(items?));
     }
     if let Some(item) = field.shape.strip_prefix("map:") {
-        return Some(Some(Value::Object(map(item, wires, depth)?)));
+        return Some(Value::Object(map(item, wires, depth)?));
     }
-    let value = one(field.shape, wires.last()?, depth)?;
-    let zero = match &value {
-        Value::Null => true,
+    one(field.shape, wires.last()?, depth)
+}
+
+/// Go writes zero values that its JSON leaves out; only those behind a pointer mean something.
+fn is_kept(field: &Field, value: &Value) -> bool {
+    let zero = match value {
+        Value::Null => return false,
         Value::Bool(flag) => !flag,
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
     };
-    let kept = !zero || (field.pointer && !value.is_null());
-    Some(kept.then_some(value))
+    !zero || field.pointer
 }
 
 fn map(item: &str, wires: &[&Wire<'_>], depth: u32) -> Option<Map<String, Value>> {

@@ -246,7 +246,7 @@ fn list_position(state: &State, params: &Params) -> ApiResult<(u64, Option<Key>)
     let version = version_number(&params.resource_version)?;
     match (params.resource_version_match.as_str(), version) {
         ("", None) => Ok((now, None)),
-        ("", Some(version)) | ("NotOlderThan", Some(version)) if version <= now => Ok((now, None)),
+        ("" | "NotOlderThan", Some(version)) if version <= now => Ok((now, None)),
         ("Exact", Some(0)) => Err(Refusal::bad_request(
             "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
         )),

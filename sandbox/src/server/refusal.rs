@@ -58,10 +58,9 @@ impl Cause {
         )
     }
 
-    /// A value that is not one of a fixed set.
+    /// A value that is not one of a fixed set, which is shown in the order given.
     pub(crate) fn unsupported(field: impl Into<String>, value: &Value, allowed: &[&str]) -> Self {
-        let mut allowed: Vec<String> = allowed.iter().map(|text| format!("{text:?}")).collect();
-        allowed.sort();
+        let allowed: Vec<String> = allowed.iter().map(|text| format!("{text:?}")).collect();
         let message = format!(
             "Unsupported value: {}: supported values: {}",
             brief(value),
@@ -297,8 +296,10 @@ impl Refusal {
             "metadata": {},
             "status": "Failure",
             "message": self.0.message,
-            "reason": self.0.reason,
         });
+        if !self.0.reason.is_empty() {
+            status["reason"] = json!(self.0.reason);
+        }
         let mut details = self.0.details.clone();
         if let Some(seconds) = self.0.retry_after_seconds {
             details.insert("retryAfterSeconds".to_owned(), json!(seconds));

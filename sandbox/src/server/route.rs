@@ -9,7 +9,7 @@ use super::refusal::{ApiResult, Refusal};
 /// What a path under `/api` and `/apis` names.
 #[derive(Debug, Clone)]
 pub(crate) enum Route {
-    /// A document about the server: discovery, OpenAPI, version, health.
+    /// A document about the server: discovery, `OpenAPI`, version, health.
     Document(Vec<String>),
     /// A resource, an object or a subresource.
     Resource(Target),

@@ -15,29 +15,30 @@ use super::refusal::{ApiResult, Cause, Refusal};
 use super::route::Target;
 use super::write::{Intent, refuse};
 
-/// A parsed OpenAPI v3 schema with the extensions of Kubernetes.
+/// A parsed `OpenAPI` v3 schema with the extensions of Kubernetes.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent keywords of a schema")]
 pub(crate) struct Schema {
     pub(crate) kind: Type,
     pub(crate) nullable: bool,
     pub(crate) int_or_string: bool,
     pub(crate) preserve_unknown: bool,
     pub(crate) embedded_resource: bool,
-    pub(crate) properties: BTreeMap<String, Schema>,
-    pub(crate) additional: Option<Box<Schema>>,
+    pub(crate) properties: BTreeMap<String, Self>,
+    pub(crate) additional: Option<Box<Self>>,
     /// `additionalProperties: true`.
     pub(crate) additional_any: bool,
-    pub(crate) items: Option<Box<Schema>>,
+    pub(crate) items: Option<Box<Self>>,
     pub(crate) required: Vec<String>,
     pub(crate) default: Option<Value>,
     pub(crate) allowed: Option<Vec<Value>>,
     pub(crate) format: String,
     pub(crate) pattern: Option<Regex>,
     pub(crate) limits: Limits,
-    pub(crate) all_of: Vec<Schema>,
-    pub(crate) any_of: Vec<Schema>,
-    pub(crate) one_of: Vec<Schema>,
-    pub(crate) not: Option<Box<Schema>>,
+    pub(crate) all_of: Vec<Self>,
+    pub(crate) any_of: Vec<Self>,
+    pub(crate) one_of: Vec<Self>,
+    pub(crate) not: Option<Box<Self>>,
     pub(crate) list_type: ListType,
     pub(crate) map_atomic: bool,
     /// Whether CEL rules are here or below.
@@ -119,7 +120,7 @@ pub(crate) struct Compiled {
     pub(crate) schema: Schema,
     /// The compiled CEL rules, when there are any.
     pub(crate) rules: Option<CompiledSchema>,
-    /// The schema as a CustomResourceDefinition gives it.
+    /// The schema as a `CustomResourceDefinition` gives it.
     pub(crate) source: Option<Value>,
 }
 
@@ -188,8 +189,14 @@ pub(crate) fn check(target: &Target, value: &Value, old: Option<&Value>) -> ApiR
     let Some(compiled) = of(target).filter(|_| target.kind.custom) else { return Ok(()) };
     let mut causes = Vec::new();
     validation::validate(&compiled.schema, value, "", &mut causes);
-    if let (true, Some(rules)) = (causes.is_empty(), &compiled.rules) {
-        causes.extend(validation::rules(rules, value, old));
+    match &compiled.rules {
+        Some(rules) if causes.is_empty() => causes.extend(validation::rules(rules, value, old)),
+        Some(_) => {
+            let detail = "some validation rules were not checked because the object was invalid; correct the \
+                          existing errors to complete validation";
+            causes.push(Cause::invalid("<nil>", &Value::Null, detail));
+        }
+        None => {}
     }
     refuse(target, value, &causes)
 }

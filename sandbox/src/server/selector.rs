@@ -93,7 +93,7 @@ impl std::fmt::Display for Labels {
             }
             match requirement {
                 Requirement::In(key, values) if values.len() == 1 => {
-                    write!(f, "{key}={}", join(values))?
+                    write!(f, "{key}={}", join(values))?;
                 }
                 Requirement::In(key, values) => write!(f, "{key} in ({})", join(values))?,
                 Requirement::NotIn(key, values) => write!(f, "{key} notin ({})", join(values))?,
@@ -218,7 +218,7 @@ impl Fields {
             };
             let field = field.trim().to_owned();
             if !is_selectable(kind, version, &field) {
-                return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+                return Err(not_selectable(kind, &field));
             }
             terms.push(Term { field, equal, value: value.trim().to_owned() });
         }
@@ -271,6 +271,17 @@ fn default_text(field: &str) -> String {
     }
 }
 
+/// The refusal, in the two forms that kube-apiserver has.
+fn not_selectable(kind: &Kind, field: &str) -> Refusal {
+    if kind.custom || own_fields(kind).is_empty() {
+        let scope = if kind.namespaced { ", \"metadata.namespace\"" } else { "" };
+        return Refusal::bad_request(format!(
+            "{field:?} is not a known field selector: only \"metadata.name\"{scope}"
+        ));
+    }
+    Refusal::bad_request(format!("field label not supported: {field}"))
+}
+
 fn is_selectable(kind: &Kind, version: &Version, field: &str) -> bool {
     if field == "metadata.name" || (field == "metadata.namespace" && kind.namespaced) {
         return true;
@@ -278,7 +289,12 @@ fn is_selectable(kind: &Kind, version: &Version, field: &str) -> bool {
     if kind.custom {
         return version.selectable_fields.iter().any(|path| path.trim_start_matches('.') == field);
     }
-    let fields: &[&str] = match (kind.group.as_str(), kind.plural.as_str()) {
+    own_fields(kind).contains(&field)
+}
+
+/// The fields of a built-in kind that can be selected by, besides name and namespace.
+fn own_fields(kind: &Kind) -> &'static [&'static str] {
+    match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => &[
             "spec.nodeName",
             "spec.restartPolicy",
@@ -309,6 +325,5 @@ fn is_selectable(kind: &Kind, version: &Version, field: &str) -> bool {
         ("batch", "jobs") => &["status.successful"],
         ("resource.k8s.io", "resourceslices") => &["spec.nodeName", "spec.driver"],
         _ => &[],
-    };
-    fields.contains(&field)
+    }
 }

@@ -215,8 +215,3 @@ fn prepare_status(target: &Target, old: &Value, new: &mut Value) {
         object::copy_metadata(old, new, "labels");
     }
 }
-
-/// Refusals that depend on other objects: quotas and limits are not implemented, so there are none yet.
-pub(crate) fn admit(_state: &State, _target: &Target, _value: &Value) -> ApiResult<()> {
-    Ok(())
-}

@@ -60,7 +60,7 @@ pub(crate) fn whole(
     let rows = rows(target, objects, query)?;
     let definitions = columns(target).iter().map(Column::to_json).collect();
     let metadata = metadata.unwrap_or_else(|| json!({ "resourceVersion": version }));
-    Ok(table(&metadata, definitions, rows))
+    Ok(table(&metadata, &definitions, &rows))
 }
 
 /// A Table without column definitions: a later event of a watch.
@@ -71,10 +71,10 @@ pub(crate) fn rows_only(
     query: &str,
 ) -> ApiResult<String> {
     let rows = rows(target, objects, query)?;
-    Ok(table(&json!({ "resourceVersion": version }), json!([]), rows))
+    Ok(table(&json!({ "resourceVersion": version }), &json!([]), &rows))
 }
 
-fn table(metadata: &Value, definitions: Value, rows: Vec<Value>) -> String {
+fn table(metadata: &Value, definitions: &Value, rows: &[Value]) -> String {
     json!({
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",

@@ -226,7 +226,7 @@ pub(crate) fn of_kind(group: &str, version: &str, kind: &str) -> Option<&'static
     TYPES.values().find(|definition| definition.kinds.contains(&full.as_str()))
 }
 
-/// `io.k8s...` name of a type in OpenAPI documents.
+/// `io.k8s...` name of a type in `OpenAPI` documents.
 pub(crate) fn document_name(name: &str) -> String {
     match name.split_once('.') {
         Some(("meta", rest)) => format!("io.k8s.apimachinery.pkg.apis.meta.{rest}"),
@@ -237,7 +237,7 @@ pub(crate) fn document_name(name: &str) -> String {
     }
 }
 
-/// The OpenAPI v3 form of a type.
+/// The `OpenAPI` v3 form of a type.
 pub(crate) fn open_api(definition: &Definition) -> Value {
     let mut schema = match definition.shape {
         Some(shape) => shape_open_api(shape),

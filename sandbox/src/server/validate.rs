@@ -87,12 +87,11 @@ fn annotations(value: &Value, causes: &mut Vec<Cause>) {
         if let Some(why) = names::qualified_name(&key.to_lowercase()) {
             causes.push(Cause::invalid("metadata.annotations", &json!(key), &why));
         }
-        match annotation.as_str() {
-            Some(text) => bytes += (key.len() + text.len()) as u64,
-            None => {
-                let detail = format!("the value of {key:?} is not a string");
-                causes.push(Cause::invalid("metadata.annotations", annotation, &detail));
-            }
+        if let Some(text) = annotation.as_str() {
+            bytes += (key.len() + text.len()) as u64;
+        } else {
+            let detail = format!("the value of {key:?} is not a string");
+            causes.push(Cause::invalid("metadata.annotations", annotation, &detail));
         }
     }
     if bytes > ANNOTATION_BYTES_MAX {

@@ -22,7 +22,7 @@ use super::{convert, table};
 /// How often an idle watch that asked for bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(30);
 /// The timeout of a watch that names none, as kube-apiserver's `--min-request-timeout` has it.
-const TIMEOUT_DEFAULT: Duration = Duration::from_secs(1800);
+const TIMEOUT_DEFAULT: Duration = Duration::from_mins(30);
 /// Events are sent together up to about this size.
 const BATCH_BYTES: usize = 64 * 1024;
 
@@ -54,6 +54,7 @@ pub(crate) fn watch(
         changed,
         position: asked.filter(|_| !from_state).unwrap_or(now),
         bookmarks: params.allow_watch_bookmarks,
+        last_bookmark: params.timeout_seconds.is_none_or(|seconds| seconds >= 10),
         next_bookmark: Instant::now() + BOOKMARK_EVERY,
         deadline: Instant::now()
             + params.timeout_seconds.map_or(TIMEOUT_DEFAULT, Duration::from_secs),
@@ -94,6 +95,7 @@ fn check(target: &Target, params: &Params) -> ApiResult<()> {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one watch")]
 struct Watcher {
     api: Arc<Api>,
     target: Target,
@@ -104,6 +106,8 @@ struct Watcher {
     /// All events up to this resourceVersion have been sent or are not wanted.
     position: u64,
     bookmarks: bool,
+    /// Whether a bookmark is sent at the end: not by a watch that is over soon after its first.
+    last_bookmark: bool,
     next_bookmark: Instant,
     deadline: Instant,
     waiting: BytesMut,
@@ -134,7 +138,7 @@ impl Watcher {
                     self.bookmark(false);
                 }
                 () = tokio::time::sleep_until(self.deadline) => {
-                    if self.bookmarks {
+                    if self.bookmarks && self.last_bookmark {
                         self.collect();
                         self.bookmark(false);
                     }

@@ -29,6 +29,8 @@ pub(crate) struct Intent<'a> {
     pub(crate) manager: String,
     /// Warnings to send along.
     pub(crate) warnings: Vec<String>,
+    /// Whether the write is a PATCH: another UID is then a change, not a failed precondition.
+    pub(crate) is_patch: bool,
     /// The fields of an applied configuration; `None` for every other write.
     pub(crate) applied: Option<FieldSet>,
 }
@@ -43,12 +45,18 @@ impl<'a> Intent<'a> {
         } else {
             params.field_manager.clone()
         };
-        Self { params, manager, warnings: Vec::new(), applied: None }
+        Self {
+            params,
+            manager,
+            warnings: Vec::new(),
+            is_patch: request.method == http::Method::PATCH,
+            applied: None,
+        }
     }
 }
 
 impl State {
-    /// Stores an object, and serves or changes its resource when it is a CustomResourceDefinition.
+    /// Stores an object, and serves or changes its resource when it is a `CustomResourceDefinition`.
     pub(crate) fn put(&mut self, table: &TableId, value: Value) -> Arc<Object> {
         let object = self.store.put(table, value);
         if crd::is_table(table) {
@@ -57,7 +65,7 @@ impl State {
         object
     }
 
-    /// Removes an object, and its resource when it is a CustomResourceDefinition.
+    /// Removes an object, and its resource when it is a `CustomResourceDefinition`.
     pub(crate) fn remove(&mut self, table: &TableId, key: &Key, last: Value) -> Arc<Object> {
         let object = self.store.remove(table, key, last);
         if crd::is_table(table) {
@@ -104,9 +112,9 @@ pub(crate) fn insert(
 ) -> ApiResult<Arc<Object>> {
     let kind = &target.kind;
     if !object::text(&value, "/metadata/resourceVersion").is_empty() {
-        return Err(Refusal::bad_request(
-            "resourceVersion should not be set on objects to be created",
-        ));
+        // Code and missing reason as kube-apiserver has them.
+        let message = "resourceVersion should not be set on objects to be created";
+        return Err(Refusal::new(500, "", message));
     }
     if kind.namespaced {
         object::set_metadata(&mut value, "namespace", json!(target.namespace));
@@ -131,7 +139,6 @@ pub(crate) fn insert(
     strategy::complete(state, target, &mut value)?;
     schema::check(target, &value, None)?;
     refuse(target, &value, &validate::create(target, &value))?;
-    strategy::admit(state, target, &value)?;
     let key = Key::of(&value);
     if state.store.get(&kind.table, &key).is_some() {
         return Err(Refusal::already_exists(kind.resource(), &key.name));
@@ -275,7 +282,7 @@ pub(crate) fn replace(
     intent: &mut Intent<'_>,
 ) -> ApiResult<Arc<Object>> {
     let kind = &target.kind;
-    check_guards(target, &old.value, &value)?;
+    check_guards(target, &old.value, &value, intent.is_patch)?;
     let version = object::text(&old.value, "/metadata/resourceVersion");
     object::set_metadata(&mut value, "resourceVersion", json!(version));
     for field in [
@@ -311,10 +318,14 @@ pub(crate) fn replace(
     Ok(state.put(&kind.table, value))
 }
 
-fn check_guards(target: &Target, old: &Value, new: &Value) -> ApiResult<()> {
+fn check_guards(target: &Target, old: &Value, new: &Value, is_patch: bool) -> ApiResult<()> {
     let (resource, name) = (target.kind.resource(), object::name(old));
     let (have, want) = (object::uid(old), object::uid(new));
     if !want.is_empty() && want != have {
+        if is_patch {
+            let cause = Cause::invalid("metadata.uid", &json!(want), "field is immutable");
+            return refuse(target, old, &[cause]);
+        }
         let why =
             format!("Precondition failed: UID in precondition: {want}, UID in object meta: {have}");
         return Err(Refusal::conflict(resource, name, &why));

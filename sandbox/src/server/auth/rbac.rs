@@ -1,4 +1,4 @@
-//! Evaluation of Roles, ClusterRoles and their bindings.
+//! Evaluation of Roles, `ClusterRoles` and their bindings.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Namespaces and CustomResourceDefinitions that are being deleted take their objects with them; new namespaces get
-//! their `default` ServiceAccount.
+//! Namespaces and `CustomResourceDefinitions` that are being deleted take their objects with them; new namespaces get
+//! their `default` `ServiceAccount`.
 
 use std::sync::Arc;
 
@@ -27,8 +27,9 @@ pub(super) fn written(api: &Api, written: &Written) {
                 );
             }
             Change::Modified if object::is_deleting(value) => {
-                empty(&mut api.write(), object::name(value))
+                empty(&mut api.write(), object::name(value));
             }
+
             Change::Modified | Change::Deleted => {}
         }
         return;

@@ -69,9 +69,9 @@ pub(super) fn coerce(schema: &Schema, value: &mut Value, path: &str) -> Result<(
         | (Type::Object, Value::Object(_))
         | (Type::Array, Value::Array(_))
         | (Type::String, Value::String(_))
-        | (Type::Boolean, Value::Bool(_)) => true,
+        | (Type::Boolean, Value::Bool(_))
+        | (Type::Number, Value::Number(_)) => true,
         (Type::Integer, Value::Number(number)) => fits_integer(schema, number),
-        (Type::Number, Value::Number(_)) => true,
         (
             Type::Object
             | Type::Array

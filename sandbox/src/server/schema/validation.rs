@@ -266,7 +266,8 @@ fn at_path(value: &Value, path: &str) -> Value {
     for step in path.split(['.', '[', ']']).filter(|step| !step.is_empty()) {
         let next = match at {
             Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
-            other => other.get(step),
+            Value::Object(fields) => fields.get(step),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
         };
         match next {
             Some(next) => at = next,

@@ -44,11 +44,11 @@ fn names(kind: &Kind) -> &'static str {
         }
         ("scheduling.k8s.io", "priorityclasses") => "#Value|Global-Default|Age|PreemptionPolicy",
         ("coordination.k8s.io", "leases") => "Holder|Age",
-        ("rbac.authorization.k8s.io", "roles" | "clusterroles") => "Created At",
+        ("rbac.authorization.k8s.io", "roles" | "clusterroles")
+        | ("apiextensions.k8s.io", "customresourcedefinitions") => "Created At",
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
             "Role|Age|+Users|+Groups|+ServiceAccounts"
         }
-        ("apiextensions.k8s.io", "customresourcedefinitions") => "Created At",
         ("resource.k8s.io", "resourceclaims") => "State|Age",
         ("", "persistentvolumeclaims") => "Status|Volume|Capacity|Access Modes|StorageClass|Age",
         _ => "Age",

@@ -49,12 +49,11 @@ fn closing(inner: &str) -> Option<usize> {
     for (at, letter) in inner.char_indices() {
         match (quote, letter) {
             (Some(open), _) if open == letter => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(letter),
             (None, '[') => depth += 1,
             (None, ']') if depth == 0 => return Some(at),
             (None, ']') => depth -= 1,
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     None
@@ -98,8 +97,14 @@ fn take<'a>(value: &'a Value, step: &Step) -> Vec<&'a Value> {
         Step::All => children(),
         Step::Index(index) => {
             let items = value.as_array().map_or(&[][..], Vec::as_slice);
-            let at = if *index < 0 { items.len() as i64 + index } else { *index };
-            usize::try_from(at).ok().and_then(|at| items.get(at)).into_iter().collect()
+            let at = match usize::try_from(*index) {
+                Ok(at) => Some(at),
+                // From the end.
+                Err(_) => {
+                    usize::try_from(-index).ok().and_then(|back| items.len().checked_sub(back))
+                }
+            };
+            at.and_then(|at| items.get(at)).into_iter().collect()
         }
         Step::Where { path, equals } => children()
             .into_iter()

@@ -43,18 +43,15 @@ fn document(kinds: &Kinds, group: &str, version: &str) -> Value {
     let mut wanted = BTreeSet::new();
     for kind in kinds.iter().filter(|kind| kind.group == group) {
         let Some(found) = kind.version(version) else { continue };
-        let name = match of_kind(group, version, &kind.kind) {
-            Some(definition) => {
-                collect(definition, &mut wanted);
-                document_name(definition.name)
-            }
-            None => {
-                let reversed: Vec<&str> = group.rsplit('.').collect();
-                let name = format!("{}.{version}.{}", reversed.join("."), kind.kind);
-                schemas.insert(name.clone(), custom(kind, found));
-                wanted.insert("meta.v1.ObjectMeta");
-                name
-            }
+        let name = if let Some(definition) = of_kind(group, version, &kind.kind) {
+            collect(definition, &mut wanted);
+            document_name(definition.name)
+        } else {
+            let reversed: Vec<&str> = group.rsplit('.').collect();
+            let name = format!("{}.{version}.{}", reversed.join("."), kind.kind);
+            schemas.insert(name.clone(), custom(kind, found));
+            wanted.insert("meta.v1.ObjectMeta");
+            name
         };
         add_paths(&mut paths, kind, version, &name);
     }

@@ -118,7 +118,7 @@ pub(super) fn update(kind: &Kind, old: &Value, new: &Value) -> Vec<Cause> {
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => pod_update(old, new, &mut causes),
         ("batch", "jobs") => {
-            immutable(old, new, &["selector", "template", "completionMode"], &mut causes)
+            immutable(old, new, &["selector", "template", "completionMode"], &mut causes);
         }
         ("apps", "deployments" | "replicasets" | "daemonsets") => {
             immutable(old, new, &["selector"], &mut causes);

@@ -50,6 +50,7 @@ pub(crate) fn scale(
     }
     set_pointer(&mut value, &paths.spec_replicas, replicas);
     let mut intent = Intent::of(request, params);
+    // A change of the replicas alone: the rules of the object itself hold.
     let mut whole = target.clone();
     whole.subresource.clear();
     let object = replace(&mut state, &whole, &old, value, &mut intent)?;
@@ -64,7 +65,9 @@ fn to_scale(target: &Target, paths: &Scale, value: &Value) -> Value {
         map if target.kind.is("", "replicationcontrollers") => {
             Labels::from_object(&json!({ "matchLabels": map })).to_string()
         }
-        object => Labels::from_object(object).to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Labels::from_object(selector).to_string()
+        }
     });
     let metadata = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"]
         .into_iter()
@@ -73,9 +76,13 @@ fn to_scale(target: &Target, paths: &Scale, value: &Value) -> Value {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": Value::Object(metadata.collect()),
-        "spec": { "replicas": number(&paths.spec_replicas) },
+        "spec": {},
         "status": { "replicas": number(&paths.status_replicas) },
     });
+    // Go omits a zero here.
+    if number(&paths.spec_replicas) != 0 {
+        scale["spec"]["replicas"] = json!(number(&paths.spec_replicas));
+    }
     if let Some(selector) = selector {
         scale["status"]["selector"] = json!(selector);
     }
