@@ -19,6 +19,7 @@ mod config;
 mod confirm;
 mod context;
 mod delete;
+mod demo;
 mod describe;
 mod duration;
 pub mod error;

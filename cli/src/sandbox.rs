@@ -7,16 +7,25 @@
 //! ```
 
 mod attach;
+mod local;
+mod world;
 
 use kai_sandbox::nodes::group::{self, Spec};
+use kai_sandbox::nodes::pod::RUN_SECONDS_DEFAULT;
 use kai_sandbox::operators::{self, Choice};
 use kai_sandbox::server::LIMITS;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{Context, Error, Exit, Problem, error::number};
+pub(crate) use local::{headline, stay};
+pub(crate) use world::World;
+
+use crate::error::number;
+use crate::{Context, Error, Exit, Problem, demo};
 
 /// Simulated seconds in a second of the demo.
 const DEMO_PACE: u32 = 60;
+/// Simulated seconds that the demo's work runs: longer than the story, which ends what has to end.
+const DEMO_RUN_SECONDS: u64 = 3600;
 
 /// Flags of `sandbox`.
 #[derive(Debug, clap::Args)]
@@ -27,7 +36,6 @@ Examples:
   kubectl kai sandbox --nodes 2xH100:8,4xL4:1      other nodes
   kubectl kai sandbox --attach test --nodes 500xA100:8 --operators none
                                                    simulated nodes for the cluster of a context")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct Args {
     /// Simulated nodes: COUNTxMODEL:GPUS or COUNTxcpu:CORES, comma-separated; none for none
     #[arg(long, value_name = "GROUPS", default_value = "4xH100:8")]
@@ -59,11 +67,15 @@ pub struct Args {
 }
 
 /// What the flags say, understood.
-struct Plan {
-    specs: Vec<Spec>,
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) specs: Vec<Spec>,
     operators: Choice,
-    pace: u32,
-    keep: bool,
+    pub(crate) pace: u32,
+    /// Simulated seconds that work runs when nothing says how long.
+    pub(crate) run_seconds: u64,
+    port: u16,
+    pub(crate) keep: bool,
 }
 
 /// Runs the sandbox.
@@ -85,16 +97,14 @@ pub async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
         specs: group::expand(&groups, args.rack_nodes),
         operators,
         pace: args.pace.unwrap_or(if args.demo { DEMO_PACE } else { 1 }),
+        run_seconds: if args.demo { DEMO_RUN_SECONDS } else { RUN_SECONDS_DEFAULT },
+        port: args.port,
         keep: args.keep,
     };
     match args.attach {
         Some(name) => attach::run(&name, plan, context).await,
-        None => Err(Problem::new(
-            number::UNSUPPORTED,
-            Exit::Failure,
-            "the embedded cluster is not part of this build; --attach is",
-        )
-        .into()),
+        None if args.demo => demo::run(plan, context).await,
+        None => local::run(plan, context).await,
     }
 }
 
@@ -102,7 +112,7 @@ pub async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
 ///
 /// # Errors
 /// When the system lets no handler be set.
-async fn interrupted() -> Result<Exit, Error> {
+pub(crate) async fn interrupted() -> Result<Exit, Error> {
     let fail = |error: std::io::Error| {
         Problem::new(number::OTHER, Exit::Failure, format!("failed to listen for signals: {error}"))
     };
@@ -116,7 +126,7 @@ async fn interrupted() -> Result<Exit, Error> {
 }
 
 /// An error with all its causes, as one sentence.
-fn sentence(error: &dyn std::error::Error) -> String {
+pub(crate) fn sentence(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

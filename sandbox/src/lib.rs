@@ -1,5 +1,6 @@
 //! An embedded Kubernetes API server, simulated nodes and stand-ins for workload operators.
 
+pub mod daemons;
 pub mod nodes;
 pub mod operators;
 mod queue;

@@ -51,6 +51,8 @@ pub struct Options {
     pub specs: Vec<Spec>,
     /// How many times faster than the clock simulated work runs; at least 1.
     pub pace: u32,
+    /// Simulated seconds that work runs when nothing says how long, see [`pod::run_millis`].
+    pub run_seconds: u64,
 }
 
 /// Why the nodes could not be set up.
@@ -99,13 +101,13 @@ pub struct Running {
 impl Nodes {
     /// Nodes that exist only in memory so far.
     pub fn new(options: Options) -> Self {
-        let kubelet = Kubelet::new(&options.specs, options.pace);
+        let kubelet = Kubelet::new(&options.specs, options.pace, options.run_seconds);
         Self { options, kubelet: Arc::new(Mutex::new(kubelet)) }
     }
 
     /// The logs of the pods that will run here.
     pub fn logs(&self) -> Logs {
-        Logs::new(Arc::clone(&self.kubelet), self.options.pace)
+        Logs::new(Arc::clone(&self.kubelet))
     }
 
     /// Registers the nodes and starts to run pods; returns when all nodes are registered.

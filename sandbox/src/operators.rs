@@ -26,6 +26,7 @@ mod training;
 
 use std::collections::HashSet;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
 use thiserror::Error;
 use tokio::task::JoinHandle;
@@ -136,14 +137,33 @@ const CORE: &str = "core";
 /// decides is not about one object and its children.
 const SCHEDULER: &str = "scheduler";
 
-/// The CRDs of the kinds in [`ROWS`] that are not built in, as YAML streams: names, versions and
-/// columns of the real ones, with schemas that keep every field.
-pub const CRDS: &[&str] = &[
-    include_str!("../crds/ray.yaml"),
-    include_str!("../crds/training.yaml"),
-    include_str!("../crds/argo.yaml"),
-    include_str!("../crds/notebook.yaml"),
+/// The CRDs of the kinds in [`ROWS`] that are not built in, by operator: YAML streams with names,
+/// versions and columns of the real ones, and schemas that keep every field.
+const CRDS: &[(&str, &str)] = &[
+    ("ray", include_str!("../crds/ray.yaml")),
+    ("training", include_str!("../crds/training.yaml")),
+    ("argo", include_str!("../crds/argo.yaml")),
+    ("notebook", include_str!("../crds/notebook.yaml")),
 ];
+
+/// The CRDs that the chosen stand-ins need.
+///
+/// # Panics
+/// Never: the definitions are part of the program, and a test reads them all.
+pub fn definitions(choice: &Choice) -> Vec<CustomResourceDefinition> {
+    let wanted = |operator: &str| match choice {
+        Choice::None => false,
+        Choice::Workloads | Choice::All => true,
+        Choice::Named(names) => names.contains(&operator),
+    };
+    let streams = CRDS.iter().filter(|(operator, _)| wanted(operator));
+    streams
+        .flat_map(|(_, text)| {
+            serde_saphyr::from_multiple::<CustomResourceDefinition>(text)
+                .expect("the definitions in this program are definitions")
+        })
+        .collect()
+}
 
 /// Which stand-ins to run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -247,5 +267,52 @@ impl Running {
             // A task that panicked has said so on its own; the others still have to end.
             let _ended = task.await;
         }
+    }
+}
+
+impl Choice {
+    /// The same for an API server that has no controllers of its own: `core` and `scheduler` join
+    /// whatever was chosen.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Workloads | Self::All => Self::All,
+            Self::Named(mut names) => {
+                names.extend([CORE, SCHEDULER]);
+                Self::Named(names)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_defined_once() {
+        let defined: Vec<String> =
+            definitions(&Choice::All).into_iter().filter_map(|one| one.metadata.name).collect();
+        for row in ROWS.iter().filter(|row| row.kind.group.contains('.')) {
+            let name = format!("{}.{}", row.kind.plural, row.kind.group);
+            assert_eq!(defined.iter().filter(|one| **one == name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn choices() {
+        let check = |text: &str, expect: &str| {
+            let got =
+                parse(text).map_or_else(|error| error.to_string(), |choice| format!("{choice:?}"));
+            assert_eq!(got, expect, "--operators {text}");
+        };
+        check("none", "None");
+        check("all", "Workloads");
+        check("ray, argo", "Named([\"ray\", \"argo\"])");
+        check(
+            "spark",
+            "--operators: \"spark\" is unknown; known are core, ray, training, argo, notebook, scheduler, all and none",
+        );
     }
 }

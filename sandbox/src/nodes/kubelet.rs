@@ -67,18 +67,20 @@ pub(super) struct Kubelet {
     nodes: HashMap<String, Ledger>,
     entries: HashMap<String, Entry>,
     pace: u32,
+    run_seconds: u64,
     addresses: u32,
 }
 
 impl Kubelet {
-    /// Kubelets of `specs`; simulated time runs `pace` times faster than the clock.
+    /// Kubelets of `specs`; simulated time runs `pace` times faster than the clock, and work takes
+    /// `run_seconds` of it when nothing says how long.
     ///
     /// # Panics
     /// When `pace` is 0.
-    pub(super) fn new(specs: &[Spec], pace: u32) -> Self {
+    pub(super) fn new(specs: &[Spec], pace: u32, run_seconds: u64) -> Self {
         assert!(pace > 0, "simulated time moves");
         let nodes = specs.iter().map(|spec| (spec.name.clone(), Ledger::new(spec))).collect();
-        Self { nodes, entries: HashMap::new(), pace, addresses: 0 }
+        Self { nodes, entries: HashMap::new(), pace, run_seconds, addresses: 0 }
     }
 
     /// Takes in the pod as the API has it now; `false` when it is not on one of these nodes.
@@ -140,6 +142,12 @@ impl Kubelet {
         self.entries.get(uid).map(|entry| (&entry.pod, &entry.facts))
     }
 
+    /// For how many simulated milliseconds the pod runs, and how many have passed.
+    pub(super) fn progress(&self, pod: &Pod, facts: &Facts, now: Timestamp) -> (Option<u64>, u64) {
+        let passed = u64::try_from(now.duration_since(facts.started).as_millis()).unwrap_or(0);
+        (run_millis(pod, self.run_seconds), passed.saturating_mul(u64::from(self.pace)))
+    }
+
     /// The pod's next step. The caller carries out a `Write`, `Annotate` or `Remove` before it asks again.
     pub(super) fn next(&mut self, uid: &str, now: Timestamp) -> Step {
         let Some(entry) = self.entries.get(uid) else { return Step::Rest };
@@ -196,7 +204,7 @@ impl Kubelet {
                 return Step::Annotate(annotation(&entry.pod, &device));
             }
         }
-        let Some(millis) = run_millis(&entry.pod) else { return Step::Rest };
+        let Some(millis) = run_millis(&entry.pod, self.run_seconds) else { return Step::Rest };
         let end = after(entry.facts.started, millis, self.pace);
         if now < end {
             return Step::Wait(end);

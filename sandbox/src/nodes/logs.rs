@@ -8,8 +8,7 @@ use kube::ResourceExt;
 
 use super::kubelet::Kubelet;
 use super::locked;
-use super::pod::{Container, Pod, exit_code, run_millis};
-use super::status::Facts;
+use super::pod::{Container, Pod, exit_code};
 
 /// Lines of progress after which a log only says that it goes on.
 const LINES_MAX: u64 = 5000;
@@ -18,7 +17,6 @@ const LINES_MAX: u64 = 5000;
 #[derive(Debug, Clone)]
 pub struct Logs {
     kubelet: Arc<Mutex<Kubelet>>,
-    pace: u32,
 }
 
 /// A log as it is now.
@@ -31,8 +29,8 @@ pub struct Text {
 }
 
 impl Logs {
-    pub(super) fn new(kubelet: Arc<Mutex<Kubelet>>, pace: u32) -> Self {
-        Self { kubelet, pace }
+    pub(super) fn new(kubelet: Arc<Mutex<Kubelet>>) -> Self {
+        Self { kubelet }
     }
 
     /// The log of one container of the pod `namespace/name`; an empty `container` means the only one.
@@ -61,19 +59,17 @@ impl Logs {
                 wanted.name
             ));
         }
-        Ok(text(pod, facts, wanted, Timestamp::now(), self.pace))
+        let progress = kubelet.progress(pod, facts, Timestamp::now());
+        Ok(text(pod, wanted, progress))
     }
 }
 
-fn text(pod: &Pod, facts: &Facts, container: &Container, now: Timestamp, pace: u32) -> Text {
+fn text(pod: &Pod, container: &Container, (run, passed): (Option<u64>, u64)) -> Text {
     let command: Vec<&str> =
         container.command.iter().chain(&container.args).map(String::as_str).collect();
     let phase = pod.status.as_ref().map_or("", |status| status.phase.as_str());
     let ended = matches!(phase, "Succeeded" | "Failed");
-    let elapsed = u64::try_from(now.duration_since(facts.started).as_millis()).unwrap_or(0);
-    let elapsed = elapsed.saturating_mul(u64::from(pace));
-    let run = run_millis(pod);
-    let seconds = run.map_or(elapsed, |run| if ended { run } else { elapsed.min(run) }) / 1000;
+    let seconds = run.map_or(passed, |run| if ended { run } else { passed.min(run) }) / 1000;
     let command =
         if command.is_empty() { "(the image's own command)".to_owned() } else { command.join(" ") };
     let mut text = format!(

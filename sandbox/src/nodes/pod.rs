@@ -139,8 +139,8 @@ fn raise(to: &mut Amounts, other: &Amounts) {
 /// For how many simulated milliseconds the pod's containers run; `None` when they run until stopped.
 ///
 /// In this order: the annotation [`RUN_SECONDS`]; `sleep N` as the command; services (restartPolicy
-/// Always, and roles that only serve others) run on; other work takes [`RUN_SECONDS_DEFAULT`].
-pub fn run_millis(pod: &Pod) -> Option<u64> {
+/// Always, and roles that only serve others) run on; other work takes `default_seconds`.
+pub fn run_millis(pod: &Pod, default_seconds: u64) -> Option<u64> {
     let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(RUN_SECONDS));
     if let Some(text) = annotation {
         return millis(text);
@@ -153,7 +153,7 @@ pub fn run_millis(pod: &Pod) -> Option<u64> {
     if pod.spec.restart_policy == "Always" || serves(pod) {
         return None;
     }
-    Some(RUN_SECONDS_DEFAULT * 1000)
+    Some(default_seconds.saturating_mul(1000))
 }
 
 /// Milliseconds in a decimal number of seconds with at most three digits that count.
@@ -224,8 +224,9 @@ mod tests {
     #[test]
     fn run_time() {
         let run = |metadata: Value, restart: &str, command: Value| {
-            run_millis(&pod(json!({"metadata": metadata, "spec": {"restartPolicy": restart,
-                "containers": [{"name": "main", "command": command}]}})))
+            let pod = pod(json!({"metadata": metadata, "spec": {"restartPolicy": restart,
+                "containers": [{"name": "main", "command": command}]}}));
+            run_millis(&pod, RUN_SECONDS_DEFAULT)
         };
         let annotated = json!({"annotations": {RUN_SECONDS: "2.5"}});
         let owned = |kind: &str, role: &str| {

@@ -1,0 +1,154 @@
+//! `kubectl kai sandbox --demo`: the product's story, told by the real thing.
+//!
+//! ```text
+//!  world (API server, nodes, operators, daemons)
+//!    |            \--watch--> watcher -> witness (pure: places, promises) -> screen
+//!    \<-- the CLI's own code <-- story: chapter by chapter, each waits for what it tells
+//! ```
+//!
+//! Nothing is canned: times, places and reasons are those of the run, and a chapter that does not
+//! come out as told ends the story with its name and exit code 1.
+
+mod chapters;
+mod screen;
+mod stage;
+mod text;
+mod watcher;
+mod witness;
+
+use std::time::Instant;
+
+use kai_api::queue::{Queue, QueueResource, QueueResources, QueueSpec};
+use kube::api::{Api, ObjectMeta, PostParams};
+use tempfile::TempDir;
+
+use crate::output::Style;
+use crate::sandbox::{Plan, World, headline, interrupted, sentence, stay};
+use crate::{Context, Error, Exit, Problem, error::number};
+use screen::{Row, Screen};
+use stage::{Stage, Stop};
+use watcher::Watcher;
+use witness::Witness;
+
+/// The queues of the story: name, parent, GPU quota.
+const QUEUES: [Row; 4] = [
+    Row { name: "research", parent: None, quota: 16 },
+    Row { name: "team-a", parent: Some("research"), quota: 8 },
+    Row { name: "team-b", parent: Some("research"), quota: 8 },
+    Row { name: "prod", parent: None, quota: 16 },
+];
+
+/// Tells the story.
+///
+/// # Errors
+/// When the sandbox cannot start or nobody reads the output any more.
+pub(crate) async fn run(plan: Plan, context: &mut Context) -> Result<Exit, Error> {
+    let begun = Instant::now();
+    let mut world = World::start(&plan).await?;
+    let (client, url) = (world.client(), world.url().to_owned());
+    let result = tokio::select! {
+        result = tell(&client, &plan, &url, begun, context) => result,
+        exit = interrupted() => exit.map(|_| Exit::Interrupted),
+        error = world.ended() => Err(error),
+    };
+    let result = match result {
+        Ok(exit) if plan.keep && exit != Exit::Interrupted => {
+            // The exit code is the story's, however long the cluster is looked at afterwards.
+            stay(&mut world, &plan, context).await.map(|_| exit)
+        }
+        other => other,
+    };
+    world.stop().await;
+    result
+}
+
+async fn tell(
+    client: &kube::Client,
+    plan: &Plan,
+    url: &str,
+    begun: Instant,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let folder = folder()?;
+    for row in &QUEUES {
+        create(client, row).await?;
+    }
+    let (watcher, watching) = Watcher::start(client.clone(), Witness::new(&plan.specs));
+    let screen = Screen::new(&context.out);
+    let mut stage = Stage::new(client.clone(), folder.path(), watcher, screen, context);
+    stage.say(&Style::Bold.paint(&headline(url, plan)))?;
+    stage.say(
+        "Queues: research (16 GPUs: team-a 8, team-b 8), prod (16 GPUs). Nothing outside this \
+         process is changed.",
+    )?;
+    stage.note(&format!("Up in {} ms.", begun.elapsed().as_millis()))?;
+    let result = chapters::all(&mut stage).await;
+    watching.abort();
+    match result {
+        Ok(()) => {
+            stage.close()?;
+            let words = last_words(&stage.watcher.now(), plan.keep);
+            stage.last(&words)?;
+            Ok(Exit::Ok)
+        }
+        Err(Stop::Error(error)) => Err(error),
+        Err(Stop::Missed { chapter, what }) => {
+            stage.close()?;
+            context.out.talk(&format!("chapter {chapter} did not come out as told: {what}"));
+            Err(Error::Quiet(Exit::Failure))
+        }
+    }
+}
+
+fn last_words(witness: &Witness, keep: bool) -> String {
+    let Witness { pods_seen, binds, checks, .. } = witness;
+    let next = if keep {
+        "Next: kubectl kai describe big, kubectl kai queues. On a real cluster: kubectl kai install"
+    } else {
+        "Next: kubectl kai sandbox --demo --keep, then try kubectl kai describe big.\n\
+         On a real cluster: kubectl kai install"
+    };
+    format!(
+        "{} workloads, {pods_seen} pods, {binds} binds; no gang ever half-placed, no GPU over-committed\n\
+         (checked from outside on each of {checks} events).\n{next}",
+        chapters::WORKLOADS
+    )
+}
+
+async fn create(client: &kube::Client, row: &Row) -> Result<(), Error> {
+    let amount = |quota: Option<f64>| {
+        Some(QueueResource { quota, limit: Some(-1.0), over_quota_weight: Some(1.0) })
+    };
+    let queue = Queue {
+        metadata: ObjectMeta { name: Some(row.name.to_owned()), ..ObjectMeta::default() },
+        spec: QueueSpec {
+            parent_queue: row.parent.map(ToOwned::to_owned),
+            resources: Some(QueueResources {
+                gpu: amount(Some(f64::from(row.quota))),
+                cpu: amount(Some(-1.0)),
+                memory: amount(Some(-1.0)),
+            }),
+            ..QueueSpec::default()
+        },
+        ..Queue::default()
+    };
+    let queues: Api<Queue> = Api::all(client.clone());
+    queues.create(&PostParams::default(), &queue).await.map(drop).map_err(|error| {
+        let what = format!("failed to create the queue {}: {}", row.name, sentence(&error));
+        Problem::new(number::OTHER, Exit::Failure, what).into()
+    })
+}
+
+/// Where the story's files are; gone when dropped.
+fn folder() -> Result<TempDir, Error> {
+    let fail = |error: std::io::Error| {
+        Problem::new(
+            number::FILE,
+            Exit::Failure,
+            format!("failed to write to a temporary folder: {error}"),
+        )
+    };
+    let folder = tempfile::Builder::new().prefix("kubectl-kai-").tempdir().map_err(fail)?;
+    std::fs::write(folder.path().join("etl.yaml"), include_str!("demo/etl.yaml")).map_err(fail)?;
+    Ok(folder)
+}

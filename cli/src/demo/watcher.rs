@@ -1,0 +1,78 @@
+//! An independent witness: one watch of pods and one of `PodGroup`s, beside everything else.
+//!
+//! What the demo claims is taken from here, not from the scheduler.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use k8s_openapi::api::core::v1::Pod;
+use kai_api::pod_group::PodGroup;
+use kube::api::Api;
+use kube::runtime::watcher::{self, Event};
+use kube::{Client, ResourceExt as _};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::witness::Witness;
+
+/// How often time alone can change what is true: a gang may have stood half-placed for too long.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The witness, and word of every change.
+#[derive(Clone, Debug)]
+pub(super) struct Watcher {
+    witness: Arc<Mutex<Witness>>,
+    changes: watch::Receiver<u64>,
+}
+
+impl Watcher {
+    /// Starts to watch; ends with the returned task.
+    pub(super) fn start(client: Client, witness: Witness) -> (Self, JoinHandle<()>) {
+        let witness = Arc::new(Mutex::new(witness));
+        let (told, changes) = watch::channel(0);
+        let task = tokio::spawn(run(client, Arc::clone(&witness), told));
+        (Self { witness, changes }, task)
+    }
+
+    /// What is known now.
+    pub(super) fn now(&self) -> MutexGuard<'_, Witness> {
+        self.witness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the next change, or a moment.
+    pub(super) async fn changed(&mut self, at_most: Duration) {
+        // The sender lives as long as the demo; a time-out is as good as a change.
+        let _either = tokio::time::timeout(at_most, self.changes.changed()).await;
+    }
+}
+
+async fn run(client: Client, witness: Arc<Mutex<Witness>>, told: watch::Sender<u64>) {
+    let config = watcher::Config::default;
+    let mut pods = watcher::watcher(Api::<Pod>::all(client.clone()), config()).boxed();
+    let mut groups = watcher::watcher(Api::<PodGroup>::all(client), config()).boxed();
+    loop {
+        tokio::select! {
+            Some(event) = pods.next() => {
+                let now = Instant::now();
+                let mut witness = witness.lock().unwrap_or_else(PoisonError::into_inner);
+                match event {
+                    Ok(Event::Apply(pod) | Event::InitApply(pod)) => witness.pod(&pod, now),
+                    Ok(Event::Delete(pod)) => witness.pod_gone(&pod.uid().unwrap_or_default(), now),
+                    Ok(Event::Init | Event::InitDone) | Err(_) => {}
+                }
+            }
+            Some(event) = groups.next() => {
+                let mut witness = witness.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Ok(Event::Apply(group) | Event::InitApply(group)) = event {
+                    witness.group(&group);
+                }
+            }
+            () = tokio::time::sleep(TICK) => {
+                let mut witness = witness.lock().unwrap_or_else(PoisonError::into_inner);
+                witness.check(Instant::now());
+            }
+        }
+        told.send_modify(|version| *version += 1);
+    }
+}
