@@ -49,12 +49,404 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -s v -l verbose -d
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -s V -l version -d 'Print version'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "submit" -d 'Submit a job in any framework, or any manifest, to a queue'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "wait" -d 'Wait until workloads are scheduled, running or finished'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "suspend" -d 'Give the GPUs back but keep the workload'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "resume" -d 'Put suspended workloads back in the queue'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "delete" -d 'Delete workloads'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "list" -d 'Workloads with their state and the reason why they wait'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "describe" -d 'One workload on one screen'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "queues" -d 'Queue tree, quotas, use; create, set, delete'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "logs" -d 'Logs of all ranks, merged'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "sandbox" -d 'A whole cluster in this process: try it without one'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "install" -d 'Install, check or remove the scheduler'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "completion" -d 'Shell completion, also through `kubectl kai <TAB>`'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "config" -d 'Defaults, and where each value came from'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "version" -d 'Client and scheduler versions'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "options" -d 'Connection flags that every command takes'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s f -l filename -d 'Manifest to submit, of any kind; - is standard input, repeatable' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l template -d 'Template of your own instead of the kind\'s' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l image -d 'Container image' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l memory -d 'Memory of each worker, such as 64Gi' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s e -l env -d 'Environment variable NAME=VALUE, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s q -l queue -d 'Queue to wait in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l priority -d 'Priority class: train, build, inference, ...' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l preemptible -d 'Whether others may take its GPUs: true (also without a value) or false' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s w -l workers -d 'Pods that work: N, or N..M where the framework can grow and shrink' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l min -d 'How many of the workers must start together (default: all)' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l max-runtime -d 'Longest run, such as 12h' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l retries -d 'Retries after a failure' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l annotation -d 'Annotation KEY=VALUE on the workload, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l wait -d 'Wait until it is scheduled, running or complete (also without a value: complete)' -r -f -a "scheduled\t'All pods of the gang have a node'
+running\t'All pods run'
+complete\t'It has ended'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l timeout -d 'Longest wait, such as 30m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l dry-run -d 'Create nothing: none, client (no request), server (all checks of the cluster)' -r -f -a "none\t'It is'
+client\t'Only rendered and checked here'
+server\t'Checked by the API server, not stored'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-gang -d 'Let each worker start alone'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l for -d 'State to wait for' -r -f -a "scheduled\t'All its pods have nodes'
+running\t'All its pods run'
+complete\t'It has ended'
+failed\t'It has ended, and badly'
+deleted\t'It is gone'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l timeout -d 'Longest wait, such as 30m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l dry-run -d 'Only let the server check it'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l dry-run -d 'Only let the server check it'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s q -l queue -d 'All workloads of a queue' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l dry-run -d 'Only say what would be deleted'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand delete" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s q -l queue -d 'Workloads of one queue' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l status -d 'Workloads in one state, such as pending or running' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l kind -d 'Workloads of one kind, such as pytorch or rayjob' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l events -d 'How many events to show' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l flat -d 'A flat list with all amounts, no tree'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -a "create" -d 'Create a queue'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -a "set" -d 'Change quota, limit, weight or priority of a queue'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -a "delete" -d 'Delete queues without children and without work'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l parent -d 'Queue above it' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l gpu-quota -d 'GPUs that it is owed' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l gpu-limit -d 'GPUs that it may use at most' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l gpu-weight -d 'Its part of GPUs that are left over, against its siblings' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l cpu-quota -d 'CPU cores that it is owed, such as 64 or 500m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l cpu-limit -d 'CPU cores that it may use at most' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l cpu-weight -d 'Its part of CPU that is left over' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l memory-quota -d 'Memory that it is owed, such as 512Gi' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l memory-limit -d 'Memory that it may use at most' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l memory-weight -d 'Its part of memory that is left over' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l priority -d 'Queues with a higher number come first' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l display-name -d 'Name for people' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l preempt-min-runtime -d 'Run time before others of the same queue may preempt, such as 30m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l reclaim-min-runtime -d 'Run time before other queues may reclaim, such as 30m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l dry-run -d 'Create nothing: none, client or server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l gpu-quota -d 'GPUs that it is owed' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l gpu-limit -d 'GPUs that it may use at most' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l gpu-weight -d 'Its part of GPUs that are left over, against its siblings' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l cpu-quota -d 'CPU cores that it is owed, such as 64 or 500m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l cpu-limit -d 'CPU cores that it may use at most' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l cpu-weight -d 'Its part of CPU that is left over' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l memory-quota -d 'Memory that it is owed, such as 512Gi' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l memory-limit -d 'Memory that it may use at most' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l memory-weight -d 'Its part of memory that is left over' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l priority -d 'Queues with a higher number come first' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l display-name -d 'Name for people' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l preempt-min-runtime -d 'Run time before others of the same queue may preempt, such as 30m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l reclaim-min-runtime -d 'Run time before other queues may reclaim, such as 30m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l dry-run -d 'Only show the plan'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l force -d 'Delete queues that still have work: it stays pending until its queue is back'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l rank -d 'Ranks, as 0,3 or worker-0 or worker' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l tail -d 'Last lines of each rank only' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l since -d 'Lines since a time ago, such as 10m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s c -l container -d 'Container, when it is not the one that works' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l prefix -d 'What stands before a line: rank, pod or none' -r -f -a "rank\t''
+pod\t''
+none\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s f -l follow -d 'Go on until the workload ends; the exit code tells how'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l timestamps -d 'Show the time of each line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l previous -d 'The container before its last restart'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l nodes -d 'Simulated nodes: COUNTxMODEL:GPUS or COUNTxcpu:CORES, comma-separated; none for none' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l rack-nodes -d 'Nodes in a rack' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l attach -d 'Run only nodes and operators, against the cluster of this kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l pace -d 'Simulated seconds that pass in a second (1, with --demo 60)' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l port -d 'Port of the API server on 127.0.0.1; 0 picks a free one' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s n -l namespace -d 'Namespace to work in' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l context -d 'Kubeconfig context' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l kubeconfig -d 'Kubeconfig file' -r
@@ -72,6 +464,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l cert
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l demo -d 'Tell the product\'s story with real commands; ends with 0 when it came out as told'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l keep -d 'Leave the cluster up after --demo; leave the nodes registered after --attach'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l limits -d 'Print what the embedded API server leaves out'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l ascii -d 'Draw bars and trees with ASCII characters only'
@@ -79,30 +474,168 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l quie
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s v -l verbose -d 'Say more'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s h -l help -d 'Print help'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -s n -l namespace -d 'Namespace to work in' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l context -d 'Kubeconfig context' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l kubeconfig -d 'Kubeconfig file' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
+rbac\t'Accounts and roles of the daemons, roles for people, and the namespaces that they are in'
+queues\t'Priority classes, the default queues, the default shard, the configuration'
+daemons\t'The Deployments'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l image -d 'Container image of both daemons' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l timeout -d 'Longest wait, as 90s or 5m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Also on a pipe'
 never\t'Never'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l cluster -d 'Kubeconfig cluster' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l user -d 'Kubeconfig user' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l token -d 'Bearer token' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l as -d 'User to impersonate' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l as-group -d 'Group to impersonate, repeatable' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l certificate-authority -d 'Certificate authority of the API server' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l cache-dir -d 'Folder for the completion cache' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -s A -l all-namespaces -d 'All namespaces'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l no-headers -d 'Print no header line'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l ascii -d 'Draw bars and trees with ASCII characters only'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l quiet -d 'Print data and errors only'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -s v -l verbose -d 'Say more'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s y -l yes -d 'Do not ask'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l dry-run -d 'Show what would change, and change nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l force-conflicts -d 'Take over fields that somebody else has set'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l adopt -d 'Replace an existing KAI installation; its queues and workloads stay'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "apply" -d 'Show what would change, ask, apply, wait until it runs (the default)'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "render" -d 'Print the manifests, to be kept in git'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "status" -d 'What is there, and whether it is healthy (exit code 10 when not)'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "remove" -d 'Take the scheduler out; queues and workloads stay unless --crds'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
+rbac\t'Accounts and roles of the daemons, roles for people, and the namespaces that they are in'
+queues\t'Priority classes, the default queues, the default shard, the configuration'
+daemons\t'The Deployments'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image -d 'Container image of both daemons' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l timeout -d 'Longest wait, as 90s or 5m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s y -l yes -d 'Do not ask'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l dry-run -d 'Show what would change, and change nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l force-conflicts -d 'Take over fields that somebody else has set'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l adopt -d 'Replace an existing KAI installation; its queues and workloads stay'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
+rbac\t'Accounts and roles of the daemons, roles for people, and the namespaces that they are in'
+queues\t'Priority classes, the default queues, the default shard, the configuration'
+daemons\t'The Deployments'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l image -d 'Container image of both daemons' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Do not ask'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l force -d 'Also while workloads run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l crds -d 'Also the custom resource definitions, and with them all queues and pod groups'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish install uninstall" -s n -l namespace -d 'Namespace to work in' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish install uninstall" -l context -d 'Kubeconfig context' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish install uninstall" -l kubeconfig -d 'Kubeconfig file' -r
