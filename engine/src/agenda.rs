@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    cluster::{Cluster, Phase, gpu_milli},
+    cluster::{Cluster, gpu_milli},
     cycle::{Config, Timestamp},
     group::Structure,
     ids::{ClassId, Column, GroupId, Id, PodId, QueueId, ShapeId},
@@ -209,16 +209,7 @@ impl Cluster {
         if !leaf {
             return;
         }
-        let mut active = row
-            .pods
-            .iter()
-            .map(|pod| &self.pods.state[*pod])
-            .filter(|state| state.is_active())
-            .peekable();
-        // What a plan placed and nobody confirmed is not taken away again (spec/scheduling.md 14.3, Q47).
-        if active.peek().is_some()
-            && active.all(|state| state.phase != Phase::Binding && state.nominee.is_none())
-        {
+        if row.pods.iter().any(|pod| self.is_evictable(*pod)) {
             let key = GroupKey::of(self, group).expect("a group with facts has a key");
             self.agenda.running.entry(queue).or_default().insert(key);
             *self.agenda.runners.slot(group) = Some((queue, key));

@@ -12,7 +12,6 @@ use crate::{
     ids::{GroupId, PodId, Rank, Symbol},
     idset::IdSet,
     plan::Why,
-    pod::Place,
     resources::{Charge, GPU_MILLI, Lane},
     search::Found,
     topology::Together,
@@ -157,9 +156,7 @@ impl<'a> Attempt<'a> {
             let Some(found) = self.find(trial, *pod, area) else {
                 return Err(trial.cluster().no_room(*pod, self.placed, placed));
             };
-            if trial.pods.state[*pod].phase == Phase::Releasing
-                && trial.can_stay(*pod, &found.place)
-            {
+            if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
                 trial.spare(*pod);
             } else if self.mode == Mode::Real && found.room == Room::Now {
                 trial.place(*pod, found.place, found.opened);
@@ -222,16 +219,19 @@ impl Cluster {
     }
 
     /// Whether an evicted pod that was offered a place may as well stay where it is.
-    fn can_stay(&self, pod: PodId, offer: &Place) -> bool {
-        let Some(place) =
-            self.pods.state[pod].place.as_ref().filter(|place| place.node == offer.node)
-        else {
+    fn can_stay(&self, pod: PodId, offer: &Found) -> bool {
+        let Some(place) = self.pods.state[pod].place.as_ref() else { return false };
+        if place.node != offer.place.node {
             return false;
-        };
+        }
         let gpus = self.nodes.gpus(place.node);
         let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, gpus) else {
             return true;
         };
+        if offer.opened == 0 && offer.place.devices != place.devices {
+            // It can share with others: that is what frees its own device.
+            return false;
+        }
         let capacity = device::capacity(gpus);
         let mut whole = self.nodes.free(place.node, Lane::GPU) / GPU_MILLI;
         self.nodes.devices.get(place.node).is_some_and(|devices| {

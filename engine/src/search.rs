@@ -212,11 +212,27 @@ impl Search<'_> {
         if room == Room::Now && has == Room::Later {
             return None;
         }
+        if matches!(self.shape.facts.gpu, GpuRequest::Mig(_)) && cluster.has_legacy_mig(node) {
+            return None;
+        }
         if self.shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node) {
             return None;
         }
         let devices = cluster.devices(self.shape, node, self.devices)?;
         let room = if devices.later { Room::Later } else { has };
         Some(Found { place: Place { node, devices: devices.ids }, opened: devices.opened, room })
+    }
+}
+
+impl Cluster {
+    /// Whether a pod with MIG by the old annotation is on a node.
+    ///
+    /// # Source
+    /// spec/scheduling.md 2.9.
+    fn has_legacy_mig(&self, node: NodeId) -> bool {
+        let legacy = |pod: &PodId| {
+            matches!(self.shapes[self.pods[*pod].shape].facts.gpu, GpuRequest::LegacyMig(_))
+        };
+        self.nodes.pods.get(node).is_some_and(|pods| pods.iter().any(legacy))
     }
 }

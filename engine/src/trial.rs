@@ -25,21 +25,18 @@ pub(crate) struct Op {
 pub(crate) struct Trial<'c> {
     cluster: &'c mut Cluster,
     mark: usize,
-    /// Where the outermost trial around this one began.
-    root: usize,
 }
 
 impl<'c> Trial<'c> {
     /// Starts a trial on `cluster`.
     pub(crate) fn new(cluster: &'c mut Cluster) -> Self {
         let mark = cluster.log.len();
-        Self { cluster, mark, root: mark }
+        Self { cluster, mark }
     }
 
     /// Starts a trial inside this one.
     pub(crate) fn nested(&mut self) -> Trial<'_> {
-        let mark = self.cluster.log.len();
-        Trial { cluster: self.cluster, mark, root: self.root }
+        Trial::new(self.cluster)
     }
 
     /// The cluster itself, for questions that fill caches.
@@ -79,7 +76,9 @@ impl<'c> Trial<'c> {
 
     /// Takes an eviction of this trial, or of one around it, back: the pod stays as it was.
     pub(crate) fn spare(&mut self, pod: PodId) {
-        let was = self.was(pod).expect("a pod that is spared was evicted in this trial").clone();
+        let mut ops = self.cluster.log.iter().rev();
+        let evicted = ops.find(|op| op.pod == pod && op.was.phase.is_active());
+        let was = evicted.expect("a pod that is spared was evicted in a trial").was.clone();
         self.change(pod, was, 0);
     }
 
@@ -95,16 +94,6 @@ impl<'c> Trial<'c> {
         self.cluster.opened += opened;
         let was = self.cluster.set_state(pod, state);
         self.cluster.log.push(Op { pod, was, opened: before });
-    }
-
-    /// What a pod was before this trial, or one around it, touched it, where one did.
-    pub(crate) fn was(&self, pod: PodId) -> Option<&State> {
-        self.cluster.log[self.root..].iter().find(|op| op.pod == pod).map(|op| &op.was)
-    }
-
-    /// What this trial did so far.
-    pub(crate) fn ops(&self) -> &[Op] {
-        &self.cluster.log[self.mark..]
     }
 
     /// The node on which a pod holds a place.

@@ -14,6 +14,7 @@ use crate::{
     ids::{GroupId, PodId, QueueId},
     order::{GroupKey, Standing},
     resources::Charge,
+    tree::Member,
     trial::Trial,
 };
 
@@ -201,6 +202,9 @@ fn steps(cluster: &mut Cluster, group: GroupId) -> Vec<(Batch, u8)> {
         for pod in &pods {
             trial.evict(*pod);
         }
+        if !trial.is_satisfied(group) && trial.is_planned(group) {
+            return steps;
+        }
         let fill = trial.groups[group].tree.fill();
         steps.push((Batch { group, pods }, fill));
     }
@@ -211,6 +215,17 @@ impl Cluster {
     pub(crate) fn is_evictable(&self, pod: PodId) -> bool {
         let state = &self.pods.state[pod];
         matches!(state.phase, Phase::Bound | Phase::Running) && state.nominee.is_none()
+    }
+
+    fn is_satisfied(&self, group: GroupId) -> bool {
+        self.groups[group].tree.is_satisfied(Member::Set(0))
+    }
+
+    /// Whether a plan placed a pod of a group and nobody confirmed it: the core of such a group is not taken away
+    /// again (spec/scheduling.md 14.3, Q47), what it can spare is.
+    fn is_planned(&self, group: GroupId) -> bool {
+        let states = self.groups[group].pods.iter().map(|pod| &self.pods.state[*pod]);
+        states.into_iter().any(|state| state.phase == Phase::Binding || state.nominee.is_some())
     }
 
     /// Whether a group is safe for now from groups of its own queue.
