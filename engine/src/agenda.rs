@@ -113,9 +113,9 @@ impl Agenda {
         self.listings.get(group).copied().flatten()
     }
 
-    /// What the groups of a class have in common.
-    pub(crate) fn class(&self, class: ClassId) -> &Class {
-        self.classes.rows[class].as_ref().expect("a listed class has a row")
+    /// What the groups of a class have in common, while one is listed.
+    pub(crate) fn class(&self, class: ClassId) -> Option<&Class> {
+        self.classes.rows.get(class)?.as_ref()
     }
 
     /// The first group of a pair.
@@ -216,9 +216,9 @@ impl Cluster {
         }
     }
 
-    /// What the next step of a group of a class asks for.
+    /// What the next step of a group of a class asks for; nothing once none is listed.
     pub(crate) fn class_ask(&self, class: ClassId) -> Charge {
-        let class = self.agenda.class(class);
+        let Some(class) = self.agenda.class(class) else { return Charge::default() };
         let mut ask = class.ask;
         if let Some(memory_mib) = self.nodes.memory_min() {
             ask.0[2] += gpu_milli(class.ask_mib, memory_mib);

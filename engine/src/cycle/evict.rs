@@ -37,6 +37,13 @@ impl Cycle<'_> {
                 self.cluster.agenda.changed = true;
                 return;
             }
+            let listing = self.cluster.agenda.listing(turn.group);
+            let listing = listing.filter(|listing| listing.queue == turn.queue);
+            if listing.is_none_or(|now| (now.class, now.key) != (turn.class, turn.key)) {
+                // A plan of this action took pods of it, so that it waits for something else now.
+                turns.replace(self.cluster, turn, listing.map(|listing| listing.class));
+                continue;
+            }
             if self.is_delayed(turn.group) {
                 // The next of its class may be older, and out of its delay.
                 turns.skip(self.cluster, turn);
