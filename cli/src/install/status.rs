@@ -83,10 +83,10 @@ async fn objects(cluster: &Cluster, group: Group, items: &[&Item]) -> Result<Row
     for item in items {
         let call = plan::call(item, "get");
         match cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))? {
-            None => missing.push(item.name()),
+            None => missing.push(item.title()),
             Some(live) if group == Group::Crds => {
                 if condition(&live, "Established").is_none_or(|found| found["status"] != "True") {
-                    unhealthy.push(item.name());
+                    unhealthy.push(item.title());
                 }
             }
             Some(_) => {}
@@ -94,13 +94,23 @@ async fn objects(cluster: &Cluster, group: Group, items: &[&Item]) -> Result<Row
     }
     let count = items.len() - missing.len();
     let (health, detail) = if !missing.is_empty() {
-        (Health::Missing, format!("{count} of {}; missing: {}", items.len(), missing.join(", ")))
+        (Health::Missing, format!("{count} of {}; missing: {}", items.len(), first(&missing)))
     } else if !unhealthy.is_empty() {
-        (Health::Unhealthy, format!("not established: {}", unhealthy.join(", ")))
+        (Health::Unhealthy, format!("not established: {}", first(&unhealthy)))
     } else {
         (Health::Ok, format!("{count} of {}", items.len()))
     };
     Ok(Row { part: group.title().to_owned(), health, detail })
+}
+
+/// The first names of a list, and how many follow.
+fn first(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// How a daemon is: by its Deployment, or, where it runs elsewhere, by its Lease.
