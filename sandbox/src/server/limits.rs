@@ -1,14 +1,36 @@
 //! What this server leaves out.
 
-/// What the embedded API server does not do, a line each; `kubectl kai sandbox --limits` prints it.
+/// What the embedded API server does not do or does otherwise, a line each; `kubectl kai sandbox --limits` prints it.
 pub const LIMITS: &[&str] = &[
     "pods/exec, attach, portforward, proxy, ephemeralcontainers and resize answer 501",
     "answers are JSON or YAML: an Accept header without them answers 406; bodies may be protobuf, CBOR answers 415",
-    "unknown query parameters and field selectors answer 400; kube-apiserver ignores unknown parameters",
+    "/openapi/v2 is not served; /openapi/v3 holds the first sentence of each description",
+    "unknown query parameters answer 400; kube-apiserver ignores them",
     "no admission webhooks, no ValidatingAdmissionPolicy, no conversion webhooks (such a CRD is refused)",
     "no aggregation layer, priority and fairness, audit log, encryption, or storage on disk: all is gone when it stops",
     "ResourceQuota and LimitRange objects are stored and not enforced",
+    "ServiceAccounts are not mounted into pods, and default tolerations are not added",
     "bearer tokens are random text, not JWTs, and bound to no audience; client certificates are not accepted",
+    "documents about the server (discovery, OpenAPI, version, health) are open to every user with a token",
+    "of the default ClusterRoles there are cluster-admin and system:basic-user",
     "list items carry apiVersion and kind also for built-in kinds",
+    "built-in kinds are checked for types, names, required and immutable fields of pods and workloads, not for all that \
+     kube-apiserver validates",
+    "duplicate keys in a JSON body are not noticed; the last one counts",
+    "a strategic merge patch with a value of the wrong type answers 400; kube-apiserver answers 422",
+    "applying a quantity in another form (1000m for 1) is no conflict; in kube-apiserver it is one",
+    "a change through scale is owned by the manager of the object, not of the subresource",
+    "percentages in a PodDisruptionBudget count the pods there are, not the scale of their owner",
     "PersistentVolumes are not provisioned, Services get no address, Endpoints are not made",
 ];
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_document_names_every_limit() {
+        let document = include_str!("../../LIMITS.md");
+        for limit in super::LIMITS {
+            assert!(document.contains(&format!("- {limit}\n")), "LIMITS.md lacks: {limit}");
+        }
+    }
+}
