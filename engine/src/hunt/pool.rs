@@ -1,0 +1,107 @@
+//! Candidates by the nodes that they would empty.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    cluster::Cluster,
+    ids::{GroupId, NodeId, PodId, Rank},
+    idset::IdSet,
+    resources::{Charge, GPU_MILLI, Lane},
+    victims::Batch,
+};
+
+/// The batches that came up so far.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    pub(super) batches: Vec<Batch>,
+    by_group: BTreeMap<GroupId, Vec<usize>>,
+    /// Per node: when it first came up, the batches with a pod on it, and the GPUs that these hold there.
+    pub(super) by_node: BTreeMap<NodeId, (usize, Vec<usize>, i64)>,
+}
+
+impl Pool {
+    pub(super) fn add(&mut self, cluster: &Cluster, batch: Batch) {
+        let at = self.batches.len();
+        for pod in &batch.pods {
+            let node = cluster.node_of(*pod).expect("a candidate holds a place");
+            let (_, batches, amount) = self.by_node.entry(node).or_insert((at, Vec::new(), 0));
+            if batches.last() != Some(&at) {
+                batches.push(at);
+            }
+            *amount += cluster.charge(*pod).0[2];
+        }
+        self.by_group.entry(batch.group).or_default().push(at);
+        self.batches.push(batch);
+    }
+
+    /// For each node of the latest candidate's group: every batch of every group with a batch on it.
+    pub(super) fn by_node(&self, cluster: &Cluster) -> Vec<Vec<usize>> {
+        let Some(last) = self.batches.last() else { return Vec::new() };
+        let tree = &cluster.groups[last.group].tree;
+        let ranks: BTreeSet<Rank> = tree
+            .leaves
+            .iter()
+            .flat_map(|leaf| &leaf.pods)
+            .filter_map(|pod| cluster.nodes.index.rank(cluster.node_of(*pod)?))
+            .collect();
+        ranks
+            .into_iter()
+            .filter_map(|rank| self.by_node.get(&cluster.nodes.index.node(rank)))
+            .map(|(_, batches, _)| {
+                let groups: BTreeSet<GroupId> =
+                    batches.iter().map(|at| self.batches[*at].group).collect();
+                let mut set: Vec<usize> =
+                    groups.iter().flat_map(|group| self.by_group[group].iter().copied()).collect();
+                set.sort_unstable();
+                set
+            })
+            .collect()
+    }
+}
+
+/// Nodes on which something is free, or all of them where a pod of the group asks for no GPU.
+///
+/// # Source
+/// spec/scheduling.md 8.1.
+pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
+    let bare = cluster.groups[group]
+        .pods
+        .iter()
+        .any(|pod| cluster.shapes[cluster.pods[*pod].shape].cpu_only);
+    cluster
+        .nodes
+        .index
+        .ranks()
+        .filter(|rank| bare || cluster.free_gpu(cluster.nodes.index.node(*rank)) > 0)
+        .collect()
+}
+
+impl Cluster {
+    /// GPUs that are free or coming free on a node, parts of shared ones and MIG instances included.
+    pub(crate) fn free_gpu(&self, node: NodeId) -> i64 {
+        let capacity = crate::device::capacity(self.nodes.gpus(node)).max(1);
+        let parts: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
+            devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
+        });
+        let mig: i64 = self
+            .lanes
+            .iter()
+            .enumerate()
+            .filter_map(|(at, _)| {
+                let lane = Lane::new(u16::try_from(at).ok()?);
+                let each = crate::shape::mig_milli(&self.lanes, lane);
+                (each > 0).then(|| self.nodes.free(node, lane).max(0) * each)
+            })
+            .sum();
+        self.nodes.free(node, Lane::GPU).max(0) + parts + mig
+    }
+
+    /// What a pod's queue was charged where the pod is, or was until it was evicted.
+    pub(crate) fn held(&self, pod: PodId) -> Charge {
+        let shape = &self.shapes[self.pods[pod].shape];
+        match &self.pods.state[pod].place {
+            Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
+            None => shape.charge,
+        }
+    }
+}
