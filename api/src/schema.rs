@@ -1,7 +1,7 @@
 //! `OpenAPI` schemas in the dialect of custom resources, where the derived ones need a hand.
 //!
 //! [`finish`] turns what the derives make into what the API server should hold: no `nullable`
-//! (a `null` is refused, as the peer's schema does), no formats that say nothing, no defaults.
+//! (a `null` is dropped, not stored, as with the peer), no formats that say nothing, no defaults.
 //! Fields whose Rust type is `k8s-openapi`'s take their schema from [`core`] and [`dra`], which
 //! say exactly what the peer's schema says and leave descriptions out: they would be 85 % of it.
 
