@@ -153,6 +153,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) said: Vec<Verdict>,
     /// What the plan before had promised; the same again is no news.
     pub(crate) promised: BTreeMap<PodId, Place>,
+    /// What this plan promises again.
+    pub(crate) stands: Vec<(PodId, Place)>,
 }
 
 /// Decides what to do with `cluster` as it stands at `now`, and takes it as done.
@@ -175,7 +177,15 @@ pub fn plan(cluster: &mut Cluster, config: &Config, now: Timestamp) -> Plan {
     }
     let promised = std::mem::take(&mut cluster.agenda.promised);
     cluster.agenda.wake = None;
-    let mut cycle = Cycle { cluster, config, now, changes: Vec::new(), said: Vec::new(), promised };
+    let mut cycle = Cycle {
+        cluster,
+        config,
+        now,
+        changes: Vec::new(),
+        said: Vec::new(),
+        promised,
+        stands: Vec::new(),
+    };
     cycle.prepare();
     if config.actions.allocate {
         cycle.allocate();
@@ -215,7 +225,8 @@ impl Cycle<'_> {
         self.cluster.relist_touched(&mut self.said);
     }
 
-    fn finish(self) -> Plan {
+    fn finish(mut self) -> Plan {
+        self.repeat_promises();
         self.cluster.agenda.changed = self.cluster.steps.spent;
         Plan { changes: self.changes, verdicts: self.said, steps: self.cluster.steps }
     }

@@ -8,7 +8,7 @@ use crate::{
     device,
     ids::{GroupId, PodId},
     plan::{Change, Eviction, Grant},
-    pod::GpuRequest,
+    pod::{GpuRequest, Place},
 };
 
 impl Cycle<'_> {
@@ -29,6 +29,23 @@ impl Cycle<'_> {
         }
         log.clear();
         self.cluster.log = log;
+    }
+
+    /// Tells promises again that stood already, of groups that pods are evicted for or from: a plan that evicts says
+    /// whole for whom, and where all of them go.
+    pub(crate) fn repeat_promises(&mut self) {
+        let mut groups = BTreeSet::new();
+        for change in &self.changes {
+            if let Change::Evict { pod, reason, .. } = change {
+                groups.extend(reason.for_group());
+                groups.extend(self.cluster.pods[*pod].group());
+            }
+        }
+        for (pod, Place { node, devices }) in std::mem::take(&mut self.stands) {
+            if self.cluster.pods[pod].group().is_some_and(|group| groups.contains(&group)) {
+                self.changes.push(Change::Nominate { pod, node, devices });
+            }
+        }
     }
 
     fn commit_pod(&mut self, pod: PodId, was: &State, reason: &dyn Fn(PodId) -> Option<Eviction>) {
@@ -57,6 +74,7 @@ impl Cycle<'_> {
         {
             self.cluster.agenda.promised.insert(pod, place.clone());
             if self.promised.get(&pod) == Some(&place) {
+                self.stands.push((pod, place));
                 return;
             }
             self.changes.push(Change::Nominate { pod, node: place.node, devices: place.devices });

@@ -1,0 +1,116 @@
+//! What a plan says when it comes to what an earlier plan said already.
+
+use kai_engine::{
+    Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Node, NodeId,
+    Owner, PerLane, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape, Structure,
+    Timestamp, plan,
+};
+
+const QUEUE: QueueId = QueueId::new(0);
+
+/// One queue, and nodes with so many GPUs each.
+fn cluster(gpus: &[u16], queue: Queue) -> Cluster {
+    let mut cluster = Cluster::default();
+    cluster.apply(Delta::Queue(QUEUE, Box::new(queue)));
+    for (id, count) in (0..).zip(gpus) {
+        let allocatable: Resources =
+            [(Lane::CPU, 64_000), (Lane::GPU, i64::from(*count) * 1000), (Lane::PODS, 110)]
+                .into_iter()
+                .collect();
+        cluster.apply(Delta::Node(
+            NodeId::new(id),
+            Box::new(Node {
+                name: format!("node-{id}").into_bytes().into(),
+                allocatable,
+                gpus: Gpus { count: *count, memory_mib: 16_000, memory_known: true },
+                ..Node::default()
+            }),
+        ));
+    }
+    cluster
+}
+
+fn queue() -> Queue {
+    Queue {
+        quota: PerLane([Limit::UNLIMITED; 3]),
+        limit: PerLane([Limit::UNLIMITED; 3]),
+        weight_milli: PerLane::splat(1000),
+        ..Queue::default()
+    }
+}
+
+fn group(id: u32, priority: i32, last_start: Option<i64>) -> Delta {
+    Delta::Group(
+        GroupId::new(id),
+        Box::new(Group {
+            queue: Some(QUEUE),
+            priority,
+            preemptible: true,
+            uid: u128::from(id),
+            structure: Structure::Flat { min: 1, topology: None },
+            last_start: last_start.map(Timestamp),
+            ..Group::default()
+        }),
+    )
+}
+
+/// The one pod of the group of the same number.
+fn pod(id: u32, gpus: u16, state: PodState) -> Delta {
+    Delta::Pod(
+        PodId::new(id),
+        Box::new(Pod {
+            owner: Owner::Group(GroupId::new(id)),
+            shape: Shape { gpu: GpuRequest::Whole(gpus), ..Shape::default() },
+            state,
+            uid: u128::from(id),
+            ..Pod::default()
+        }),
+    )
+}
+
+fn on(node: u32) -> PodState {
+    PodState::Running(Place::on(NodeId::new(node)))
+}
+
+fn decide(cluster: &mut Cluster, now: i64) -> Plan {
+    plan(cluster, &Config::default(), Timestamp(now))
+}
+
+fn evicted(plan: &Plan) -> Vec<PodId> {
+    let pod = |change: &Change| match change {
+        Change::Evict { pod, .. } => Some(*pod),
+        Change::Place { .. } | Change::Nominate { .. } => None,
+    };
+    plan.changes.iter().filter_map(pod).collect()
+}
+
+fn nominated(plan: &Plan) -> Vec<PodId> {
+    let pod = |change: &Change| match change {
+        Change::Nominate { pod, .. } => Some(*pod),
+        Change::Place { .. } | Change::Evict { .. } => None,
+    };
+    plan.changes.iter().filter_map(pod).collect()
+}
+
+/// S7 of the invariants: a plan that evicts promises the room, even where the plan before promised the same.
+#[test]
+fn an_eviction_comes_with_the_promise_it_is_for() {
+    let mut cluster = cluster(&[2], queue());
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 2, on(0)));
+    cluster.apply(group(1, 75, None));
+    cluster.apply(pod(1, 2, PodState::Pending));
+    let first = decide(&mut cluster, 0);
+    assert_eq!((evicted(&first), nominated(&first)), (vec![PodId::new(0)], vec![PodId::new(1)]));
+
+    // The API server refused, so that the pod still runs.
+    cluster.apply(Delta::EvictFailed(PodId::new(0)));
+    let second = decide(&mut cluster, 1000);
+    assert_eq!((evicted(&second), nominated(&second)), (vec![PodId::new(0)], vec![PodId::new(1)]));
+
+    // While it leaves, the promise stands and is no news.
+    cluster.apply(Delta::Evicted(PodId::new(0)));
+    cluster.apply(group(2, 25, None));
+    let third = decide(&mut cluster, 2000);
+    assert_eq!((evicted(&third), nominated(&third)), (vec![], vec![]));
+}
