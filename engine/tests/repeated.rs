@@ -1,9 +1,9 @@
-//! What a plan says when it comes to what an earlier plan said already.
+//! What a plan says when it comes to what an earlier plan said already, and when time alone lets it act.
 
 use kai_engine::{
     Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Node, NodeId,
     Owner, PerLane, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape, Structure,
-    Timestamp, plan,
+    Timestamp, Topology, TopologyId, plan,
 };
 
 const QUEUE: QueueId = QueueId::new(0);
@@ -113,4 +113,36 @@ fn an_eviction_comes_with_the_promise_it_is_for() {
     cluster.apply(group(2, 25, None));
     let third = decide(&mut cluster, 2000);
     assert_eq!((evicted(&third), nominated(&third)), (vec![], vec![]));
+}
+
+/// A victim that is safe for some time is evicted when that time ends, with nothing told in between.
+#[test]
+fn the_end_of_a_minimum_runtime_is_a_time_to_decide() {
+    let mut cluster = cluster(&[2], Queue { preempt_min_runtime: Some(5000), ..queue() });
+    cluster.apply(group(0, 50, Some(0)));
+    cluster.apply(pod(0, 2, on(0)));
+    cluster.apply(group(1, 75, None));
+    cluster.apply(pod(1, 2, PodState::Pending));
+    assert_eq!(evicted(&decide(&mut cluster, 1000)), vec![]);
+    assert_eq!(cluster.wake(), Some(Timestamp(5000)));
+    assert_eq!(evicted(&decide(&mut cluster, 4999)), vec![]);
+    assert_eq!(cluster.wake(), Some(Timestamp(5000)));
+    assert_eq!(evicted(&decide(&mut cluster, 5000)), vec![PodId::new(0)]);
+}
+
+/// A topology that is told again as it was has nobody looked at again.
+#[test]
+fn a_topology_told_again_changes_nothing() {
+    let mut cluster = cluster(&[2], queue());
+    let topology = || Box::new(Topology { levels: Vec::new() });
+    cluster.apply(Delta::Topology(TopologyId::new(0), topology()));
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 3, PodState::Pending));
+    assert!(decide(&mut cluster, 0).steps.groups > 0);
+    cluster.apply(Delta::Topology(TopologyId::new(0), topology()));
+    assert_eq!(decide(&mut cluster, 0).steps.groups, 0);
+    cluster.apply(Delta::TopologyGone(TopologyId::new(0)));
+    assert!(decide(&mut cluster, 0).steps.groups > 0);
+    cluster.apply(Delta::TopologyGone(TopologyId::new(0)));
+    assert_eq!(decide(&mut cluster, 0).steps.groups, 0);
 }

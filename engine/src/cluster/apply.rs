@@ -3,8 +3,8 @@
 use crate::{
     cluster::{Cluster, Nodes, Phase, PodFacts, State},
     delta::Delta,
-    group::Group,
-    ids::{GroupId, NodeId, PodId, QueueId},
+    group::{Group, Topology},
+    ids::{GroupId, NodeId, PodId, QueueId, TopologyId},
     node::Node,
     pod::{Pod, PodState},
     queue::Queue,
@@ -31,15 +31,8 @@ impl Cluster {
             Delta::GroupGone(id) => self.group_told(id, None),
             Delta::Pod(id, pod) => self.pod_told(id, *pod),
             Delta::PodGone(id) => self.pod_gone(id),
-            Delta::Topology(id, topology) => {
-                self.nodes.index.stale = true;
-                *self.topologies.slot(id) = Some(topology);
-                self.agenda.grow();
-            }
-            Delta::TopologyGone(id) => {
-                *self.topologies.slot(id) = None;
-                self.agenda.grow();
-            }
+            Delta::Topology(id, topology) => self.topology_told(id, Some(topology)),
+            Delta::TopologyGone(id) => self.topology_told(id, None),
             Delta::Lane(lane, kind) => self.lane_told(lane, kind),
             Delta::Bound(pod) => self.outcome(pod, |state, _| {
                 if state.phase == Phase::Binding {
@@ -98,6 +91,16 @@ impl Cluster {
         }
         self.queues.moved = true;
         self.node_indexed(id, old.as_deref());
+        self.agenda.grow();
+    }
+
+    fn topology_told(&mut self, id: TopologyId, topology: Option<Box<Topology>>) {
+        let row = self.topologies.slot(id);
+        if *row == topology {
+            return;
+        }
+        self.nodes.index.stale |= topology.is_some();
+        *row = topology;
         self.agenda.grow();
     }
 

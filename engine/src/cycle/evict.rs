@@ -3,6 +3,8 @@
 //! # Source
 //! spec/scheduling.md 4 to 6.
 
+use std::cell::Cell;
+
 use crate::{
     cluster::Cluster,
     cycle::{Cycle, Timestamp},
@@ -90,6 +92,7 @@ impl Cycle<'_> {
         let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
         let (priority, preemptible) = (facts.priority, facts.preemptible);
         let ask = self.cluster.class_ask(turn.class);
+        let safety = Cell::new(None);
         let (aim, victims) = match kind {
             Kind::Consolidate => {
                 if !preemptible {
@@ -111,7 +114,7 @@ impl Cycle<'_> {
                     |other| {
                         other != group
                             && self.cluster.priority(other) < priority
-                            && self.is_prey(other, None)
+                            && self.is_prey(other, None, &safety)
                     },
                 );
                 (Aim::Preempt, victims)
@@ -127,7 +130,7 @@ impl Cycle<'_> {
                 let victims = Victims::new(
                     self.cluster,
                     |queue| queue != turn.queue && may_give(&row, &claim, queue),
-                    |other| self.is_prey(other, Some(turn.queue)),
+                    |other| self.is_prey(other, Some(turn.queue), &safety),
                 );
                 (Aim::Reclaim(holdings), victims)
             }
@@ -136,17 +139,27 @@ impl Cycle<'_> {
         let found = hunt.run(self.cluster);
         if found {
             self.commit_evictions(kind, turn);
+        } else if let Some(until) = safety.get() {
+            self.wake_at(until);
         }
         found
     }
 
     /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
-    fn is_prey(&self, group: GroupId, reclaimer: Option<QueueId>) -> bool {
+    ///
+    /// `safety` is set to when the first of those asked about is safe no more.
+    fn is_prey(
+        &self,
+        group: GroupId,
+        reclaimer: Option<QueueId>,
+        safety: &Cell<Option<Timestamp>>,
+    ) -> bool {
         let cluster = &*self.cluster;
         let safe = match reclaimer {
             Some(queue) => cluster.is_safe_from(group, queue, self.config, self.now),
             None => cluster.is_safe_from_peers(group, self.config, self.now),
         };
+        safety.set(safety.get().into_iter().chain(safe).min());
         safe.is_none() || cluster.groups[group].tree.is_elastic()
     }
 
