@@ -38,6 +38,8 @@ pub(crate) struct Agenda {
     suspects: BTreeSet<GroupId>,
     /// Promises of the last plan: void once anything changes.
     pub(crate) promised: BTreeMap<PodId, Place>,
+    /// Groups that pods were evicted for and that have not got the room yet, in the order of the evictions.
+    pub(crate) claims: Vec<GroupId>,
     /// What the last plan was made with.
     pub(crate) config: Option<Config>,
     /// Room to write a class down.

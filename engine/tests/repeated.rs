@@ -40,10 +40,14 @@ fn queue() -> Queue {
 }
 
 fn group(id: u32, priority: i32, last_start: Option<i64>) -> Delta {
+    group_of(QUEUE, id, priority, last_start)
+}
+
+fn group_of(queue: QueueId, id: u32, priority: i32, last_start: Option<i64>) -> Delta {
     Delta::Group(
         GroupId::new(id),
         Box::new(Group {
-            queue: Some(QUEUE),
+            queue: Some(queue),
             priority,
             preemptible: true,
             uid: u128::from(id),
@@ -145,4 +149,38 @@ fn a_topology_told_again_changes_nothing() {
     assert!(decide(&mut cluster, 0).steps.groups > 0);
     cluster.apply(Delta::TopologyGone(TopologyId::new(0)));
     assert_eq!(decide(&mut cluster, 0).steps.groups, 0);
+}
+
+/// L3 of the invariants: a victim that is made again does not take the room that its eviction made, though its queue
+/// goes first.
+#[test]
+fn room_that_was_made_by_evicting_is_for_whom_it_was_made() {
+    let quota = PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(2000)]);
+    let mut cluster = cluster(&[4], Queue { priority: 200, quota, ..queue() });
+    let poor = QueueId::new(1);
+    cluster.apply(Delta::Queue(poor, Box::new(Queue { priority: 100, quota, uid: 1, ..queue() })));
+    for id in 0..4 {
+        cluster.apply(group_of(if id < 3 { QUEUE } else { poor }, id, 50, None));
+        cluster.apply(pod(id, 1, on(0)));
+    }
+    // The first group of the poor queue can go nowhere; what it asks for puts the queue behind the other.
+    cluster.apply(group_of(poor, 4, 75, None));
+    cluster.apply(pod(4, 8, PodState::Pending));
+    cluster.apply(group_of(poor, 5, 50, None));
+    cluster.apply(pod(5, 1, PodState::Pending));
+    let first = decide(&mut cluster, 0);
+    assert_eq!((evicted(&first), nominated(&first)), (vec![PodId::new(2)], vec![PodId::new(5)]));
+
+    cluster.apply(Delta::PodGone(PodId::new(2)));
+    cluster.apply(pod(2, 1, PodState::Pending));
+    let second = decide(&mut cluster, 1000);
+    let placed =
+        |change: &Change| matches!(change, Change::Place { pod, .. } if *pod == PodId::new(5));
+    assert!(
+        matches!(second.changes.as_slice(), [change] if placed(change)),
+        "{:?}",
+        second.changes
+    );
+    cluster.apply(Delta::Bound(PodId::new(5)));
+    assert_eq!(decide(&mut cluster, 2000).changes, vec![]);
 }

@@ -1,7 +1,8 @@
 //! Places pending groups in free room.
 //!
 //! # Source
-//! spec/scheduling.md 1.12.
+//! spec/scheduling.md 1.12. Unlike the peer, room that was made by evicting is for whom it was made (14.3, Q48): else a
+//! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
 use crate::{
     cycle::Cycle,
@@ -15,6 +16,7 @@ use crate::{
 impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room.
     pub(crate) fn allocate(&mut self) {
+        self.claim();
         let mut turns = Turns::new(self.cluster, self.cluster.agenda.awake());
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
@@ -28,6 +30,24 @@ impl Cycle<'_> {
                 Err(why) => {
                     turns.done(self.cluster, turn);
                     self.cluster.park(turn.queue, turn.class, &why, &mut self.said);
+                }
+            }
+        }
+    }
+
+    /// Gives groups that pods were evicted for what they were promised, before anybody else.
+    ///
+    /// A claim lasts while the room is only coming. It is void once the group finds none.
+    fn claim(&mut self) {
+        for group in std::mem::take(&mut self.cluster.agenda.claims) {
+            if self.cluster.agenda.listing(group).is_none() {
+                continue;
+            }
+            self.cluster.steps.groups += 1;
+            if self.try_group(group).is_ok() {
+                self.cluster.relist(group, &mut self.said);
+                if self.cluster.groups[group].tree.count().nominated > 0 {
+                    self.cluster.agenda.claims.push(group);
                 }
             }
         }

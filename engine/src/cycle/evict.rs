@@ -52,6 +52,7 @@ impl Cycle<'_> {
                 continue;
             }
             if self.hunt(kind, turn) {
+                self.cluster.agenda.claims.push(turn.group);
                 self.cluster.relist(turn.group, &mut self.said);
                 turns.replace(self.cluster, turn, [turn.class]);
             } else {
