@@ -283,9 +283,13 @@ impl Tree {
     }
 
     fn collect(&self, set: u16, eligible: &impl Fn(PodId) -> bool, pods: &mut Vec<PodId>) {
-        let members = self.ordered(set);
+        let mut members = self.ordered(set);
         let needed = self.sets[usize::from(set)].needed();
         if self.satisfied(set) < needed {
+            if needed < members.len() {
+                // A member that has too few pods would be filled in part, for nothing.
+                members.sort_by_key(|member| !self.can_fill(*member, eligible));
+            }
             for member in
                 members.into_iter().take(needed).filter(|member| !self.is_satisfied(*member))
             {
@@ -298,6 +302,22 @@ impl Tree {
             self.collect_member(member, eligible, pods);
             if pods.len() > before {
                 return;
+            }
+        }
+    }
+
+    /// Whether what must run together would, with every eligible pod placed.
+    fn can_fill(&self, member: Member, eligible: &impl Fn(PodId) -> bool) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                let more = leaf.pods.iter().filter(|pod| eligible(**pod)).count();
+                leaf.count.active as usize + more >= leaf.min as usize
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                let filled = set.members.iter().filter(|member| self.can_fill(**member, eligible));
+                filled.count() >= set.needed()
             }
         }
     }
