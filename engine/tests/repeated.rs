@@ -60,11 +60,15 @@ fn group_of(queue: QueueId, id: u32, priority: i32, last_start: Option<i64>) -> 
 
 /// The one pod of the group of the same number.
 fn pod(id: u32, gpus: u16, state: PodState) -> Delta {
+    pod_of(id, GpuRequest::Whole(gpus), state)
+}
+
+fn pod_of(id: u32, gpu: GpuRequest, state: PodState) -> Delta {
     Delta::Pod(
         PodId::new(id),
         Box::new(Pod {
             owner: Owner::Group(GroupId::new(id)),
-            shape: Shape { gpu: GpuRequest::Whole(gpus), ..Shape::default() },
+            shape: Shape { gpu, ..Shape::default() },
             state,
             uid: u128::from(id),
             ..Pod::default()
@@ -183,4 +187,18 @@ fn room_that_was_made_by_evicting_is_for_whom_it_was_made() {
     );
     cluster.apply(Delta::Bound(PodId::new(5)));
     assert_eq!(decide(&mut cluster, 2000).changes, vec![]);
+}
+
+/// A promise of part of a GPU that is still to be opened is no news the second time.
+#[test]
+fn a_promised_part_of_a_gpu_is_told_once() {
+    let mut cluster = cluster(&[1], queue());
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 1, PodState::Releasing(Place::on(NodeId::new(0)))));
+    cluster.apply(group(1, 50, None));
+    let half = GpuRequest::Fraction { micro: 500_000, devices: 1 };
+    cluster.apply(pod_of(1, half, PodState::Pending));
+    assert_eq!(nominated(&decide(&mut cluster, 0)), vec![PodId::new(1)]);
+    cluster.apply(group(2, 50, None));
+    assert_eq!(nominated(&decide(&mut cluster, 1000)), vec![]);
 }

@@ -73,13 +73,21 @@ impl Cycle<'_> {
             state.nominee.clone().filter(|place| was.nominee.as_ref() != Some(place))
         {
             self.cluster.agenda.promised.insert(pod, place.clone());
-            if self.promised.get(&pod) == Some(&place) {
+            if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
                 self.stands.push((pod, place));
                 return;
             }
             self.changes.push(Change::Nominate { pod, node: place.node, devices: place.devices });
         }
     }
+}
+
+/// Whether a promise says what one before said; a device to be opened is counted anew each time.
+fn is_repeated(before: &Place, place: &Place) -> bool {
+    let devices = || before.devices.iter().zip(&place.devices);
+    before.node == place.node
+        && before.devices.len() == place.devices.len()
+        && devices().all(|(old, new)| old == new || (old.is_opened() && new.is_opened()))
 }
 
 impl Cluster {
