@@ -47,7 +47,7 @@ struct Target {
 /// Package and bench target of the programs whose costs are counted.
 const CORE: (&str, &str) = ("kai-engine", "decision");
 /// Those that need a control plane; built when one of theirs is asked for.
-const LIVE: (&str, &str) = ("kai-tests", "live");
+const LIVE: (&str, &str) = ("kai-scheduler", "live");
 
 impl Catalogue {
     /// Builds the programs that `ids` need, optimised; those of the core when there are none.
