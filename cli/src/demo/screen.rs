@@ -104,7 +104,7 @@ fn region(witness: &Witness, queues: &[Row], ascii: bool) -> Vec<String> {
     for index in 0..bars.len().max(nodes.len().min(8)) {
         let left = bars.get(index).map_or("", String::as_str);
         let right = nodes.get(index).map_or("", String::as_str);
-        let pad = " ".repeat(46_usize.saturating_sub(left.width()));
+        let pad = " ".repeat(48_usize.saturating_sub(left.width()));
         lines.push(format!("{left}{pad}{right}").trim_end().to_owned());
     }
     let legend: Vec<String> =
