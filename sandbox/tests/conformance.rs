@@ -4,6 +4,8 @@
 //! A case is a list of requests. `{ns}` is a fresh namespace, `{name}` a value that an earlier step saved. `expect` maps
 //! JSON pointers to values; `~text` asks for a part of a string, `!absent` for nothing there.
 
+#![expect(clippy::unwrap_used, reason = "a case that cannot be read or sent is a broken test")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -58,12 +60,11 @@ struct Step {
 }
 
 async fn client() -> (Client, Option<Server>) {
-    let (text, server) = match std::env::var("KAI_CONFORMANCE_KUBECONFIG") {
-        Ok(path) => (std::fs::read_to_string(path).unwrap(), None),
-        Err(_) => {
-            let server = Server::start(Options::default()).await.unwrap();
-            (server.kubeconfig(), Some(server))
-        }
+    let (text, server) = if let Ok(path) = std::env::var("KAI_CONFORMANCE_KUBECONFIG") {
+        (std::fs::read_to_string(path).unwrap(), None)
+    } else {
+        let server = Server::start(Options::default()).await.unwrap();
+        (server.kubeconfig(), Some(server))
     };
     let kubeconfig = Kubeconfig::from_yaml(&text).unwrap();
     let mut config =

@@ -1,5 +1,5 @@
 //! The whole product on a real control plane: CRDs, RBAC and queues by `kubectl kai install`, both daemons as processes
-//! under their own ServiceAccounts, simulated nodes by `kubectl kai sandbox --attach`.
+//! under their own accounts, simulated nodes by `kubectl kai sandbox --attach`.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,7 +21,7 @@ use crate::{
 /// Namespace of the daemons.
 pub const NAMESPACE: &str = "kai-scheduler";
 /// How long the cluster may take to do what a test waits for.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What a suite wants.
 #[derive(Clone, Copy, Debug)]

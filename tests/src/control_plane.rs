@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use crate::daemon::Daemon;
 
 /// How long a component may take to answer after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_mins(1);
 /// Controllers that the suites need; the default set watches much that no test has.
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
     cronjob-controller,replicaset-controller,deployment-controller,statefulset-controller,disruption-controller,\
@@ -125,7 +125,7 @@ impl ControlPlane {
         self.kubeconfig_for("nobody", "nobody")
     }
 
-    /// A kubeconfig with a fresh token of a ServiceAccount, as a pod of it would have.
+    /// A kubeconfig with a fresh token of a `ServiceAccount`, as a pod of it would have.
     pub async fn kubeconfig_of_account(&self, namespace: &str, name: &str) -> Result<PathBuf> {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, namespace);
         let request = TokenRequest {

@@ -11,7 +11,7 @@ use k8s_openapi::{
     api::core::v1::{Node, Pod},
     apimachinery::pkg::api::resource::Quantity,
 };
-use kube::{Api, Client, ResourceExt, runtime::watcher};
+use kube::{Api, Client, ResourceExt, api::ListParams, runtime::watcher};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 /// Resources whose sums are compared with a node's allocatable.
@@ -153,7 +153,7 @@ impl Observer {
     /// Starts to watch; nodes that exist are known before the first pod is judged.
     pub async fn start(client: Client) -> Result<Self> {
         let mut observed = Observed::default();
-        for node in Api::<Node>::all(client.clone()).list(&Default::default()).await? {
+        for node in Api::<Node>::all(client.clone()).list(&ListParams::default()).await? {
             observed.node(&node);
         }
         let (stop, stopped) = oneshot::channel();

@@ -156,7 +156,7 @@ pub fn replay(
     for (row, task) in (0..).zip(arrivals(tasks, total_milli, seed)) {
         let wanted: Vec<Symbol> =
             task.models.iter().map(|model| symbol(&mut models, model)).collect();
-        if arrive(&mut cluster, config, row, &pod(task, wanted, row)) {
+        if arrive(&mut cluster, config, row, &pod(task, &wanted, row)) {
             allocated_milli += task.gpu_total_milli();
         }
         arrived_milli += task.gpu_total_milli();
@@ -214,13 +214,13 @@ fn node(machine: &Machine, model: Symbol) -> Node {
     }
 }
 
-fn pod(task: &Task, models: Vec<Symbol>, row: u32) -> Pod {
+fn pod(task: &Task, models: &[Symbol], row: u32) -> Pod {
     let gpu = match (task.gpus, task.gpu_milli) {
         (0, _) => GpuRequest::None,
         (1, milli) if milli < 1000 => GpuRequest::Fraction { micro: milli * 1000, devices: 1 },
         (count, _) => GpuRequest::Whole(count),
     };
-    let affinity = Requirement { key: MODEL, holds: Holds::In(models.clone()) };
+    let affinity = Requirement { key: MODEL, holds: Holds::In(models.to_vec()) };
     let request = [(Lane::CPU, task.cpu_milli), (Lane::MEMORY, task.memory_mib * MIB)];
     let shape = Shape {
         request: Resources::from_iter(request),

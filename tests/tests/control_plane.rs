@@ -1,5 +1,7 @@
 //! The harness itself: a real control plane with RBAC starts, issues account tokens, and refuses a user without rights.
 
+#![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
+
 use anyhow::Result;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kai_tests::control_plane::{ControlPlane, assets, client};

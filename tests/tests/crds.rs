@@ -3,6 +3,8 @@
 //! A file is an idea: one document is created; of two, the first is created and the second is written over it, its
 //! status where it has one. The verdicts with their texts, and the objects with their defaults, must be equal.
 
+#![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The main job on a real kube-apiserver with the real operators: `submit` makes a workload, its operator makes the pods,
-//! the podgrouper makes the PodGroup, the scheduler binds the gang as one, and says why when it can't.
+//! the podgrouper makes the `PodGroup`, the scheduler binds the gang as one, and says why when it can't.
+
+#![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::{Event, Pod};
@@ -27,7 +29,7 @@ async fn start(suite: &str) -> Result<Option<Cluster>> {
     Ok(Some(cluster))
 }
 
-/// The pods of a workload, by the PodGroup that the podgrouper gave them.
+/// The pods of a workload, by the `PodGroup` that the podgrouper gave them.
 async fn bound_and_all(cluster: &Cluster, prefix: &str) -> Result<(usize, usize)> {
     let pods: Api<Pod> = Api::default_namespaced(cluster.client().await?);
     let list = pods.list(&ListParams::default()).await?;
@@ -59,7 +61,9 @@ async fn real_operators_make_the_pods() -> Result<()> {
 
 async fn every_framework_is_grouped_and_bound_as_a_gang(cluster: &Cluster) -> Result<()> {
     let submit = |arguments: &[&str]| {
-        cluster.kai_ok(&[&["submit"], arguments, &["-q", QUEUE]].concat())
+        // Argo asks a registry for the command of an image that is named without one.
+        let command = ["-q", QUEUE, "--", "sleep", "600"];
+        cluster.kai_ok(&[&["submit"], arguments, &command].concat())
     };
     submit(&["job", "one", "--gpu", "1", "--image", "busybox"])?;
     submit(&["pytorch", "two", "--workers", "2", "--gpu", "4", "--image", "pytorch"])?;

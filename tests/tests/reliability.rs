@@ -32,11 +32,11 @@ fn job(index: usize) -> Result<Job> {
     let (pods, gpus) = (1 + index % 4, 1 + (index / 4) % 4);
     let half = index.is_multiple_of(5);
     let gpu = if half { String::new() } else { format!("limits: {{nvidia.com/gpu: \"{gpus}\"}}") };
-    let fraction = if half { "gpu-fraction: \"0.5\"" } else { "" };
+    let fraction = if half { ", gpu-fraction: \"0.5\"" } else { "" };
     let yaml = format!(
         "apiVersion: batch/v1\nkind: Job\n\
          metadata: {{name: job-{index}, labels: {{kai.scheduler/queue: team-a}}, annotations: {{kai.scheduler/batch-min-member: \"{pods}\"}}}}\n\
-         spec:\n  parallelism: {pods}\n  completions: {pods}\n  template:\n    metadata: {{annotations: {{{fraction}}}}}\n\
+         spec:\n  parallelism: {pods}\n  completions: {pods}\n  template:\n    metadata: {{annotations: {{sandbox.kai.scheduler/run-seconds: \"1\"{fraction}}}}}\n\
          \x20   spec:\n      schedulerName: kai-scheduler\n      restartPolicy: Never\n      containers:\n\
          \x20     - {{name: main, image: busybox, resources: {{{gpu}}}}}\n"
     );
@@ -66,7 +66,7 @@ async fn wait_until_done(cluster: &Cluster, jobs: usize) -> Result<()> {
         .await
 }
 
-/// The fewest pods of each group, read from the PodGroups themselves.
+/// The fewest pods of each group, read from the `PodGroup`s themselves.
 async fn minimums(cluster: &Cluster) -> Result<BTreeMap<String, usize>> {
     let groups: Api<kai_api::pod_group::PodGroup> = Api::all(cluster.client().await?);
     let list = groups.list(&ListParams::default()).await?;

@@ -21,6 +21,7 @@ const LIMITS_FILE: &str = "xtask/bench-limits.json";
 const INSTRUCTIONS_SLACK_PERCENT: u64 = 5;
 
 /// What to measure and how to show it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
     /// Benchmarks to run, e.g. B01; all of the core when none is given
@@ -94,7 +95,7 @@ fn measure_entry(catalogue: &Catalogue, entry: &Entry, arguments: &Arguments) ->
         } else {
             Some(catalogue.instructions(&entry.id, size)?)
         };
-        for (id, wall_ms) in catalogue.wall_ms(entry, size)? {
+        for (id, wall_ms) in Catalogue::wall_ms(entry, size)? {
             let line = Line { id, size, wall_ms, instructions };
             show(&line, arguments.json)?;
             lines.push(line);
@@ -166,7 +167,7 @@ fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
         match limits.get(&key) {
             Some(limit) if instructions <= limit + limit * INSTRUCTIONS_SLACK_PERCENT / 100 => {}
             Some(limit) => {
-                broken.push(format!("{key}: {instructions} instructions, accepted {limit}"))
+                broken.push(format!("{key}: {instructions} instructions, accepted {limit}"));
             }
             None => broken.push(format!("{key}: has no accepted count")),
         }

@@ -25,6 +25,11 @@ impl Finding {
     }
 }
 
+/// Whether a path ends in `.extension`.
+fn has_extension(path: &str, extension: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|one| one == extension)
+}
+
 type Rule = fn(&[File]) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[

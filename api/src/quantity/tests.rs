@@ -1,3 +1,5 @@
+//! Quantities as the API machinery reads and prints them.
+
 use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use super::{Format, LENGTH_MAX, Quantity, QuantityError};

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::accept::{self, Format};
 use super::api::{Api, Request, State};
+use super::definitions::document;
 use super::kinds::{Kind, Version};
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
-use super::types::document;
 
 /// Answers a path that names no resource.
 pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> ApiResult<Reply> {

@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::definitions::document;
 use super::refusal::ResourceName;
 use super::store::TableId;
-use super::types::document;
 
 /// One served resource.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::definitions::{self, Definition, Field, TYPES};
 use super::object;
 use super::refusal::{ApiResult, Refusal};
-use super::types::{self, Definition, Field, TYPES};
 
 /// The media type.
 pub(crate) const MEDIA: &str = "application/vnd.kubernetes.protobuf";
@@ -42,7 +42,7 @@ pub(crate) fn decode(bytes: &[u8]) -> ApiResult<Value> {
     };
     let (api_version, kind) = (text(1), text(2));
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let definition = types::of_kind(group, version, kind)
+    let definition = definitions::of_kind(group, version, kind)
         .ok_or_else(|| bad(&format!("the type {api_version} {kind} is not known")))?;
     let raw = part(2).unwrap_or_default();
     let mut value = message(raw, definition, 0)

@@ -59,7 +59,7 @@ impl Schema {
     /// This schema, or the built-in type that it names.
     pub(crate) fn resolved(&self) -> &Self {
         match self.reference.as_deref() {
-            Some(name) => super::types::schema(name),
+            Some(name) => super::definitions::schema(name),
             None => self,
         }
     }

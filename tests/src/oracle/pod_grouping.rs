@@ -8,8 +8,8 @@ use std::sync::Arc;
 use kai_api::duration::GoDuration;
 use kai_podgrouper::kinds::{self, Row, kubeflow};
 use kai_podgrouper::{
-    Answer, Case, Compat, Desired, Facts, Min, Object, Pod, Read, Rule, Settings, Stop,
-    Subgroup, group,
+    Answer, Case, Compat, Desired, Facts, Min, Object, Pod, Read, Rule, Settings, Stop, Subgroup,
+    group,
 };
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ fn id(case: &Value) -> String {
     case["id"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The PodGroup of a case in the shape of the expectations, or the error's text.
+/// The `PodGroup` of a case in the shape of the expectations, or the error's text.
 fn outcome(case: &Value) -> Result<Value, String> {
     let world = World { objects: world_objects(case) };
     let mut top = case["owner"].clone();

@@ -75,7 +75,7 @@ impl Catalogue {
     }
 
     /// Median wall time of each part of a benchmark.
-    pub(super) fn wall_ms(&self, entry: &Entry, size: u64) -> Result<Vec<(String, f64)>> {
+    pub(super) fn wall_ms(entry: &Entry, size: u64) -> Result<Vec<(String, f64)>> {
         let program = entry.program.to_string_lossy();
         let text = capture(&mut command(&program, &[&entry.id, &size.to_string()]))?;
         let mut parts = Vec::new();

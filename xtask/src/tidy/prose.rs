@@ -1,6 +1,6 @@
 //! Rules for documents, data and every other text.
 
-use super::Finding;
+use super::{Finding, has_extension};
 use crate::repository::{self, File};
 
 /// Lines a scenario may have: more than one screen is more than one idea.
@@ -13,7 +13,7 @@ fn texts(files: &[File]) -> impl Iterator<Item = (&str, &str)> {
 /// Relative links of Markdown files lead somewhere.
 pub(super) fn links(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in texts(files).filter(|(path, _)| path.ends_with(".md")) {
+    for (path, text) in texts(files).filter(|(path, _)| has_extension(path, "md")) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut fenced = false;
         for (index, line) in text.lines().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn machine_paths(files: &[File]) -> Vec<Finding> {
 pub(super) fn scenarios(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in texts(files) {
-        if !path.starts_with("tests/scenarios/") || !path.ends_with(".yaml") {
+        if !path.starts_with("tests/scenarios/") || !has_extension(path, "yaml") {
             continue;
         }
         if !text.starts_with("title: ") || !text.lines().any(|line| line.starts_with("why: ")) {

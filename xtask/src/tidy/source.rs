@@ -1,6 +1,6 @@
 //! Rules for Rust files.
 
-use super::Finding;
+use super::{Finding, has_extension};
 use crate::repository::File;
 
 /// Lines a file may have before its tests.
@@ -13,7 +13,7 @@ const VAGUE: &[&str] =
 
 fn rust(files: &[File]) -> impl Iterator<Item = (&str, &str)> {
     files.iter().filter_map(|file| {
-        let rust = file.path.ends_with(".rs") && !file.path.contains("/generated/");
+        let rust = has_extension(&file.path, "rs") && !file.path.contains("/generated/");
         Some((file.path.as_str(), file.text.as_deref()?)).filter(|_| rust)
     })
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Kind, Scale, Version};
+use crate::server::definitions;
 use crate::server::schema::Compiled;
 use crate::server::store::TableId;
-use crate::server::types;
 
 /// Which optional parts a built-in resource has.
 #[derive(Clone, Copy)]
@@ -117,7 +117,7 @@ fn kind(row: &Row) -> Kind {
         name: (*name).to_owned(),
         status: has('s'),
         scale: scale.clone(),
-        schema: types::of_kind(row.group, name, row.kind)
+        schema: definitions::of_kind(row.group, name, row.kind)
             .map(|definition| Arc::new(Compiled::builtin(definition.name))),
         columns: Vec::new(),
         selectable_fields: Vec::new(),

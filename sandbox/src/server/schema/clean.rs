@@ -38,7 +38,7 @@ fn prune_fields(
             return true;
         }
         if whole && key == "metadata" {
-            prune(super::super::types::schema("meta.v1.ObjectMeta"), field, &at(), unknown);
+            prune(super::super::definitions::schema("meta.v1.ObjectMeta"), field, &at(), unknown);
             return true;
         }
         if let Some(inner) = schema.field(key) {

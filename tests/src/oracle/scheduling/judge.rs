@@ -94,7 +94,7 @@ fn jobs(case: &Case, outcome: &Outcome, renaming: &Renaming) -> Vec<String> {
                 among_equals.entry(&job.name).or_default().push((name, expect));
             }
             Some(_) => {
-                differences.extend(task_differs(case, (name, name), expect, outcome, renaming))
+                differences.extend(task_differs(case, (name, name), expect, outcome, renaming));
             }
             None => {}
         }

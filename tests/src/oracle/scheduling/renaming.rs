@@ -117,14 +117,8 @@ impl Search<'_> {
         for from in self.members.iter().take(chosen.len()).copied().chain(fixed) {
             for label in &labels {
                 let value = |name: &str| {
-                    Some(
-                        self.case
-                            .nodes
-                            .iter()
-                            .find(|node| node.name == name)?
-                            .labels
-                            .get(*label)?,
-                    )
+                    let node = self.case.nodes.iter().find(|node| node.name == name)?;
+                    node.labels.get(*label)
                 };
                 let (Some(old), Some(new)) = (value(from), value(renaming.node(from))) else {
                     continue;

@@ -96,7 +96,7 @@ fn write_back(case: &Case, world: &mut World, plan: &Plan) {
         facts.nominated = None;
         match &facts.state {
             PodState::Releasing(_) if !stay.contains(world.names.of_pod(*pod)) => {
-                facts.state = PodState::Pending
+                facts.state = PodState::Pending;
             }
             PodState::Bound(_) | PodState::Running(_) => {
                 if let kai_engine::Owner::Group(group) = facts.owner {
