@@ -105,10 +105,9 @@ fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>, Problem> {
     };
     if kind.name == "RayJob" && suspend && object["spec"]["shutdownAfterJobFinishes"] != json!(true)
     {
-        let what = format!(
-            "RayJob {} can be {verb}ed only with shutdownAfterJobFinishes: true",
-            workload.name
-        );
+        let name = &workload.name;
+        let what =
+            format!("RayJob {name} can be {verb}ed only with shutdownAfterJobFinishes: true");
         return Err(Problem::new(number::UNSUPPORTED, Exit::Refused, what)
             .fix(format!("kubectl kai delete {}", workload.name)));
     }

@@ -2,14 +2,12 @@
 //!
 //! ```yaml
 //! title: A queue under its share takes half a GPU back from one above
-//! why: over-quota weight 3:1; one of four GPUs is shared
+//! why: one of four GPUs is shared
 //! nodes:  { node0: { gpus: 4 } }
 //! queues:
 //!   queue0: { quota: 1, over_quota_weight: 3 }
-//!   queue1: { quota: 2, over_quota_weight: 1 }
 //! groups:
 //!   q0-half: { queue: queue0, gpus: 0.5, on: node0/0 }
-//!   q1-two:  { queue: queue1, gpus: 2,   on: node0 }
 //! expect: |
 //!   idle
 //! ```

@@ -1,22 +1,17 @@
 //! The whole product on a real control plane: CRDs, RBAC and queues by `kubectl kai install`, both daemons as processes
 //! under their own accounts, simulated nodes by `kubectl kai sandbox --attach`.
 
-use std::{
-    path::{Path, PathBuf},
-    process::{Command, Output},
-    time::Duration,
-};
+pub mod processes;
 
-use anyhow::{Context, Result, bail, ensure};
-use kai_api::names::component;
+use std::{path::Path, process::Output, time::Duration};
+
+use anyhow::{Context, Result, bail};
 use kube::Client;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::{
-    control_plane::ControlPlane,
-    daemon::{Daemon, binary},
-};
+use crate::{control_plane::ControlPlane, daemon::Daemon};
+use processes::{run_cli, start_nodes, start_podgrouper, start_scheduler, succeed};
 
 /// Namespace of the daemons.
 pub const NAMESPACE: &str = "kai-scheduler";
@@ -126,57 +121,4 @@ impl Cluster {
             }
         }
     }
-}
-
-/// Runs the CLI with nothing of this machine's environment.
-pub fn run_cli(kubeconfig: &Path, arguments: &[&str]) -> Result<Output> {
-    let home = kubeconfig.parent().context("a kubeconfig lies in a folder")?;
-    Command::new(binary("kubectl-kai"))
-        .args(arguments)
-        .env_clear()
-        .env("HOME", home)
-        .env("KUBECONFIG", kubeconfig)
-        .env("NO_COLOR", "1")
-        .env("LANG", "C.UTF-8")
-        .output()
-        .context("failed to start kubectl-kai")
-}
-
-fn succeed(output: &Output) -> Result<String> {
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    ensure!(output.status.success(), "{}:\n{stdout}\n{stderr}", output.status);
-    Ok(stdout.into_owned())
-}
-
-fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
-    let arguments = [
-        "sandbox".to_owned(),
-        format!("--kubeconfig={}", plane.kubeconfig().display()),
-        "--attach=test".into(),
-        format!("--nodes={nodes}"),
-        "--operators=none".into(),
-    ];
-    Daemon::start(plane.folder(), "nodes", &binary("kubectl-kai"), &arguments)
-}
-
-async fn start_scheduler(plane: &ControlPlane, name: &str) -> Result<Daemon> {
-    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::SCHEDULER).await?;
-    let arguments =
-        daemon_arguments(&kubeconfig, &["--listen-address=127.0.0.1:0", "--plugin-server-port=0"]);
-    Daemon::start(plane.folder(), name, &binary("kai-scheduler"), &arguments)
-}
-
-async fn start_podgrouper(plane: &ControlPlane) -> Result<Daemon> {
-    let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::PODGROUPER).await?;
-    let addresses =
-        ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"];
-    let arguments = daemon_arguments(&kubeconfig, &addresses);
-    Daemon::start(plane.folder(), "kai-podgrouper", &binary("kai-podgrouper"), &arguments)
-}
-
-fn daemon_arguments(kubeconfig: &Path, flags: &[&str]) -> Vec<String> {
-    let kubeconfig: PathBuf = kubeconfig.into();
-    let first = format!("--kubeconfig={}", kubeconfig.display());
-    std::iter::once(first).chain(flags.iter().map(|flag| (*flag).to_owned())).collect()
 }

@@ -4,97 +4,24 @@
 //! The method is that of FGD (USENIX ATC'23): pods of a workload arrive one at a time in an order drawn from a seed,
 //! drawn again and again until they ask for 130 % of all GPUs; none leaves; one that finds no room is dropped.
 
-use std::{collections::BTreeMap, fs, path::Path};
+mod objects;
+pub mod tables;
 
-use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
 use kai_engine::{
-    Cluster, Config, Delta, GPU_MILLI, GpuRequest, Gpus, Group, GroupId, Holds, Label, Lane, Limit,
-    Node, NodeId, Owner, PerLane, Pod, PodId, Queue, QueueId, Requirement, Resources, Shape,
-    Symbol, Timestamp, plan,
+    Cluster, Config, Delta, GPU_MILLI, Group, GroupId, Limit, NodeId, PerLane, Pod, PodId, Queue,
+    QueueId, Symbol, Timestamp, plan,
 };
+
+use objects::{node, pod};
+use tables::{Machine, Task};
 
 /// Load at which the published table is compared, in percent of all GPUs.
 pub const LOADS_PERCENT: [usize; 2] = [100, 130];
 /// Arrivals stop at this load.
 const LOAD_MAX_PERCENT: i64 = 130;
-const MIB: i64 = 1 << 20;
-/// The label key that stands for the model of a node's GPUs.
-const MODEL: Symbol = Symbol::new(1);
-
-/// One machine of the trace.
-#[derive(Clone, Debug)]
-pub struct Machine {
-    name: String,
-    cpu_milli: i64,
-    memory_mib: i64,
-    gpus: u16,
-    model: String,
-}
-
-/// One pod of a workload.
-#[derive(Clone, Debug)]
-pub struct Task {
-    cpu_milli: i64,
-    memory_mib: i64,
-    gpus: u16,
-    gpu_milli: u32,
-    models: Vec<String>,
-}
-
-impl Task {
-    fn gpu_total_milli(&self) -> i64 {
-        i64::from(self.gpus) * i64::from(self.gpu_milli)
-    }
-}
-
-fn rows(path: &Path) -> Result<Vec<BTreeMap<String, String>>> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().context("an empty table")?.split(',').collect();
-    let row = |line: &str| {
-        header
-            .iter()
-            .map(|name| (*name).to_owned())
-            .zip(line.split(',').map(str::to_owned))
-            .collect()
-    };
-    Ok(lines.map(row).collect())
-}
-
-fn number<T: std::str::FromStr>(row: &BTreeMap<String, String>, column: &str) -> Result<T> {
-    let text = row.get(column).map_or("", String::as_str);
-    text.parse().ok().with_context(|| format!("{column} is {text:?}"))
-}
-
-/// Reads `openb_node_list_gpu_node.csv`.
-pub fn machines(path: &Path) -> Result<Vec<Machine>> {
-    let read = |row: BTreeMap<String, String>| {
-        Ok(Machine {
-            name: row["sn"].clone(),
-            cpu_milli: number(&row, "cpu_milli")?,
-            memory_mib: number(&row, "memory_mib")?,
-            gpus: number(&row, "gpu")?,
-            model: row["model"].clone(),
-        })
-    };
-    rows(path)?.into_iter().map(read).collect()
-}
-
-/// Reads an `openb_pod_list_*.csv`.
-pub fn tasks(path: &Path) -> Result<Vec<Task>> {
-    let read = |row: BTreeMap<String, String>| {
-        let models = row.get("gpu_spec").map_or("", String::as_str);
-        Ok(Task {
-            cpu_milli: number(&row, "cpu_milli")?,
-            memory_mib: number(&row, "memory_mib")?,
-            gpus: number(&row, "num_gpu")?,
-            gpu_milli: number(&row, "gpu_milli")?,
-            models: models.split('|').filter(|one| !one.is_empty()).map(str::to_owned).collect(),
-        })
-    };
-    rows(path)?.into_iter().map(read).collect()
-}
 
 /// Numbers from a seed (splitmix64).
 struct Seed(u64);
@@ -195,58 +122,4 @@ fn arrive(cluster: &mut Cluster, config: &Config, row: u32, pod: &Pod) -> bool {
     }
     cluster.apply(Delta::Bound(pod_id));
     true
-}
-
-fn node(machine: &Machine, model: Symbol) -> Node {
-    let gpus = Gpus { count: machine.gpus, ..Gpus::default() };
-    Node {
-        name: machine.name.as_bytes().into(),
-        allocatable: Resources::from_iter([
-            (Lane::CPU, machine.cpu_milli),
-            (Lane::MEMORY, machine.memory_mib * MIB),
-            (Lane::GPU, i64::from(machine.gpus) * GPU_MILLI),
-            // The trace knows no bound on pods.
-            (Lane::PODS, 10_000),
-        ]),
-        gpus,
-        labels: vec![Label { key: MODEL, value: model, number: None }],
-        ..Node::default()
-    }
-}
-
-fn pod(task: &Task, models: &[Symbol], row: u32) -> Pod {
-    let gpu = match (task.gpus, task.gpu_milli) {
-        (0, _) => GpuRequest::None,
-        (1, milli) if milli < 1000 => GpuRequest::Fraction { micro: milli * 1000, devices: 1 },
-        (count, _) => GpuRequest::Whole(count),
-    };
-    let affinity = Requirement { key: MODEL, holds: Holds::In(models.to_vec()) };
-    let request = [(Lane::CPU, task.cpu_milli), (Lane::MEMORY, task.memory_mib * MIB)];
-    let shape = Shape {
-        request: Resources::from_iter(request),
-        gpu,
-        node_affinity: if models.is_empty() { Vec::new() } else { vec![vec![affinity]] },
-        ..Shape::default()
-    };
-    Pod { owner: Owner::Group(GroupId::new(row)), shape, uid: row.into(), ..Pod::default() }
-}
-
-/// Published mean allocation ratio per workload and policy at [`LOADS_PERCENT`].
-pub type Published = BTreeMap<String, BTreeMap<String, [f64; 2]>>;
-
-/// Reads `analysis_allo_discrete.csv`: one row a run, one column a percent of load.
-pub fn published(path: &Path) -> Result<Published> {
-    let mut sums: BTreeMap<(String, String), (f64, [f64; 2])> = BTreeMap::new();
-    for row in rows(path)? {
-        let sum = sums.entry((row["workload"].clone(), row["sc_policy"].clone())).or_default();
-        sum.0 += 1.0;
-        for (at, load) in LOADS_PERCENT.iter().enumerate() {
-            sum.1[at] += number::<f64>(&row, &load.to_string())?;
-        }
-    }
-    let mut table = Published::new();
-    for ((workload, policy), (count, sum)) in sums {
-        table.entry(workload).or_default().insert(policy, sum.map(|total| total / count));
-    }
-    Ok(table)
 }

@@ -4,21 +4,15 @@
 //! Core benchmarks (B01-B14) are programs of `engine`; instructions are counted by callgrind, which repeats exactly.
 //! Live ones (B20, B22) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`.
 
+mod gate;
 mod measure;
 mod slope;
 
-use std::{collections::BTreeMap, fs};
-
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::repository::{self, print, say};
+use crate::repository::print;
 use measure::{Catalogue, Entry};
-
-/// Allowed instructions per `ID/size`; written by `--accept`.
-const LIMITS_FILE: &str = "xtask/bench-limits.json";
-/// How far instructions may grow before the gate closes: another compiler moves them by about as much.
-const INSTRUCTIONS_SLACK_PERCENT: u64 = 5;
 
 /// What to measure and how to show it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -82,9 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         show_growth(growth, arguments.json)?;
     }
     if arguments.accept {
-        return accept(&lines);
+        return gate::accept(&lines);
     }
-    if arguments.gate { gate(&lines, &growths) } else { Ok(()) }
+    if arguments.gate { gate::gate(&lines, &growths) } else { Ok(()) }
 }
 
 fn measure_entry(catalogue: &Catalogue, entry: &Entry, arguments: &Arguments) -> Result<Vec<Line>> {
@@ -136,53 +130,4 @@ fn growth(entry: &Entry, lines: &[Line]) -> Option<Growth> {
         slope_max: entry.slope_max,
         of: if counted { "instructions" } else { "wall time" },
     })
-}
-
-fn limits() -> Result<BTreeMap<String, u64>> {
-    let path = repository::root().join(LIMITS_FILE);
-    let text =
-        fs::read_to_string(&path).with_context(|| format!("failed to read {LIMITS_FILE}"))?;
-    serde_json::from_str(&text).with_context(|| format!("failed to read {LIMITS_FILE}"))
-}
-
-fn accept(lines: &[Line]) -> Result<()> {
-    let mut accepted = limits().unwrap_or_default();
-    for line in lines {
-        if let Some(instructions) = line.instructions {
-            accepted.insert(format!("{}/{}", line.id, line.size), instructions);
-        }
-    }
-    let text = serde_json::to_string_pretty(&accepted)? + "\n";
-    fs::write(repository::root().join(LIMITS_FILE), text)?;
-    say(&format!("wrote {LIMITS_FILE}"));
-    Ok(())
-}
-
-fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
-    let limits = limits()?;
-    let mut broken = Vec::new();
-    for line in lines {
-        let key = format!("{}/{}", line.id, line.size);
-        let Some(instructions) = line.instructions else { continue };
-        match limits.get(&key) {
-            Some(limit) if instructions <= limit + limit * INSTRUCTIONS_SLACK_PERCENT / 100 => {}
-            Some(limit) => {
-                broken.push(format!("{key}: {instructions} instructions, accepted {limit}"));
-            }
-            None => broken.push(format!("{key}: has no accepted count")),
-        }
-    }
-    for growth in growths {
-        if growth.slope_max.is_some_and(|max| growth.slope > max) {
-            broken.push(format!("{}: slope {:.3}", growth.id, growth.slope));
-        }
-    }
-    ensure!(!lines.is_empty(), "no benchmark ran");
-    if !broken.is_empty() {
-        bail!(
-            "benchmarks got slower; if it is meant, `cargo xtask bench --accept`:\n{}",
-            broken.join("\n")
-        );
-    }
-    Ok(())
 }

@@ -7,7 +7,10 @@ use std::{io::Write, path::PathBuf, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::Parser;
 use kai_engine::Config;
-use kai_tests::openb::{LOADS_PERCENT, machines, published, replay, tasks};
+use kai_tests::openb::{
+    LOADS_PERCENT, replay,
+    tables::{machines, published, tasks},
+};
 
 /// The policy that ours must not fall below.
 const BEST_FIT: &str = "BestFit";

@@ -1,0 +1,64 @@
+//! The gate: instruction counts that were accepted, and slopes that were promised.
+
+use std::{collections::BTreeMap, fs};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::{Growth, Line};
+use crate::repository::{self, say};
+
+/// Allowed instructions per `ID/size`; written by `--accept`.
+const LIMITS_FILE: &str = "xtask/bench-limits.json";
+/// How far instructions may grow before the gate closes: another compiler moves them by about as much.
+const INSTRUCTIONS_SLACK_PERCENT: u64 = 5;
+
+fn limits() -> Result<BTreeMap<String, u64>> {
+    let path = repository::root().join(LIMITS_FILE);
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("failed to read {LIMITS_FILE}"))?;
+    serde_json::from_str(&text).with_context(|| format!("failed to read {LIMITS_FILE}"))
+}
+
+/// Accepts these counts for the ids that they name.
+pub(super) fn accept(lines: &[Line]) -> Result<()> {
+    let mut accepted = limits().unwrap_or_default();
+    for line in lines {
+        if let Some(instructions) = line.instructions {
+            accepted.insert(format!("{}/{}", line.id, line.size), instructions);
+        }
+    }
+    let text = serde_json::to_string_pretty(&accepted)? + "\n";
+    fs::write(repository::root().join(LIMITS_FILE), text)?;
+    say(&format!("wrote {LIMITS_FILE}"));
+    Ok(())
+}
+
+/// Fails when something got slower than accepted.
+pub(super) fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
+    let limits = limits()?;
+    let mut broken = Vec::new();
+    for line in lines {
+        let key = format!("{}/{}", line.id, line.size);
+        let Some(instructions) = line.instructions else { continue };
+        match limits.get(&key) {
+            Some(limit) if instructions <= limit + limit * INSTRUCTIONS_SLACK_PERCENT / 100 => {}
+            Some(limit) => {
+                broken.push(format!("{key}: {instructions} instructions, accepted {limit}"));
+            }
+            None => broken.push(format!("{key}: has no accepted count")),
+        }
+    }
+    for growth in growths {
+        if growth.slope_max.is_some_and(|max| growth.slope > max) {
+            broken.push(format!("{}: slope {:.3}", growth.id, growth.slope));
+        }
+    }
+    ensure!(!lines.is_empty(), "no benchmark ran");
+    if !broken.is_empty() {
+        bail!(
+            "benchmarks got slower; if it is meant, `cargo xtask bench --accept`:\n{}",
+            broken.join("\n")
+        );
+    }
+    Ok(())
+}
