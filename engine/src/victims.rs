@@ -58,14 +58,19 @@ impl Victims {
         queue: impl Fn(QueueId) -> bool,
         group: impl Fn(GroupId) -> bool,
     ) -> Self {
+        // What has begun to end can't be made whole again: nobody brings its finished pods back.
+        let completes = |group: GroupId| cluster.groups[group].tree.count().succeeded > 0;
         let mut leaves = BTreeMap::new();
         let mut below: BTreeMap<Option<QueueId>, Vec<QueueId>> = BTreeMap::new();
         for (id, running) in cluster.agenda.running() {
             if !queue(id) {
                 continue;
             }
-            let groups: Vec<GroupKey> =
-                running.iter().filter(|key| group(key.group)).copied().collect();
+            let groups: Vec<GroupKey> = running
+                .iter()
+                .filter(|key| group(key.group) && !completes(key.group))
+                .copied()
+                .collect();
             if groups.is_empty() {
                 continue;
             }
