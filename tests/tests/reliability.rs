@@ -21,22 +21,27 @@ const JOBS: usize = 100;
 
 async fn start(suite: &str) -> Result<Option<Cluster>> {
     let Some(assets) = assets(suite) else { return Ok(None) };
-    let setup = Setup { nodes: "4xH100:8", operators: None, api_server_flags: &[] };
+    let setup = Setup { nodes: "100xH100:8", operators: None, api_server_flags: &[] };
     let cluster = Cluster::start(&assets, setup).await?;
-    cluster.kai_ok(&["queues", "create", "team-a", "--gpu-quota", "32", "--yes"])?;
+    cluster.kai_ok(&["queues", "create", "team-a", "--gpu-quota", "800", "--yes"])?;
     Ok(Some(cluster))
+}
+
+/// How many pods the `index`-th Job has.
+fn pods_of(index: usize) -> usize {
+    1 + index % 4
 }
 
 /// The `index`-th Job: all of its pods start together or not at all.
 fn job(index: usize) -> Result<Job> {
-    let (pods, gpus) = (1 + index % 4, 1 + (index / 4) % 4);
+    let (pods, gpus) = (pods_of(index), 1 + (index / 4) % 4);
     let half = index.is_multiple_of(5);
     let gpu = if half { String::new() } else { format!("limits: {{nvidia.com/gpu: \"{gpus}\"}}") };
     let fraction = if half { ", gpu-fraction: \"0.5\"" } else { "" };
     let yaml = format!(
         "apiVersion: batch/v1\nkind: Job\n\
          metadata: {{name: job-{index}, labels: {{kai.scheduler/queue: team-a}}, annotations: {{kai.scheduler/batch-min-member: \"{pods}\"}}}}\n\
-         spec:\n  parallelism: {pods}\n  completions: {pods}\n  template:\n    metadata: {{annotations: {{sandbox.kai.scheduler/run-seconds: \"1\"{fraction}}}}}\n\
+         spec:\n  parallelism: {pods}\n  completions: {pods}\n  template:\n    metadata: {{annotations: {{sandbox.kai.scheduler/run-seconds: \"3600\"{fraction}}}}}\n\
          \x20   spec:\n      schedulerName: kai-scheduler\n      restartPolicy: Never\n      containers:\n\
          \x20     - {{name: main, image: busybox, resources: {{{gpu}}}}}\n"
     );
@@ -51,17 +56,17 @@ async fn create_jobs(cluster: &Cluster, range: std::ops::Range<usize>) -> Result
     Ok(())
 }
 
-/// Waits until all pods ran to their end, which frees room for those that wait.
-async fn wait_until_done(cluster: &Cluster, jobs: usize) -> Result<()> {
-    let api: Api<Job> = Api::default_namespaced(cluster.client().await?);
+/// Waits until every pod of the first `jobs` Jobs is bound: there is room for all of them.
+async fn wait_until_bound(cluster: &Cluster, jobs: usize) -> Result<()> {
+    let api: Api<Pod> = Api::default_namespaced(cluster.client().await?);
+    let wanted: usize = (0..jobs).map(pods_of).sum();
     cluster
-        .wait_until("all jobs to finish", async || {
+        .wait_until("all pods to be bound", async || {
             let list = api.list(&ListParams::default()).await?;
-            let done = list.items.iter().filter(|job| {
-                job.status.as_ref().is_some_and(|status| status.completion_time.is_some())
-            });
-            let count = done.count();
-            Ok(if count == jobs { Ok(()) } else { Err(format!("{count} of {jobs} finished")) })
+            let on_node =
+                |pod: &&Pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+            let bound = list.items.iter().filter(on_node).count();
+            Ok(if bound == wanted { Ok(()) } else { Err(format!("{bound} of {wanted} bound")) })
         })
         .await
 }
@@ -94,7 +99,7 @@ async fn killed_daemons_converge_and_no_promise_breaks() -> Result<()> {
         cluster.restart_podgrouper().await?;
         cluster.restart_scheduler().await?;
     }
-    wait_until_done(&cluster, JOBS).await?;
+    wait_until_bound(&cluster, JOBS).await?;
     finish(&cluster, observer).await
 }
 
@@ -104,7 +109,7 @@ async fn two_schedulers_of_one_name_never_bind_twice() -> Result<()> {
     let observer = Observer::start(cluster.client().await?).await?;
     let second = cluster.second_scheduler().await?;
     create_jobs(&cluster, 0..JOBS).await?;
-    wait_until_done(&cluster, JOBS).await?;
+    wait_until_bound(&cluster, JOBS).await?;
     drop(second);
     finish(&cluster, observer).await
 }
