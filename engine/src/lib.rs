@@ -10,7 +10,7 @@
 //! State lives across cycles, so a cycle costs what changed.
 //!
 //! Read in this order: [`ids`], [`idset`], [`resources`]; the facts [`node`], [`pod`], [`group`], [`queue`] and
-//! how they come in, [`delta`]; what comes out, [`plan`]; then how.
+//! how they come in, [`delta`]; what comes out, [`mod@plan`]; then how.
 
 pub mod ids;
 pub mod idset;

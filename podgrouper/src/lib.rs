@@ -1,6 +1,6 @@
 //! The podgrouper: pods and their owners to `PodGroups`, and the status of `PodGroups` and Queues.
 //!
-//! [`group`] decides, without I/O; everything else feeds it and carries out what it wants.
+//! [`mod@group`] decides, without I/O; everything else feeds it and carries out what it wants.
 
 mod args;
 mod cache;

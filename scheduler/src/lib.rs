@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `watch` reads bytes, one watch per kind; [`ingest`] turns each object into a delta of the engine
-//! at once and drops it: the engine is the cache. [`run`] owns the cluster's state, decides, and
+//! at once and drops it: the engine is the cache. [`mod@run`] owns the cluster's state, decides, and
 //! hands the plan to [`actuate`], whose outcomes come back into the same loop. [`names`] is the only
 //! place that knows both names and the engine's numbers. Nothing is written without the Lease
 //! ([`lease`]) and a UID or version as guard.

@@ -27,7 +27,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     cargo_with(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     cargo_with(&["test", "--workspace", "--locked"])?;
-    let mut documentation = command(&cargo(), &["doc", "--workspace", "--no-deps", "--locked"]);
+    let mut documentation = command(
+        &cargo(),
+        &["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"],
+    );
     execute(documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
     if arguments.without_bench {
         say("the benchmark gate is left out: --without-bench");
