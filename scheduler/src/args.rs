@@ -95,7 +95,7 @@ pub struct Args {
     /// A pod that terminates for longer gives nothing back.
     #[arg(long, default_value = "2m", value_parser = positive_duration)]
     pub stuck_in_releasing_threshold: Duration,
-    /// The peer's configuration file, read where it is given.
+    /// The peer's configuration file: accepted, not read yet; a warning says so.
     #[arg(long, default_value = "")]
     pub scheduler_conf: String,
     /// Log level: 0-2 warnings, 3 information, 4-5 debug, 6 and up trace.
@@ -170,6 +170,16 @@ impl Accepted {
 }
 
 impl Args {
+    /// The names of flags that ask for what is not built yet.
+    pub fn not_built(&self) -> Vec<&'static str> {
+        let all = [
+            ("scheduler-conf", !self.scheduler_conf.is_empty()),
+            ("detailed-fit-errors", self.detailed_fit_errors),
+            ("schedule-csi-storage", self.schedule_csi_storage),
+        ];
+        all.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
+    }
+
     /// Reads a command line in Go's or in our spelling.
     ///
     /// # Errors
@@ -281,6 +291,13 @@ mod tests {
     fn unused_flags_are_accepted_and_named() {
         let args = parse(&["-qps=50", "--burst", "300", "-enable-profiler"]).expect("valid");
         assert_eq!(args.accepted.given(), ["qps", "burst", "enable-profiler"]);
+    }
+
+    #[test]
+    fn what_is_not_built_is_named() {
+        assert_eq!(parse(&[]).expect("valid").not_built(), [""; 0]);
+        let args = parse(&["--scheduler-conf=f", "-schedule-csi-storage"]).expect("valid");
+        assert_eq!(args.not_built(), ["scheduler-conf", "schedule-csi-storage"]);
     }
 
     #[test]

@@ -95,6 +95,10 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     if !unused.is_empty() {
         tracing::info!(flags = unused.join(", "), "accepted flags that have no effect here");
     }
+    let missing = args.not_built();
+    if !missing.is_empty() {
+        tracing::warn!(flags = missing.join(", "), "these flags are not supported yet: ignored");
+    }
     let config = config::engine(&args)?;
     let health = Health::default();
     let metrics = Metrics::new(&args.metrics_namespace);
