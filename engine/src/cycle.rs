@@ -10,7 +10,7 @@ use evict::Kind;
 use crate::{
     cluster::{Cluster, State},
     ids::PodId,
-    plan::{Change, Plan, Steps, Verdict},
+    plan::{Action, Change, Plan, Steps, Verdict},
     pod::Place,
 };
 use std::collections::BTreeMap;
@@ -166,6 +166,16 @@ pub(crate) struct Cycle<'c> {
 /// Nothing where nothing was told, time changes nothing and `config` is the same; else in what changed, and in the
 /// number of queues and of classes of waiting groups.
 pub fn plan(cluster: &mut Cluster, config: &Config, now: Timestamp) -> Plan {
+    plan_stepwise(cluster, config, now, &mut |_, _| {})
+}
+
+/// As [`plan`], and tells `watch` after each action what it took, so that the caller, who has a clock, may time it.
+pub fn plan_stepwise(
+    cluster: &mut Cluster,
+    config: &Config,
+    now: Timestamp,
+    watch: &mut dyn FnMut(Action, Steps),
+) -> Plan {
     cluster.steps = Steps::default();
     let due = cluster.agenda.wake.is_some_and(|wake| wake <= now);
     if cluster.agenda.config.as_ref() != Some(config) {
@@ -187,25 +197,39 @@ pub fn plan(cluster: &mut Cluster, config: &Config, now: Timestamp) -> Plan {
         stands: Vec::new(),
     };
     cycle.prepare();
-    if config.actions.allocate {
-        cycle.allocate();
-    }
-    if config.actions.consolidate {
-        cycle.evict(Kind::Consolidate);
-    }
-    if config.actions.reclaim {
-        cycle.evict(Kind::Reclaim);
-    }
-    if config.actions.preempt {
-        cycle.evict(Kind::Preempt);
-    }
-    if config.actions.stale {
-        cycle.stale();
+    for action in Action::ALL {
+        if config.actions.runs(action) {
+            let before = cycle.cluster.steps;
+            cycle.act(action);
+            watch(action, cycle.cluster.steps.since(&before));
+        }
     }
     cycle.finish()
 }
 
+impl Actions {
+    fn runs(self, action: Action) -> bool {
+        match action {
+            Action::Allocate => self.allocate,
+            Action::Consolidate => self.consolidate,
+            Action::Reclaim => self.reclaim,
+            Action::Preempt => self.preempt,
+            Action::Stale => self.stale,
+        }
+    }
+}
+
 impl Cycle<'_> {
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Allocate => self.allocate(),
+            Action::Consolidate => self.evict(Kind::Consolidate),
+            Action::Reclaim => self.evict(Kind::Reclaim),
+            Action::Preempt => self.evict(Kind::Preempt),
+            Action::Stale => self.stale(),
+        }
+    }
+
     /// Brings everything derived per cycle in line: the index, promises, fair shares, who waits.
     fn prepare(&mut self) {
         self.cluster.refresh_index(self.config);

@@ -53,13 +53,14 @@ pub mod plan;
 pub use cluster::Cluster;
 pub use cycle::{
     Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, plan,
+    plan_stepwise,
 };
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
 pub use ids::{DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId};
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use plan::{
-    Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom, Plan,
+    Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom, Plan,
     QueueState, Steps, Unready, Verdict, Why,
 };
 pub use pod::{

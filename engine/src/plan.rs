@@ -345,11 +345,34 @@ pub enum DomainProblem {
     },
 }
 
+/// One of the five actions of a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Action {
+    /// Places waiting groups in free room.
+    Allocate,
+    /// Moves pods so that a group fits.
+    Consolidate,
+    /// Takes back from queues above their share.
+    Reclaim,
+    /// Takes from lower priority in the same queue.
+    Preempt,
+    /// Evicts gangs that fell below their minimum.
+    Stale,
+}
+
+impl Action {
+    /// All of them, in the order in which a cycle runs them.
+    pub const ALL: [Self; 5] =
+        [Self::Allocate, Self::Consolidate, Self::Reclaim, Self::Preempt, Self::Stale];
+}
+
 /// What a cycle took, in counted steps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Steps {
     /// Groups that were tried.
     pub groups: u64,
+    /// Groups that were let in.
+    pub solved: u64,
     /// Nodes that were looked at.
     pub nodes: u64,
     /// Sets of victims that were tried.
@@ -362,5 +385,16 @@ impl Steps {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.groups + self.nodes + self.scenarios
+    }
+
+    /// What came after `before`.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            groups: self.groups - before.groups,
+            solved: self.solved - before.solved,
+            nodes: self.nodes - before.nodes,
+            scenarios: self.scenarios - before.scenarios,
+            spent: self.spent,
+        }
     }
 }

@@ -43,7 +43,6 @@ pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
     let mut tasks = JoinSet::new();
     let scheduler = kai_scheduler::Args {
         listen_address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        plugin_server_port: 0,
         ..kai_scheduler::Args::default()
     };
     let client = account(server, component::SCHEDULER);

@@ -172,10 +172,14 @@ impl Actuator {
 
 /// What every write needs.
 #[derive(Clone)]
-struct Write {
-    client: Client,
-    guard: Guard,
-    metrics: Metrics,
+#[expect(missing_debug_implementations, reason = "the client has none")]
+pub struct Write {
+    /// To the API server.
+    pub client: Client,
+    /// The Lease.
+    pub guard: Guard,
+    /// Where writes are counted.
+    pub metrics: Metrics,
 }
 
 impl Write {

@@ -35,9 +35,6 @@ pub struct Args {
     /// Address of /metrics, /healthz and /readyz; port 0 picks a free one.
     #[arg(long, default_value = ":8080", value_parser = listen_address)]
     pub listen_address: SocketAddr,
-    /// Port on 127.0.0.1 of the plug-in endpoints.
-    #[arg(long, default_value_t = 8081)]
-    pub plugin_server_port: u16,
     /// Prefix of every metric's name.
     #[arg(long, default_value = "kai")]
     pub metrics_namespace: String,
@@ -95,7 +92,7 @@ pub struct Args {
     /// A pod that terminates for longer gives nothing back.
     #[arg(long, default_value = "2m", value_parser = positive_duration)]
     pub stuck_in_releasing_threshold: Duration,
-    /// The peer's configuration file: accepted, not read yet; a warning says so.
+    /// The peer's configuration file; with it the `SchedulingShard` is not asked.
     #[arg(long, default_value = "")]
     pub scheduler_conf: String,
     /// Log level: 0-2 warnings, 3 information, 4-5 debug, 6 and up trace.
@@ -133,6 +130,9 @@ pub struct Accepted {
     /// Profiler.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub enable_profiler: Option<String>,
+    /// Port of the peer's plug-in endpoints.
+    #[arg(long)]
+    pub plugin_server_port: Option<String>,
     /// Profiler port.
     #[arg(long)]
     pub profiler_port: Option<String>,
@@ -159,6 +159,7 @@ impl Accepted {
             ("num-of-status-recording-workers", &self.num_of_status_recording_workers),
             ("use-scheduling-signatures", &self.use_scheduling_signatures),
             ("enable-profiler", &self.enable_profiler),
+            ("plugin-server-port", &self.plugin_server_port),
             ("profiler-port", &self.profiler_port),
             ("pyroscope-address", &self.pyroscope_address),
             ("pyroscope-mutex-profiler-rate", &self.pyroscope_mutex_profiler_rate),
@@ -173,7 +174,6 @@ impl Args {
     /// The names of flags that ask for what is not built yet.
     pub fn not_built(&self) -> Vec<&'static str> {
         let all = [
-            ("scheduler-conf", !self.scheduler_conf.is_empty()),
             ("detailed-fit-errors", self.detailed_fit_errors),
             ("schedule-csi-storage", self.schedule_csi_storage),
         ];
@@ -296,8 +296,8 @@ mod tests {
     #[test]
     fn what_is_not_built_is_named() {
         assert_eq!(parse(&[]).expect("valid").not_built(), [""; 0]);
-        let args = parse(&["--scheduler-conf=f", "-schedule-csi-storage"]).expect("valid");
-        assert_eq!(args.not_built(), ["scheduler-conf", "schedule-csi-storage"]);
+        let args = parse(&["--detailed-fit-errors", "-schedule-csi-storage"]).expect("valid");
+        assert_eq!(args.not_built(), ["detailed-fit-errors", "schedule-csi-storage"]);
     }
 
     #[test]

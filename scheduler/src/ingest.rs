@@ -8,8 +8,12 @@
 //!
 //! A full list replaces what was known: what is not in it is told to be gone.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
+use kai_api::shard::SchedulingShardSpec;
 use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timestamp};
 
 use crate::names::{Names, Number, Presence};
@@ -21,6 +25,7 @@ mod priority;
 mod queue;
 mod request;
 mod shape;
+mod shard;
 mod topology;
 
 /// A kind of object that is watched.
@@ -31,14 +36,22 @@ pub enum Kind {
     Queue,
     PriorityClass,
     Topology,
+    Shard,
     PodGroup,
     Pod,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Node, Self::Queue, Self::PriorityClass, Self::Topology, Self::PodGroup, Self::Pod];
+    pub const ALL: [Self; 7] = [
+        Self::Node,
+        Self::Queue,
+        Self::PriorityClass,
+        Self::Topology,
+        Self::Shard,
+        Self::PodGroup,
+        Self::Pod,
+    ];
 
     /// The kind as the API spells it.
     pub fn name(self) -> &'static str {
@@ -47,6 +60,7 @@ impl Kind {
             Self::Queue => "Queue",
             Self::PriorityClass => "PriorityClass",
             Self::Topology => "Topology",
+            Self::Shard => "SchedulingShard",
             Self::PodGroup => "PodGroup",
             Self::Pod => "Pod",
         }
@@ -136,6 +150,10 @@ pub struct Ingest {
     generations: [u32; Kind::ALL.len()],
     /// Kinds whose objects have to be read again.
     pub resync: Vec<Kind>,
+    /// The settings of our node pool by the name of the shard.
+    pub shards: BTreeMap<String, SchedulingShardSpec>,
+    /// They changed since they were looked at.
+    pub shards_changed: bool,
     releasing: Vec<pod::Releasing>,
     /// Keys of pod labels that some pod affinity asks about.
     asked: BTreeSet<u32>,
@@ -151,6 +169,8 @@ impl Ingest {
             touched: Vec::new(),
             rules,
             generations: [0; Kind::ALL.len()],
+            shards: BTreeMap::new(),
+            shards_changed: false,
             releasing: Vec::new(),
             asked: BTreeSet::new(),
             resync: Vec::new(),
@@ -173,6 +193,10 @@ impl Ingest {
         self.generations[kind.index()] += 1;
         if kind == Kind::PriorityClass {
             self.names.priorities.listed.clear();
+        }
+        if kind == Kind::Shard {
+            self.shards.clear();
+            self.shards_changed = true;
         }
     }
 
@@ -212,6 +236,7 @@ impl Ingest {
                 }
             }
             Kind::PriorityClass => priority::end(self),
+            Kind::Shard => {}
         }
     }
 
@@ -225,6 +250,7 @@ impl Ingest {
             Kind::Queue => queue::applied(self, &serde_json::from_slice(bytes)?),
             Kind::PriorityClass => priority::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Topology => topology::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::Shard => shard::applied(self, serde_json::from_slice(bytes)?),
             Kind::PodGroup => group::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
         };
@@ -268,6 +294,7 @@ impl Ingest {
                 }
             }
             Kind::PriorityClass => priority::gone(self, &metadata.name),
+            Kind::Shard => shard::gone(self, &metadata.name),
         }
         Ok(metadata.resource_version.to_string())
     }

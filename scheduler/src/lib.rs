@@ -20,12 +20,14 @@ pub mod dispatch;
 pub mod health;
 pub mod ingest;
 pub mod lease;
+pub mod leftover;
 pub mod message;
 pub mod metrics;
 pub mod names;
 pub mod report;
 pub mod run;
 pub mod serve;
+pub mod settings;
 pub mod watch;
 pub mod wire;
 

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use kai_engine::{Action, Steps};
 use prometheus::{
     Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry,
     TextEncoder, exponential_buckets,
 };
 
-/// The labels by which a queue is told.
-const QUEUE_LABELS: [&str; 3] = ["queue_name", "queue_metadata_name", "queue_display_name"];
+mod queues;
+
+pub use queues::QueueGauges;
 
 /// All metrics of one scheduler; cheap to clone.
 #[derive(Clone, Debug)]
@@ -24,12 +26,8 @@ pub struct Metrics {
     pub bind: Histogram,
     /// From a pod's creation to the decision.
     pub task: Histogram,
-    /// Groups of which a pod was placed.
-    pub scheduled: IntCounterVec,
-    /// Groups that were tried.
-    pub acted_on: IntCounterVec,
-    /// Groups that had others evicted.
-    pub preemptions: IntCounter,
+    /// What each action did.
+    actions: ActionMetrics,
     /// Pods evicted.
     pub evicted: IntCounterVec,
     /// Fair shares and usage of queues: cores, gigabytes, devices.
@@ -52,14 +50,6 @@ impl Metrics {
     pub fn new(namespace: &str) -> Self {
         let registry = Registry::new();
         let make = Maker { registry: &registry, namespace };
-        let queue_names = [
-            "queue_fair_share_cpu_cores",
-            "queue_fair_share_memory_gb",
-            "queue_fair_share_gpu",
-            "queue_cpu_usage",
-            "queue_memory_usage",
-            "queue_gpu_usage",
-        ];
         Self {
             cycle: make.gauge("e2e_scheduling_latency_milliseconds", "Length of the last cycle"),
             open: make.gauge("open_session_latency_milliseconds", "Length of taking changes in"),
@@ -69,24 +59,13 @@ impl Metrics {
                 "task_scheduling_latency_milliseconds",
                 "From a pod's creation to its placement",
             ),
-            scheduled: make.counters(
-                "podgroups_scheduled_by_action",
-                "Pod groups placed",
-                &["action"],
-            ),
-            acted_on: make.counters(
-                "podgroups_acted_on_by_action",
-                "Pod groups tried",
-                &["action"],
-            ),
-            preemptions: make
-                .counter("total_preemption_attempts", "Groups that had others evicted"),
+            actions: ActionMetrics::new(&make),
             evicted: make.counters(
                 "pod_group_evicted_pods_total",
                 "Pods evicted",
                 &["podgroup", "namespace", "uid", "nodepool", "action"],
             ),
-            queues: queue_names.map(|name| make.gauges(name, "Of a queue", &QUEUE_LABELS)),
+            queues: queues::NAMES.map(|name| make.gauges(name, "Of a queue", &queues::LABELS)),
             findings: make.counter("engine_check_findings_total", "Findings of the self-check"),
             undecodable: make.counters(
                 "undecodable_objects_total",
@@ -99,6 +78,11 @@ impl Metrics {
         }
     }
 
+    /// Counts what an action did in a cycle, and how long it took.
+    pub fn acted(&self, action: Action, steps: &Steps, duration: Duration) {
+        self.actions.acted(action, steps, duration);
+    }
+
     /// All of them in Prometheus' text format.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
@@ -106,6 +90,81 @@ impl Metrics {
             tracing::warn!(%error, "failed to encode the metrics");
         }
         text
+    }
+}
+
+/// What each action did.
+///
+/// A search here is one of counted steps, so the peer's budgets in seconds and its generators have no series; see
+/// DESIGN.md.
+#[derive(Clone, Debug)]
+struct ActionMetrics {
+    latency: GaugeVec,
+    acted_on: IntCounterVec,
+    scheduled: IntCounterVec,
+    simulated: IntCounterVec,
+    searches: IntCounterVec,
+    spent: IntCounterVec,
+    preemptions: IntCounter,
+}
+
+impl ActionMetrics {
+    fn new(make: &Maker<'_>) -> Self {
+        let counters = |name, help| make.counters(name, help, &["action"]);
+        Self {
+            latency: make.gauges(
+                "action_scheduling_latency_milliseconds",
+                "Length of the action in the last cycle",
+                &["action"],
+            ),
+            acted_on: counters("podgroups_acted_on_by_action", "Pod groups tried"),
+            scheduled: counters("podgroups_scheduled_by_action", "Pod groups let in"),
+            simulated: counters("scenarios_simulation_by_action", "Sets of victims tried"),
+            searches: make.counters(
+                "scenario_search_jobs_total",
+                "Searches for victims by how they ended",
+                &["action", "result", "reduced_budget"],
+            ),
+            spent: counters(
+                "scenario_search_action_budget_exhausted_total",
+                "Cycles whose steps ran out in the action",
+            ),
+            preemptions: make
+                .counter("total_preemption_attempts", "Groups that preempted others"),
+        }
+    }
+
+    fn acted(&self, action: Action, steps: &Steps, duration: Duration) {
+        let labels = [action_name(action)];
+        self.latency.with_label_values(&labels).set(milliseconds(duration));
+        self.acted_on.with_label_values(&labels).inc_by(steps.groups);
+        self.scheduled.with_label_values(&labels).inc_by(steps.solved);
+        if matches!(action, Action::Allocate | Action::Stale) {
+            return;
+        }
+        self.simulated.with_label_values(&labels).inc_by(steps.scenarios);
+        let spent = u64::from(steps.spent);
+        self.spent.with_label_values(&labels).inc_by(spent);
+        let failed = steps.groups.saturating_sub(steps.solved + spent);
+        let results =
+            [("solved", steps.solved), ("generators_exhausted", failed), ("deadline_exhausted", spent)];
+        for (result, count) in results {
+            self.searches.with_label_values(&[labels[0], result, "false"]).inc_by(count);
+        }
+        if action == Action::Preempt {
+            self.preemptions.inc_by(steps.solved);
+        }
+    }
+}
+
+/// An action as metrics and annotations name it.
+pub fn action_name(action: Action) -> &'static str {
+    match action {
+        Action::Allocate => "allocate",
+        Action::Consolidate => "consolidation",
+        Action::Reclaim => "reclaim",
+        Action::Preempt => "preempt",
+        Action::Stale => "stalegangeviction",
     }
 }
 

@@ -173,6 +173,8 @@ pub struct PodRow {
     pub namespace: Box<str>,
     /// Its name.
     pub name: Box<str>,
+    /// When it was made, in milliseconds.
+    pub created: i64,
     /// Its group by number.
     pub group: Option<u32>,
     /// Its node by number.

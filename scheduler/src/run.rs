@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kai_engine::{Cluster, Config, Delta, GroupId, Plan, PodId, Timestamp, cycle::plan};
+use kai_engine::{Change, Cluster, Config, Delta, GroupId, Plan, PodId, Timestamp, plan_stepwise};
 use tokio::{
     sync::{Notify, mpsc},
     time::{Instant, sleep_until, timeout},
@@ -14,11 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     actuate::{Outcome, PodCondition, Task},
+    config::Source,
     dispatch::{Dispatch, pod_target},
     health::Health,
     ingest::{Ingest, Kind},
     lease::Guard,
-    metrics::{Metrics, milliseconds},
+    metrics::{Metrics, QueueGauges, milliseconds},
     names::{Names, Number},
     report::Report,
     watch::{Event, backoff},
@@ -82,6 +83,8 @@ pub struct Run {
     pub ingest: Ingest,
     /// The engine's state.
     pub cluster: Cluster,
+    /// Where the configuration comes from.
+    pub source: Source,
     /// What the operator chose.
     pub config: Config,
     /// Changes to tasks.
@@ -90,6 +93,8 @@ pub struct Run {
     pub health: Health,
     /// What to count.
     pub metrics: Metrics,
+    /// Shares and use of queues.
+    pub gauges: QueueGauges,
     /// The longest pause between two cycles.
     pub period: Duration,
     /// Ends, retries and conditions that were put off.
@@ -170,6 +175,7 @@ impl Run {
     fn wake(&self) -> Instant {
         let now = now();
         let times = [
+            self.cluster.wake().map(|at| at.0),
             self.report.next(),
             self.ingest.next_wake().map(|at| at.0),
             self.held.iter().map(|(at, _)| at.0).min(),
@@ -236,10 +242,14 @@ impl Run {
         for delta in self.ingest.deltas.drain(..) {
             self.cluster.apply(delta);
         }
+        if std::mem::take(&mut self.ingest.shards_changed) {
+            self.config = self.source.config(self.ingest.shards.iter());
+        }
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
-        let plan = plan(&mut self.cluster, &self.config, now);
+        let plan = self.plan(now);
         let decided = Instant::now();
+        self.gauges.tell(&self.cluster, &self.ingest.names);
         let tasks = self.hand_over(&plan, now);
         if !tasks.is_empty() {
             // Without a receiver the process is ending.
@@ -260,6 +270,25 @@ impl Run {
         self.cycles += 1;
         self.health.cycle();
         Ok(())
+    }
+
+    /// Decides, and times each action.
+    fn plan(&mut self, now: Timestamp) -> Plan {
+        let mut started = Instant::now();
+        let metrics = &self.metrics;
+        let plan = plan_stepwise(&mut self.cluster, &self.config, now, &mut |action, steps| {
+            let ended = Instant::now();
+            metrics.acted(action, &steps, ended - started);
+            started = ended;
+        });
+        for change in &plan.changes {
+            if let Change::Place { pod, .. } = change {
+                let created = self.ingest.names.pods[pod.number()].created;
+                let waited = u64::try_from(now.0.saturating_sub(created)).unwrap_or(0);
+                metrics.task.observe(milliseconds(Duration::from_millis(waited)));
+            }
+        }
+        plan
     }
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {

@@ -14,14 +14,15 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    actuate::Actuator,
+    actuate::{Actuator, Write},
     args::Args,
     config,
     dispatch::Dispatch,
     health::Health,
     ingest::{Ingest, Kind, Rules},
     lease::{Guard, Lease, Manner},
-    metrics::Metrics,
+    leftover,
+    metrics::{Metrics, QueueGauges},
     report::Report,
     run::{self, Channels, End, Run},
     serve,
@@ -99,7 +100,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     if !missing.is_empty() {
         tracing::warn!(flags = missing.join(", "), "these flags are not supported yet: ignored");
     }
-    let config = config::engine(&args)?;
+    let source = config::Source::new(&args)?;
     let health = Health::default();
     let metrics = Metrics::new(&args.metrics_namespace);
     let listener = serve::bind(args.listen_address).await?;
@@ -107,7 +108,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
         tokio::spawn(serve::serve(listener, health.clone(), metrics.clone(), stop.clone()));
     let name = lease_name(&args);
     let lease = Lease::new(client.clone(), &args.namespace, &name, args.leader_elect);
-    let shared = Shared { args, client, config, health, metrics };
+    let shared = Shared { args, client, source, health, metrics };
     let result = shared.lead_by_turns(&lease, &stop).await;
     served.abort();
     match result {
@@ -129,7 +130,7 @@ fn lease_name(args: &Args) -> String {
 struct Shared {
     args: Args,
     client: Client,
-    config: kai_engine::Config,
+    source: config::Source,
     health: Health,
     metrics: Metrics,
 }
@@ -165,6 +166,7 @@ impl Shared {
     /// One turn: all parts start, and all have ended when it returns.
     async fn lead(&self, guard: &Guard, stop: &CancellationToken) -> Result<End, Error> {
         let turn = stop.child_token();
+        self.settle_leftovers(guard, stop).await;
         let (events_in, events) = mpsc::channel(BATCHES_MAX);
         let (outcomes_in, outcomes) = mpsc::unbounded_channel();
         let (tasks, tasks_out) = mpsc::unbounded_channel();
@@ -200,6 +202,34 @@ impl Shared {
         result
     }
 
+    /// Before anything is listed, so that what is finished is seen as such. It is tried until it works: a pod with a
+    /// place that is not known here could be given a second one.
+    async fn settle_leftovers(&self, guard: &Guard, stop: &CancellationToken) {
+        let write = Write {
+            client: self.client.clone(),
+            guard: guard.clone(),
+            metrics: self.metrics.clone(),
+        };
+        let selector = pool_selector(&self.args);
+        let mut failures = 0;
+        loop {
+            let result = tokio::select! {
+                () = stop.cancelled() => return,
+                () = guard.lost() => return,
+                result = leftover::settle(&write, &selector) => result,
+            };
+            let Err(failure) = result else { return };
+            if failures == 0 {
+                tracing::warn!(%failure, "failed to list BindRequests");
+            }
+            failures += 1;
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(watch::backoff(failures)) => {}
+            }
+        }
+    }
+
     fn state(&self) -> Run {
         let args = &self.args;
         let rules = Rules::new(args);
@@ -217,9 +247,11 @@ impl Shared {
         Run {
             ingest: Ingest::new(rules),
             cluster: Cluster::default(),
-            config: self.config.clone(),
+            source: self.source.clone(),
+            config: self.source.config(std::iter::empty()),
             dispatch,
             health: self.health.clone(),
+            gauges: QueueGauges::new(self.metrics.queues.clone()),
             metrics: self.metrics.clone(),
             period: args.schedule_period,
             report: Report::default(),
@@ -237,7 +269,7 @@ fn sources(args: &Args, resync: &[Arc<Notify>; Kind::ALL.len()]) -> Vec<Source> 
         kind,
         path,
         selector: String::from(selector),
-        required: kind != Kind::Topology,
+        required: !matches!(kind, Kind::Topology | Kind::Shard),
         resync: Arc::clone(&resync[kind.index()]),
     };
     Kind::ALL
@@ -247,6 +279,7 @@ fn sources(args: &Args, resync: &[Arc<Notify>; Kind::ALL.len()]) -> Vec<Source> 
             Kind::Queue => source(kind, "/apis/scheduling.run.ai/v2/queues", &pool),
             Kind::PriorityClass => source(kind, "/apis/scheduling.k8s.io/v1/priorityclasses", ""),
             Kind::Topology => source(kind, "/apis/kai.scheduler/v1alpha1/topologies", ""),
+            Kind::Shard => source(kind, "/apis/kai.scheduler/v1/schedulingshards", ""),
             Kind::PodGroup => source(kind, "/apis/scheduling.run.ai/v2alpha2/podgroups", &pool),
             Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
         })

@@ -111,6 +111,7 @@ pub async fn watch(
         streams_lists: true,
         must_list: true,
         listing: false,
+        said_forbidden: false,
     };
     let mut failures = 0;
     let mut unauthorized = 0;
@@ -153,6 +154,7 @@ pub fn backoff(failures: u32) -> Duration {
     full.mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of one watch")]
 struct Watch {
     client: Client,
     source: Source,
@@ -163,6 +165,8 @@ struct Watch {
     must_list: bool,
     /// A full list has begun and not ended.
     listing: bool,
+    /// That it may not be read was said.
+    said_forbidden: bool,
 }
 
 impl Watch {
@@ -316,7 +320,10 @@ impl Watch {
     async fn report(&mut self, problem: &Problem) {
         let kind = self.source.kind;
         match problem {
-            Problem::Refused { code: 404, .. } if !self.source.required => {
+            Problem::Refused { code: code @ (403 | 404), .. } if !self.source.required => {
+                if *code == 403 && !std::mem::replace(&mut self.said_forbidden, true) {
+                    tracing::warn!(%kind, path = self.source.path, %problem, "read as empty");
+                }
                 // A failed send means that the receiver is gone, which the next turn finds out.
                 let _ = self.send(vec![Event::Begin(kind)]).await;
                 let _ = self.end_list(String::new()).await;

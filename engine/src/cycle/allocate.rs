@@ -68,6 +68,7 @@ impl Cycle<'_> {
         if !started && row.tree.count().nominated == 0 {
             row.last_start = Some(self.now);
         }
+        self.cluster.steps.solved += u64::from(!started);
         Ok(())
     }
 

@@ -139,6 +139,7 @@ impl Cycle<'_> {
         let hunt = Hunt::new(self.cluster, (self.config, self.now), group, aim, victims);
         let found = hunt.run(self.cluster);
         if found {
+            self.cluster.steps.solved += 1;
             self.commit_evictions(kind, turn);
         } else if let Some(until) = safety.get() {
             self.wake_at(until);

@@ -55,7 +55,8 @@ enum Standing {
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Bind {
-    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+    /// Binds, and says what became of it.
+    pub(crate) async fn carry_out(self, write: &Write) -> Outcome {
         let started = Instant::now();
         let result = self.bind(write).await;
         write.metrics.bind.observe(milliseconds(started.elapsed()));

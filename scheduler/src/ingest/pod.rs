@@ -217,6 +217,7 @@ fn remember(ingest: &mut Ingest, row: u32, wire: &Wire<'_>, facts: &Pod) {
     if pod.name.is_empty() {
         pod.namespace = Box::from(&*meta.namespace);
         pod.name = Box::from(&*meta.name);
+        pod.created = facts.created.0;
     }
     pod.presence = presence;
     pod.is_binding &= facts.state == PodState::Pending;

@@ -1,0 +1,81 @@
+//! Fair share and use of queues as gauges. Source: spec/contract.md 9.2.
+
+use std::collections::BTreeSet;
+
+use kai_engine::{Charge, Cluster, QueueId, QueueLane};
+use prometheus::GaugeVec;
+use tokio::time::{Duration, Instant};
+
+use crate::names::Names;
+
+/// The labels by which a queue is told.
+pub(super) const LABELS: [&str; 3] =
+    ["queue_name", "queue_metadata_name", "queue_display_name"];
+/// The six metrics, in the order of [`values`].
+pub(super) const NAMES: [&str; 6] = [
+    "queue_fair_share_cpu_cores",
+    "queue_fair_share_memory_gb",
+    "queue_fair_share_gpu",
+    "queue_cpu_usage",
+    "queue_memory_usage",
+    "queue_gpu_usage",
+];
+/// They are scraped every few seconds; telling them costs a walk over all queues.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What was told of which queue.
+#[derive(Debug)]
+pub struct QueueGauges {
+    gauges: [GaugeVec; 6],
+    told: BTreeSet<[String; 3]>,
+    at: Option<Instant>,
+}
+
+impl QueueGauges {
+    /// Nothing told yet.
+    pub fn new(gauges: [GaugeVec; 6]) -> Self {
+        Self { gauges, told: BTreeSet::new(), at: None }
+    }
+
+    /// Tells every queue's share and use, at most once a second. Series of queues that are gone vanish.
+    ///
+    /// # Cost
+    /// In the number of queues.
+    pub fn tell(&mut self, cluster: &Cluster, names: &Names) {
+        let now = Instant::now();
+        if self.at.is_some_and(|at| now < at + PAUSE) {
+            return;
+        }
+        self.at = Some(now);
+        let mut gone = std::mem::take(&mut self.told);
+        for (number, row) in names.queues.iter().filter(|(_, row)| row.presence.is_there) {
+            let name = String::from(&**names.queues.key(number));
+            let shown = String::from(names.queue_name(number));
+            let labels = [shown, name, String::from(&*row.display_name)];
+            let values = labels.each_ref().map(String::as_str);
+            let state = cluster.queue_state(QueueId::new(number));
+            let numbers = amounts(state.fair_share).into_iter().chain(amounts(state.allocated));
+            for (gauge, number) in self.gauges.iter().zip(numbers) {
+                gauge.with_label_values(&values).set(number);
+            }
+            gone.remove(&labels);
+            self.told.insert(labels);
+        }
+        for labels in gone {
+            for gauge in &self.gauges {
+                // One that was never set has no series, which is what is wanted.
+                let _ = gauge.remove_label_values(&labels.each_ref().map(String::as_str));
+            }
+        }
+    }
+}
+
+/// Cores, gigabytes, devices.
+fn amounts(charge: Charge) -> [f64; 3] {
+    let units = [(QueueLane::Cpu, 1e3), (QueueLane::Memory, 1e9), (QueueLane::Gpu, 1e3)];
+    units.map(|(lane, unit)| {
+        #[expect(clippy::cast_precision_loss, reason = "a gauge is a float")]
+        let amount = charge[lane] as f64;
+        amount / unit
+    })
+}

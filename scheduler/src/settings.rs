@@ -1,0 +1,405 @@
+//! What an operator chooses beside the command line: a `SchedulingShard`, or the peer's configuration file.
+//!
+//! Both are read into the engine's [`Config`]; whatever asks for something that is not here is told as a
+//! [`Settings::problems`], never passed over. Source: spec/contract.md 1.6, spec/scheduling.md appendix B.
+
+use std::{collections::BTreeMap, str::FromStr};
+
+use kai_api::{duration::GoDuration, shard::SchedulingShardSpec};
+use kai_engine::{Actions, Config, Placement, ReclaimResolution};
+use serde::Deserialize;
+
+/// A configuration, and what of the text has no effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// What the engine follows.
+    pub config: Config,
+    /// One sentence each, naming the field.
+    pub problems: Vec<String>,
+}
+
+/// The peer's configuration file, in YAML.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct File {
+    actions: String,
+    tiers: Vec<Tier>,
+    queue_depth_per_action: BTreeMap<String, i64>,
+    #[serde(rename = "usageDBConfig")]
+    usage_db_config: Option<serde::de::IgnoredAny>,
+    scenario_search_budgets: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Tier {
+    plugins: Vec<Plugin>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Plugin {
+    name: String,
+    arguments: BTreeMap<String, String>,
+}
+
+/// Plugins whose rules are always on here.
+const ALWAYS: [&str; 15] = [
+    "predicates",
+    "proportion",
+    "priority",
+    "nodeavailability",
+    "resourcetype",
+    "podaffinity",
+    "elastic",
+    "kubeflow",
+    "ray",
+    "subgrouporder",
+    "taskorder",
+    "nominatednode",
+    "dynamicresources",
+    "minruntime",
+    "topology",
+];
+/// Plugins of the peer with nothing to do here: ways of searching, debugging.
+const NOTHING: [&str; 5] =
+    ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang", "gpusharingorder", "reflectjoborder"];
+/// The actions by name, in their order.
+const ACTIONS: [&str; 5] = ["allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"];
+
+impl Settings {
+    /// What a shard asks for, over `base`.
+    pub fn of_shard(spec: &SchedulingShardSpec, base: &Config) -> Self {
+        let mut reading = Reading::new(base);
+        let strategy = spec.placement_strategy.clone().unwrap_or_default();
+        let gpu = reading.placement("placementStrategy.gpu", strategy.gpu.as_deref());
+        let cpu = reading.placement("placementStrategy.cpu", strategy.cpu.as_deref());
+        reading.config.gpu_placement = gpu;
+        reading.config.cpu_placement = cpu;
+        let spreads = gpu == Placement::Spread || cpu == Placement::Spread;
+        reading.config.actions.consolidate = !spreads;
+        for (name, action) in &spec.actions {
+            if action.priority.is_some() {
+                reading.problem(format!("actions.{name}.priority: the order of actions is fixed"));
+            }
+            reading.action(name, action.enabled.unwrap_or(true));
+        }
+        let mut devices = (gpu != Placement::Spread, gpu == Placement::Spread);
+        for (name, plugin) in &spec.plugins {
+            let enabled = plugin.enabled.unwrap_or(true);
+            match &**name {
+                "gpupack" => devices.0 = enabled,
+                "gpuspread" => devices.1 = enabled,
+                _ => reading.plugin(name, enabled),
+            }
+            if enabled && let Some(arguments) = &plugin.arguments {
+                reading.arguments(name, arguments);
+            }
+        }
+        reading.config.device_placement = device_placement(devices);
+        reading.depths(&spec.queue_depth_per_action);
+        if let Some(k) = spec.k_value {
+            reading.config.usage_factor_milli = milli(k);
+        }
+        if let Some(runtimes) = &spec.min_runtime {
+            let given = [
+                ("defaultPreemptMinRuntime", &runtimes.preempt_min_runtime),
+                ("defaultReclaimMinRuntime", &runtimes.reclaim_min_runtime),
+            ];
+            for (name, text) in given {
+                if let Some(text) = text {
+                    reading.argument("minruntime", name, text);
+                }
+            }
+        }
+        reading.absent(spec.usage_db_config.is_some(), spec.scenario_search_budgets.is_some());
+        reading.done()
+    }
+
+    /// What a configuration file asks for, over `base`.
+    ///
+    /// # Errors
+    /// The text is no such file; the message tells line and column.
+    pub fn of_file(text: &str, base: &Config) -> Result<Self, serde_saphyr::Error> {
+        let file: File = serde_saphyr::from_str(text)?;
+        let mut reading = Reading::new(base);
+        let wanted: Vec<&str> =
+            file.actions.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if !wanted.is_empty() {
+            for name in ACTIONS {
+                reading.action(name, wanted.contains(&name));
+            }
+            for name in wanted.iter().filter(|name| !ACTIONS.contains(name)) {
+                reading.action(name, true);
+            }
+            if !wanted.is_sorted_by_key(|name| ACTIONS.iter().position(|one| one == name)) {
+                reading.problem(String::from("actions: the order of actions is fixed"));
+            }
+        }
+        let plugins: Vec<&Plugin> = file.tiers.iter().flat_map(|tier| &tier.plugins).collect();
+        if !plugins.is_empty() {
+            let has = |name: &str| plugins.iter().any(|plugin| plugin.name == name);
+            reading.config.device_placement = device_placement((has("gpupack"), has("gpuspread")));
+            if !has("nodeplacement") {
+                reading.plugin("nodeplacement", false);
+            }
+            for plugin in plugins {
+                if !matches!(&*plugin.name, "gpupack" | "gpuspread") {
+                    reading.plugin(&plugin.name, true);
+                }
+                reading.arguments(&plugin.name, &plugin.arguments);
+            }
+        }
+        reading.depths(&file.queue_depth_per_action);
+        reading.absent(file.usage_db_config.is_some(), file.scenario_search_budgets.is_some());
+        Ok(reading.done())
+    }
+}
+
+struct Reading {
+    config: Config,
+    problems: Vec<String>,
+}
+
+impl Reading {
+    fn new(base: &Config) -> Self {
+        Self { config: base.clone(), problems: Vec::new() }
+    }
+
+    fn done(self) -> Settings {
+        Settings { config: self.config, problems: self.problems }
+    }
+
+    fn problem(&mut self, text: String) {
+        self.problems.push(text);
+    }
+
+    fn placement(&mut self, field: &str, text: Option<&str>) -> Placement {
+        match text {
+            None | Some("binpack" | "") => Placement::Pack,
+            Some("spread") => Placement::Spread,
+            Some(other) => {
+                self.problem(format!("{field}: {other:?} is neither binpack nor spread: binpack"));
+                Placement::Pack
+            }
+        }
+    }
+
+    fn action(&mut self, name: &str, enabled: bool) {
+        let Actions { allocate, consolidate, reclaim, preempt, stale } = &mut self.config.actions;
+        match name {
+            "allocate" => *allocate = enabled,
+            "consolidation" => *consolidate = enabled,
+            "reclaim" => *reclaim = enabled,
+            "preempt" => *preempt = enabled,
+            "stalegangeviction" => *stale = enabled,
+            _ => self.problem(format!("actions: there is no action {name:?}")),
+        }
+    }
+
+    fn plugin(&mut self, name: &str, enabled: bool) {
+        if name == "nodeplacement" {
+            if !enabled {
+                self.config.gpu_placement = Placement::Any;
+                self.config.cpu_placement = Placement::Any;
+            }
+        } else if ALWAYS.contains(&name) {
+            if !enabled {
+                self.problem(format!("plugins.{name}: its rules are always on"));
+            }
+        } else if !NOTHING.contains(&name) {
+            self.problem(format!("plugins: there is no plugin {name:?}"));
+        }
+    }
+
+    fn arguments(&mut self, plugin: &str, arguments: &BTreeMap<String, String>) {
+        for (name, text) in arguments {
+            self.argument(plugin, name, text);
+        }
+    }
+
+    fn argument(&mut self, plugin: &str, name: &str, text: &str) {
+        let field = format!("plugins.{plugin}.arguments.{name}");
+        match (plugin, name) {
+            ("nodeplacement", "gpu") => {
+                self.config.gpu_placement = self.placement(&field, Some(text));
+            }
+            ("nodeplacement", "cpu") => {
+                self.config.cpu_placement = self.placement(&field, Some(text));
+            }
+            ("proportion", "kValue") => match f64::from_str(text) {
+                Ok(k) => self.config.usage_factor_milli = milli(k),
+                Err(_) => self.problem(format!("{field}: {text:?} is no number")),
+            },
+            ("minruntime", "reclaimResolveMethod") => match text {
+                "lca" => self.config.reclaim_resolution = ReclaimResolution::CommonAncestor,
+                "queue" => self.config.reclaim_resolution = ReclaimResolution::Queue,
+                _ => self.problem(format!("{field}: {text:?} is neither lca nor queue")),
+            },
+            ("minruntime", "defaultPreemptMinRuntime" | "defaultReclaimMinRuntime") => {
+                match GoDuration::from_str(text) {
+                    Ok(runtime) if name == "defaultPreemptMinRuntime" => {
+                        self.config.preempt_min_runtime = runtime.millis();
+                    }
+                    Ok(runtime) => self.config.reclaim_min_runtime = runtime.millis(),
+                    Err(error) => self.problem(format!("{field}: {error}")),
+                }
+            }
+            _ => self.problem(format!("{field} has no effect here")),
+        }
+    }
+
+    fn depths(&mut self, depths: &BTreeMap<String, i64>) {
+        for (name, depth) in depths {
+            let depth = u32::try_from(*depth).ok();
+            let slot = match &**name {
+                "allocate" => &mut self.config.queue_depth.allocate,
+                "consolidation" => &mut self.config.queue_depth.consolidate,
+                "reclaim" => &mut self.config.queue_depth.reclaim,
+                "preempt" => &mut self.config.queue_depth.preempt,
+                _ => {
+                    self.problem(format!("queueDepthPerAction: no action {name:?} tries groups"));
+                    continue;
+                }
+            };
+            *slot = depth;
+        }
+    }
+
+    fn absent(&mut self, usage: bool, budgets: bool) {
+        if usage {
+            self.problem(String::from("usageDBConfig: past use is not read: it counts nothing"));
+        }
+        if budgets {
+            let text = "scenarioSearchBudgets: searches are bounded by counted steps, not by time";
+            self.problem(String::from(text));
+        }
+    }
+}
+
+fn device_placement((packs, spreads): (bool, bool)) -> Placement {
+    match (packs, spreads) {
+        (true, _) => Placement::Pack,
+        (false, true) => Placement::Spread,
+        (false, false) => Placement::Any,
+    }
+}
+
+/// Thousandths; nothing below zero, and no more than a million.
+fn milli(number: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded here")]
+    let whole = (number.clamp(0.0, 1e6) * 1000.0).round() as u64;
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads both forms of the same wish and compares what they change.
+    fn check(shard: &str, file: &str, expect: impl Fn(&mut Config), problems: &[&str]) {
+        let mut config = Config::default();
+        expect(&mut config);
+        let expect = Settings {
+            config,
+            problems: problems.iter().map(|text| String::from(*text)).collect(),
+        };
+        let base = Config::default();
+        if !shard.is_empty() {
+            let spec: SchedulingShardSpec = serde_saphyr::from_str(shard).expect("a shard's spec");
+            assert_eq!(Settings::of_shard(&spec, &base), expect, "{shard}");
+        }
+        if !file.is_empty() {
+            assert_eq!(Settings::of_file(file, &base).expect("a file"), expect, "{file}");
+        }
+    }
+
+    #[test]
+    fn nothing_asked_changes_nothing() {
+        check("{}", "{}", |_| {}, &[]);
+    }
+
+    #[test]
+    fn spread_switches_consolidation_off_unless_it_is_asked_for() {
+        let spread = |config: &mut Config| {
+            config.gpu_placement = Placement::Spread;
+            config.device_placement = Placement::Spread;
+        };
+        check(
+            "placementStrategy: {gpu: spread}",
+            "{actions: 'allocate, reclaim, preempt, stalegangeviction', \
+             tiers: [{plugins: [{name: gpuspread}, {name: nodeplacement, arguments: {gpu: spread, cpu: binpack}}]}]}",
+            |config| {
+                spread(config);
+                config.actions.consolidate = false;
+            },
+            &[],
+        );
+        check(
+            "{placementStrategy: {gpu: spread}, actions: {consolidation: {enabled: true}}}",
+            "",
+            spread,
+            &[],
+        );
+    }
+
+    #[test]
+    fn plugins_without_a_node_order_take_any() {
+        check(
+            "plugins: {nodeplacement: {enabled: false}, gpupack: {enabled: false}}",
+            "tiers: [{plugins: [{name: predicates}]}]",
+            |config| {
+                config.gpu_placement = Placement::Any;
+                config.cpu_placement = Placement::Any;
+                config.device_placement = Placement::Any;
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn runtimes_factors_and_depths_are_read() {
+        check(
+            "{minRuntime: {preemptMinRuntime: 1m}, kValue: 0.5, queueDepthPerAction: {reclaim: 3}, \
+             plugins: {minruntime: {arguments: {reclaimResolveMethod: queue}}}}",
+            "{queueDepthPerAction: {reclaim: 3}, tiers: [{plugins: [{name: gpupack}, \
+             {name: nodeplacement}, {name: proportion, arguments: {kValue: '0.5'}}, {name: minruntime, \
+             arguments: {defaultPreemptMinRuntime: 1m, reclaimResolveMethod: queue}}]}]}",
+            |config| {
+                config.preempt_min_runtime = 60_000;
+                config.usage_factor_milli = 500;
+                config.queue_depth.reclaim = Some(3);
+                config.reclaim_resolution = ReclaimResolution::Queue;
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_has_no_effect_is_named() {
+        check(
+            "{placementStrategy: {cpu: sprinkle}, actions: {dance: {}}, queueDepthPerAction: {dance: 1}, \
+             plugins: {predicates: {enabled: false}, mine: {}, proportion: {arguments: {kValue: x, y: z}}}, \
+             minRuntime: {reclaimMinRuntime: soon}}",
+            "",
+            |_| {},
+            &[
+                "placementStrategy.cpu: \"sprinkle\" is neither binpack nor spread: binpack",
+                "actions: there is no action \"dance\"",
+                "plugins: there is no plugin \"mine\"",
+                "plugins.predicates: its rules are always on",
+                "plugins.proportion.arguments.kValue: \"x\" is no number",
+                "plugins.proportion.arguments.y has no effect here",
+                "queueDepthPerAction: no action \"dance\" tries groups",
+                "plugins.minruntime.arguments.defaultReclaimMinRuntime: failed to read duration \"soon\": \
+                 a form like 30s, 1h30m, 500ms, -1s or 0 was expected",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_refused_with_its_place() {
+        let error = Settings::of_file("actions: [", &Config::default()).expect_err("no YAML");
+        assert!(error.to_string().contains("line"), "{error}");
+    }
+}
