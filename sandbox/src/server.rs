@@ -61,7 +61,7 @@ use self::api::{Api, Request};
 use self::auth::User;
 
 pub use self::limits::LIMITS;
-pub use self::logs::{LogQuery, LogSource, LogText};
+pub use self::logs::{LogQuery, LogSource};
 
 /// How to start a server.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use kai_sandbox::daemons::{self, DaemonError, Daemons};
 use kai_sandbox::nodes::object::RACK_LABEL;
 use kai_sandbox::nodes::{self, Nodes};
 use kai_sandbox::operators;
-use kai_sandbox::server::{self, LogQuery, LogText, Server};
+use kai_sandbox::server::{self, LogQuery, Server};
 use kube::api::{Api, ObjectMeta, PostParams};
 
 use super::{Plan, sentence};
@@ -41,8 +41,7 @@ impl World {
         });
         let logs = nodes.logs();
         let source = move |query: &LogQuery| {
-            let text = logs.read(&query.namespace, &query.pod, &query.container)?;
-            Ok(LogText { text: text.text, ended: text.ended })
+            logs.read(&query.namespace, &query.pod, &query.container, query.previous)
         };
         let options = server::Options {
             port: plan.port,

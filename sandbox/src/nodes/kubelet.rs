@@ -142,10 +142,25 @@ impl Kubelet {
         self.entries.get(uid).map(|entry| (&entry.pod, &entry.facts))
     }
 
-    /// For how many simulated milliseconds the pod runs, and how many have passed.
-    pub(super) fn progress(&self, pod: &Pod, facts: &Facts, now: Timestamp) -> (Option<u64>, u64) {
+    /// The run of the pod's containers that goes on, or was its last.
+    pub(super) fn run_so_far(&self, pod: &Pod, facts: &Facts, now: Timestamp) -> Run {
+        let phase = pod.status.as_ref().map_or("", |status| status.phase.as_str());
+        let ended = matches!(phase, "Succeeded" | "Failed");
         let passed = u64::try_from(now.duration_since(facts.started).as_millis()).unwrap_or(0);
-        (run_millis(pod, self.run_seconds), passed.saturating_mul(u64::from(self.pace)))
+        let passed = passed.saturating_mul(u64::from(self.pace));
+        let millis = match run_millis(pod, self.run_seconds) {
+            Some(whole) if ended => whole,
+            Some(whole) => passed.min(whole),
+            None => passed,
+        };
+        Run { started: facts.started, millis, pace: self.pace, ended }
+    }
+
+    /// The run that ended when the containers were last started again; `None` when they never were.
+    pub(super) fn run_before(&self, pod: &Pod, facts: &Facts) -> Option<Run> {
+        let millis = run_millis(pod, self.run_seconds).filter(|_| facts.restarts > 0)?;
+        let started = facts.started.saturating_sub(real(millis, self.pace)).ok()?;
+        Some(Run { started, millis, pace: self.pace, ended: true })
     }
 
     /// The pod's next step. The caller carries out a `Write`, `Annotate` or `Remove` before it asks again.
@@ -266,10 +281,32 @@ fn annotation(pod: &Pod, device: &str) -> Value {
     serde_json::json!({"metadata": {"uid": pod.metadata.uid, "annotations": {DEVICE: device}}})
 }
 
+/// One run of a pod's containers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Run {
+    started: Timestamp,
+    /// For how long it has run, in simulated milliseconds.
+    pub(super) millis: u64,
+    pace: u32,
+    /// Whether it is over.
+    pub(super) ended: bool,
+}
+
+impl Run {
+    /// When the run was `millis` of simulated time old.
+    pub(super) fn at(&self, millis: u64) -> Timestamp {
+        after(self.started, millis, self.pace)
+    }
+}
+
 /// `millis` of simulated time after `from`.
 fn after(from: Timestamp, millis: u64, pace: u32) -> Timestamp {
-    let real = i64::try_from(millis / u64::from(pace)).unwrap_or(i64::MAX);
-    from.saturating_add(SignedDuration::from_millis(real)).unwrap_or(Timestamp::MAX)
+    from.saturating_add(real(millis, pace)).unwrap_or(Timestamp::MAX)
+}
+
+/// What `millis` of simulated time take by the clock.
+fn real(millis: u64, pace: u32) -> SignedDuration {
+    SignedDuration::from_millis(i64::try_from(millis / u64::from(pace)).unwrap_or(i64::MAX))
 }
 
 /// The n-th pod address, in 10.0.0.0/8.

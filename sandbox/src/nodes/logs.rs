@@ -1,14 +1,14 @@
 //! What a simulated container writes to its log: a pure text of its run, as it is by now.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use kube::ResourceExt;
 
-use super::kubelet::Kubelet;
+use super::kubelet::{Kubelet, Run};
 use super::locked;
 use super::pod::{Container, Pod, exit_code};
+use crate::log::{Line, Log};
 
 /// Lines of progress after which a log only says that it goes on.
 const LINES_MAX: u64 = 5000;
@@ -19,25 +19,23 @@ pub struct Logs {
     kubelet: Arc<Mutex<Kubelet>>,
 }
 
-/// A log as it is now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
-    /// All lines so far.
-    pub text: String,
-    /// Whether the container has ended, so that no line will follow.
-    pub ended: bool,
-}
-
 impl Logs {
     pub(super) fn new(kubelet: Arc<Mutex<Kubelet>>) -> Self {
         Self { kubelet }
     }
 
-    /// The log of one container of the pod `namespace/name`; an empty `container` means the only one.
+    /// The log of one container of the pod `namespace/name`; an empty `container` means the only one, `previous` the
+    /// run before its last restart.
     ///
     /// # Errors
     /// Says, as the kubelet does, that the pod or container is not there or has not started.
-    pub fn read(&self, namespace: &str, name: &str, container: &str) -> Result<Text, String> {
+    pub fn read(
+        &self,
+        namespace: &str,
+        name: &str,
+        container: &str,
+        previous: bool,
+    ) -> Result<Log, String> {
         let kubelet = locked(&self.kubelet);
         let found = kubelet.uids().filter_map(|uid| kubelet.find(uid)).find(|(pod, _)| {
             pod.metadata.name.as_deref() == Some(name)
@@ -59,31 +57,35 @@ impl Logs {
                 wanted.name
             ));
         }
-        let progress = kubelet.progress(pod, facts, Timestamp::now());
-        Ok(text(pod, wanted, progress))
+        let now = Timestamp::now();
+        if !previous {
+            return Ok(log(pod, wanted, &kubelet.run_so_far(pod, facts, now)));
+        }
+        let run = kubelet.run_before(pod, facts).ok_or_else(|| {
+            format!("previous terminated container \"{}\" in pod \"{name}\" not found", wanted.name)
+        })?;
+        Ok(log(pod, wanted, &run))
     }
 }
 
-fn text(pod: &Pod, container: &Container, (run, passed): (Option<u64>, u64)) -> Text {
+fn log(pod: &Pod, container: &Container, run: &Run) -> Log {
     let command: Vec<&str> =
         container.command.iter().chain(&container.args).map(String::as_str).collect();
-    let phase = pod.status.as_ref().map_or("", |status| status.phase.as_str());
-    let ended = matches!(phase, "Succeeded" | "Failed");
-    let seconds = run.map_or(passed, |run| if ended { run } else { passed.min(run) }) / 1000;
+    let seconds = run.millis / 1000;
     let command =
         if command.is_empty() { "(the image's own command)".to_owned() } else { command.join(" ") };
-    let mut text = format!(
-        "simulated: {} on {}, image {}\n$ {command}\n",
-        pod.name_any(),
-        pod.spec.node_name,
-        container.image
-    );
+    let mut lines = Vec::new();
+    let mut write = |millis: u64, text: String| lines.push(Line { time: run.at(millis), text });
+    let node = &pod.spec.node_name;
+    write(0, format!("simulated: {} on {node}, image {}", pod.name_any(), container.image));
+    write(0, format!("$ {command}"));
     for second in 1..=seconds.min(LINES_MAX) {
-        writeln!(text, "second {second}: working").expect("a String takes all writes");
+        write(second * 1000, format!("second {second}: working"));
     }
-    if ended {
-        writeln!(text, "ended with exit code {} after {seconds} simulated seconds", exit_code(pod))
-            .expect("a String takes all writes");
+    if run.ended {
+        let code = exit_code(pod);
+        let text = format!("ended with exit code {code} after {seconds} simulated seconds");
+        write(run.millis, text);
     }
-    Text { text, ended }
+    Log { lines, ended: run.ended }
 }

@@ -14,6 +14,7 @@ use futures::stream;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
+use jiff::{SignedDuration, Timestamp};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -22,17 +23,35 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::logs::Logs;
+use crate::log::{Part, Reader};
 
 /// How often a followed log is looked at for new lines.
 const FOLLOW: Duration = Duration::from_millis(250);
 
-/// The query of a log request that is honoured; others are refused by name.
+/// The query of a log request, as an API server hands it on; anything else is refused by name.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct LogQuery {
-    #[serde(default)]
     follow: bool,
+    previous: bool,
+    timestamps: bool,
     tail_lines: Option<usize>,
+    limit_bytes: Option<usize>,
+    since_seconds: Option<i64>,
+    since_time: Option<Timestamp>,
+}
+
+impl LogQuery {
+    fn part(&self) -> Part {
+        let ago =
+            |seconds| Timestamp::now().saturating_sub(SignedDuration::from_secs(seconds)).ok();
+        Part {
+            tail_lines: self.tail_lines,
+            since: self.since_time.or_else(|| self.since_seconds.and_then(ago)),
+            limit_bytes: self.limit_bytes,
+            timestamps: self.timestamps,
+        }
+    }
 }
 
 /// Opens a free port on 127.0.0.1 and serves logs until cancelled.
@@ -89,45 +108,31 @@ async fn read(
     Path((namespace, pod, container)): Path<(String, String, String)>,
     Query(query): Query<LogQuery>,
 ) -> Response {
-    let first = match logs.read(&namespace, &pod, &container) {
+    let find = move || logs.read(&namespace, &pod, &container, query.previous);
+    let first = match find() {
         Ok(first) => first,
         Err(message) => return (StatusCode::BAD_REQUEST, message).into_response(),
     };
-    let start = query.tail_lines.map_or(0, |lines| tail(&first.text, lines));
+    let mut reader = Reader::new(query.part());
+    let shown = reader.read(&first);
     if !query.follow || first.ended {
-        return first.text[start..].to_owned().into_response();
+        return shown.into_response();
     }
-    let rest = stream::unfold(Some(start), move |from| {
-        let (logs, namespace, pod, container) =
-            (logs.clone(), namespace.clone(), pod.clone(), container.clone());
-        async move {
-            let from = from?;
-            loop {
-                let now = logs.read(&namespace, &pod, &container).ok()?;
-                if now.text.len() > from || now.ended {
-                    let next = (!now.ended).then_some(now.text.len());
-                    let lines = now.text.get(from..).unwrap_or_default().to_owned();
-                    return Some((Ok::<_, io::Error>(Bytes::from(lines)), next));
-                }
-                tokio::time::sleep(FOLLOW).await;
+    let start = Some((reader, shown, find));
+    let rest = stream::unfold(start, |state| async move {
+        let (mut reader, mut new, find) = state?;
+        let mut ended = false;
+        while new.is_empty() && !ended {
+            if reader.is_full() {
+                return None;
             }
+            tokio::time::sleep(FOLLOW).await;
+            let now = find().ok()?;
+            new = reader.read(&now);
+            ended = now.ended;
         }
+        let next = (!ended).then(|| (reader, String::new(), find));
+        Some((Ok::<_, io::Error>(Bytes::from(new)), next))
     });
     Body::from_stream(rest).into_response()
-}
-
-/// The byte at which the last `lines` lines start.
-fn tail(text: &str, lines: usize) -> usize {
-    let starts: Vec<usize> = text
-        .split_inclusive('\n')
-        .scan(0, |at, line| {
-            let start = *at;
-            *at += line.len();
-            Some(start)
-        })
-        .collect();
-    starts
-        .len()
-        .checked_sub(lines)
-        .map_or(0, |index| starts.get(index).copied().unwrap_or(text.len()))
 }

@@ -168,6 +168,8 @@ impl Api {
     }
 
     fn resource(self: &Arc<Self>, request: &Request, target: &Target) -> ApiResult<Reply> {
+        // Before their parameters are read, so that what is missing is named and not its `command`.
+        streams(target)?;
         let params = Params::parse(&request.query)?;
         let verb = Verb::of(&request.method, target, &params)?;
         self.authorize(&request.user, verb, target)?;
@@ -260,15 +262,17 @@ impl Api {
             ("binding" | "eviction" | "log", _) if kind.is("", "pods") => {
                 Err(Refusal::method_not_allowed())
             }
-            ("attach" | "exec" | "portforward" | "proxy" | "ephemeralcontainers" | "resize", _)
-                if kind.is("", "pods") =>
-            {
-                Err(Refusal::not_implemented(&format!("the subresource pods/{name}")))
-            }
-            ("proxy", _) => {
-                Err(Refusal::not_implemented(&format!("the subresource {}/proxy", kind.plural)))
-            }
             _ => Err(Refusal::no_such_path()),
         }
     }
+}
+
+/// Refuses the subresources that this server does not have.
+fn streams(target: &Target) -> ApiResult<()> {
+    let (kind, name) = (&target.kind, target.subresource.as_str());
+    let of_pods = ["attach", "exec", "portforward", "ephemeralcontainers", "resize"];
+    if name == "proxy" || (kind.is("", "pods") && of_pods.contains(&name)) {
+        return Err(Refusal::not_implemented(&format!("the subresource {}/{name}", kind.plural)));
+    }
+    Ok(())
 }

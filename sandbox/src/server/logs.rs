@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 
 use super::api::Api;
 use super::object;
 use super::params::Params;
-use super::refusal::{ApiResult, Refusal};
+use super::refusal::{ApiResult, Cause, Refusal};
 use super::reply::{self, Reply};
 use super::route::Target;
+use crate::log::{Log, Part, Reader};
 
 /// Whose log is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,46 +27,32 @@ pub struct LogQuery {
     pub uid: String,
     /// The container's name.
     pub container: String,
-}
-
-/// A container's log so far.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LogText {
-    /// All of it, in lines.
-    pub text: String,
-    /// Whether the container has ended, so that nothing will follow.
-    pub ended: bool,
+    /// Whether the run before its last restart is meant.
+    pub previous: bool,
 }
 
 /// Where logs come from. An error is shown to the client as it is.
-pub type LogSource = Arc<dyn Fn(&LogQuery) -> Result<LogText, String> + Send + Sync>;
+pub type LogSource = Arc<dyn Fn(&LogQuery) -> Result<Log, String> + Send + Sync>;
 
 /// How often a followed log is asked for.
 const FOLLOW_EVERY: Duration = Duration::from_millis(250);
 
 /// GET of `pods/log`.
 pub(crate) fn logs(api: &Arc<Api>, target: &Target, params: &Params) -> ApiResult<Reply> {
+    let part = part(params, &target.name)?;
+    let query = query(api, target, params)?;
     let Some(source) = api.logs.clone() else {
         return Err(Refusal::not_implemented(
             "the subresource pods/log (this server has no simulated nodes)",
         ));
     };
-    if params.previous {
-        return Err(Refusal::not_implemented("the log of a previous container"));
-    }
-    let query = query(api, target, params)?;
     let first = source(&query).map_err(Refusal::bad_request)?;
-    let shown = tail(&first.text, params.tail_lines).to_owned();
+    let mut reader = Reader::new(part);
+    let shown = reader.read(&first);
     if !params.follow {
         return Ok(reply::whole(200, "text/plain", shown));
     }
-    let start = Follow {
-        source,
-        query,
-        seen_bytes: first.text.len(),
-        first: Some(shown),
-        ended: first.ended,
-    };
+    let start = Follow { source, query, reader, first: Some(shown), ended: first.ended };
     let stop = api.stop.clone();
     let pieces = stream::unfold(start, move |follow| {
         let stop = stop.clone();
@@ -77,10 +66,36 @@ pub(crate) fn logs(api: &Arc<Api>, target: &Target, params: &Params) -> ApiResul
     Ok(reply::stream("text/plain", pieces))
 }
 
+/// What the parameters ask for, checked as kube-apiserver checks `PodLogOptions`.
+fn part(params: &Params, pod: &str) -> ApiResult<Part> {
+    let mut causes = Vec::new();
+    let mut at_least = |field: &str, least: i64, value: Option<i64>, detail: &str| {
+        let value = value?;
+        if value < least {
+            causes.push(Cause::invalid(field, &json!(value), detail));
+        }
+        usize::try_from(value).ok()
+    };
+    let tail_lines =
+        at_least("tailLines", 0, params.tail_lines, "must be greater than or equal to 0");
+    let limit_bytes = at_least("limitBytes", 1, params.limit_bytes, "must be greater than 0");
+    at_least("sinceSeconds", 1, params.since_seconds, "must be greater than 0");
+    if params.since_seconds.is_some() && params.since_time.is_some() {
+        let detail = "at most one of `sinceTime` or `sinceSeconds` may be specified";
+        causes.push(Cause::forbidden("", detail));
+    }
+    if !causes.is_empty() {
+        return Err(Refusal::invalid("", "PodLogOptions", pod, &causes));
+    }
+    let ago = |seconds| Timestamp::now().saturating_sub(SignedDuration::from_secs(seconds)).ok();
+    let since = params.since_time.or_else(|| params.since_seconds.and_then(ago));
+    Ok(Part { tail_lines, since, limit_bytes, timestamps: params.timestamps })
+}
+
 struct Follow {
     source: LogSource,
     query: LogQuery,
-    seen_bytes: usize,
+    reader: Reader,
     first: Option<String>,
     ended: bool,
 }
@@ -90,13 +105,13 @@ impl Follow {
         if let Some(text) = self.first.take().filter(|text| !text.is_empty()) {
             return Some((Bytes::from(text), self));
         }
-        while !self.ended {
+        while !self.ended && !self.reader.is_full() {
             tokio::time::sleep(FOLLOW_EVERY).await;
             let log = (self.source)(&self.query).ok()?;
             self.ended = log.ended;
-            if let Some(new) = log.text.get(self.seen_bytes..).filter(|new| !new.is_empty()) {
-                self.seen_bytes = log.text.len();
-                return Some((Bytes::from(new.to_owned()), self));
+            let new = self.reader.read(&log);
+            if !new.is_empty() {
+                return Some((Bytes::from(new), self));
             }
         }
         None
@@ -140,17 +155,6 @@ fn query(api: &Api, target: &Target, params: &Params) -> ApiResult<LogQuery> {
         pod: target.name.clone(),
         uid: object::uid(&pod.value).to_owned(),
         container,
+        previous: params.previous,
     })
-}
-
-fn tail(text: &str, lines: Option<usize>) -> &str {
-    let Some(lines) = lines else { return text };
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    if lines == 0 {
-        return "";
-    }
-    match body.rmatch_indices('\n').nth(lines - 1) {
-        Some((at, _)) => &text[at + 1..],
-        None => text,
-    }
 }

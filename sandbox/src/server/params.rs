@@ -1,5 +1,7 @@
 //! The query parameters of a request. One that this server does not know is refused, never ignored.
 
+use jiff::Timestamp;
+
 use super::refusal::{ApiResult, Cause, Refusal};
 
 /// What to do with unknown and duplicate fields of a written object.
@@ -40,7 +42,11 @@ pub(crate) struct Params {
     pub(crate) container: String,
     pub(crate) follow: bool,
     pub(crate) previous: bool,
-    pub(crate) tail_lines: Option<usize>,
+    pub(crate) timestamps: bool,
+    pub(crate) tail_lines: Option<i64>,
+    pub(crate) limit_bytes: Option<i64>,
+    pub(crate) since_seconds: Option<i64>,
+    pub(crate) since_time: Option<Timestamp>,
 }
 
 impl Params {
@@ -78,7 +84,11 @@ impl Params {
             "container" => self.container = value,
             "follow" => self.follow = boolean(key, &value)?,
             "previous" => self.previous = boolean(key, &value)?,
+            "timestamps" => self.timestamps = boolean(key, &value)?,
             "tailLines" => self.tail_lines = number(key, &value)?,
+            "limitBytes" => self.limit_bytes = number(key, &value)?,
+            "sinceSeconds" => self.since_seconds = number(key, &value)?,
+            "sinceTime" => self.since_time = time(key, &value)?,
             // The client's own patience (kubectl --request-timeout), TLS towards a kubelet that is not there, and the
             // cache-busting hash of the OpenAPI index: nothing for this server to do.
             "timeout" | "insecureSkipTLSVerifyBackend" | "hash" => {}
@@ -98,6 +108,16 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> ApiResult<Option<T>> 
     }
     let parsed = value.parse().map_err(|_| {
         Refusal::bad_request(format!("query parameter {key}: {value:?} is not a number in range"))
+    })?;
+    Ok(Some(parsed))
+}
+
+fn time(key: &str, value: &str) -> ApiResult<Option<Timestamp>> {
+    if value.is_empty() {
+        return Ok(None);
+    }
+    let parsed = value.parse().map_err(|_| {
+        Refusal::bad_request(format!("query parameter {key}: {value:?} is not a time"))
     })?;
     Ok(Some(parsed))
 }

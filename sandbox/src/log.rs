@@ -1,0 +1,124 @@
+//! A container's log as lines with their times, and the part of it that a client asked for. Pure.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+/// A container's log so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Log {
+    /// All lines so far, in the order of their times.
+    pub lines: Vec<Line>,
+    /// Whether the container has ended, so that no line will follow.
+    pub ended: bool,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// When it was written.
+    pub time: Timestamp,
+    /// Its text, without the line's end.
+    pub text: String,
+}
+
+/// The part of a log that is wanted, and its form.
+///
+/// # Source
+/// `PodLogOptions` of the Kubernetes API.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Part {
+    /// Only that many lines from the end of what is there at first.
+    pub tail_lines: Option<usize>,
+    /// Only lines of this time and later.
+    pub since: Option<Timestamp>,
+    /// Stop after so many bytes, if need be inside a line.
+    pub limit_bytes: Option<usize>,
+    /// Put its time in front of each line.
+    pub timestamps: bool,
+}
+
+/// How far a log was read.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    part: Part,
+    /// Lines that need not be looked at again; none before the first look.
+    lines_seen: Option<usize>,
+    bytes_left: usize,
+}
+
+impl Reader {
+    /// A reader that has read nothing.
+    pub fn new(part: Part) -> Self {
+        let bytes_left = part.limit_bytes.unwrap_or(usize::MAX);
+        Self { part, lines_seen: None, bytes_left }
+    }
+
+    /// The wanted text of the lines that came since the last call.
+    pub fn read(&mut self, log: &Log) -> String {
+        let tail = || {
+            let lines = self.part.tail_lines.unwrap_or(usize::MAX);
+            log.lines.len().saturating_sub(lines)
+        };
+        let from = self.lines_seen.unwrap_or_else(tail);
+        self.lines_seen = Some(log.lines.len());
+        let mut text = String::new();
+        for line in log.lines.get(from..).unwrap_or_default() {
+            if self.part.since.is_some_and(|since| line.time < since) {
+                continue;
+            }
+            if self.part.timestamps {
+                // Always nine digits, as container runtimes write them.
+                write!(text, "{:.9} ", line.time).expect("a String takes all writes");
+            }
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        if text.len() > self.bytes_left {
+            text.truncate(text.floor_char_boundary(self.bytes_left));
+            self.bytes_left = 0;
+        }
+        self.bytes_left -= text.len().min(self.bytes_left);
+        text
+    }
+
+    /// Whether no more may be read, whatever follows.
+    pub fn is_full(&self) -> bool {
+        self.bytes_left == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(texts: &[&str]) -> Log {
+        let line = |(second, text): (i64, &&str)| Line {
+            time: Timestamp::from_second(second).expect("a second of 1970"),
+            text: (*text).to_owned(),
+        };
+        Log { lines: (0..).zip(texts).map(line).collect(), ended: false }
+    }
+
+    #[track_caller]
+    fn check(part: Part, first: &str, rest: &str) {
+        let mut reader = Reader::new(part);
+        assert_eq!(reader.read(&log(&["a", "b", "c"])), first);
+        assert_eq!(reader.read(&log(&["a", "b", "c", "d"])), rest);
+    }
+
+    #[test]
+    fn a_part_is_what_was_asked_for() {
+        let second = |n| Timestamp::from_second(n).ok();
+        check(Part::default(), "a\nb\nc\n", "d\n");
+        check(Part { tail_lines: Some(1), ..Part::default() }, "c\n", "d\n");
+        check(Part { tail_lines: Some(0), ..Part::default() }, "", "d\n");
+        check(Part { tail_lines: Some(9), ..Part::default() }, "a\nb\nc\n", "d\n");
+        check(Part { since: second(2), ..Part::default() }, "c\n", "d\n");
+        check(Part { tail_lines: Some(2), since: second(3), ..Part::default() }, "", "d\n");
+        check(Part { limit_bytes: Some(3), ..Part::default() }, "a\nb", "");
+        check(Part { limit_bytes: Some(7), ..Part::default() }, "a\nb\nc\n", "d");
+        let times = Part { tail_lines: Some(1), timestamps: true, ..Part::default() };
+        check(times, "1970-01-01T00:00:02.000000000Z c\n", "1970-01-01T00:00:03.000000000Z d\n");
+    }
+}
