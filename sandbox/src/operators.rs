@@ -17,6 +17,7 @@ mod argo;
 mod batch;
 mod binder;
 mod condition;
+mod cron;
 mod drive;
 mod notebook;
 mod ray;
@@ -64,6 +65,8 @@ pub struct Row {
 
 const POD: Kind = Kind { group: "", version: "v1", kind: "Pod", plural: "pods", status: true };
 const JOB: Kind = Kind { group: "batch", version: "v1", kind: "Job", plural: "jobs", status: true };
+const CRON_JOB: Kind =
+    Kind { group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs", status: true };
 const DEPLOYMENT: Kind = apps_kind("Deployment", "deployments");
 const REPLICA_SET: Kind = apps_kind("ReplicaSet", "replicasets");
 const STATEFUL_SET: Kind = apps_kind("StatefulSet", "statefulsets");
@@ -102,9 +105,10 @@ const fn training(kind: &'static str, plural: &'static str) -> Row {
     }
 }
 
-/// All stand-ins. The first four play kube-controller-manager and are for servers without one.
+/// All stand-ins. The first five play kube-controller-manager and are for servers without one.
 pub const ROWS: &[Row] = &[
     Row { operator: CORE, kind: JOB, makes: &[POD], reconcile: batch::reconcile },
+    Row { operator: CORE, kind: CRON_JOB, makes: &[JOB], reconcile: cron::reconcile },
     Row { operator: CORE, kind: DEPLOYMENT, makes: &[REPLICA_SET], reconcile: apps::deployment },
     Row { operator: CORE, kind: REPLICA_SET, makes: &[POD], reconcile: apps::replica_set },
     Row { operator: CORE, kind: STATEFUL_SET, makes: &[POD], reconcile: apps::stateful_set },

@@ -1,6 +1,6 @@
 //! Deployment, `ReplicaSet` and `StatefulSet`, as kube-controller-manager runs them.
 //!
-//! Left out: revision history and rollback, volume claim templates, partitions, progress deadlines.
+//! Left out: the limit of the revision history, volume claim templates, partitions, progress deadlines.
 
 use kube::core::DynamicObject;
 use serde_json::{Value, json};
@@ -51,13 +51,36 @@ pub(super) fn deployment(view: &View<'_>) -> Vec<Action> {
         }
     }
     let current = sets.iter().find(|set| set.metadata.name.as_deref() == Some(&name));
+    let newest = sets.iter().map(|set| number(set)).max().unwrap_or(0);
+    let number = match current {
+        Some(set) if number(set) == newest => newest,
+        Some(_) | None => newest + 1,
+    };
+    let numbered = json!({"metadata": {"annotations": {REVISION: number.to_string()}}});
     if current.is_none() {
         let start = if recreate && total > 0 { 0 } else { wanted.min(room) };
-        actions.push(Action::Create(REPLICA_SET, replica_set_of(view, &name, &hash, start)));
+        let mut set = replica_set_of(view, &name, &hash, start);
+        set["metadata"]["annotations"] = numbered["metadata"]["annotations"].clone();
+        actions.push(Action::Create(REPLICA_SET, set));
+    } else if number != newest {
+        // An old template came back: its ReplicaSet is the newest again.
+        actions.push(Action::Patch(REPLICA_SET, name.clone(), numbered.clone()));
+    }
+    if view.annotation(REVISION) != Some(&number.to_string()) {
+        actions.push(Action::PatchSelf(numbered));
     }
     let updated = current.map_or(0, |set| integer(&set.data["status"]["replicas"], 0));
     actions.push(Action::Status(deployment_status(view, wanted, updated, &sets)));
     actions
+}
+
+/// Where `kubectl rollout history` and `undo` find the number of a template.
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+/// The revision number of a `ReplicaSet`.
+fn number(set: &DynamicObject) -> u64 {
+    let annotations = set.metadata.annotations.as_ref();
+    annotations.and_then(|all| all.get(REVISION)?.parse().ok()).unwrap_or(0)
 }
 
 enum Round {
@@ -221,5 +244,18 @@ fn ordinal(view: &View<'_>, pod: &DynamicObject) -> Option<i64> {
 
 /// A name for a pod template, the same for the same template.
 fn revision(template: &Value) -> String {
-    format!("{:08x}", fnv32a(&template.to_string()))
+    format!("{:08x}", fnv32a(&sorted(template).to_string()))
+}
+
+/// The value with the keys of its maps in order, which a patch may have left in any.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
 }

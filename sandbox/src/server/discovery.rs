@@ -21,6 +21,7 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
     let words: Vec<&str> = segments.iter().map(String::as_str).collect();
     let state = api.read();
     match words.as_slice() {
+        [] => Ok(reply::json(200, &json!({ "paths": paths(&state) }))),
         ["version"] => Ok(reply::json(200, &version())),
         ["healthz" | "livez" | "readyz", ..] => {
             Ok(reply::whole(200, "text/plain; charset=utf-8", "ok"))
@@ -68,6 +69,20 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
         ["apis", group, version] => resources(&state, group, version),
         _ => Err(Refusal::no_such_path()),
     }
+}
+
+/// The paths of the documents about the server, as `kubectl get --raw /` shows them.
+fn paths(state: &State) -> Vec<String> {
+    let mut paths: Vec<String> =
+        ["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].map(str::to_owned).into();
+    for (group, versions) in groups(state) {
+        let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
+        paths.extend(versions.iter().map(|version| format!("{root}/{version}")));
+        paths.push(root);
+    }
+    paths.push("/apis".to_owned());
+    paths.sort();
+    paths
 }
 
 fn open_api(state: &State, group: &str, version: &str) -> ApiResult<Reply> {

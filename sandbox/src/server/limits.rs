@@ -21,6 +21,7 @@ pub const LIMITS: &[&str] = &[
     "applying a quantity in another form (1000m for 1) is no conflict; in kube-apiserver it is one",
     "a change through scale is owned by the manager of the object, not of the subresource",
     "percentages in a PodDisruptionBudget count the pods there are, not the scale of their owner",
+    "CronJobs run by UTC: one with another time zone makes no Jobs",
     "PersistentVolumes are not provisioned, Services get no address, Endpoints are not made",
 ];
 
