@@ -30,7 +30,28 @@ pub(crate) fn one<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Erro
 pub(crate) fn documents(name: &str, text: &str) -> Result<Vec<serde_json::Value>, Error> {
     let all: Vec<serde_json::Value> = serde_saphyr::from_multiple_with_options(text, options())
         .map_err(|e| Error::from(wrong(name, text, &e)))?;
-    Ok(all.into_iter().filter(|value| !value.is_null()).collect())
+    let mut all: Vec<_> = all.into_iter().filter(|value| !value.is_null()).collect();
+    all.iter_mut().for_each(whole_numbers);
+    Ok(all)
+}
+
+/// Makes integers of numbers like `1.0` and `1e3`, as kubectl does: the API takes no `1.0` for an integer.
+fn whole_numbers(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Number(number) => {
+            // Up to 2^53 a float is exact.
+            let exact =
+                number.as_f64().filter(|f| f.fract() == 0.0 && f.abs() <= 9_007_199_254_740_992.0);
+            if number.is_f64()
+                && let Some(whole) = exact.and_then(|f| format!("{f:.0}").parse::<i64>().ok())
+            {
+                *number = whole.into();
+            }
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        serde_json::Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::String(_) => {}
+    }
 }
 
 fn wrong(name: &str, text: &str, error: &serde_saphyr::Error) -> Problem {
@@ -82,4 +103,46 @@ pub(crate) fn print<T: Serialize>(value: &T) -> String {
 /// A text as a YAML value on one line.
 pub(crate) fn scalar(text: &str) -> String {
     print(&text).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::documents;
+
+    /// What kubectl 1.32 makes of the same text (`kubectl create --dry-run=client -o json`): YAML 1.1, as in Go.
+    #[test]
+    fn reads_as_kubectl_does() {
+        let text = "[y, Y, n, NO, yes, on, Off, true, ~, 0o17, 0644, 0b11, 0x1F, 1_000, 08, 1e3, 1.0, 1.5, 1., 12:30:45, 2001-01-01, =, +1, 'y', \"on\", !!str 1]";
+        let expect = json!([
+            true,
+            true,
+            false,
+            false,
+            true,
+            true,
+            false,
+            true,
+            null,
+            15,
+            420,
+            3,
+            31,
+            1000,
+            8,
+            1000,
+            1,
+            1.5,
+            1,
+            "12:30:45",
+            "2001-01-01",
+            "=",
+            1,
+            "y",
+            "on",
+            "1"
+        ]);
+        assert_eq!(documents("x", text).expect("it is YAML"), [expect]);
+    }
 }

@@ -112,6 +112,16 @@ fn flatten(value: Value, name: &str, documents: &mut Vec<Document>, problems: &m
         }
     }
     let meta = &value["metadata"];
+    let unquoted = not_text(meta);
+    if !unquoted.is_empty() {
+        problems.extend(unquoted.into_iter().map(|(field, value)| {
+            let what = format!("{name}: object {at}: {field} is {value}, and has to be text");
+            Problem::new(number::YAML, Exit::Refused, what)
+                .line("without quotes YAML reads numbers, and y, yes, on, n, no, off as true or false")
+                .fix(format!("quote it: {}: \"…\"", field.rsplit('.').next().unwrap_or(&field)))
+        }));
+        return;
+    }
     if manifest::text(&meta["name"]).is_empty() && manifest::text(&meta["generateName"]).is_empty()
     {
         problems.push(missing("metadata.name"));
@@ -119,6 +129,25 @@ fn flatten(value: Value, name: &str, documents: &mut Vec<Document>, problems: &m
     }
     let is_workload = !manifest::sites(&value).is_empty();
     documents.push(Document { object: value, source: name.into(), is_workload, resource: None });
+}
+
+/// Fields of the metadata that are numbers or booleans and have to be text.
+fn not_text(meta: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut check = |field: String, value: &Value| {
+        if value.is_boolean() || value.is_number() {
+            found.push((field, value.to_string()));
+        }
+    };
+    for field in ["name", "generateName", "namespace"] {
+        check(format!("metadata.{field}"), &meta[field]);
+    }
+    for map in ["labels", "annotations"] {
+        for (key, value) in meta[map].as_object().into_iter().flatten() {
+            check(format!("metadata.{map}.{key}"), value);
+        }
+    }
+    found
 }
 
 fn nothing(names: &[String], documents: &[Document]) -> Error {
