@@ -32,7 +32,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let scope = context.scope(&cluster).map(str::to_owned);
     let (loaded, events) =
         futures::join!(load(&cluster, scope.as_deref()), events(&cluster, scope.as_deref()));
-    let loaded = loaded?;
+    let mut loaded = loaded?;
+    loaded.find_positions(&cluster).await;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
     let workload = loaded.one(&args.name, &place)?;
@@ -102,7 +103,10 @@ fn head(workload: &Workload, queues: Option<&Queues>) -> String {
         },
         None => clean(queue).into_owned(),
     };
-    page += &row("Queue", &line);
+    let position = workload
+        .position
+        .map_or_else(String::new, |at| format!(" · position {} of {}", at.place, at.of));
+    page += &row("Queue", &(line + &position));
     page += &row("Asks", &asks(workload));
     page
 }

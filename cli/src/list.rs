@@ -41,6 +41,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         }
     }
     loaded.workloads.retain(|workload| is_wanted(workload, args));
+    loaded.find_positions(&cluster).await;
     show(&loaded, &format, context)?;
     if loaded.workloads.is_empty() && format.is_table() {
         context.out.talk(&format!("no workloads in {place}"));
@@ -84,7 +85,6 @@ const COLUMNS: &[Column] = &[
     Column::new("READY").drop(8),
     Column::new("GPU").drop(2),
     Column::new("POS"),
-    Column::new("ETA").drop(6),
     Column::new("AGE").drop(7),
     Column::new("NODES"),
     Column::new("MESSAGE"),
@@ -95,8 +95,10 @@ fn table(loaded: &Loaded, wide: bool, context: &mut Context) -> Result<(), Error
         return Ok(());
     }
     let all = context.globals.all_namespaces;
+    let placed = loaded.workloads.iter().any(|workload| workload.position.is_some());
     let shown = |title: &str| match title {
         "NAMESPACE" => all,
+        "POS" => placed,
         "NODES" | "MESSAGE" => wide,
         _ => true,
     };
@@ -130,8 +132,7 @@ fn row(workload: &Workload, context: &Context) -> Vec<Cell> {
         Cell::styled(state.show(), style(state.phase)),
         format!("{ready}/{wanted}").into(),
         if gpus.is_zero() { "-".into() } else { gpus.to_string().into() },
-        "-".into(),
-        "-".into(),
+        workload.position.map_or_else(|| "-".to_owned(), |at| at.place.to_string()).into(),
         workload.age().map_or_else(|| "-".to_owned(), duration::short).into(),
         match workload.nodes().as_slice() {
             [] => "-".into(),
@@ -181,7 +182,7 @@ fn footer(loaded: &Loaded, context: &mut Context) {
         "{pending} pending ({waits} GPU), {running} running ({uses} GPU) of {}.",
         count(loaded.workloads.len(), "workload")
     ));
-    if pending > 0 {
-        context.out.talk("POS and ETA need the scheduler's own endpoint, which this version does not ask. Why: kubectl kai describe NAME");
+    if loaded.workloads.iter().any(|workload| workload.position.is_some()) {
+        context.out.talk("POS is the order in which a queue's work is tried. Why it waits: kubectl kai describe NAME");
     }
 }

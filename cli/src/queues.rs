@@ -1,6 +1,7 @@
 //! `kubectl kai queues`: the tree with what each queue may use and uses, and changes to it.
 
 mod edit;
+mod share;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -52,6 +53,13 @@ pub(crate) struct Use {
     pub(crate) running: usize,
 }
 
+/// What is known of what queues use and may use; absent where the user may not read it.
+struct Told {
+    uses: Option<BTreeMap<String, Use>>,
+    /// Fair shares in thousandths of devices.
+    shares: Option<BTreeMap<String, i64>>,
+}
+
 /// Runs `queues`.
 pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
     match args.action {
@@ -79,7 +87,8 @@ pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
 async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<Exit, Error> {
     let format = Format::read(context.globals.output.as_deref())?;
     let cluster = context.cluster().await?;
-    let (queues, uses) = futures::join!(read(&cluster), uses(&cluster));
+    let (queues, uses, supply) =
+        futures::join!(read(&cluster), uses(&cluster), share::supply(&cluster));
     let queues = queues?;
     if let Some(name) = name
         && !queues.0.contains_key(name)
@@ -95,25 +104,32 @@ async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<E
             from_status(&queues)
         }
     };
+    let uses = Told {
+        shares: match (&uses, supply) {
+            (Some(uses), Some(supply)) => Some(share::shares(&queues, uses, supply)),
+            (Some(_) | None, _) => None,
+        },
+        uses,
+    };
     match format {
         Format::Table | Format::Wide if flat || format == Format::Wide => {
-            tree::flat(&queues, &below, uses.as_ref(), context)?;
+            tree::flat(&queues, &below, &uses, context)?;
         }
-        Format::Table | Format::Wide => tree::tree(&queues, name, uses.as_ref(), context)?,
+        Format::Table | Format::Wide => tree::tree(&queues, name, &uses, context)?,
         Format::Name => {
             let lines = below.iter().map(|name| format::name(&queues.0[*name].object));
             lines.into_iter().try_for_each(|line| context.out.data(&line))?;
         }
-        Format::Json => context.out.data(&format!("{:#}", data(&queues, &below, uses.as_ref())))?,
-        Format::Yaml => context.out.raw(&yaml::print(&data(&queues, &below, uses.as_ref())))?,
+        Format::Json => context.out.data(&format!("{:#}", data(&queues, &below, &uses)))?,
+        Format::Yaml => context.out.raw(&yaml::print(&data(&queues, &below, &uses)))?,
         Format::JsonPath(template) => {
-            context.out.raw(&template.apply(&data(&queues, &below, uses.as_ref())))?;
+            context.out.raw(&template.apply(&data(&queues, &below, &uses)))?;
         }
     }
     Ok(Exit::Ok)
 }
 
-fn data(queues: &Queues, below: &[&str], uses: Option<&BTreeMap<String, Use>>) -> Value {
+fn data(queues: &Queues, below: &[&str], told: &Told) -> Value {
     let items: Vec<Value> = below
         .iter()
         .map(|name| {
@@ -125,7 +141,8 @@ fn data(queues: &Queues, below: &[&str], uses: Option<&BTreeMap<String, Use>>) -
                 };
                 json!({ "quota": number(r.quota), "limit": number(r.limit), "overQuotaWeight": number(r.weight) })
             };
-            let used = uses.and_then(|uses| uses.get(*name));
+            let used = told.uses.as_ref().and_then(|uses| uses.get(*name));
+            let share = told.shares.as_ref().and_then(|shares| shares.get(*name));
             json!({
                 "name": name,
                 "path": queues.path(name),
@@ -135,6 +152,7 @@ fn data(queues: &Queues, below: &[&str], uses: Option<&BTreeMap<String, Use>>) -
                 "gpu": amounts(&queue.gpu),
                 "cpu": amounts(&queue.cpu),
                 "memory": amounts(&queue.memory),
+                "fairShare": share.map(|milli| json!({ "gpu": share::show(*milli), "gpuMilli": milli })),
                 "used": used.map(|u| json!({ "gpu": u.used.to_string(), "gpuMilli": u.used.milli })),
                 "pending": used.map(|u| json!({ "gpu": u.pending.to_string(), "gpuMilli": u.pending.milli })),
                 "running": used.map(|u| u.running),

@@ -2,6 +2,7 @@
 
 mod load;
 mod phase;
+mod position;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use crate::manifest::{self, text};
 use crate::{config, names, time};
 pub(crate) use load::{Loaded, load};
 pub(crate) use phase::{Phase, State, is_bound};
+pub(crate) use position::Position;
 
 /// One workload.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct Workload {
     pub(crate) groups: Vec<Value>,
     /// Its pods that KAI schedules.
     pub(crate) pods: Vec<Value>,
+    /// Its place in its queue, where it waits and the place is known.
+    pub(crate) position: Option<Position>,
 }
 
 impl Workload {
@@ -104,6 +108,7 @@ impl Workload {
             "pods": wanted,
             "gpu": gpus.to_string(),
             "gpuMilli": gpus.milli,
+            "position": self.position.map(|position| position.place),
             "nodes": self.nodes(),
             "podGroups": self.groups.iter().map(|g| g["metadata"]["name"].clone()).collect::<Vec<_>>(),
             "created": self.created.map(|t| t.to_string()),

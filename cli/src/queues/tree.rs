@@ -1,10 +1,10 @@
 //! The tree of queues with bars.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Use;
+use super::{Told, share};
 use crate::Context;
 use crate::error::Error;
 use crate::gpu;
@@ -19,7 +19,7 @@ const BAR: u64 = 20;
 pub(super) fn tree(
     queues: &Queues,
     root: Option<&str>,
-    uses: Option<&BTreeMap<String, Use>>,
+    told: &Told,
     context: &mut Context,
 ) -> Result<(), Error> {
     if queues.0.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn tree(
             .filter(|q| q.parent.as_ref().is_none_or(|p| !queues.0.contains_key(p)))
             .collect(),
     };
-    let mut walk = Walk { queues, uses, ascii, rows: &mut rows, seen: &mut seen };
+    let mut walk = Walk { queues, told, ascii, rows: &mut rows, seen: &mut seen };
     for queue in roots {
         walk.branch(queue, "", "");
     }
@@ -57,6 +57,7 @@ pub(super) fn tree(
         Column::new("RUN").drop(4),
         Column::new("NOTE"),
     ];
+    let (columns, rows) = known(&columns, &rows, told);
     let text = render(&columns, &rows, context.out.columns(), !context.globals.no_headers);
     context.out.raw(&text)?;
     if context.out.is_terminal() {
@@ -65,16 +66,28 @@ pub(super) fn tree(
         } else {
             "█ in quota  ▓ borrowed  · unused quota"
         };
-        context.out.talk(&Style::Dim.paint(&format!(
-            "{legend}     bar = max(quota, used)     GPUs; all amounts: --flat.  SHARE needs the scheduler's endpoint."
-        )));
+        context.out.talk(
+            &Style::Dim.paint(&format!(
+                "{legend}     bar = max(quota, used)     GPUs; all amounts: --flat"
+            )),
+        );
     }
     Ok(())
 }
 
+/// The table without shares where they are not known.
+fn known(columns: &[Column], rows: &[Vec<Cell>], told: &Told) -> (Vec<Column>, Vec<Vec<Cell>>) {
+    let keep: Vec<usize> = (0..columns.len())
+        .filter(|at| columns[*at].title != "SHARE" || told.shares.is_some())
+        .collect();
+    let columns = keep.iter().map(|at| columns[*at].clone()).collect();
+    let rows = rows.iter().map(|row| keep.iter().map(|at| row[*at].clone()).collect()).collect();
+    (columns, rows)
+}
+
 struct Walk<'a> {
     queues: &'a Queues,
-    uses: Option<&'a BTreeMap<String, Use>>,
+    told: &'a Told,
     ascii: bool,
     rows: &'a mut Vec<Vec<Cell>>,
     seen: &'a mut BTreeSet<String>,
@@ -99,7 +112,9 @@ impl Walk<'_> {
     }
 
     fn row(&self, queue: &Queue, stem: &str) -> Vec<Cell> {
-        let used = self.uses.map(|uses| uses.get(&queue.name).cloned().unwrap_or_default());
+        let uses = self.told.uses.as_ref();
+        let used = uses.map(|uses| uses.get(&queue.name).cloned().unwrap_or_default());
+        let share = self.told.shares.as_ref().and_then(|shares| shares.get(&queue.name));
         let quota = queue.gpu.quota;
         let used_text = used.as_ref().map_or_else(|| "?".to_owned(), |u| u.used.to_string());
         let quota_text = match quota {
@@ -113,7 +128,7 @@ impl Walk<'_> {
             format!("{stem}{}", queue.name).into(),
             bar(milli, quota.milli(), self.ascii).into(),
             format!("{used_text} / {quota_text}").into(),
-            "-".into(),
+            share.map_or_else(|| "-".to_owned(), |milli| share::show(*milli)).into(),
             queue.gpu.limit.show().into(),
             used.as_ref().map_or_else(|| "?".to_owned(), |u| u.pending.to_string()).into(),
             used.as_ref().map_or_else(|| "?".to_owned(), |u| u.running.to_string()).into(),
@@ -164,7 +179,7 @@ fn bar(used: u64, quota: Option<u64>, ascii: bool) -> String {
 pub(super) fn flat(
     queues: &Queues,
     names: &[&str],
-    uses: Option<&BTreeMap<String, Use>>,
+    told: &Told,
     context: &mut Context,
 ) -> Result<(), Error> {
     let columns = [
@@ -190,11 +205,13 @@ pub(super) fn flat(
                 (*name).into(),
                 queue.parent.as_deref().unwrap_or("-").into(),
                 queue.priority.map_or_else(|| "-".to_owned(), |p| p.to_string()).into(),
-                uses.map_or_else(
-                    || "?".to_owned(),
-                    |uses| uses.get(*name).map_or_else(|| "0".into(), |u| u.used.to_string()),
-                )
-                .into(),
+                told.uses
+                    .as_ref()
+                    .map_or_else(
+                        || "?".to_owned(),
+                        |uses| uses.get(*name).map_or_else(|| "0".into(), |u| u.used.to_string()),
+                    )
+                    .into(),
                 cell(queue.gpu.quota),
                 cell(queue.gpu.limit),
                 cell(queue.gpu.weight),

@@ -135,6 +135,17 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
             None => assembly.add_object(resource, object),
         }
     }
+    // A pod that its controller's kind groups one by one owns its PodGroup; the work is still the controller's.
+    for pod in &pods {
+        if let Some(controller) = controller(pod)
+            && crate::kinds::find(text(&controller["apiVersion"]), text(&controller["kind"]))
+                .is_some()
+        {
+            let uid = text(&pod["metadata"]["uid"]).to_owned();
+            assembly.makers.insert(uid.clone(), text(&controller["uid"]).to_owned());
+            assembly.controllers.insert(uid, controller.clone());
+        }
+    }
     for group in groups {
         assembly.add_group(group);
     }
@@ -155,13 +166,18 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
 
 /// The UID of the controller that made the object; runs of recurring ones stand for themselves.
 fn maker(object: &Value) -> Option<&str> {
-    let owners = object["metadata"]["ownerReferences"].as_array()?;
-    let controller = owners.iter().find(|owner| owner["controller"].as_bool() == Some(true))?;
+    let controller = controller(object)?;
     let is_recurring = matches!(
         text(&controller["kind"]),
         "CronJob" | "CronWorkflow" | "RayCronJob" | "ScheduledSparkApplication"
     );
     (!is_recurring).then(|| text(&controller["uid"]))
+}
+
+/// The owner that controls the object.
+fn controller(object: &Value) -> Option<&Value> {
+    let owners = object["metadata"]["ownerReferences"].as_array()?;
+    owners.iter().find(|owner| owner["controller"].as_bool() == Some(true))
 }
 
 #[derive(Default)]
@@ -170,6 +186,8 @@ struct Assembly {
     by_uid: HashMap<String, usize>,
     /// Objects that another one made: UID to the maker's.
     makers: HashMap<String, String>,
+    /// The controllers of pods, by the pod's UID.
+    controllers: HashMap<String, Value>,
     /// (namespace, `PodGroup`) to workload.
     by_group: HashMap<(String, String), usize>,
     /// (namespace, label, value) to workload.
@@ -214,14 +232,21 @@ impl Assembly {
             object: Some(object),
             groups: Vec::new(),
             pods: Vec::new(),
+            position: None,
         });
     }
 
     fn add_group(&mut self, group: Value) {
         let namespace = text(&group["metadata"]["namespace"]).to_owned();
         let name = text(&group["metadata"]["name"]).to_owned();
-        let top = top_owner(&group);
         let owner = &group["metadata"]["ownerReferences"][0];
+        let top = top_owner(&group);
+        let is_pod = top.get("kind").is_some_and(|kind| kind == "Pod");
+        let above = self.controllers.get(text(&owner["uid"])).filter(|_| is_pod).cloned();
+        let (owner, top) = match &above {
+            Some(controller) => (controller, BTreeMap::new()),
+            None => (owner, top),
+        };
         let uids = [top.get("uid").map_or("", String::as_str), text(&owner["uid"])];
         let known = uids.iter().find_map(|uid| self.at_or_above(uid));
         let queue = text(&group["spec"]["queue"]).to_owned();
@@ -250,6 +275,7 @@ impl Assembly {
                 object: None,
                 groups: Vec::new(),
                 pods: Vec::new(),
+                position: None,
             })
         });
         self.by_group.insert((namespace, name), at);
@@ -264,11 +290,7 @@ impl Assembly {
         let meta = &pod["metadata"];
         let namespace = text(&meta["namespace"]).to_owned();
         let group = text(&meta["annotations"][names::POD_GROUP]).to_owned();
-        let owner = meta["ownerReferences"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .find(|o| o["controller"] == true);
+        let owner = controller(&pod);
         let owner_uid = owner.map_or("", |owner| text(&owner["uid"]));
         let by_label = || {
             KINDS.iter().filter(|kind| !kind.pod_label.is_empty()).find_map(|kind| {
@@ -298,6 +320,7 @@ impl Assembly {
                 object: None,
                 groups: Vec::new(),
                 pods: Vec::new(),
+                position: None,
             })
         });
         let workload = &mut self.workloads[at];

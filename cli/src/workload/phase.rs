@@ -229,8 +229,25 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
             "NoPodGroup",
             "the podgrouper has made no PodGroup for it yet",
         ),
-        None => State::of(Phase::Pending),
+        None => unsaid(workload, live),
     }
+}
+
+/// Why the scheduler has said nothing yet.
+fn unsaid(workload: &Workload, live: &[&Value]) -> State {
+    let minimum = workload.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).max();
+    let minimum = minimum.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    if live.len() >= minimum {
+        let message = "the scheduler has not tried it yet";
+        return State::because(Phase::Pending, "NotTried", message);
+    }
+    let ended = workload.pods.len() - live.len();
+    let ended = if ended > 0 { format!(", and {ended} have ended") } else { String::new() };
+    let message = format!(
+        "its gang starts with {minimum} pods at once: {} is there{ended}",
+        crate::queue::count(live.len(), "pod")
+    );
+    State::because(Phase::Pending, "GangIncomplete", &message)
 }
 
 /// The short word for a reason of the contract.
