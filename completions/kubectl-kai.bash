@@ -3047,7 +3047,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__submit)
-            opts="-f -g -e -q -w -l -n -A -o -v -s -h --filename --template --image --gpu --gpu-memory --cpu --memory --env --queue --priority --preemptible --workers --min --no-gang --max-runtime --retries --label --annotation --wait --timeout --dry-run --force --namespace --all-namespaces --context --kubeconfig --output --no-headers --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-f -g -e -q -w -l -n -A -o -v -s -h --filename --template --image --gpu --gpu-type --gpu-memory --cpu --memory --env --queue --priority --preemptible --workers --min --no-gang --max-runtime --retries --label --annotation --wait --timeout --dry-run --force --namespace --all-namespaces --context --kubeconfig --output --no-headers --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3074,6 +3074,10 @@ _kubectl__kai() {
                     return 0
                     ;;
                 -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --gpu-type)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -67,7 +67,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "options" -d
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s f -l filename -d 'Manifest to submit, of any kind; - is standard input, repeatable' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l template -d 'Template of your own instead of the kind\'s' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l image -d 'Container image' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb, H100:4' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-type -d 'Model of GPU, such as H100 or A100-SXM4-80GB' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l memory -d 'Memory of each worker, such as 64Gi' -r

@@ -1,7 +1,7 @@
 //! Settings: where each value comes from, and `kubectl kai config`.
 //!
 //! Highest first: flag, `KAI_*` environment, `.kai.yaml` of the project (searched upwards to the git root),
-//! `~/.config/kai/config.yaml`, the built-in value. Flags are the commands' own; everything below them is [`Settings`].
+//! `~/.config/kai/config.yaml`, for `submit` the cluster's own defaults, the built-in value. Flags are the commands' own; everything below them is [`Settings`].
 
 mod command;
 mod edit;
@@ -42,7 +42,12 @@ pub(crate) const KEYS: &[Key] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Env(String),
-    File { path: PathBuf, line: u64 },
+    File {
+        path: PathBuf,
+        line: u64,
+    },
+    /// An object of the cluster, as a user would look for it.
+    Cluster(String),
 }
 
 impl std::fmt::Display for Origin {
@@ -50,6 +55,7 @@ impl std::fmt::Display for Origin {
         match self {
             Self::Env(name) => f.write_str(name),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Cluster(place) => f.write_str(place),
         }
     }
 }
@@ -129,7 +135,7 @@ impl Settings {
             .extend(file.templates.iter().map(|folder| base.join(folder).components().collect()));
     }
 
-    fn add(&mut self, name: &str, value: String, origin: Origin) {
+    pub(crate) fn add(&mut self, name: &str, value: String, origin: Origin) {
         self.values.entry(name.into()).or_default().push(Setting { value, origin });
     }
 

@@ -1,7 +1,7 @@
 //! How many GPUs: the grammar of `--gpu` and `--gpu-memory`, and what a pod asks for.
 //!
 //! `4` whole devices, `0.5` of one device, `0.25x4` a quarter of each of four, `8Gi` of one device's memory,
-//! `mig:1g.10gb` or `mig:1g.10gbx2`. Decimal text is never made a binary fraction.
+//! `mig:1g.10gb` or `mig:1g.10gbx2`, each but MIG with a model in front: `H100:4`. Decimal text is never made a binary fraction.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,6 +30,20 @@ const DEVICES_MAX: u32 = 100_000;
 const PLACES_MAX: usize = 3;
 
 impl Gpu {
+    /// Reads the value of `--gpu` with or without a model in front: `H100:4`.
+    ///
+    /// # Errors
+    /// Says what the value could have meant.
+    pub(crate) fn parse_typed(text: &str) -> Result<(Option<String>, Self), Problem> {
+        match text.split_once(':') {
+            Some((model, amount)) if model != "mig" => {
+                check_model(&format!("--gpu {text}"), model)?;
+                Ok((Some(model.to_owned()), Self::parse(amount)?))
+            }
+            Some(_) | None => Ok((None, Self::parse(text)?)),
+        }
+    }
+
     /// Reads the value of `--gpu`.
     ///
     /// # Errors
@@ -153,6 +167,21 @@ impl fmt::Display for Gpu {
             Self::Mig { profile, count } => write!(f, "mig:{profile}x{count}"),
         }
     }
+}
+
+/// Checks that a text can be the model of a GPU, or the part of its name that people use.
+///
+/// # Errors
+/// Names the flag as it was typed.
+pub(crate) fn check_model(typed: &str, model: &str) -> Result<(), Problem> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let starts = model.starts_with(|c: char| c.is_ascii_alphabetic());
+    if starts && model.chars().all(legal) && model.len() <= 63 {
+        return Ok(());
+    }
+    let what = format!("{typed} names no model of GPU");
+    Err(Problem::new(number::GPU, Exit::Usage, what)
+        .fix("--gpu H100:4  (4 GPUs of a node with H100)"))
 }
 
 /// A plain decimal: the whole part, and the decimal places without trailing zeros.

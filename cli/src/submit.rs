@@ -9,7 +9,9 @@
 mod args;
 mod check;
 mod create;
+mod defaults;
 mod inject;
+mod model;
 mod read;
 mod render;
 mod request;
@@ -72,6 +74,9 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         None => Ok(None),
     };
     let format = create::Format::read(&context.globals);
+    if args.dry_run != DryRun::Client {
+        defaults::read(context).await;
+    }
     let request = match Request::read(&args, &context.settings) {
         Ok(request) => request,
         Err(found) => {
@@ -86,6 +91,8 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         }
     };
     let (timeout, format) = (timeout?, format?);
+    let mut request = request;
+    model::resolve(&mut request, args.dry_run, context).await?;
     let mut documents = documents(&args, &request, context).await?;
     let notes = prepare(&mut documents, &request, context)?;
     for note in notes {
@@ -102,7 +109,12 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
             .map(|()| Exit::Ok);
     }
     let created = create::all(&documents, &cluster, context).await?;
-    create::show(&created, "created", &format, context)?;
+    if let Err(error) = create::show(&created, "created", &format, context) {
+        // What cannot be printed is there all the same.
+        let names: Vec<String> = created.iter().map(|d| crate::format::name(&d.object)).collect();
+        context.out.talk(&format!("created all the same: {}", names.join(", ")));
+        return Err(error);
+    }
     create::next_steps(&created, &cluster, context);
     match args.wait {
         Some(until) => follow(&created, until, timeout, &cluster, context).await,

@@ -25,9 +25,12 @@ pub struct Args {
     /// Command of the container, after --
     #[arg(last = true, value_name = "COMMAND", index = 2)]
     pub(crate) command: Vec<String>,
-    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb
+    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb, H100:4
     #[arg(short, long, value_name = "GPUS", allow_hyphen_values = true, help_heading = "What")]
     pub(crate) gpu: Option<String>,
+    /// Model of GPU, such as H100 or A100-SXM4-80GB
+    #[arg(long, value_name = "MODEL", help_heading = "What")]
+    pub(crate) gpu_type: Option<String>,
     /// GPU memory of each worker on one shared device, such as 8Gi
     #[arg(long, value_name = "MEMORY", allow_hyphen_values = true, help_heading = "What")]
     pub(crate) gpu_memory: Option<String>,

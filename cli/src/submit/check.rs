@@ -17,7 +17,7 @@ use crate::queue::Queues;
 use crate::{manifest, names};
 
 /// How long a command line that is wrong anyhow waits to learn whether its queue is wrong too.
-const HURRY: Duration = Duration::from_millis(1500);
+pub(super) const HURRY: Duration = Duration::from_millis(1500);
 
 /// Checks everything at once.
 ///
@@ -80,12 +80,18 @@ pub(crate) async fn all(
     Error::all(problems)
 }
 
-/// Says that the queue was nobody's choice.
+/// Says where the queue comes from, when it was not typed.
 fn without_queue(problem: Problem, request: &Request, queue: &str) -> Problem {
+    let mut problem = problem;
+    if request.queue.as_deref() == Some(queue)
+        && let Some(origin) = &request.queue_origin
+    {
+        problem.lines.insert(0, format!("it comes from {origin}"));
+        return problem;
+    }
     if request.queue.is_some() || queue != names::DEFAULT_QUEUE {
         return problem;
     }
-    let mut problem = problem;
     problem.lines.insert(0, format!("no queue was given, and \"{queue}\" is what KAI takes then"));
     problem.fix = Some("-q QUEUE, or once for all: kubectl kai config set queue QUEUE".into());
     problem

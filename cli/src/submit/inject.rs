@@ -32,6 +32,11 @@ pub(crate) fn inject(
     if let Some(gpu) = &request.gpu {
         problems.extend(gpus(object, &sites, gpu).err());
     }
+    if !request.gpu_products.is_empty() {
+        for site in working(&sites) {
+            require_product(object, site, &request.gpu_products);
+        }
+    }
     if let Some(min) = request.min
         && let Err(problem) = gang(object, min)
     {
@@ -144,14 +149,37 @@ fn containers(object: &mut Value, site: &Site, container: &str, request: &Reques
     }
 }
 
-/// Gives each working template its GPUs.
-fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
+/// The templates that do the work, or all where none does.
+fn working(sites: &[Site]) -> Vec<&Site> {
     let with_containers =
         || sites.iter().filter(|site| !site.containers.is_empty() || site.shape == Shape::Inline);
-    let mut working: Vec<&Site> = with_containers().filter(|site| !site.steers).collect();
-    if working.is_empty() {
-        working = with_containers().collect();
+    let working: Vec<&Site> = with_containers().filter(|site| !site.steers).collect();
+    if working.is_empty() { with_containers().collect() } else { working }
+}
+
+/// Keeps the pods to nodes with one of these products, besides whatever the template asks of nodes.
+fn require_product(object: &mut Value, site: &Site, products: &[String]) {
+    let key = names::GPU_PRODUCT;
+    let expression = json!({ "key": key, "operator": "In", "values": products });
+    let at = "affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+    let required = ensure(object, &format!("{}/{at}", site.spec));
+    let terms = required.entry("nodeSelectorTerms").or_insert_with(|| json!([]));
+    let Some(terms) = terms.as_array_mut() else { return };
+    if terms.is_empty() {
+        terms.push(json!({}));
     }
+    for term in terms {
+        let expressions = ensure(term, "").entry("matchExpressions").or_insert_with(|| json!([]));
+        if let Some(expressions) = expressions.as_array_mut() {
+            expressions.retain(|other| text(&other["key"]) != key);
+            expressions.push(expression.clone());
+        }
+    }
+}
+
+/// Gives each working template its GPUs.
+fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
+    let working = working(sites);
     let steps: Vec<&str> =
         working.iter().filter(|s| s.shape == Shape::Argo).map(|s| s.role.as_str()).collect();
     if steps.len() > 1 {

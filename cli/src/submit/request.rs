@@ -16,9 +16,15 @@ pub(crate) struct Request {
     pub(crate) queue: Option<String>,
     /// Whether the queue was typed, and so goes before a manifest's own.
     pub(crate) queue_is_flag: bool,
+    /// Where the queue was set, when it was not typed.
+    pub(crate) queue_origin: Option<String>,
     pub(crate) priority: Option<String>,
     pub(crate) preemptible: Option<bool>,
     pub(crate) gpu: Option<Gpu>,
+    /// The model as it was typed.
+    pub(crate) gpu_model: Option<String>,
+    /// Products of GPUs, as nodes are labelled, that are that model.
+    pub(crate) gpu_products: Vec<String>,
     pub(crate) cpu: Option<String>,
     pub(crate) memory: Option<String>,
     /// Fewest and most workers.
@@ -60,6 +66,10 @@ impl Request {
         let mut request = Self {
             queue: args.queue.clone().or_else(|| settings.get("queue").map(|s| s.value.clone())),
             queue_is_flag: args.queue.is_some(),
+            queue_origin: settings
+                .get("queue")
+                .filter(|_| args.queue.is_none())
+                .map(|setting| setting.origin.to_string()),
             priority: args.priority.clone().or_else(|| setting("priority")),
             preemptible: args.preemptible,
             cpu: args.cpu.clone().or_else(|| setting("cpu")),
@@ -136,11 +146,22 @@ impl Request {
             return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
                 .fix(format!("--gpu-memory {memory}   or   --gpu {gpu}")));
         }
-        self.gpu = match (&args.gpu_memory, args.gpu.clone().or(default)) {
-            (Some(memory), _) => Some(Gpu::parse_memory("--gpu-memory", memory)?),
-            (None, Some(gpu)) => Some(Gpu::parse(&gpu)?),
+        let typed = match (&args.gpu_memory, args.gpu.clone().or(default)) {
+            (Some(memory), _) => Some((None, Gpu::parse_memory("--gpu-memory", memory)?)),
+            (None, Some(gpu)) => Some(Gpu::parse_typed(&gpu)?),
             (None, None) => None,
         };
+        let (model, gpu) = typed.map_or((None, None), |(model, gpu)| (model, Some(gpu)));
+        (self.gpu, self.gpu_model) = (gpu, model);
+        if let Some(model) = &args.gpu_type {
+            crate::gpu::check_model(&format!("--gpu-type {model}"), model)?;
+            if self.gpu_model.as_ref().is_some_and(|other| other != model) {
+                let what = "--gpu and --gpu-type name two models of GPU";
+                return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+                    .fix(format!("--gpu-type {model} and a number: --gpu 4")));
+            }
+            self.gpu_model = Some(model.clone());
+        }
         Ok(())
     }
 
