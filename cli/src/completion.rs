@@ -136,6 +136,8 @@ async fn candidates(words: &[OsString], context: &mut Context) -> Vec<String> {
             .into_iter()
             .find(|what| value == what.mark());
         match (live, candidate.get_help()) {
+            // Flags are offered when one is begun.
+            (None, _) if value.starts_with('-') && !word.starts_with('-') => {}
             (Some(what), _) => {
                 lines.extend(live::names(what, &typed, globals(words), context).await);
             }

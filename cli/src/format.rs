@@ -52,6 +52,20 @@ impl Format {
     }
 }
 
+/// Prints a report in a form for programs; `false`, and nothing printed, when the form is one for people.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn report(value: &Value, format: &Format, context: &mut Context) -> Result<bool, Error> {
+    match format {
+        Format::Json => context.out.data(&format!("{value:#}"))?,
+        Format::Yaml => context.out.raw(&yaml::print(value))?,
+        Format::JsonPath(template) => context.out.raw(&template.apply(value))?,
+        Format::Table | Format::Wide | Format::Name => return Ok(false),
+    }
+    Ok(true)
+}
+
 /// Prints objects in a form other than a table; one object as itself when it was asked for alone, several as a list.
 ///
 /// # Errors

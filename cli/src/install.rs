@@ -15,9 +15,11 @@ use std::time::{Duration, Instant};
 
 pub use apply::{Outcome, Step, apply};
 pub use manifest::{Component, Group, Options};
+pub(crate) use status::holder;
 
 use crate::cluster::Cluster;
 use crate::confirm::confirm;
+use crate::format::{self, Format};
 use crate::output::{Style, clean};
 use crate::{Context, Error, Exit, Problem, error::number};
 use plan::{Plan, State};
@@ -137,19 +139,19 @@ pub async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
 
 fn render(args: &ObjectArgs, context: &mut Context) -> Result<Exit, Error> {
     let items = manifest::items(&args.options(context)?);
-    match context.globals.output.as_deref() {
-        Some("json") => {
-            let objects: Vec<_> = items.iter().map(|item| &item.object).collect();
-            let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
-            context.out.data(&format!("{list:#}"))?;
-        }
-        Some("name") => {
-            items.iter().try_for_each(|item| context.out.data(&item.title()))?;
-        }
-        Some(_) | None => {
+    let format = Format::read(context.globals.output.as_deref())?;
+    match format {
+        Format::Name => items.iter().try_for_each(|item| context.out.data(&item.title()))?,
+        // The form that is kept in git is the one for people, too.
+        Format::Table | Format::Wide | Format::Yaml => {
             for item in &items {
                 context.out.raw(&format!("---\n{}", crate::yaml::print(&item.object)))?;
             }
+        }
+        Format::Json | Format::JsonPath(_) => {
+            let objects: Vec<_> = items.iter().map(|item| &item.object).collect();
+            let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
+            format::report(&list, &format, context)?;
         }
     }
     Ok(Exit::Ok)
@@ -238,6 +240,11 @@ fn say_plan(
     }
     if options.components.contains(&Component::Daemons) {
         context.out.talk(&format!("{:<9} image {}", "", clean(&options.image)));
+        if options.image == manifest::IMAGE {
+            context.out.warn(
+                "that image is not published yet: build it with deploy/Dockerfile, and name yours with --image",
+            );
+        }
     }
     context.out.talk(&format!(
         "{:<9} will not touch: other schedulers, existing pods, other namespaces",
@@ -247,13 +254,15 @@ fn say_plan(
 
 /// What was or would be done, for programs.
 fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
-    match context.globals.output.as_deref() {
-        Some("name") => plan
+    let format = Format::read(context.globals.output.as_deref())?;
+    match format {
+        Format::Table | Format::Wide => Ok(()),
+        Format::Name => plan
             .entries
             .iter()
             .filter(|entry| matches!(entry.state, State::Create | State::Change))
             .try_for_each(|entry| context.out.data(&entry.item.title())),
-        Some(format @ ("json" | "yaml")) => {
+        Format::Json | Format::Yaml | Format::JsonPath(_) => {
             let objects: Vec<_> = plan
                 .entries
                 .iter()
@@ -268,12 +277,7 @@ fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
                 })
                 .collect();
             let report = serde_json::json!({ "dryRun": dry, "objects": objects });
-            if format == "json" {
-                context.out.data(&format!("{report:#}"))
-            } else {
-                context.out.raw(&crate::yaml::print(&report))
-            }
+            format::report(&report, &format, context).map(|_| ())
         }
-        Some(_) | None => Ok(()),
     }
 }

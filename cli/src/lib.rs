@@ -78,6 +78,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Err(args::Stop::Error(error)) => return Err(error),
     };
     context.adopt(cli.globals)?;
+    check_output(&cli.command, context.globals.output.as_deref())?;
     match cli.command {
         Command::Submit(args) => submit::run(*args, context).await,
         Command::Wait(args) => wait::run(&args, context).await,
@@ -95,4 +96,32 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Version(args) => version::run(&args, context).await,
         Command::Options => context.out.raw(&args::options_help()).map(|()| Exit::Ok),
     }
+}
+
+/// Refuses a form that the command would ignore.
+fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
+    let format = format::Format::read(output)?;
+    let taken = match command {
+        Command::Submit(_)
+        | Command::List(_)
+        | Command::Describe(_)
+        | Command::Queues(_)
+        | Command::Install(_)
+        | Command::Config(_)
+        | Command::Version(_) => true,
+        // They print names, whatever else is asked for.
+        Command::Delete(_) | Command::Suspend(_) | Command::Resume(_) => {
+            format.is_table() || format == format::Format::Name
+        }
+        Command::Wait(_)
+        | Command::Logs(_)
+        | Command::Sandbox(_)
+        | Command::Completion(_)
+        | Command::Options => format.is_table(),
+    };
+    if taken {
+        return Ok(());
+    }
+    let what = format!("this command prints nothing in the form -o {}", output.unwrap_or_default());
+    Err(Problem::new(error::number::USAGE, Exit::Usage, what).fix("leave -o out").into())
 }

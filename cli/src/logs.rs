@@ -126,7 +126,7 @@ async fn read(
     if streams.is_empty()
         && let Some((source, failure)) = silent.first()
     {
-        return Err(unreadable(source, failure, cluster));
+        return Err(unreadable(source, failure, query.previous, cluster));
     }
     for (source, failure) in &silent {
         out.warn(&format!("no log of {}: {}", clean(&source.pod), first_line(failure)));
@@ -139,10 +139,10 @@ fn first_line(failure: &Failure) -> String {
     failure.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-fn unreadable(source: &Source, failure: &Failure, cluster: &Cluster) -> Error {
+fn unreadable(source: &Source, failure: &Failure, previous: bool, cluster: &Cluster) -> Error {
     if let Some(400) = failure.code() {
         Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, first_line(failure))
-            .fix("wait for it: add -f")
+            .fix(if previous { "leave --previous out" } else { "wait for it: add -f" })
             .into()
     } else {
         let resource = crate::cluster::Resource::new("v1", "Pod", "pods/log");

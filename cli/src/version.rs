@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, Resource};
 use crate::error::{Error, Exit};
+use crate::format::{self, Format};
+use crate::install::holder;
 use crate::output::clean;
-use crate::{Context, yaml};
+use crate::{Context, names};
 
 /// Flags of `version`.
 #[derive(Debug, clap::Args)]
@@ -20,6 +22,7 @@ const SYSTEM_NAMESPACE: &str = "kai-scheduler";
 
 /// Prints the versions of the client, of the API server, and of the scheduler's images.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
     let mut versions = json!({ "client": env!("CARGO_PKG_VERSION") });
     if !args.client {
         let cluster = context.cluster().await?;
@@ -31,24 +34,18 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         }
         versions["components"] = json!(deployments.unwrap_or_default());
     }
-    match context.globals.output.as_deref() {
-        Some("json") => context.out.data(&format!("{versions:#}"))?,
-        Some("yaml") => context.out.raw(&yaml::print(&versions))?,
-        Some(_) | None => {
-            let mut lines = vec![format!("client     {}", env!("CARGO_PKG_VERSION"))];
-            if let Some(server) = versions["server"].as_str() {
-                lines.push(format!("server     {}", clean(server)));
-            }
-            for (name, image) in versions["components"].as_object().into_iter().flatten() {
-                lines.push(format!(
-                    "{:<10} {}",
-                    clean(name),
-                    clean(image.as_str().unwrap_or_default())
-                ));
-            }
-            lines.iter().try_for_each(|line| context.out.data(line))?;
-        }
+    if format::report(&versions, &format, context)? {
+        return Ok(Exit::Ok);
     }
+    let mut lines = vec![format!("client     {}", env!("CARGO_PKG_VERSION"))];
+    if let Some(server) = versions["server"].as_str() {
+        lines.push(format!("server     {}", clean(server)));
+    }
+    for (name, image) in versions["components"].as_object().into_iter().flatten() {
+        let image = clean(image.as_str().unwrap_or_default());
+        lines.push(format!("{:<10} {image}", clean(name)));
+    }
+    lines.iter().try_for_each(|line| context.out.data(line))?;
     Ok(Exit::Ok)
 }
 
@@ -60,6 +57,14 @@ async fn deployments(cluster: &Cluster) -> Result<serde_json::Map<String, Value>
         Ok(found) => {
             let found = found.unwrap_or_default();
             if found.is_empty() {
+                // A process outside the cluster, or the sandbox's own.
+                let leader = holder(cluster, SYSTEM_NAMESPACE, names::SCHEDULER).await;
+                if let Ok(Some(leader)) = leader
+                    && leader.is_fresh
+                {
+                    let text = format!("no Deployment; led by {}", leader.text);
+                    return Ok([("scheduler".to_owned(), text.into())].into_iter().collect());
+                }
                 return Err(format!(
                     "no scheduler runs in namespace {SYSTEM_NAMESPACE}: kubectl kai install"
                 ));

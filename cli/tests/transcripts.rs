@@ -2,14 +2,28 @@
 //!
 //! A `console` block holds one command after `$ `, then its output: lines of stderr begin with `! `, and the last line
 //! is `[exit N]` when the command fails. A block `yaml file=NAME` writes a file into the session's empty folder first.
+//! The sessions in `sandbox/` have a cluster, `kubectl kai sandbox`; what differs from run to run stands there as `0s`,
+//! `-xxxxx` and the like.
 //! `KAI_BLESS=1` writes what the program says into the files, to be read before it is committed.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 use std::{env, fs};
 
+use regex::Regex;
+
+/// Where a session is played.
+struct Stage {
+    /// Its own folder.
+    dir: PathBuf,
+    /// The kubeconfig of its cluster.
+    cluster: Option<String>,
+}
+
 /// One run of a file; the text that it should have been.
-fn play(text: &str, dir: &Path) -> String {
+fn play(text: &str, stage: &Stage) -> String {
     let mut out = String::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -19,12 +33,12 @@ fn play(text: &str, dir: &Path) -> String {
         let body: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
         let file = info.split_whitespace().find_map(|word| word.strip_prefix("file="));
         if let Some(file) = file {
-            fs::write(dir.join(file), body.join("\n") + "\n")
+            fs::write(stage.dir.join(file), body.join("\n") + "\n")
                 .expect("the session's folder is ours");
         }
         match body.first().and_then(|first| first.strip_prefix("$ ")) {
             Some(command) if info == "console" => {
-                out.extend(["$ ", command, "\n", &run(command, dir)]);
+                out.extend(["$ ", command, "\n", &run(command, stage)]);
             }
             _ => out += &lines_of(body.into_iter(), ""),
         }
@@ -39,7 +53,8 @@ fn lines_of<'a>(lines: impl Iterator<Item = &'a str>, before: &str) -> String {
 }
 
 /// Runs one command line in the folder and writes down what it prints.
-fn run(line: &str, dir: &Path) -> String {
+fn run(line: &str, stage: &Stage) -> String {
+    let dir = &stage.dir;
     let mut words = words(line);
     let mut vars = BTreeMap::new();
     while let Some((name, value)) = words.first().and_then(|word| word.split_once('=')) {
@@ -50,7 +65,8 @@ fn run(line: &str, dir: &Path) -> String {
         words.remove(0);
     }
     let mut command = assert_cmd::Command::cargo_bin("kubectl-kai").expect("built with the tests");
-    command.env_clear().envs([("HOME", dir), ("PATH", dir)]).envs(vars).current_dir(dir);
+    command.env_clear().envs([("HOME", dir), ("PATH", dir)]).current_dir(dir);
+    command.envs(stage.cluster.iter().map(|path| ("KUBECONFIG", path))).envs(vars);
     if let Some(at) = words.iter().position(|word| word == "<") {
         let input = fs::read(dir.join(&words[at + 1])).expect("written by a block before");
         command.write_stdin(input);
@@ -63,6 +79,8 @@ fn run(line: &str, dir: &Path) -> String {
             .replace(&dir.display().to_string(), "[DIR]")
             .replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
     };
+    let text =
+        |bytes: &[u8]| if stage.cluster.is_some() { tidy(&text(bytes)) } else { text(bytes) };
     let mut said = lines_of(text(&output.stdout).lines(), "");
     said += &lines_of(text(&output.stderr).lines(), "! ");
     if let Some(code) = output.status.code().filter(|code| *code != 0) {
@@ -84,11 +102,29 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-fn check(path: &Path) {
+/// What differs from run to run, made the same: ages, times, UIDs, and the random ends of pods' names.
+fn tidy(text: &str) -> String {
+    [
+        (
+            r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+            "00000000-0000-0000-0000-000000000000",
+        ),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "2026-01-01T00:00:00Z"),
+        (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-xxxxx"),
+        (r" +\d+s\b", " 0s"),
+        (r"127\.0\.0\.1:\d+", "127.0.0.1:0"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (pattern, same)| {
+        Regex::new(pattern).expect("written above").replace_all(&text, *same).into_owned()
+    })
+}
+
+fn check(path: &Path, cluster: Option<String>) {
     let text = fs::read_to_string(path).expect("listed just now");
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let dir = dir.path().canonicalize().expect("it is there");
-    let played = play(&text, &dir);
+    let stage = Stage { dir: dir.path().canonicalize().expect("it is there"), cluster };
+    let played = play(&text, &stage);
     if env::var_os("KAI_BLESS").is_some() {
         fs::write(path, played).expect("the sources are writable");
         return;
@@ -96,14 +132,60 @@ fn check(path: &Path) {
     assert!(played == text, "{} differs; what the program says now:\n{played}", path.display());
 }
 
+/// The sessions of a folder.
+fn sessions(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = fs::read_dir(folder).expect("it is there");
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// A cluster that ends with the test.
+struct Sandbox(Child);
+
+impl Sandbox {
+    /// Starts one, and gives its kubeconfig.
+    fn start() -> (Self, String) {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-kai"))
+            .args(["sandbox", "--nodes", "2xH100:8", "--pace", "10"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("built with the tests");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it prints where its kubeconfig is");
+        let path = line.trim().strip_prefix("export KUBECONFIG=").expect("it started").to_owned();
+        (Self(child), path)
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the session has told.
+        let _gone = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
 #[test]
 fn sessions_go_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("it is there").filter_map(|e| Some(e.ok()?.path())).collect();
-    files.sort();
+    let files = sessions("tests/transcripts");
     assert!(files.len() > 5, "the sessions are there");
     for file in &files {
-        check(file);
+        check(file, None);
+    }
+}
+
+#[test]
+fn sessions_in_a_sandbox_go_as_written() {
+    let files = sessions("tests/transcripts/sandbox");
+    assert!(files.len() > 1, "the sessions are there");
+    for file in &files {
+        let (_sandbox, kubeconfig) = Sandbox::start();
+        check(file, Some(kubeconfig));
     }
 }

@@ -4,9 +4,11 @@ use std::io;
 use std::path::Path;
 
 use clap::{Subcommand, ValueEnum};
+use serde_json::json;
 
 use super::{KEYS, Origin, edit, project_file, user_file, variable};
 use crate::error::{Error, Exit, Problem, number};
+use crate::format::{self, Format};
 use crate::{Context, yaml};
 
 /// Flags of `config`.
@@ -85,6 +87,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
 }
 
 fn view(show_origin: bool, context: &mut Context) -> Result<(), Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let set = KEYS.iter().filter_map(|key| {
+        let first = context.settings.get(key.name)?;
+        let value = json!({ "value": first.value, "origin": first.origin.to_string() });
+        Some((key.name.to_owned(), value))
+    });
+    let set = serde_json::Value::Object(set.collect());
+    if format::report(&set, &format, context)? {
+        return Ok(());
+    }
     let mut lines = Vec::new();
     for key in KEYS {
         let Some((first, hidden)) = context.settings.all(key.name).split_first() else { continue };

@@ -8,6 +8,7 @@ use super::apply::{Replicas, condition, reasons};
 use super::manifest::{self, Group, Item, Options};
 use super::plan;
 use crate::cluster::{Call, Cluster, Resource};
+use crate::format::{self, Format};
 use crate::output::{Style, clean};
 use crate::{Context, Error, Exit};
 
@@ -156,12 +157,21 @@ async fn daemon(
 }
 
 /// Who leads.
-struct Holder {
-    text: String,
-    is_fresh: bool,
+#[derive(Debug)]
+pub(crate) struct Holder {
+    pub(crate) text: String,
+    pub(crate) is_fresh: bool,
 }
 
-async fn holder(cluster: &Cluster, namespace: &str, name: &str) -> Result<Option<Holder>, Error> {
+/// Who holds a Lease; `None` when nobody does.
+///
+/// # Errors
+/// The Lease cannot be read.
+pub(crate) async fn holder(
+    cluster: &Cluster,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<Holder>, Error> {
     let resource = Resource::new("coordination.k8s.io/v1", "Lease", "leases");
     let call = Call::new("get", &resource).namespace(Some(namespace)).name(name);
     let Some(lease) = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))? else {
@@ -187,15 +197,13 @@ fn print(rows: &[Row], is_healthy: bool, context: &mut Context) -> Result<(), Er
             .collect();
         json!({ "healthy": is_healthy, "parts": parts })
     };
-    match context.globals.output.as_deref() {
-        Some("json") => context.out.data(&format!("{:#}", report())),
-        Some("yaml") => context.out.raw(&crate::yaml::print(&report())),
-        Some(_) | None => {
-            context.out.data(&format!("{:<20} {:<10} DETAIL", "PART", "STATE"))?;
-            rows.iter().try_for_each(|row| {
-                let state = row.health.style().paint(&format!("{:<10}", row.health.word()));
-                context.out.data(&format!("{:<20} {state} {}", row.part, row.detail))
-            })
-        }
+    let format = Format::read(context.globals.output.as_deref())?;
+    if format::report(&report(), &format, context)? {
+        return Ok(());
     }
+    context.out.data(&format!("{:<20} {:<10} DETAIL", "PART", "STATE"))?;
+    rows.iter().try_for_each(|row| {
+        let state = row.health.style().paint(&format!("{:<10}", row.health.word()));
+        context.out.data(&format!("{:<20} {state} {}", row.part, row.detail))
+    })
 }
