@@ -1,9 +1,11 @@
 //! Derives every derived column again from the facts and compares.
 
 use crate::{
-    cluster::Cluster,
+    claim::SliceRow,
+    cluster::{Cluster, Sign},
     ids::{Column, GroupId, Id, PodId, QueueId},
     lanes::LaneTable,
+    numa::ZoneTable,
     resources::Charge,
     tree::Tree,
 };
@@ -27,6 +29,9 @@ impl Cluster {
         compare("amounts of others", self.nodes.foreign == anew.nodes.foreign);
         compare("index keys", self.nodes.index == anew.nodes.index);
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
+        compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));
+        compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
+        compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
             let new = &anew.queues.rows[id];
             if (row.used, row.fixed, row.requested, row.requested_mib)
@@ -66,6 +71,7 @@ impl Cluster {
                 .unwrap_or_default();
         }
         anew.offer_anew();
+        anew.reserve_anew();
         let pods: Vec<PodId> = anew
             .pods
             .facts
@@ -83,6 +89,26 @@ impl Cluster {
             anew.rebuild_index();
         }
         anew
+    }
+}
+
+impl Cluster {
+    /// Empties devices, zones and claims; claims that were given devices hold them themselves.
+    fn reserve_anew(&mut self) {
+        for id in self.nodes.slices.ids() {
+            for row in &mut self.nodes.slices[id] {
+                *row = SliceRow::new(row.facts.clone());
+            }
+        }
+        for id in self.nodes.zones.ids() {
+            if let Some(table) = &mut self.nodes.zones[id] {
+                **table = ZoneTable::new(table.facts.clone());
+            }
+        }
+        for id in self.claims.rows.ids() {
+            self.claims.rows[id].holders = 0;
+            self.nodes.hold_alone(&self.claims, id, Sign::Plus);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod rows;
 
 use crate::{
     agenda::Agenda,
+    claim::Claims,
     ids::{Column, GroupId, NodeId, PodId, QueueId, TopologyId},
     plan::{QueueState, Steps, Why},
     resources::{LaneKind, PerLane},
@@ -17,6 +18,7 @@ use crate::{
     trial::Op,
 };
 
+pub(crate) use account::{Entry, Hold, Sign};
 pub(crate) use rows::{GroupRow, Nodes, Phase, PodFacts, Pods, QueueRow, Queues, State};
 
 /// What the engine knows, kept across cycles.
@@ -28,6 +30,7 @@ pub struct Cluster {
     pub(crate) pods: Pods,
     pub(crate) groups: Column<GroupId, GroupRow>,
     pub(crate) queues: Queues,
+    pub(crate) claims: Claims,
     pub(crate) topologies: Column<TopologyId, Option<Box<crate::group::Topology>>>,
     /// Pods with anti-affinity.
     pub(crate) antisocial: std::collections::BTreeSet<PodId>,
@@ -49,6 +52,7 @@ impl PartialEq for Cluster {
             && self.pods == other.pods
             && self.groups == other.groups
             && self.queues == other.queues
+            && self.claims == other.claims
             && self.log == other.log
             && self.opened == other.opened
     }

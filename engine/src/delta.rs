@@ -1,9 +1,11 @@
 //! What the outside may tell the engine.
 
 use crate::{
+    claim::{Claim, DeviceClass, SliceDevice},
     group::{Group, Topology},
-    ids::{GroupId, NodeId, PodId, QueueId, TopologyId},
+    ids::{ClaimId, DeviceClassId, GroupId, NodeId, PodId, QueueId, TopologyId},
     node::Node,
+    numa::Numa,
     pod::Pod,
     queue::Queue,
     resources::{Lane, LaneKind},
@@ -38,6 +40,18 @@ pub enum Delta {
     Topology(TopologyId, Box<Topology>),
     /// A topology is gone.
     TopologyGone(TopologyId),
+    /// A resource claim is there, or changed.
+    Claim(ClaimId, Box<Claim>),
+    /// A resource claim is gone.
+    ClaimGone(ClaimId),
+    /// A device class is there, or changed.
+    DeviceClass(DeviceClassId, DeviceClass),
+    /// A device class is gone; claims that name it wait.
+    DeviceClassGone(DeviceClassId),
+    /// Resource slices publish these devices for a node, in the order in which they are given away.
+    Slices(NodeId, Vec<SliceDevice>),
+    /// A node has these NUMA zones, or reports none.
+    Zones(NodeId, Option<Box<Numa>>),
     /// A lane means this; lanes that are never told are plain.
     Lane(Lane, LaneKind),
     /// A bind that a plan asked for was done.

@@ -39,6 +39,9 @@ impl Cluster {
         for &(lane, amount) in &shape.take {
             let idle = self.nodes.idle.get(node, lane);
             if idle + self.nodes.releasing.get(node, lane) < amount {
+                if self.is_backed(lane, node) {
+                    continue;
+                }
                 return Err(if lane == Lane::PODS {
                     Misfit::PodSlots
                 } else {
@@ -63,6 +66,14 @@ impl Cluster {
             room = Room::Later;
         }
         Ok(room)
+    }
+
+    /// Whether devices stand in for a resource on a node, so that its amounts say nothing.
+    fn is_backed(&self, lane: Lane, node: NodeId) -> bool {
+        lane != Lane::GPU && self.claims.backs.contains_key(&lane) && {
+            let facts = self.nodes.facts[node].as_ref();
+            facts.is_some_and(|facts| facts.allocatable.amount(lane) == 0)
+        }
     }
 
     /// How many shared GPUs of a node have room for one part more of this shape.

@@ -355,7 +355,8 @@ impl<'a> Hunt<'a> {
                     for (lane, amount) in &shape.take {
                         *lanes.entry(*lane).or_default() += amount;
                     }
-                    *lanes.entry(Lane::GPU).or_default() += i64::from(shape.shared) * GPU_MILLI;
+                    *lanes.entry(Lane::GPU).or_default() +=
+                        i64::from(shape.shared) * GPU_MILLI + shape.named_milli;
                 }
             }
         }

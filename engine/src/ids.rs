@@ -55,6 +55,12 @@ id! {
     QueueId;
     /// A topology: levels of node labels.
     TopologyId;
+    /// A resource claim.
+    ClaimId;
+    /// What a request for devices selects: a device class with the selectors of the request.
+    DeviceClassId;
+    /// A device that a resource slice publishes.
+    SliceDeviceId;
     /// A pod shape: every pod with equal requests and constraints shares one.
     ShapeId;
     /// A node kind: every node that answers all selectors in use alike shares one.

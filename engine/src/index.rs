@@ -165,7 +165,9 @@ impl Nodes {
 
     fn cpu_key_of(&self, node: NodeId) -> CpuKey {
         let facts = self.facts[node].as_ref().expect("an indexed node is live");
-        let gpu_node = facts.mig.enabled || facts.allocatable.amount(Lane::GPU) > 0;
+        let gpu_node = facts.mig.enabled
+            || facts.allocatable.amount(Lane::GPU) > 0
+            || (self.special > 0 && self.slice_gpus(node) > 0);
         let free = self.free(node, Lane::CPU);
         let key = match self.index.policy.cpu {
             Placement::Pack => free,

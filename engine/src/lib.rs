@@ -16,9 +16,11 @@ pub mod ids;
 pub mod idset;
 pub mod resources;
 
+pub mod claim;
 pub mod delta;
 pub mod group;
 pub mod node;
+pub mod numa;
 pub mod pod;
 pub mod queue;
 
@@ -50,6 +52,10 @@ mod agenda;
 pub mod cycle;
 pub mod plan;
 
+pub use claim::{
+    Allocation, Claim, ClaimProblem, Claimed, DeviceClass, DeviceCount, DeviceMatch, DeviceRequest,
+    SliceDevice,
+};
 pub use cluster::Cluster;
 pub use cycle::{
     Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, plan,
@@ -57,15 +63,19 @@ pub use cycle::{
 };
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
-pub use ids::{DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId};
+pub use ids::{
+    ClaimId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId, SliceDeviceId, Symbol,
+    TopologyId,
+};
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
+pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
 pub use plan::{
-    Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom, Plan,
-    QueueState, Steps, Unready, Verdict, Why,
+    Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom,
+    Plan, QueueState, Steps, Unready, Verdict, Why,
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    PodTerm, Requirement, Shape, Toleration,
+    PodTerm, Requirement, Reserved, Shape, Toleration,
 };
 pub use queue::Queue;
 pub use resources::{Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources};

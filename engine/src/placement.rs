@@ -224,6 +224,11 @@ impl Cluster {
         if place.node != offer.place.node {
             return false;
         }
+        if let Some(reserved) = &place.reserved
+            && self.is_promised(place.node, reserved)
+        {
+            return false;
+        }
         let gpus = self.nodes.gpus(place.node);
         let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, gpus) else {
             return true;

@@ -1,9 +1,11 @@
 //! What a cycle decided, and why not more.
 
 use crate::{
+    claim::ClaimProblem,
     cycle::Timestamp,
-    ids::{DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
+    ids::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
     node::{Blocked, Taint},
+    pod::Reserved,
     resources::{Charge, Lane, Limit, PerLane, QueueLane},
 };
 
@@ -29,6 +31,8 @@ pub enum Change {
         node: NodeId,
         /// The shared GPUs it gets; see [`DeviceId::is_opened`].
         devices: Box<[DeviceId]>,
+        /// The devices of claims and the amounts of NUMA zones that it gets, where there are any.
+        reserved: Option<Box<Reserved>>,
         /// What it gets of GPUs.
         grant: Grant,
     },
@@ -292,6 +296,14 @@ pub enum Misfit {
     Domain,
     /// Something the pod needs does not exist.
     Missing,
+    /// The devices that its claims ask for are not free together.
+    Devices,
+    /// Its GPUs are for resource claims only.
+    OnlyClaims,
+    /// One of its resource claims keeps it out everywhere.
+    Claim(ClaimId, ClaimProblem),
+    /// Its NUMA zones don't satisfy the policy.
+    Zones,
     /// A queue on the path may not take what the pod would cost here.
     Queue,
 }

@@ -1,8 +1,10 @@
 //! What the adapter tells of a pod.
 
 use crate::{
+    claim::Claimed,
     cycle::Timestamp,
-    ids::{DeviceId, GroupId, NodeId, Symbol},
+    ids::{ClaimId, DeviceId, GroupId, NodeId, Symbol},
+    numa::{Alignment, ZoneAmount},
     resources::{Lane, Resources},
 };
 
@@ -29,6 +31,8 @@ pub struct Pod {
     pub namespace: Symbol,
     /// Its labels, for the pod affinities of others.
     pub labels: Vec<(Symbol, Symbol)>,
+    /// Its resource claims, in the order of its spec; they may come later.
+    pub claims: Vec<ClaimId>,
 }
 
 /// Whose pod it is.
@@ -72,12 +76,38 @@ pub struct Place {
     pub node: NodeId,
     /// The shared GPUs; empty unless the pod asks for a part of a GPU.
     pub devices: Box<[DeviceId]>,
+    /// Devices of claims and amounts of NUMA zones, where there are any. The adapter tells zones that were seen or
+    /// recorded; devices the engine takes from the claims.
+    pub reserved: Option<Box<Reserved>>,
 }
 
 impl Place {
     /// A place without shared GPUs.
     pub fn on(node: NodeId) -> Self {
-        Self { node, devices: Box::default() }
+        Self { node, devices: Box::default(), reserved: None }
+    }
+}
+
+/// What a pod holds of devices and zones.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Reserved {
+    /// Devices, claim by claim.
+    pub claims: Vec<Claimed>,
+    /// Extended resources that devices stand in for, which the node's device plugins do not give.
+    pub lanes: Vec<Lane>,
+    /// Amounts of NUMA zones.
+    pub zones: Vec<ZoneAmount>,
+}
+
+impl Reserved {
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.claims.is_empty() && self.lanes.is_empty() && self.zones.is_empty()
+    }
+
+    /// Whether devices of a claim are held.
+    pub(crate) fn holds(&self, claim: ClaimId) -> bool {
+        self.claims.iter().any(|claimed| claimed.claim == Some(claim))
     }
 }
 
@@ -129,6 +159,8 @@ pub struct Shape {
     pub pod_anti_affinity: Vec<PodTerm>,
     /// Host ports.
     pub ports: Vec<HostPort>,
+    /// What it asks of NUMA zones, where alignment is on and the pod is one to align.
+    pub alignment: Option<Box<Alignment>>,
     /// What no node can give: a missing claim or config map, as the adapter words it.
     pub missing: Vec<Missing>,
 }

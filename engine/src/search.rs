@@ -6,12 +6,14 @@
 //! before room later, nodes without GPUs for work without, then the placement key, then the name.
 
 use crate::{
+    claim::Standings,
     cluster::Cluster,
     company::Company,
     cycle::Placement,
     fit::Room,
     ids::{NodeId, PodId, Rank, ShapeId},
     idset::IdSet,
+    plan::Misfit,
     pod::{GpuRequest, Place},
     resources::{GPU_MILLI, Lane},
     shape::ShapeRow,
@@ -39,6 +41,10 @@ struct Search<'c> {
     within: &'c IdSet<Rank>,
     devices: Placement,
     company: Option<Company>,
+    /// Where its claims stand; none where neither it nor the cluster has to do with claims or zones.
+    standings: Option<Standings>,
+    /// Over how many NUMA zones it may spread; none where that does not matter.
+    span_max: Option<usize>,
     /// How many nodes were looked at.
     looked: u64,
 }
@@ -56,7 +62,11 @@ impl Cluster {
     ) -> Option<Found> {
         let shape: ShapeId = self.pods[pod].shape;
         self.know(shape);
+        let standings = self.special(pod).ok()?;
         let nodes = self.nodes.index.feasible(shape);
+        let only = standings.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
+        let within = only.as_ref().or(within);
+        let span_max = self.spans(shape);
         let mut search = Search {
             cluster: self,
             pod,
@@ -65,12 +75,36 @@ impl Cluster {
             within: within.unwrap_or(nodes),
             devices,
             company: self.company(pod),
+            standings,
+            span_max: span_max.then_some(1),
             looked: 0,
         };
-        let found = search.run();
+        let mut found = search.run();
+        // Fewer zones go before more: nodes with room are gone through again with one more.
+        while let Some(span) =
+            search.span_max.filter(|span| found.is_none() && *span < self.nodes.zones_max)
+        {
+            search.span_max = Some(span + 1);
+            found = search.run();
+        }
         let looked = search.looked;
         self.steps.nodes += looked;
         found
+    }
+}
+
+impl Cluster {
+    /// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
+    pub(crate) fn special(&self, pod: PodId) -> Result<Option<Standings>, Misfit> {
+        if self.nodes.special == 0 && self.pods[pod].claims.is_empty() {
+            return Ok(None);
+        }
+        self.standings(pod).map(Some)
+    }
+
+    /// Whether it matters over how many NUMA zones pods of a shape spread.
+    fn spans(&self, shape: ShapeId) -> bool {
+        self.nodes.zones_max > 0 && self.shapes[shape].facts.alignment.is_some()
     }
 }
 
@@ -100,7 +134,10 @@ impl Search<'_> {
     fn whole(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
         let from = match index.policy.gpu {
-            Placement::Pack => self.shape.amount(Lane::GPU) / GPU_MILLI,
+            Placement::Pack => {
+                let more = self.standings.as_ref().map_or(0, |standings| standings.more_milli);
+                (self.shape.amount(Lane::GPU) + more) / GPU_MILLI
+            }
             Placement::Spread | Placement::Any => i64::MIN,
         };
         self.buckets(from, self.within, Room::Now)
@@ -219,8 +256,24 @@ impl Search<'_> {
             return None;
         }
         let devices = cluster.devices(self.shape, node, self.devices)?;
+        let mut reserved = None;
+        if let Some(standings) = &self.standings {
+            let (held, at) = cluster.reservation(self.shape, (node, standings)).ok()?;
+            if at == Room::Later {
+                has = Room::Later;
+            }
+            if room == Room::Now && has == Room::Later {
+                return None;
+            }
+            let zones = held.as_deref().map_or(&[][..], |held| &held.zones);
+            if self.span_max.is_some_and(|most| cluster.span(self.shape, node, zones) > most) {
+                return None;
+            }
+            reserved = held;
+        }
         let room = if devices.later { Room::Later } else { has };
-        Some(Found { place: Place { node, devices: devices.ids }, opened: devices.opened, room })
+        let place = Place { node, devices: devices.ids, reserved };
+        Some(Found { place, opened: devices.opened, room })
     }
 }
 

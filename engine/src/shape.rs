@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    claim::{Ask, DeviceRequest},
     device,
     ids::{Column, NodeKindId, ShapeId, Symbol},
     node::{Effect, Gpus, Label, MigStrategy, Node, Taint, Worker},
@@ -16,6 +17,12 @@ use crate::{
 pub(crate) struct ShapeRow {
     /// As the adapter told it.
     pub(crate) facts: Shape,
+    /// What its claims ask for.
+    pub(crate) asks: Vec<Ask>,
+    /// GPUs of claims of its own, in milli-devices: they are in `take`, and held device by device.
+    pub(crate) own_milli: i64,
+    /// GPUs of claims that are not, in milli-devices.
+    pub(crate) named_milli: i64,
     /// What it takes of a node: the request, the pod slot, whole GPUs and MIG instances. Shared parts are not in it.
     pub(crate) take: Vec<(Lane, i64)>,
     /// What queues are charged on CPU and memory, and on GPUs unless that depends on the node.
@@ -29,7 +36,7 @@ pub(crate) struct ShapeRow {
 }
 
 impl ShapeRow {
-    fn new(facts: &Shape, lanes: &[LaneKind]) -> Self {
+    fn new(facts: &Shape, asks: &[Ask], lanes: &[LaneKind]) -> Self {
         let mut take: BTreeMap<Lane, i64> = facts.request.iter().collect();
         take.insert(Lane::PODS, 1);
         let (cpu, memory) = (facts.request.amount(Lane::CPU), facts.request.amount(Lane::MEMORY));
@@ -55,13 +62,28 @@ impl ShapeRow {
                 }
             }
         }
+        let (mut own_milli, mut named_milli) = (0, 0);
+        for ask in asks {
+            match ask {
+                Ask::Own(requests, _) => {
+                    own_milli += requests.iter().map(DeviceRequest::milli).sum::<i64>();
+                }
+                Ask::Named(_, milli) => named_milli += milli,
+            }
+        }
+        *take.entry(Lane::GPU).or_default() += own_milli;
+        gpu_milli += own_milli + named_milli;
         take.retain(|_, amount| *amount != 0);
         Self {
             facts: facts.clone(),
+            asks: asks.to_vec(),
+            own_milli,
+            named_milli,
             take: take.into_iter().collect(),
             charge: PerLane([cpu, memory, gpu_milli]),
             gpu_mib,
-            cpu_only: matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0)),
+            cpu_only: matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0))
+                && own_milli + named_milli == 0,
             shared,
         }
     }
@@ -88,6 +110,17 @@ impl ShapeRow {
         self.take.iter().find(|(at, _)| *at == lane).map_or(0, |(_, amount)| *amount)
     }
 
+    /// What it asks of device plugins and of the node itself: claims aside.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = (Lane, i64)> {
+        let claims = |lane| if lane == Lane::GPU { self.own_milli } else { 0 };
+        self.take.iter().map(move |(lane, amount)| (*lane, amount - claims(*lane)))
+    }
+
+    /// Whether it has a claim that is not of its own.
+    pub(crate) fn is_named(&self) -> bool {
+        self.asks.iter().any(|ask| matches!(ask, Ask::Named(..)))
+    }
+
     /// Whether where it may go depends on the pods that are there.
     pub(crate) fn is_social(&self) -> bool {
         !self.facts.pod_affinity.is_empty()
@@ -108,6 +141,8 @@ pub(crate) fn mig_milli(lanes: &[LaneKind], lane: Lane) -> i64 {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Shapes {
     by_facts: BTreeMap<Shape, ShapeId>,
+    /// Those of pods with claims.
+    by_asks: BTreeMap<(Shape, Vec<Ask>), ShapeId>,
     rows: Column<ShapeId, Option<Box<ShapeRow>>>,
     uses: Column<ShapeId, u32>,
     free: Vec<ShapeId>,
@@ -119,8 +154,13 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     /// The id of a shape, one use more.
-    pub(crate) fn intern(&mut self, facts: &Shape, lanes: &[LaneKind]) -> ShapeId {
-        if let Some(&id) = self.by_facts.get(facts) {
+    pub(crate) fn intern(&mut self, facts: &Shape, asks: Vec<Ask>, lanes: &[LaneKind]) -> ShapeId {
+        let known = if asks.is_empty() {
+            self.by_facts.get(facts)
+        } else {
+            self.by_asks.get(&(facts.clone(), asks.clone()))
+        };
+        if let Some(&id) = known {
             self.uses[id] += 1;
             return id;
         }
@@ -128,9 +168,13 @@ impl Shapes {
             self.uses.push(0);
             self.rows.push(None)
         });
-        self.rows[id] = Some(Box::new(ShapeRow::new(facts, lanes)));
+        self.rows[id] = Some(Box::new(ShapeRow::new(facts, &asks, lanes)));
         self.uses[id] = 1;
-        self.by_facts.insert(facts.clone(), id);
+        if asks.is_empty() {
+            self.by_facts.insert(facts.clone(), id);
+        } else {
+            self.by_asks.insert((facts.clone(), asks), id);
+        }
         self.keys.extend(facts.node_selector.iter().map(|(key, _)| *key));
         self.keys.extend(facts.node_affinity.iter().flatten().map(|requirement| requirement.key));
         id
@@ -147,7 +191,11 @@ impl Shapes {
         let gone = self.uses[id] == 0;
         if gone {
             let row = self.rows[id].take().expect("a shape in use has a row");
-            self.by_facts.remove(&row.facts);
+            if row.asks.is_empty() {
+                self.by_facts.remove(&row.facts);
+            } else {
+                self.by_asks.remove(&(row.facts, row.asks));
+            }
             self.free.push(id);
         }
         gone
@@ -165,8 +213,10 @@ impl Shapes {
 
     /// Works out every row again.
     pub(crate) fn recharge(&mut self, lanes: &[LaneKind]) {
-        for (facts, id) in &self.by_facts {
-            self.rows[*id] = Some(Box::new(ShapeRow::new(facts, lanes)));
+        for row in self.rows.ids() {
+            if let Some(row) = &mut self.rows[row] {
+                **row = ShapeRow::new(&row.facts, &row.asks, lanes);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    claim::Standings,
     cluster::Cluster,
     cycle::Placement,
     device,
@@ -47,6 +48,13 @@ impl Cluster {
     fn misfits(&mut self, pod: PodId) -> Vec<(Misfit, u32)> {
         let id = self.pods[pod].shape;
         self.know(id);
+        let standings = match self.special(pod) {
+            Ok(standings) => standings,
+            Err(misfit) => {
+                let nodes = u32::try_from(self.nodes.index.ranks().len()).unwrap_or(u32::MAX);
+                return vec![(misfit, nodes)];
+            }
+        };
         let mut counts: BTreeMap<Misfit, u32> = BTreeMap::new();
         let shape = &self.shapes[id];
         let nodes = &mut self.nodes;
@@ -73,10 +81,14 @@ impl Cluster {
                 counts.insert(Misfit::Short(Lane::GPU), u32::try_from(few).unwrap_or(u32::MAX));
             }
             for bucket in self.nodes.index.by_gpu(gpus) {
-                self.count_misfits(shape, bucket.common(feasible), &mut counts);
+                self.count_misfits(
+                    (shape, standings.as_ref()),
+                    bucket.common(feasible),
+                    &mut counts,
+                );
             }
         } else {
-            self.count_misfits(shape, feasible.iter(), &mut counts);
+            self.count_misfits((shape, standings.as_ref()), feasible.iter(), &mut counts);
         }
         let mut misfits: Vec<(Misfit, u32)> = counts.into_iter().collect();
         misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
@@ -85,23 +97,29 @@ impl Cluster {
 
     fn count_misfits(
         &self,
-        shape: &ShapeRow,
+        (shape, standings): (&ShapeRow, Option<&Standings>),
         ranks: impl Iterator<Item = Rank>,
         counts: &mut BTreeMap<Misfit, u32>,
     ) {
         for rank in ranks {
-            let misfit = self.misfit(shape, self.nodes.index.node(rank));
+            let misfit = self.misfit((shape, standings), self.nodes.index.node(rank));
             *counts.entry(misfit).or_default() += 1;
         }
     }
 
     /// Why a node that the pod may go to has no room for it.
-    fn misfit(&self, shape: &ShapeRow, node: NodeId) -> Misfit {
+    fn misfit(&self, (shape, standings): (&ShapeRow, Option<&Standings>), node: NodeId) -> Misfit {
         if shape.amount(Lane::GPU) > self.nodes.free(node, Lane::GPU) {
             return Misfit::Short(Lane::GPU);
         }
         match self.room(shape, node) {
             Err(misfit) => misfit,
+            Ok(_)
+                if let Some(Err(misfit)) =
+                    standings.map(|standings| self.reservation(shape, (node, standings))) =>
+            {
+                misfit
+            }
             Ok(_) if shape.gpu_mib > 0 => Misfit::Queue,
             Ok(_) => Misfit::PodSlots,
         }

@@ -1,9 +1,11 @@
 //! What holds for every cluster and every history.
 
 use kai_engine::{
-    Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Min, Node,
-    NodeId, Owner, PerLane, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
-    Structure, SubGroup, Symbol, Timestamp, plan,
+    Alignment, Allocation, Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass,
+    DeviceClassId, DeviceCount, DeviceRequest, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Min,
+    Node, NodeId, Numa, NumaPolicy, NumaScope, Owner, PerLane, Place, Plan, Pod, PodId, PodState,
+    Queue, QueueId, Resources, Shape, SliceDevice, SliceDeviceId, Structure, SubGroup, Symbol,
+    Timestamp, plan,
 };
 use proptest::prelude::*;
 
@@ -11,6 +13,10 @@ const NODES: u32 = 5;
 const QUEUES: u32 = 5;
 const GROUPS: u32 = 8;
 const PODS: u32 = 24;
+const CLAIMS: u32 = 6;
+const CLASSES: u32 = 3;
+/// An extended resource that no device plugin offers; a device class may.
+const BACKED: Lane = Lane::new(Lane::FIRST_EXTENDED);
 
 fn resources(cpu: i64, gpu: i64) -> Resources {
     [(Lane::CPU, cpu), (Lane::GPU, gpu)].into_iter().collect()
@@ -100,10 +106,26 @@ fn gpu() -> impl Strategy<Value = GpuRequest> {
     ]
 }
 
+fn claims() -> impl Strategy<Value = Vec<ClaimId>> {
+    let claim = (0..CLAIMS).prop_map(ClaimId::new);
+    prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(claim, 1..2)]
+}
+
+/// What a pod asks of extended resources and of NUMA zones.
+fn extras() -> impl Strategy<Value = (i64, bool)> {
+    (prop_oneof![5 => Just(0_i64), 1 => 1..3_i64], any::<bool>())
+}
+
 fn pod() -> impl Strategy<Value = Delta> {
-    (0..PODS, 0..GROUPS, 0..3_u32, gpu(), 0..4_i64, 0..4_u32).prop_map(
-        |(id, group, sub_group, gpu, cpu, state)| {
-            let shape = Shape { request: resources(cpu * 1000, 0), gpu, ..Shape::default() };
+    (0..PODS, 0..GROUPS, 0..3_u32, gpu(), 0..4_i64, 0..4_u32, claims(), extras()).prop_map(
+        |(id, group, sub_group, gpu, cpu, state, claims, (backed, aligned))| {
+            let mut request = resources(cpu * 1000, 0);
+            request.add(BACKED, backed);
+            let zones = resources(cpu * 1000, 0);
+            let alignment =
+                Alignment { pod: zones.clone(), concurrent: vec![zones], serial: Vec::new() };
+            let alignment = aligned.then(|| Box::new(alignment));
+            let shape = Shape { request, gpu, alignment, ..Shape::default() };
             let state = match state {
                 0 => PodState::Gated,
                 1 => PodState::Succeeded,
@@ -117,11 +139,83 @@ fn pod() -> impl Strategy<Value = Delta> {
                     shape,
                     state,
                     uid: u128::from(id),
+                    claims,
                     ..Pod::default()
                 }),
             )
         },
     )
+}
+
+/// A claim; those of odd numbers are of one pod each.
+fn claim() -> impl Strategy<Value = Delta> {
+    let count = prop_oneof![
+        4 => (1..3_u32).prop_map(DeviceCount::Exactly),
+        1 => Just(DeviceCount::All)
+    ];
+    let given = prop::option::weighted(0.3, (0..NODES, 0..4_u32));
+    (0..CLAIMS, 0..CLASSES, count, any::<bool>(), 0..QUEUES, given).prop_map(
+        |(id, class, count, gpu, queue, given)| {
+            let class = DeviceClassId::new(class);
+            let allocation = given.map(|(node, device)| Allocation {
+                node: Some(NodeId::new(node)),
+                devices: vec![(0, SliceDeviceId::new(node * 4 + device))],
+            });
+            let claim = Claim {
+                requests: vec![DeviceRequest { class, count, gpu }],
+                own: id % 2 == 1,
+                queue: Some(QueueId::new(queue)),
+                allocation,
+                ..Claim::default()
+            };
+            Delta::Claim(ClaimId::new(id), Box::new(claim))
+        },
+    )
+}
+
+fn slices() -> impl Strategy<Value = Delta> {
+    (0..NODES, 0..5_u32, 0..CLASSES, any::<bool>()).prop_map(|(node, count, class, gpu)| {
+        let devices = (0..count).map(|device| SliceDevice {
+            id: SliceDeviceId::new(node * 4 + device),
+            gpu,
+            classes: Box::new([DeviceClassId::new((class + device) % CLASSES)]),
+            attributes: Box::default(),
+        });
+        Delta::Slices(NodeId::new(node), devices.collect())
+    })
+}
+
+fn zones() -> impl Strategy<Value = Delta> {
+    let policy = prop_oneof![
+        Just(NumaPolicy::SingleNumaNode),
+        Just(NumaPolicy::Restricted),
+        Just(NumaPolicy::BestEffort)
+    ];
+    let zones = prop::collection::vec((1..8_i64).prop_map(|cpu| resources(cpu * 1000, 0)), 1..3);
+    (0..NODES, prop::option::of((policy, zones))).prop_map(|(node, numa)| {
+        let numa = numa
+            .map(|(policy, zones)| Box::new(Numa { policy, scope: NumaScope::Container, zones }));
+        Delta::Zones(NodeId::new(node), numa)
+    })
+}
+
+fn device_class() -> impl Strategy<Value = Delta> {
+    (0..CLASSES, any::<bool>()).prop_map(|(id, backs)| {
+        // Two classes may not back one resource: which of them does is not the engine's to say.
+        let backs = (backs && id == 0).then_some(BACKED);
+        Delta::DeviceClass(DeviceClassId::new(id), DeviceClass { backs })
+    })
+}
+
+fn device_news() -> impl Strategy<Value = Delta> {
+    prop_oneof![
+        6 => claim(),
+        4 => slices(),
+        3 => device_class(),
+        2 => zones(),
+        1 => (0..CLAIMS).prop_map(|id| Delta::ClaimGone(ClaimId::new(id))),
+        1 => (0..CLASSES).prop_map(|id| Delta::DeviceClassGone(DeviceClassId::new(id))),
+    ]
 }
 
 fn news() -> impl Strategy<Value = Delta> {
@@ -130,6 +224,7 @@ fn news() -> impl Strategy<Value = Delta> {
         3 => queue(),
         6 => group(),
         12 => pod(),
+        8 => device_news(),
         1 => (0..NODES).prop_map(|id| Delta::NodeGone(NodeId::new(id))),
         1 => (0..QUEUES).prop_map(|id| Delta::QueueGone(QueueId::new(id))),
         1 => (0..GROUPS).prop_map(|id| Delta::GroupGone(GroupId::new(id))),
@@ -216,8 +311,16 @@ fn id_of(delta: &Delta) -> (u8, u32) {
         (2, id.row())
     } else if let Delta::Pod(id, _) = delta {
         (3, id.row())
+    } else if let Delta::Claim(id, _) = delta {
+        (4, id.row())
+    } else if let Delta::Slices(id, _) = delta {
+        (5, id.row())
+    } else if let Delta::DeviceClass(id, _) = delta {
+        (6, id.row())
+    } else if let Delta::Zones(id, _) = delta {
+        (7, id.row())
     } else {
-        (4, 0)
+        (8, 0)
     };
     (kind, u32::try_from(row).expect("small"))
 }
@@ -229,7 +332,7 @@ proptest! {
     fn order_of_news_does_not_matter(objects in prop::collection::vec(news(), 1..60).prop_shuffle()) {
         let mut seen = std::collections::BTreeSet::new();
         let mut objects: Vec<Delta> =
-            objects.into_iter().filter(|delta| id_of(delta).0 < 4 && seen.insert(id_of(delta))).collect();
+            objects.into_iter().filter(|delta| id_of(delta).0 < 8 && seen.insert(id_of(delta))).collect();
         let (_, forth) = told(&objects);
         objects.reverse();
         let (_, back) = told(&objects);

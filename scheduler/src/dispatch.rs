@@ -34,7 +34,7 @@ impl Dispatch {
         let evicted = evicted_by_group(changes, names);
         for change in changes {
             match change {
-                Change::Place { pod, node, devices, grant } => {
+                Change::Place { pod, node, devices, grant, reserved: _ } => {
                     let (pod, node) = (pod.number(), node.number());
                     tasks.push(Task::Bind(self.bind(pod, node, (devices, *grant), names)));
                 }

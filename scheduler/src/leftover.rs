@@ -237,7 +237,9 @@ mod tests {
     #[test]
     fn a_request_is_finished_as_it_was_meant() {
         let request = |spec: &str, status: &str| {
-            format!("{{metadata: {{name: p, namespace: ns}}, spec: {{{spec}}}, status: {{{status}}}}}")
+            format!(
+                "{{metadata: {{name: p, namespace: ns}}, spec: {{{spec}}}, status: {{{status}}}}}"
+            )
         };
         let whole = "podName: p, selectedNode: n1, receivedResourceType: Regular";
         check(&request(whole, ""), "ns/p to n1 Regular");
@@ -255,7 +257,10 @@ mod tests {
             &request(&format!("{part}, selectedGPUGroups: [g, h]"), ""),
             "ns/p to n1 Fraction runai-gpu-group/g=g runai-gpu-group/h=h",
         );
-        check(&request(&format!("{whole}, resourceClaimAllocations: [{{name: c}}]"), ""), "incomplete");
+        check(
+            &request(&format!("{whole}, resourceClaimAllocations: [{{name: c}}]"), ""),
+            "incomplete",
+        );
         check(&request("podName: p", ""), "incomplete");
     }
 }

@@ -129,8 +129,7 @@ impl ActionMetrics {
                 "scenario_search_action_budget_exhausted_total",
                 "Cycles whose steps ran out in the action",
             ),
-            preemptions: make
-                .counter("total_preemption_attempts", "Groups that preempted others"),
+            preemptions: make.counter("total_preemption_attempts", "Groups that preempted others"),
         }
     }
 
@@ -146,8 +145,11 @@ impl ActionMetrics {
         let spent = u64::from(steps.spent);
         self.spent.with_label_values(&labels).inc_by(spent);
         let failed = steps.groups.saturating_sub(steps.solved + spent);
-        let results =
-            [("solved", steps.solved), ("generators_exhausted", failed), ("deadline_exhausted", spent)];
+        let results = [
+            ("solved", steps.solved),
+            ("generators_exhausted", failed),
+            ("deadline_exhausted", spent),
+        ];
         for (result, count) in results {
             self.searches.with_label_values(&[labels[0], result, "false"]).inc_by(count);
         }

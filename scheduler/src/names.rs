@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use kai_api::names::{annotation, resource};
 use kai_engine::{
-    Constraint, DeviceId, Group, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Symbol,
+    ClaimId, Constraint, DeviceId, Group, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Symbol,
     TopologyId, ids::Id,
 };
 
@@ -44,6 +44,8 @@ pub struct Names {
     pub pods: Table<PodRow>,
     /// Shared GPUs by the name of their group.
     pub devices: Table<DeviceRow>,
+    /// Resource claims by `namespace/name`.
+    pub claims: Table<ClaimRow>,
     /// Priority classes.
     pub priorities: Priorities,
     lanes: HashMap<Box<str>, Lane>,
@@ -204,6 +206,13 @@ pub struct DeviceRow {
     pub id: Option<DeviceId>,
 }
 
+/// What is kept of a resource claim.
+#[derive(Debug, Default)]
+pub struct ClaimRow {
+    /// Whether it is there.
+    pub presence: Presence,
+}
+
 /// Priority classes by name.
 #[derive(Debug, Default)]
 pub struct Priorities {
@@ -270,6 +279,16 @@ impl Names {
     /// The number of a pod, whether it is there or not.
     pub fn pod(&mut self, uid: &str) -> PodId {
         PodId::new(self.pods.intern(uid))
+    }
+
+    /// The number of a resource claim, whether it is there or not.
+    pub fn claim(&mut self, namespace: &str, name: &str) -> ClaimId {
+        ClaimId::new(self.claims.intern(&format!("{namespace}/{name}")))
+    }
+
+    /// The namespace and name of a resource claim, with a slash between.
+    pub fn of_claim(&self, claim: ClaimId) -> &str {
+        self.claims.key(claim.number())
     }
 
     /// The namespace and name of a group.

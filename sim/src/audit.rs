@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kai_engine::{Change, DeviceId, Eviction, GroupId, NodeId, Owner, Plan, Pod, PodId, PodState};
+use kai_engine::{
+    Change, DeviceId, Eviction, GroupId, NodeId, Owner, Plan, Pod, PodId, PodState, Reserved,
+};
 
 use crate::{
     names::Names,
@@ -14,6 +16,7 @@ use crate::{
 
 mod gang;
 mod queue;
+mod reserved;
 mod room;
 
 /// Where pods are once a plan is carried out as far as it can be now.
@@ -33,6 +36,7 @@ struct After<'a> {
 struct Spot {
     node: NodeId,
     devices: Vec<DeviceId>,
+    reserved: Option<Box<Reserved>>,
     leaving: bool,
 }
 
@@ -70,7 +74,8 @@ pub fn audit(facts: &Facts, names: &Names, plan: &Plan) -> Vec<String> {
     for (id, pod) in &facts.pods {
         if let Some(place) = place(&pod.state) {
             let leaving = matches!(pod.state, PodState::Releasing(_));
-            let spot = Spot { node: place.node, devices: place.devices.to_vec(), leaving };
+            let (devices, reserved) = (place.devices.to_vec(), place.reserved.clone());
+            let spot = Spot { node: place.node, devices, reserved, leaving };
             after.held.insert(*id, spot);
         }
     }
@@ -78,6 +83,7 @@ pub fn audit(facts: &Facts, names: &Names, plan: &Plan) -> Vec<String> {
         findings.extend(carry_out(change, &mut after));
     }
     findings.extend(room::audit(&after));
+    findings.extend(reserved::audit(&after));
     findings.extend(gang::audit(&after, plan));
     findings.extend(queue::audit(&after));
     findings.extend(victims(&after, plan));
@@ -88,8 +94,11 @@ pub fn audit(facts: &Facts, names: &Names, plan: &Plan) -> Vec<String> {
 fn carry_out(change: &Change, after: &mut After<'_>) -> Option<String> {
     match change {
         Change::Place { pod, node, devices, .. } | Change::Nominate { pod, node, devices } => {
-            let spot = Spot { node: *node, devices: devices.to_vec(), leaving: false };
-            let bind = matches!(change, Change::Place { .. });
+            let (bind, reserved) = match change {
+                Change::Place { reserved, .. } => (true, reserved.clone()),
+                Change::Nominate { .. } | Change::Evict { .. } => (false, None),
+            };
+            let spot = Spot { node: *node, devices: devices.to_vec(), reserved, leaving: false };
             let waits = after.facts.pods.get(pod).is_some_and(|pod| pod.state == PodState::Pending);
             let moved = after.held.get(pod).is_some_and(|spot| spot.leaving);
             let fine = if bind { waits && after.placed.insert(*pod) } else { waits || moved };

@@ -10,6 +10,7 @@ use crate::{
     world::World,
 };
 
+mod claim;
 mod group;
 mod node;
 mod pod;
@@ -32,9 +33,11 @@ pub fn build(scenario: &Scenario) -> Result<World> {
     for (name, node) in scenario.nodes.iter() {
         node::tell(&mut world, name, node)?;
     }
+    claim::classes(&mut world, scenario);
     for (index, (name, queue)) in scenario.queues.iter().enumerate() {
         queue::tell(&mut world, index, (name, queue), scenario)?;
     }
+    claim::claims(&mut world, scenario)?;
     group::tell(&mut world, scenario)?;
     Ok(world)
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kai_engine::{DeviceId, GroupId, Lane, NodeId, PodId, QueueId, Symbol, TopologyId, ids::Id};
+use kai_engine::{
+    ClaimId, DeviceClassId, DeviceId, GroupId, Lane, NodeId, PodId, QueueId, SliceDeviceId, Symbol,
+    TopologyId, ids::Id,
+};
 
 /// Every name of a world. Ids are given in order of first mention and never reused.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +18,9 @@ pub struct Names {
     lanes: Table,
     symbols: Table,
     devices: Table,
+    claims: Table,
+    device_classes: Table,
+    slice_devices: Table,
     /// Devices that a plan opened, by id.
     opened: BTreeMap<DeviceId, String>,
 }
@@ -92,6 +98,21 @@ impl Names {
     /// The id of the shared GPU `name`, such as `node0/1`.
     pub fn device(&mut self, name: &str) -> DeviceId {
         DeviceId::new(self.devices.row(name))
+    }
+
+    /// The id of the resource claim `name`.
+    pub fn claim(&mut self, name: &str) -> ClaimId {
+        ClaimId::new(self.claims.row(name))
+    }
+
+    /// The id of the device class `name`.
+    pub fn device_class(&mut self, name: &str) -> DeviceClassId {
+        DeviceClassId::new(self.device_classes.row(name))
+    }
+
+    /// The id of the published device `name`, such as `node0/gpu-0`.
+    pub fn slice_device(&mut self, name: &str) -> SliceDeviceId {
+        SliceDeviceId::new(self.slice_devices.row(name))
     }
 
     /// Names a device that a plan opened on `node`: the first number that is not in `taken`.
@@ -173,6 +194,16 @@ impl Names {
             Lane::PODS => "pods",
             _ => self.lanes.name(usize::from(lane.number() - Lane::FIRST_EXTENDED)),
         }
+    }
+
+    /// The name of `claim`.
+    pub fn of_claim(&self, claim: ClaimId) -> &str {
+        self.claims.name(claim.row())
+    }
+
+    /// The name of a published `device`.
+    pub fn of_slice_device(&self, device: SliceDeviceId) -> &str {
+        self.slice_devices.name(device.row())
     }
 
     /// The name of `device`.

@@ -10,7 +10,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use kai_engine::{Change, Eviction, GroupId, NodeId, Plan, PodId, Why};
+use kai_engine::{Change, Eviction, GroupId, NodeId, Plan, PodId, Reserved, Why};
 
 use crate::names::Names;
 
@@ -78,8 +78,9 @@ fn row(change: &Change, names: &Names) -> Row {
         rest,
     };
     match change {
-        Change::Place { pod, node, devices, .. } => {
-            make("place", pod, ("on", place(*node, devices, names)), String::new())
+        Change::Place { pod, node, devices, reserved, .. } => {
+            let held = reserved.as_deref().map_or_else(String::new, |held| self::held(held, names));
+            make("place", pod, ("on", place(*node, devices, names) + &held), String::new())
         }
         Change::Nominate { pod, node, devices } => {
             make("nominate", pod, ("on", place(*node, devices, names)), String::new())
@@ -103,6 +104,24 @@ fn place(node: NodeId, devices: &[kai_engine::DeviceId], names: &Names) -> Strin
         .map(|device| device.strip_prefix(&prefix).unwrap_or(device))
         .collect();
     format!("{prefix}{}", numbers.join("+"))
+}
+
+/// `[gpu-0 gpu-1]` for devices of claims, ` zone 0+1` for NUMA zones.
+fn held(reserved: &Reserved, names: &Names) -> String {
+    let mut text = String::new();
+    if !reserved.claims.is_empty() {
+        let devices = reserved.claims.iter().map(|claimed| names.of_slice_device(claimed.device));
+        let devices: Vec<&str> =
+            devices.map(|name| name.split_once('/').map_or(name, |(_, device)| device)).collect();
+        let _ = write!(text, "[{}]", devices.join(" "));
+    }
+    let mut zones: Vec<String> = reserved.zones.iter().map(|held| held.zone.to_string()).collect();
+    zones.sort();
+    zones.dedup();
+    if !zones.is_empty() {
+        let _ = write!(text, " zone {}", zones.join("+"));
+    }
+    text
 }
 
 /// `for q0-waiting  reclaim from queue1`.

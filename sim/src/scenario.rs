@@ -26,12 +26,14 @@ use crate::{
     entries::Entries,
 };
 
+mod claim;
 mod group;
 mod node;
 mod settings;
 
+pub use claim::{Claim, DeviceClass};
 pub use group::{Affinity, Group, Pod, PodSet, Set};
-pub use node::{Mig, Node};
+pub use node::{Mig, Node, Zones};
 pub use settings::{Placement, Settings};
 
 /// One scenario file.
@@ -48,6 +50,10 @@ pub struct Scenario {
     pub topologies: Entries<Vec<String>>,
     /// Nodes.
     pub nodes: Entries<Node>,
+    /// Device classes; those that nodes' devices are of are there anyway.
+    pub device_classes: Entries<DeviceClass>,
+    /// Resource claims that pods name; those of templates are made with their pods.
+    pub claims: Entries<Claim>,
     /// Queues; what is written first is oldest.
     pub queues: Entries<Queue>,
     /// Pod groups; what is written first is oldest.

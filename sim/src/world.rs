@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use kai_engine::{
-    Change, Cluster, Config, Delta, DeviceId, Group, GroupId, Lane, LaneKind, Millis, Node, NodeId,
-    Owner, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Timestamp, Topology, TopologyId,
-    plan,
+    Allocation, Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId,
+    DeviceId, Group, GroupId, Lane, LaneKind, Millis, Node, NodeId, Numa, Owner, Place, Plan, Pod,
+    PodId, PodState, Queue, QueueId, Reserved, SliceDevice, Timestamp, Topology, TopologyId, plan,
 };
 
 use crate::names::Names;
@@ -44,6 +44,14 @@ pub struct Facts {
     pub queues: BTreeMap<QueueId, Queue>,
     /// Pod groups.
     pub groups: BTreeMap<GroupId, Group>,
+    /// Resource claims.
+    pub claims: BTreeMap<ClaimId, Claim>,
+    /// Device classes.
+    pub device_classes: BTreeMap<DeviceClassId, DeviceClass>,
+    /// Devices that resource slices publish, by node.
+    pub slices: BTreeMap<NodeId, Vec<SliceDevice>>,
+    /// NUMA zones, by node.
+    pub zones: BTreeMap<NodeId, Numa>,
     /// Pods.
     pub pods: BTreeMap<PodId, Pod>,
 }
@@ -104,8 +112,12 @@ impl World {
         let mut started = Vec::new();
         for change in &plan.changes {
             match change {
-                Change::Place { pod, node, devices, .. } => {
-                    let place = Place { node: *node, devices: devices.clone() };
+                Change::Place { pod, node, devices, reserved, .. } => {
+                    if let Some(reserved) = reserved {
+                        self.allocate(*pod, *node, reserved);
+                    }
+                    let reserved = reserved.clone();
+                    let place = Place { node: *node, devices: devices.clone(), reserved };
                     self.cluster.apply(Delta::Bound(*pod));
                     if let Some(mut facts) = self.facts.pods.get(pod).cloned() {
                         if let Owner::Group(group) = facts.owner {
@@ -121,12 +133,62 @@ impl World {
         }
     }
 
+    /// Writes the devices that a pod got into its claims; those for extended resources are made.
+    pub fn allocate(&mut self, pod: PodId, node: NodeId, reserved: &Reserved) {
+        let mut given: BTreeMap<Option<ClaimId>, Allocation> = BTreeMap::new();
+        for claimed in &reserved.claims {
+            let allocation = given.entry(claimed.claim).or_default();
+            allocation.node = Some(node);
+            allocation.devices.push((claimed.request, claimed.device));
+        }
+        for (claim, allocation) in given {
+            let (id, mut facts) = if let Some(id) = claim {
+                (id, self.facts.claims.get(&id).cloned().unwrap_or_default())
+            } else {
+                let id = self.names.claim(&format!("{}-extended", self.names.of_pod(pod)));
+                if let Some(facts) = self.facts.pods.get_mut(&pod) {
+                    facts.claims.push(id);
+                }
+                (id, Claim { own: true, synthetic: true, ..Claim::default() })
+            };
+            if facts.allocation.is_none() {
+                facts.allocation = Some(allocation);
+                self.tell(Delta::Claim(id, Box::new(facts)));
+            }
+        }
+    }
+
+    /// Takes the devices back of claims that no pod with a place has any more; made claims are gone.
+    pub fn deallocate(&mut self, pod: PodId) {
+        let Some(facts) = self.facts.pods.get_mut(&pod) else { return };
+        let claims = facts.claims.clone();
+        let made = |id: &ClaimId| self.facts.claims.get(id).is_some_and(|claim| claim.synthetic);
+        facts.claims.retain(|id| !made(id));
+        for id in claims {
+            if self.facts.claims.get(&id).is_some_and(|claim| claim.synthetic) {
+                self.tell(Delta::ClaimGone(id));
+                continue;
+            }
+            let held = self.facts.pods.iter().any(|(other, facts)| {
+                *other != pod && facts.claims.contains(&id) && place(&facts.state).is_some()
+            });
+            if let Some(mut facts) = self.facts.claims.get(&id).filter(|_| !held).cloned() {
+                facts.allocation = None;
+                self.tell(Delta::Claim(id, Box::new(facts)));
+            }
+        }
+    }
+
     fn evict(&mut self, pod: PodId, evicted: Evicted) {
         let Some(mut facts) = self.facts.pods.get(&pod).cloned() else { return };
         self.cluster.apply(Delta::Evicted(pod));
         if let Some(place) = place(&facts.state).cloned() {
             facts.state = PodState::Releasing(place);
             self.tell(Delta::Pod(pod, Box::new(facts.clone())));
+        }
+        self.deallocate(pod);
+        if let Some(rest) = self.facts.pods.get(&pod) {
+            facts.claims.clone_from(&rest.claims);
         }
         self.tell(Delta::PodGone(pod));
         match evicted {
@@ -163,6 +225,13 @@ impl Facts {
             Delta::GroupGone(id) => drop(self.groups.remove(id)),
             Delta::Pod(id, facts) => drop(self.pods.insert(*id, (**facts).clone())),
             Delta::PodGone(id) => drop(self.pods.remove(id)),
+            Delta::Claim(id, facts) => drop(self.claims.insert(*id, (**facts).clone())),
+            Delta::ClaimGone(id) => drop(self.claims.remove(id)),
+            Delta::DeviceClass(id, facts) => drop(self.device_classes.insert(*id, *facts)),
+            Delta::DeviceClassGone(id) => drop(self.device_classes.remove(id)),
+            Delta::Slices(id, devices) => drop(self.slices.insert(*id, devices.clone())),
+            Delta::Zones(id, Some(numa)) => drop(self.zones.insert(*id, (**numa).clone())),
+            Delta::Zones(id, None) => drop(self.zones.remove(id)),
             Delta::Bound(_) | Delta::BindFailed(_) | Delta::Evicted(_) | Delta::EvictFailed(_) => {}
         }
     }
@@ -178,7 +247,18 @@ impl Facts {
         let groups =
             self.groups.iter().map(|(id, facts)| Delta::Group(*id, Box::new(facts.clone())));
         let pods = self.pods.iter().map(|(id, facts)| Delta::Pod(*id, Box::new(facts.clone())));
-        lanes.chain(topologies).chain(nodes).chain(queues).chain(groups).chain(pods).collect()
+        let objects = lanes.chain(topologies).chain(nodes).chain(queues).chain(groups);
+        objects.chain(self.devices()).chain(pods).collect()
+    }
+
+    fn devices(&self) -> impl Iterator<Item = Delta> {
+        let classes = self.device_classes.iter().map(|(id, facts)| Delta::DeviceClass(*id, *facts));
+        let slices = self.slices.iter().map(|(id, facts)| Delta::Slices(*id, facts.clone()));
+        let zones =
+            self.zones.iter().map(|(id, facts)| Delta::Zones(*id, Some(Box::new(facts.clone()))));
+        let claims =
+            self.claims.iter().map(|(id, facts)| Delta::Claim(*id, Box::new(facts.clone())));
+        classes.chain(slices).chain(zones).chain(claims)
     }
 }
 

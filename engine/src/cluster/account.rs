@@ -11,36 +11,36 @@ use crate::{
 };
 
 /// How much is held, and whether it is added or taken back.
-#[derive(Clone, Copy)]
-struct Entry {
-    hold: Hold,
-    sign: Sign,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) hold: Hold,
+    pub(crate) sign: Sign,
 }
 
 /// How a pod holds a place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hold {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
     Stays,
     Leaves,
     Promised,
 }
 
 /// Whether an amount is added or taken back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
     Plus,
     Minus,
 }
 
 impl Sign {
-    fn of(self, amount: i64) -> i64 {
+    pub(crate) fn of(self, amount: i64) -> i64 {
         match self {
             Self::Plus => amount,
             Self::Minus => -amount,
         }
     }
 
-    fn count(self, count: &mut u32) {
+    pub(crate) fn count(self, count: &mut u32) {
         match self {
             Self::Plus => *count += 1,
             Self::Minus => *count -= 1,
@@ -75,13 +75,16 @@ impl Cluster {
     }
 
     fn account(&mut self, pod: PodId, sign: Sign) {
-        let Self { pods, shapes, nodes, groups, queues, .. } = self;
+        let Self { pods, shapes, nodes, groups, queues, claims, .. } = self;
         let (facts, state) = (&pods[pod], &pods.state[pod]);
         let shape = &shapes[facts.shape];
         let mut charge = shape.charge;
         if let Some(place) = &state.place {
             let hold = if state.phase == Phase::Releasing { Hold::Leaves } else { Hold::Stays };
             nodes.list(pod, place.node, sign);
+            if let Some(reserved) = &place.reserved {
+                nodes.reserve(claims, (place.node, reserved), Entry { hold, sign });
+            }
             nodes.occupy((shape, facts.owner), place, Entry { hold, sign });
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
@@ -89,7 +92,11 @@ impl Cluster {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {
                 nodes.list(pod, place.node, sign);
             }
-            nodes.occupy((shape, facts.owner), place, Entry { hold: Hold::Promised, sign });
+            let entry = Entry { hold: Hold::Promised, sign };
+            if let Some(reserved) = &place.reserved {
+                nodes.reserve(claims, (place.node, reserved), entry);
+            }
+            nodes.occupy((shape, facts.owner), place, entry);
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         let Owner::Group(group) = facts.owner else {
@@ -164,8 +171,16 @@ impl Nodes {
     }
 
     fn occupy(&mut self, (shape, owner): (&ShapeRow, Owner), place: &Place, entry: Entry) {
-        for &(lane, amount) in &shape.take {
-            if lane == Lane::GPU && owner == Owner::Reservation {
+        let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
+        for &(lane, mut amount) in &shape.take {
+            if lane == Lane::GPU {
+                if owner == Owner::Reservation {
+                    continue;
+                }
+                // Devices of claims are on the account of whoever holds them.
+                amount -= shape.own_milli;
+            }
+            if stands_in.contains(&lane) {
                 continue;
             }
             self.hold(place.node, lane, amount, entry);

@@ -33,6 +33,12 @@ impl Cluster {
             Delta::PodGone(id) => self.pod_gone(id),
             Delta::Topology(id, topology) => self.topology_told(id, Some(topology)),
             Delta::TopologyGone(id) => self.topology_told(id, None),
+            Delta::Claim(id, claim) => self.claim_told(id, Some(claim)),
+            Delta::ClaimGone(id) => self.claim_told(id, None),
+            Delta::DeviceClass(id, class) => self.class_told(id, Some(class)),
+            Delta::DeviceClassGone(id) => self.class_told(id, None),
+            Delta::Slices(id, devices) => self.slices_told(id, devices),
+            Delta::Zones(id, numa) => self.zones_told(id, numa),
             Delta::Lane(lane, kind) => self.lane_told(lane, kind),
             Delta::Bound(pod) => self.outcome(pod, |state, _| {
                 if state.phase == Phase::Binding {
@@ -258,8 +264,11 @@ impl Cluster {
         }
     }
 
-    /// Takes a pod out of its group.
+    /// Takes a pod out of its claims and its group.
     fn unseat(&mut self, pod: PodId) {
+        for claim in &self.pods[pod].claims {
+            self.claims.rows[*claim].pods.remove(&pod);
+        }
         let Some(group) = self.pods[pod].group() else { return };
         let row = &mut self.groups[group];
         row.pods.remove(&pod);
@@ -271,7 +280,12 @@ impl Cluster {
 
     fn pod_told(&mut self, id: PodId, pod: Pod) {
         let told = State::of(&pod.state);
-        let shape = self.shapes.intern(&pod.shape, &self.lanes);
+        let asks = if pod.claims.is_empty() {
+            Vec::new()
+        } else {
+            self.claims.asks(&pod.claims, told.phase)
+        };
+        let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
         let facts = PodFacts {
             owner: pod.owner,
             sub_group: pod.sub_group,
@@ -282,6 +296,7 @@ impl Cluster {
             nominated: pod.nominated,
             namespace: pod.namespace,
             labels: pod.labels.into(),
+            claims: pod.claims.into(),
             told,
             leaf: None,
         };
@@ -294,6 +309,7 @@ impl Cluster {
             return;
         }
         let mut state = facts.told.clone();
+        let was = self.pods.state[id].clone();
         if let Some(old) = self.pods.facts[id].as_deref() {
             state = self.pods.state[id].clone().advance(&facts.told);
             let (same_told, old_shape) = (old.told == facts.told, old.shape);
@@ -312,6 +328,7 @@ impl Cluster {
             self.antisocial.insert(id);
         }
         self.pods.facts[id] = Some(Box::new(facts));
+        state = self.join_claims(id, state, &was);
         if state.phase != self.pods.state[id].phase {
             self.queues.moved = true;
         }
@@ -360,6 +377,13 @@ impl Cluster {
             self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, 1);
+        }
+    }
+
+    /// Adds (`sign` 1) or takes back (-1) what a node offers, while it is there.
+    pub(crate) fn offer_node(&mut self, id: NodeId, sign: i64) {
+        if let Some(Some(node)) = self.nodes.facts.get(id).cloned() {
+            self.nodes.offer(id, &node, &self.lanes, sign);
         }
     }
 
@@ -423,6 +447,9 @@ impl Nodes {
                 lane => offer.0[2] += amount * shape::mig_milli(lanes, lane),
             }
         }
+        let gpus = self.slice_gpus(id);
+        self.idle.add(id, Lane::GPU, sign * gpus);
+        offer.0[2] += gpus;
         if node.blocked.is_none() {
             self.total += offer.scaled(sign);
             if !node.worker.gpu {

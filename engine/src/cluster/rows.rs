@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    claim::SliceRow,
     cycle::Timestamp,
     device::Device,
     group::Group,
-    ids::{Column, GroupId, NodeId, PodId, QueueId, ShapeId, Symbol},
+    ids::{ClaimId, Column, GroupId, NodeId, PodId, QueueId, ShapeId, Symbol},
     index::Index,
     lanes::LaneTable,
     node::{Gpus, Node},
+    numa::ZoneTable,
     plan::Why,
     pod::{Owner, Place, PodRank},
     queue::Queue,
@@ -28,6 +30,14 @@ pub(crate) struct Nodes {
     pub(crate) releasing: LaneTable<NodeId>,
     /// Per node: its shared GPUs by id. Derived.
     pub(crate) devices: Column<NodeId, Vec<Device>>,
+    /// Per node: the devices that resource slices publish, and who has them.
+    pub(crate) slices: Column<NodeId, Vec<SliceRow>>,
+    /// Per node: its NUMA zones and what is left of them.
+    pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
+    /// How many nodes have slices, and how many zones: where none has, no pod is asked about either.
+    pub(crate) special: u32,
+    /// The most zones that a node has.
+    pub(crate) zones_max: usize,
     /// Per node: the pods that hold or will hold a place, by id. Derived.
     pub(crate) pods: Column<NodeId, Vec<PodId>>,
     /// What nodes that take pods offer to queues in all.
@@ -105,6 +115,11 @@ impl State {
         self.nominee.is_some() || self.phase.is_active()
     }
 
+    /// Whether devices or zones are held, or were promised.
+    pub(crate) fn reserves(&self) -> bool {
+        [&self.place, &self.nominee].into_iter().flatten().any(|place| place.reserved.is_some())
+    }
+
     /// Waits for a place and has no promise of one.
     pub(crate) fn is_waiting(&self) -> bool {
         self.phase == Phase::Pending && self.nominee.is_none()
@@ -123,6 +138,7 @@ pub(crate) struct PodFacts {
     pub(crate) nominated: Option<NodeId>,
     pub(crate) namespace: Symbol,
     pub(crate) labels: Box<[(Symbol, Symbol)]>,
+    pub(crate) claims: Box<[ClaimId]>,
     /// Its state as told last.
     pub(crate) told: State,
     /// Its leaf in the tree of its group. Derived from the group's facts.

@@ -41,7 +41,7 @@ impl Cycle<'_> {
                 groups.extend(self.cluster.pods[*pod].group());
             }
         }
-        for (pod, Place { node, devices }) in std::mem::take(&mut self.stands) {
+        for (pod, Place { node, devices, .. }) in std::mem::take(&mut self.stands) {
             if self.cluster.pods[pod].group().is_some_and(|group| groups.contains(&group)) {
                 self.changes.push(Change::Nominate { pod, node, devices });
             }
@@ -66,6 +66,7 @@ impl Cycle<'_> {
                 pod,
                 node: place.node,
                 devices: place.devices,
+                reserved: place.reserved,
                 grant,
             });
         }

@@ -67,7 +67,9 @@ pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
     let bare = cluster.groups[group]
         .pods
         .iter()
-        .any(|pod| cluster.shapes[cluster.pods[*pod].shape].cpu_only);
+        .map(|pod| &cluster.shapes[cluster.pods[*pod].shape])
+        // Devices that a named claim has already need not be free.
+        .any(|shape| shape.cpu_only || shape.is_named());
     cluster
         .nodes
         .index

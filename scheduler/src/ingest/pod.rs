@@ -246,6 +246,7 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
             .map(NodeId::new),
         namespace: ingest.names.symbol(&meta.namespace),
         labels: ingest.pod_labels(&meta.labels),
+        claims: Vec::new(),
     }
 }
 
@@ -286,6 +287,7 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     let place = Place {
         node: ingest.names.node(&wire.spec.node_name),
         devices: devices.into_iter().map(|group| ingest.names.device(group)).collect(),
+        reserved: None,
     };
     if let Some(deleted) = &wire.metadata.deletion_timestamp {
         let deleted = milliseconds(deleted).unwrap_or(ingest.now.0);

@@ -1,6 +1,6 @@
 //! Why no node takes a pod: counts of nodes by reason.
 
-use kai_engine::{Blocked, Lane, Misfit, NoRoom};
+use kai_engine::{Blocked, ClaimProblem, Lane, Misfit, NoRoom};
 
 use crate::names::Names;
 
@@ -51,9 +51,41 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
         Misfit::Domain => "node(s) were outside the topology domain of the workload",
         Misfit::Missing => "node(s) can't provide what the pod refers to and does not exist",
+        Misfit::Devices => "cannot allocate all claims",
+        Misfit::OnlyClaims => "fractional/shared GPU pods are not yet supported on DRA-only nodes",
+        Misfit::Claim(claim, problem) => return claim_problem(problem, names.of_claim(claim)),
+        Misfit::Zones => "node(s) cannot align the pod with the NUMA zones that its policy allows",
         Misfit::Queue => "node does not have enough capacity",
     };
     String::from(words)
+}
+
+/// What is wrong with a resource claim, in the peer's words.
+///
+/// # Source
+/// spec/scheduling.md 13.1, pre-filter; spec/contract.md 2.1 for the queue label.
+fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
+    match problem {
+        ClaimProblem::NotFound => format!(
+            "failed to get resource claim {claim}: could not find ResourceClaim \"{claim}\""
+        ),
+        ClaimProblem::OtherQueue => format!(
+            "resource claim {claim} is shared and not labelled kai.scheduler/queue with the queue \
+             of the workload"
+        ),
+        ClaimProblem::Full => {
+            format!("resource claim {claim} has reached its maximum number of consumers (256)")
+        }
+        ClaimProblem::NoClass => {
+            format!("resource claim {claim} names a device class that does not exist")
+        }
+        ClaimProblem::Unsupported => {
+            format!("resource claim {claim} asks for what is not supported")
+        }
+        ClaimProblem::Apart => {
+            format!("resource claim {claim} is bound to another node than another claim")
+        }
+    }
 }
 
 fn short(lane: Lane, names: &Names) -> String {

@@ -9,8 +9,7 @@ use tokio::time::{Duration, Instant};
 use crate::names::Names;
 
 /// The labels by which a queue is told.
-pub(super) const LABELS: [&str; 3] =
-    ["queue_name", "queue_metadata_name", "queue_display_name"];
+pub(super) const LABELS: [&str; 3] = ["queue_name", "queue_metadata_name", "queue_display_name"];
 /// The six metrics, in the order of [`values`].
 pub(super) const NAMES: [&str; 6] = [
     "queue_fair_share_cpu_cores",

@@ -38,12 +38,14 @@ fn node_holds(after: &After<'_>, node: NodeId, pods: Vec<(PodId, &Spot)>) -> Vec
     let mut devices: BTreeMap<DeviceId, i64> = BTreeMap::new();
     for (pod, spot) in pods {
         let shape = &after.pod(pod).shape;
-        for (lane, amount) in shape.request.iter() {
+        let stands_in = spot.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
+        for (lane, amount) in shape.request.iter().filter(|(lane, _)| !stands_in.contains(lane)) {
             sum.add(lane, amount);
         }
         sum.add(Lane::PODS, 1);
         match &shape.gpu {
             GpuRequest::None => {}
+            GpuRequest::Whole(_) if stands_in.contains(&Lane::GPU) => {}
             GpuRequest::Whole(count) => sum.add(Lane::GPU, i64::from(*count) * GPU_MILLI),
             GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {
                 for (lane, count) in instances {

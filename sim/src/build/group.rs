@@ -2,7 +2,7 @@
 
 use kai_engine::{
     Constraint, Delta, Group, GroupId, Level, Min, Owner, Place, Pod, PodPriority, PodRank,
-    PodState, Structure, SubGroup, Symbol, Timestamp,
+    PodState, Reserved, Shape, Structure, SubGroup, Symbol, Timestamp, ZoneAmount,
 };
 
 use super::{Result, ago, pod::shape};
@@ -98,13 +98,18 @@ impl Maker<'_> {
         for index in 0..set.count {
             let name =
                 if set.count == 1 { set.stem.clone() } else { format!("{}-{index}", set.stem) };
-            let place = places.get(index as usize).cloned();
+            let mut place = places.get(index as usize).cloned();
+            if let (Some(place), Some(zone)) = (&mut place, set.pod.zones.get(index as usize)) {
+                place.reserved = Some(Box::new(seen_on(*zone, &shape)));
+            }
             let id = world.names.pod(&name);
+            let state = state(&format!("{}.state", set.key), set.pod.state.as_deref(), place)?;
+            let claims = super::claim::of_pod(world, (&set.key, &name), set.pod, &state)?;
             let facts = Pod {
                 owner: if self.group.foreign { Owner::Foreign } else { Owner::Group(group) },
                 sub_group: set.sub_group,
                 shape: shape.clone(),
-                state: state(&format!("{}.state", set.key), set.pod.state.as_deref(), place)?,
+                state,
                 rank: PodRank {
                     priority: set
                         .pod
@@ -117,6 +122,7 @@ impl Maker<'_> {
                 nominated,
                 namespace,
                 labels: labels.clone(),
+                claims,
             };
             ages.uid += 1;
             world.tell(Delta::Pod(id, Box::new(facts)));
@@ -277,13 +283,20 @@ fn places(world: &mut World, key: &str, text: &str, pods: u32) -> Result<Vec<Pla
         let devices = devices.split('+').filter(|device| !device.is_empty());
         let devices =
             devices.map(|device| world.names.device(&format!("{node}/{device}"))).collect();
-        let place = Place { node: id, devices };
+        let place = Place { node: id, devices, reserved: None };
         places.extend(std::iter::repeat_n(place, times as usize));
     }
     if places.len() > pods as usize {
         return Err(ScenarioError::value(key, format!("{} places for {pods} pods", places.len())));
     }
     Ok(places)
+}
+
+/// What a pod that was seen on a NUMA zone holds of it.
+fn seen_on(zone: u16, shape: &Shape) -> Reserved {
+    let asked = shape.alignment.iter().flat_map(|alignment| alignment.pod.iter());
+    let zones = asked.map(|(lane, amount)| ZoneAmount { zone, lane, amount }).collect();
+    Reserved { zones, ..Reserved::default() }
 }
 
 fn state(key: &str, text: Option<&str>, place: Option<Place>) -> Result<PodState> {

@@ -1,7 +1,8 @@
 //! Nodes.
 
 use kai_engine::{
-    Blocked, Delta, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Resources, Taint, Worker,
+    Blocked, Delta, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Numa, NumaPolicy,
+    NumaScope, Resources, Taint, Worker,
 };
 
 use super::{Result, effect_of, lane, taint_parts};
@@ -54,7 +55,40 @@ pub(super) fn tell(world: &mut World, name: &str, node: &scenario::Node) -> Resu
         worker: Worker { gpu: node.worker.contains("gpu"), cpu: node.worker.contains("cpu") },
     };
     world.tell(Delta::Node(id, Box::new(facts)));
+    super::claim::slices(world, (name, id), node);
+    if let Some(given) = &node.zones {
+        let numa = zones(name, given)?;
+        world.tell(Delta::Zones(id, Some(Box::new(numa))));
+    }
     Ok(())
+}
+
+fn zones(name: &str, given: &scenario::Zones) -> Result<Numa> {
+    let wrong = |key: &str, text: &str, one_of: &str| {
+        let what = format!("`{text}` is none of {one_of}");
+        Err(ScenarioError::value(format!("nodes.{name}.zones.{key}"), what))
+    };
+    let policy = match given.policy.as_deref() {
+        None | Some("single-numa-node") => NumaPolicy::SingleNumaNode,
+        Some("restricted") => NumaPolicy::Restricted,
+        Some("best-effort") => NumaPolicy::BestEffort,
+        Some("none") => NumaPolicy::None,
+        Some(other) => {
+            return wrong("policy", other, "none, best-effort, restricted, single-numa-node");
+        }
+    };
+    let scope = match given.scope.as_deref() {
+        None | Some("container") => NumaScope::Container,
+        Some("pod") => NumaScope::Pod,
+        Some(other) => return wrong("scope", other, "container, pod"),
+    };
+    let count = given.cpu.len().max(given.gpus.len());
+    let zone = |at: usize| {
+        let gpus = given.gpus.get(at).map_or(0, |gpus| i64::from(*gpus) * GPU_MILLI);
+        let cpu = given.cpu.get(at).map_or(0, |cpu| cpu.0);
+        Resources::from_iter([(Lane::CPU, cpu), (Lane::GPU, gpus)])
+    };
+    Ok(Numa { policy, scope, zones: (0..count).map(zone).collect() })
 }
 
 fn strategy(name: &str, split: &scenario::Mig) -> Result<MigStrategy> {

@@ -1,8 +1,8 @@
 //! What a pod asks for and where it may go.
 
 use kai_engine::{
-    GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement, Resources, Shape, Symbol,
-    Toleration,
+    Alignment, GPU_MILLI, GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement,
+    Resources, Shape, Symbol, Toleration,
 };
 
 use super::{Result, effect_of, lane, taint_parts};
@@ -41,9 +41,11 @@ pub(super) fn shape(
             holds: Holds::In(values.split('|').map(|value| world.names.symbol(value)).collect()),
         })
         .collect();
+    let gpu = gpu(world, key, pod)?;
     Ok(Shape {
+        alignment: alignment(pod, &request, &gpu),
         request,
-        gpu: gpu(world, key, pod)?,
+        gpu,
         node_selector,
         node_affinity: if requirements.is_empty() { Vec::new() } else { vec![requirements] },
         tolerations: tolerations(world, key, pod)?,
@@ -68,6 +70,34 @@ pub(super) fn shape(
             .map(|claim| Missing::Claim(world.names.symbol(claim)))
             .collect(),
     })
+}
+
+/// What the pod asks of NUMA zones, as one container: everything where it is guaranteed, else GPUs alone.
+///
+/// # Source
+/// spec/scheduling.md 13.3.
+fn alignment(pod: &Pod, request: &Resources, gpu: &GpuRequest) -> Option<Box<Alignment>> {
+    let gpus = match gpu {
+        GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,
+        GpuRequest::None
+        | GpuRequest::Fraction { .. }
+        | GpuRequest::Memory { .. }
+        | GpuRequest::Mig(_)
+        | GpuRequest::LegacyMig(_) => 0,
+    };
+    if gpus == 0 && !pod.guaranteed {
+        return None;
+    }
+    let mut asks = Resources::default();
+    if pod.guaranteed {
+        asks = request.clone();
+        let cpu = asks.amount(Lane::CPU);
+        if cpu % 1000 != 0 {
+            asks.add(Lane::CPU, -cpu);
+        }
+    }
+    asks.add(Lane::GPU, gpus);
+    Some(Box::new(Alignment { pod: asks.clone(), concurrent: vec![asks], serial: Vec::new() }))
 }
 
 fn gpu(world: &mut World, key: &str, pod: &Pod) -> Result<GpuRequest> {

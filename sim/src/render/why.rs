@@ -1,7 +1,8 @@
 //! Why a group waits, in words.
 
 use kai_engine::{
-    Bound, Charge, DomainProblem, GPU_MILLI, Misfit, NoDomain, NoRoom, QueueLane, Unready, Why,
+    Bound, Charge, ClaimProblem, DomainProblem, GPU_MILLI, Misfit, NoDomain, NoRoom, QueueLane,
+    Unready, Why,
 };
 
 use crate::{amount::decimal, names::Names};
@@ -108,6 +109,19 @@ fn free(no_room: &NoRoom) -> String {
     format!("free {free}, at most {} on a node{part}", shape.whole_max)
 }
 
+/// What is wrong with a claim.
+fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
+    let what = match problem {
+        ClaimProblem::NotFound => "does not exist",
+        ClaimProblem::OtherQueue => "is shared and not labelled with the queue",
+        ClaimProblem::Full => "has 256 consumers",
+        ClaimProblem::NoClass => "names a device class that does not exist",
+        ClaimProblem::Unsupported => "asks for what is not supported",
+        ClaimProblem::Apart => "is bound to another node than another claim",
+    };
+    format!("claim {claim} {what}")
+}
+
 /// What follows a count of nodes.
 fn misfit(why: Misfit, count: u32, names: &Names) -> String {
     let nodes = if count == 1 { "node" } else { "nodes" };
@@ -134,6 +148,12 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::AntiAffinity => "near pods it must avoid",
         Misfit::Domain => "outside the domain",
         Misfit::Missing => "cannot give what does not exist",
+        Misfit::Devices => "without the devices that its claims ask for",
+        Misfit::OnlyClaims => "with GPUs for resource claims only",
+        Misfit::Claim(claim, problem) => {
+            return format!("{nodes} refused: {}", claim_problem(problem, names.of_claim(claim)));
+        }
+        Misfit::Zones => "with NUMA zones that do not fit it",
         Misfit::Queue => "cost its queue too much",
     };
     format!("{nodes} {what}")

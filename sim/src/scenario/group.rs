@@ -49,6 +49,14 @@ pub struct Pod {
     pub ports: Vec<u16>,
     /// Volume claims that do not exist.
     pub missing: Vec<String>,
+    /// Resource claims that it names.
+    pub claims: Vec<String>,
+    /// What its claims from templates ask for, one each: `gpu*2 + nic*1 alike`.
+    pub templates: Vec<String>,
+    /// Whether its requests are its limits, so that NUMA zones count all of them.
+    pub guaranteed: bool,
+    /// The zone that each pod was seen on.
+    pub zones: Vec<u16>,
     /// Higher ones go first inside the group.
     pub rank: Option<i32>,
 }
@@ -147,6 +155,10 @@ impl Pod {
             "anti_affinity" => self.anti_affinity = map.next_value()?,
             "ports" => self.ports = map.next_value()?,
             "missing" => self.missing = map.next_value()?,
+            "claims" => self.claims = map.next_value()?,
+            "templates" => self.templates = map.next_value()?,
+            "guaranteed" => self.guaranteed = map.next_value()?,
+            "zones" => self.zones = map.next_value()?,
             "rank" => self.rank = Some(map.next_value()?),
             _ => return Ok(false),
         }

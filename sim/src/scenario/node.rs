@@ -35,6 +35,10 @@ pub struct Node {
     pub worker: String,
     /// MIG instances, where GPUs are split.
     pub mig: Option<Mig>,
+    /// Devices that resource slices publish, by class: `gpu: 4`; `gpu@root0: 2` gives them a value to be alike in.
+    pub devices: Entries<u32>,
+    /// NUMA zones.
+    pub zones: Option<Zones>,
 }
 
 impl Default for Node {
@@ -52,6 +56,8 @@ impl Default for Node {
             unschedulable: false,
             worker: String::new(),
             mig: None,
+            devices: Entries::default(),
+            zones: None,
         }
     }
 }
@@ -64,4 +70,18 @@ pub struct Mig {
     pub strategy: Option<String>,
     /// Instances by resource name.
     pub instances: Entries<u32>,
+}
+
+/// The NUMA zones of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Zones {
+    /// `none`, `best-effort`, `restricted` or `single-numa-node`; the last when left out.
+    pub policy: Option<String>,
+    /// `container` or `pod`; container when left out.
+    pub scope: Option<String>,
+    /// Cores of each zone.
+    pub cpu: Vec<Amount<Cores>>,
+    /// GPUs of each zone.
+    pub gpus: Vec<u32>,
 }

@@ -1,0 +1,214 @@
+//! Which devices a pod would get on a node.
+
+use crate::{
+    claim::{
+        ClaimProblem, Claimed, DeviceCount, SliceRow, Standings,
+        choose::{Alike, Want, choose},
+        standing::Standing,
+    },
+    cluster::Cluster,
+    fit::Room,
+    ids::{ClaimId, NodeId, PodId, SliceDeviceId},
+    plan::Misfit,
+    pod::Reserved,
+    resources::{GPU_MILLI, Lane},
+    shape::ShapeRow,
+};
+
+/// What a pod needs of a node's devices.
+#[derive(Debug, Default)]
+struct Needs {
+    /// Devices that its claims have already.
+    given: Vec<Claimed>,
+    wants: Vec<Want>,
+    alikes: Vec<Alike>,
+    /// Extended resources that devices stand in for.
+    lanes: Vec<Lane>,
+    /// Whether something must leave first.
+    later: bool,
+}
+
+impl Cluster {
+    /// Whether a pod may be considered at all, given its resource claims.
+    ///
+    /// # Errors
+    /// The first claim that keeps it out, and why.
+    ///
+    /// # Panics
+    /// When the pod was never told.
+    pub fn admission(&self, pod: PodId) -> Result<(), Misfit> {
+        self.standings(pod).map(|_| ())
+    }
+
+    /// # Source
+    /// spec/scheduling.md 13.1, pre-filter.
+    pub(crate) fn admits_claim(&self, pod: PodId, claim: ClaimId) -> Result<(), Misfit> {
+        let refused = |problem| Err(Misfit::Claim(claim, problem));
+        let Some(facts) = self.claims.facts(claim) else { return refused(ClaimProblem::NotFound) };
+        if facts.full {
+            return refused(ClaimProblem::Full);
+        }
+        let gpu = facts.requests.iter().any(|request| request.gpu);
+        if gpu && !facts.own {
+            let group = self.pods[pod].group().and_then(|group| self.groups.get(group));
+            let queue = group.and_then(crate::cluster::GroupRow::queue);
+            if facts.queue.is_none() || facts.queue != queue {
+                return refused(ClaimProblem::OtherQueue);
+            }
+        }
+        if facts.allocation.is_some() {
+            return Ok(());
+        }
+        if facts.unsupported {
+            return refused(ClaimProblem::Unsupported);
+        }
+        if facts.requests.iter().any(|request| !self.claims.has_class(request.class)) {
+            return refused(ClaimProblem::NoClass);
+        }
+        Ok(())
+    }
+
+    /// What a pod would hold of a node's devices and zones, and whether it could have it now.
+    pub(crate) fn reservation(
+        &self,
+        shape: &ShapeRow,
+        (node, standings): (NodeId, &Standings),
+    ) -> Result<(Option<Box<Reserved>>, Room), Misfit> {
+        let mut needs = Needs::default();
+        self.stand_in(shape, node, &mut needs)?;
+        for (claim, standing) in &standings.claims {
+            self.need(*claim, *standing, node, &mut needs)?;
+        }
+        let mut room = if needs.later { Room::Later } else { Room::Now };
+        let mut claims = needs.given;
+        if !needs.wants.is_empty() {
+            let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
+            let (wants, alikes) = (&needs.wants, &needs.alikes);
+            let now = choose(rows, &SliceRow::is_free, wants, alikes);
+            let chosen = now.or_else(|| {
+                room = Room::Later;
+                choose(rows, &SliceRow::comes_free, wants, alikes)
+            });
+            claims.extend(chosen.ok_or(Misfit::Devices)?);
+        }
+        let (zones, at) = self.zones_for(shape, node)?;
+        if at == Room::Later {
+            room = Room::Later;
+        }
+        let reserved = Reserved { claims, lanes: needs.lanes, zones };
+        Ok(((!reserved.is_empty()).then(|| Box::new(reserved)), room))
+    }
+
+    /// Whole GPUs and extended resources on a node whose device plugin does not offer them: devices stand in.
+    ///
+    /// # Source
+    /// spec/scheduling.md 13.1, extended resources; 2.9 for parts of GPUs.
+    fn stand_in(&self, shape: &ShapeRow, node: NodeId, needs: &mut Needs) -> Result<(), Misfit> {
+        let published = self.nodes.slice_gpus(node);
+        let facts = self.nodes.facts[node].as_ref().expect("a node that is looked at is live");
+        let plugin = facts.allocatable.amount(Lane::GPU);
+        if published > 0 && plugin == 0 && shape.shared > 0 {
+            return Err(Misfit::OnlyClaims);
+        }
+        if !self.claims.backs.is_empty() {
+            for lane in self.backed_lanes(shape, node) {
+                let amount = shape.asked().find(|(at, _)| *at == lane).map_or(0, |(_, n)| n);
+                let count = if lane == Lane::GPU { amount / GPU_MILLI } else { amount };
+                needs.wants.push(Want {
+                    claim: None,
+                    request: lane.number(),
+                    class: self.claims.backs[&lane],
+                    count: DeviceCount::Exactly(u32::try_from(count).unwrap_or(u32::MAX)),
+                });
+                needs.lanes.push(lane);
+            }
+        }
+        let whole = shape.asked().find(|(at, _)| *at == Lane::GPU).map_or(0, |(_, n)| n);
+        if published == 0 || whole == 0 || needs.lanes.contains(&Lane::GPU) {
+            return Ok(());
+        }
+        // GPUs of slices are on the node's account, and not for those who ask the device plugin.
+        let rows = &self.nodes.slices[node];
+        let milli = |of: fn(&SliceRow) -> bool| {
+            let count = rows.iter().filter(|row| row.facts.gpu && of(row)).count();
+            i64::try_from(count).unwrap_or(i64::MAX) * GPU_MILLI
+        };
+        let free = self.nodes.free(node, Lane::GPU) - milli(SliceRow::comes_free);
+        if free < whole {
+            return Err(if plugin == 0 { Misfit::OnlyClaims } else { Misfit::Short(Lane::GPU) });
+        }
+        let idle = self.nodes.idle.get(node, Lane::GPU) - milli(|row| row.held == 0);
+        needs.later |= idle < whole;
+        Ok(())
+    }
+
+    /// What a claim needs of a node.
+    fn need(
+        &self,
+        claim: ClaimId,
+        standing: Standing,
+        node: NodeId,
+        needs: &mut Needs,
+    ) -> Result<(), Misfit> {
+        match standing {
+            Standing::Bound { node: on, holder, later } => {
+                if on.is_some_and(|on| on != node) {
+                    return Err(Misfit::Devices);
+                }
+                needs.given.extend(self.devices_of(claim, holder));
+                needs.later |= later;
+            }
+            Standing::Leaving { node: on, holder } => {
+                let devices = self.devices_of(claim, Some(holder));
+                let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
+                let promised = |device: SliceDeviceId| {
+                    rows.iter().any(|row| row.facts.id == device && row.promised > 0)
+                };
+                if on == node && !devices.iter().any(|claimed| promised(claimed.device)) {
+                    needs.given.extend(devices);
+                } else {
+                    self.want(claim, needs);
+                    needs.later = true;
+                }
+            }
+            Standing::Free => self.want(claim, needs),
+        }
+        Ok(())
+    }
+
+    /// The devices that a claim was given, or that a pod holds for it.
+    fn devices_of(&self, claim: ClaimId, holder: Option<PodId>) -> Vec<Claimed> {
+        if let Some(allocation) = self.claims.allocation(claim) {
+            let claim = Some(claim);
+            let device = |(request, device): &(u16, _)| Claimed {
+                claim,
+                request: *request,
+                device: *device,
+            };
+            return allocation.devices.iter().map(device).collect();
+        }
+        let state = holder.map(|holder| &self.pods.state[holder]);
+        let places = state.into_iter().flat_map(|state| [&state.nominee, &state.place]);
+        let mut held = places.flatten().filter_map(|place| place.reserved.as_deref());
+        let reserved = held.find(|reserved| reserved.holds(claim));
+        let of = |claimed: &&Claimed| claimed.claim == Some(claim);
+        reserved.map_or_else(Vec::new, |one| one.claims.iter().filter(of).copied().collect())
+    }
+
+    fn want(&self, claim: ClaimId, needs: &mut Needs) {
+        let Some(facts) = self.claims.facts(claim) else { return };
+        let first = needs.wants.len();
+        for (request, ask) in (0..).zip(&facts.requests) {
+            let claim = Some(claim);
+            needs.wants.push(Want { claim, request, class: ask.class, count: ask.count });
+        }
+        for alike in &facts.matches {
+            let wants = if alike.requests.is_empty() {
+                (first..needs.wants.len()).collect()
+            } else {
+                alike.requests.iter().map(|request| first + usize::from(*request)).collect()
+            };
+            needs.alikes.push(Alike { wants, attribute: alike.attribute });
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the claims of a pod stand before a node is looked for: bound to one, or free to be given devices.
+
+use crate::{
+    claim::{ClaimProblem, DeviceRequest},
+    cluster::{Cluster, Phase},
+    ids::{ClaimId, NodeId, PodId, Rank},
+    idset::IdSet,
+    plan::Misfit,
+};
+
+/// Where a claim stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// Bound to a node by what it was given, or by a pod that has it.
+    Bound {
+        /// The node; none where its devices are reached from everywhere.
+        node: Option<NodeId>,
+        /// A pod whose place holds its devices.
+        holder: Option<PodId>,
+        /// Whether that pod waits for them too.
+        later: bool,
+    },
+    /// Every pod that has it is leaving: it may stay, or go elsewhere once they left.
+    Leaving { node: NodeId, holder: PodId },
+    /// Was given nothing.
+    Free,
+}
+
+/// Where all claims of a pod stand.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Standings {
+    pub(crate) claims: Vec<(ClaimId, Standing)>,
+    /// The only node that the pod may go to.
+    pub(crate) node: Option<NodeId>,
+    /// GPUs that claims without devices ask for and the pod's shape does not tell, in milli-devices.
+    pub(crate) more_milli: i64,
+}
+
+impl Standings {
+    /// The only node that the pod may go to, as a set; none where there is no such.
+    pub(crate) fn only(&self, cluster: &Cluster, within: &IdSet<Rank>) -> Option<IdSet<Rank>> {
+        let rank = cluster.nodes.index.rank(self.node?);
+        Some(rank.into_iter().filter(|rank| within.contains(*rank)).collect())
+    }
+}
+
+impl Cluster {
+    /// Where the claims of a pod stand, or why it may go nowhere.
+    ///
+    /// # Cost
+    /// In the number of pods that have one of the claims.
+    pub(crate) fn standings(&self, pod: PodId) -> Result<Standings, Misfit> {
+        let facts = &self.pods[pod];
+        let mut standings = Standings::default();
+        for claim in &facts.claims {
+            self.admits_claim(pod, *claim)?;
+            let standing = self.standing(pod, *claim);
+            let bound = match standing {
+                Standing::Bound { node, .. } => node,
+                Standing::Leaving { .. } | Standing::Free => None,
+            };
+            if standing == Standing::Free
+                && let Some(facts) = self.claims.facts(*claim).filter(|facts| !facts.own)
+            {
+                standings.more_milli +=
+                    facts.requests.iter().map(DeviceRequest::milli).sum::<i64>();
+            }
+            if let Some(node) = bound {
+                if standings.node.is_some_and(|other| other != node) {
+                    return Err(Misfit::Claim(*claim, ClaimProblem::Apart));
+                }
+                standings.node = Some(node);
+            }
+            standings.claims.push((*claim, standing));
+        }
+        Ok(standings)
+    }
+
+    fn standing(&self, pod: PodId, claim: ClaimId) -> Standing {
+        let Some(row) = self.claims.rows.get(claim) else { return Standing::Free };
+        let Some(facts) = row.facts.as_deref() else { return Standing::Free };
+        if facts.own && self.pods.state[pod].phase != Phase::Pending {
+            // It is made anew with the pod.
+            return Standing::Free;
+        }
+        let mut leaving = None;
+        for other in row.pods.iter().copied() {
+            let state = &self.pods.state[other];
+            let has = |place: &&crate::Place| {
+                let reserved = place.reserved.as_deref();
+                reserved.is_some_and(|reserved| reserved.holds(claim))
+            };
+            if let Some(place) = state.nominee.as_ref().filter(has) {
+                let (node, holder) = (Some(place.node), Some(other));
+                return Standing::Bound { node, holder, later: true };
+            }
+            let Some(place) = state.place.as_ref().filter(has) else { continue };
+            if state.phase.is_active() {
+                let (node, holder) = (Some(place.node), Some(other));
+                return Standing::Bound { node, holder, later: false };
+            }
+            leaving = leaving.or(Some(Standing::Leaving { node: place.node, holder: other }));
+        }
+        let given = || {
+            let node = facts.allocation.as_ref()?.node;
+            Some(Standing::Bound { node, holder: None, later: false })
+        };
+        leaving.or_else(given).unwrap_or(Standing::Free)
+    }
+}

@@ -1,0 +1,68 @@
+//! What is left of a node's zones.
+
+use crate::{
+    cluster::{Entry, Hold, Nodes},
+    fit::Room,
+    ids::NodeId,
+    numa::{Numa, ZoneAmount},
+    resources::Resources,
+};
+
+/// The zones of a node and what is left of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ZoneTable {
+    pub(crate) facts: Numa,
+    /// Per zone: what nobody holds. Derived; may be negative.
+    idle: Vec<Resources>,
+    /// Per zone: what is leaving less what is promised. Derived.
+    releasing: Vec<Resources>,
+}
+
+impl ZoneTable {
+    pub(crate) fn new(facts: Numa) -> Self {
+        let idle = facts.zones.clone();
+        let releasing = vec![Resources::default(); idle.len()];
+        Self { facts, idle, releasing }
+    }
+
+    /// What is left of each zone.
+    pub(crate) fn left(&self, room: Room) -> Vec<Resources> {
+        let mut left = self.idle.clone();
+        for (zone, coming) in left.iter_mut().zip(&self.releasing) {
+            for (lane, amount) in coming.iter() {
+                // What is promised is gone now; what is leaving comes later.
+                if room == Room::Later || amount < 0 {
+                    zone.add(lane, amount);
+                }
+            }
+        }
+        left
+    }
+}
+
+impl Nodes {
+    /// Adds what a pod holds of a node's zones.
+    pub(crate) fn hold_zones(&mut self, node: NodeId, zones: &[ZoneAmount], entry: Entry) {
+        if zones.is_empty() {
+            return;
+        }
+        let Some(table) = self.zones.slot(node) else { return };
+        for ZoneAmount { zone, lane, amount } in zones {
+            let at = usize::from(*zone);
+            let amount = entry.sign.of(*amount);
+            let (Some(idle), Some(releasing)) =
+                (table.idle.get_mut(at), table.releasing.get_mut(at))
+            else {
+                continue;
+            };
+            match entry.hold {
+                Hold::Stays => idle.add(*lane, -amount),
+                Hold::Leaves => {
+                    idle.add(*lane, -amount);
+                    releasing.add(*lane, amount);
+                }
+                Hold::Promised => releasing.add(*lane, -amount),
+            }
+        }
+    }
+}
