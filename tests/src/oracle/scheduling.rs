@@ -3,10 +3,12 @@
 use super::Verdict;
 
 pub mod case;
+pub mod devices;
 pub mod judge;
 pub mod renaming;
 pub mod run;
 pub mod setup;
+pub mod zones;
 
 /// Runs a case.
 ///

@@ -305,6 +305,7 @@ pub struct Slice {
     pub pool: String,
     pub driver: String,
     pub devices: Vec<String>,
+    pub all_nodes: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -6,9 +6,10 @@ use kai_engine::{Change, GPU_MILLI, GpuRequest, Grant, Place, Plan, PodState, Ti
 use kai_sim::world::{World, place};
 
 use super::{
-    case::{Case, Kind},
+    case::{Assertion, Case, Kind},
+    devices,
     judge::{self, Outcome, Room, Seen},
-    setup,
+    setup, zones,
 };
 
 /// Every difference between what the engine does and what `case` expects.
@@ -26,8 +27,22 @@ pub fn run(case: &Case) -> anyhow::Result<Vec<String>> {
             Ok(differences)
         }
         Kind::Rounds => Ok(rounds(case, world)),
-        Kind::Admission => Ok(vec!["admission by claims is not there yet".to_owned()]),
+        Kind::Admission => Ok(admission(case, &world)),
     }
+}
+
+/// Whether tasks may be considered at all, given their claims.
+fn admission(case: &Case, world: &World) -> Vec<String> {
+    let judged = case.expect.assertions.iter().filter_map(|assertion| {
+        let Assertion::TaskAdmission { task, admitted } = assertion else { return None };
+        let Some(pod) = world.names.find_pod(task) else {
+            return Some(format!("there is no task {task}"));
+        };
+        let ours = world.cluster.admission(pod);
+        (ours.is_ok() != *admitted)
+            .then(|| format!("{task}: admission says {ours:?}, expected admitted: {admitted}"))
+    });
+    judged.collect()
 }
 
 fn rounds(case: &Case, mut world: World) -> Vec<String> {
@@ -75,10 +90,10 @@ fn write_back(case: &Case, world: &mut World, plan: &Plan) {
         .collect();
     for change in &plan.changes {
         match change {
-            Change::Place { pod, node, devices, .. } => {
+            Change::Place { pod, node, devices, reserved, .. } => {
                 if let Some(facts) = world.facts.pods.get_mut(pod) {
-                    facts.state =
-                        PodState::Running(Place { node: *node, devices: devices.clone() });
+                    let (devices, reserved) = (devices.clone(), reserved.clone());
+                    facts.state = PodState::Running(Place { node: *node, devices, reserved });
                 }
             }
             Change::Evict { pod, .. } => {
@@ -91,6 +106,7 @@ fn write_back(case: &Case, world: &mut World, plan: &Plan) {
             Change::Nominate { .. } => {}
         }
     }
+    devices::write_back(world, plan);
     let mut started = BTreeSet::new();
     for (pod, facts) in &mut world.facts.pods {
         facts.nominated = None;
@@ -132,6 +148,7 @@ fn count(outcome: &mut Outcome, plan: &Plan) {
 /// The state of the world, under `plan` where one is given.
 fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
     let mut outcome = Outcome::default();
+    let mut on_zones = zones::of_pods(world, plan);
     for (pod, facts) in &world.facts.pods {
         let place = place(&facts.state);
         let seen = Seen {
@@ -139,7 +156,7 @@ fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
             node: place.map(|place| world.names.of_node(place.node).to_owned()),
             gpus_milli: place.map_or(0, |place| held(world, &facts.shape.gpu, place)),
             started_seconds_ago: started(world, facts.owner),
-            zones: BTreeSet::new(),
+            zones: on_zones.remove(world.names.of_pod(*pod)).unwrap_or_default(),
         };
         outcome.tasks.insert(world.names.of_pod(*pod).to_owned(), seen);
     }
@@ -162,10 +179,9 @@ fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
         count(&mut outcome, plan);
     }
     for node in &case.nodes {
-        outcome.nodes.insert(
-            node.name.clone(),
-            room(world, node.gpus_allocatable + node.dra_gpus, &node.name, plan),
-        );
+        let room = room(world, node.gpus_allocatable + node.dra_gpus, &node.name, plan);
+        let zones = zones::left(world, node, plan);
+        outcome.nodes.insert(node.name.clone(), Room { zones, ..room });
     }
     outcome
 }
@@ -244,7 +260,10 @@ fn room(world: &World, gpus: i64, node: &str, plan: Option<&Plan>) -> Room {
     for change in plan.iter().flat_map(|plan| &plan.changes) {
         match change {
             Change::Place { pod, node, devices, .. } => {
-                places.insert(*pod, (Place { node: *node, devices: devices.clone() }, false));
+                places.insert(
+                    *pod,
+                    (Place { node: *node, devices: devices.clone(), reserved: None }, false),
+                );
             }
             Change::Evict { pod, .. } => {
                 if let Some((_, leaving)) = places.get_mut(pod) {

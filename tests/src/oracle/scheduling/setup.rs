@@ -13,7 +13,7 @@ use kai_sim::{
     world::World,
 };
 
-use super::case;
+use super::{case, devices, zones};
 use crate::oracle::bound::{Bound, milli};
 
 /// How long a job that has started counts as started, in every round.
@@ -37,6 +37,7 @@ pub fn world(case: &case::Case) -> anyhow::Result<World> {
     for queue in &case.queues {
         tell_queue(&mut world, queue);
     }
+    devices::tell(&mut world, case);
     let mut order: Vec<&case::Job> = case.jobs.iter().collect();
     order.sort_by(|a, b| a.name.cmp(&b.name));
     let tasks: BTreeSet<&str> =
@@ -47,7 +48,7 @@ pub fn world(case: &case::Case) -> anyhow::Result<World> {
         tell_job(&mut world, case, job, uid);
         for task in &job.tasks {
             let uid = task_rank[task.name.as_str()];
-            tell_task(&mut world, job, task, (uid, &devices))?;
+            tell_task(&mut world, (case, job), task, (uid, &devices))?;
         }
     }
     Ok(world)
@@ -118,6 +119,9 @@ fn tell_node(world: &mut World, node: &case::Node) {
         ..Node::default()
     };
     world.tell(Delta::Node(id, Box::new(facts)));
+    if let Some(numa) = &node.numa {
+        zones::tell(world, id, numa);
+    }
 }
 
 fn tell_queue(world: &mut World, queue: &case::Queue) {
@@ -257,7 +261,7 @@ fn constraint(
 
 fn tell_task(
     world: &mut World,
-    job: &case::Job,
+    (case, job): (&case::Case, &case::Job),
     task: &case::Task,
     (uid, devices): (u128, &Devices),
 ) -> anyhow::Result<()> {
@@ -267,7 +271,7 @@ fn tell_task(
         owner,
         sub_group: if is_flat(job) { Symbol::EMPTY } else { world.names.symbol(&task.pod_set) },
         shape: shape(world, job, task),
-        state: state(world, task, devices)?,
+        state: state(world, case, task, devices)?,
         rank: PodRank {
             priority: task.task_priority.map_or(PodPriority::None, PodPriority::Given),
             ..PodRank::default()
@@ -281,6 +285,7 @@ fn tell_task(
             .iter()
             .map(|(key, value)| (world.names.symbol(key), world.names.symbol(value)))
             .collect(),
+        claims: devices::of_task(world, (job, task)),
     };
     world.tell(Delta::Pod(id, Box::new(facts)));
     Ok(())
@@ -315,6 +320,7 @@ fn shape(world: &mut World, job: &case::Job, task: &case::Task) -> Shape {
             (Lane::MEMORY, task.request.memory_bytes),
         ]),
         gpu: gpu(world, &task.request.gpu),
+        alignment: zones::alignment(task),
         node_affinity: affinity.into_iter().collect(),
         pod_affinity,
         pod_anti_affinity,
@@ -351,13 +357,19 @@ fn gpu(world: &mut World, gpu: &case::Gpu) -> GpuRequest {
     }
 }
 
-fn state(world: &mut World, task: &case::Task, devices: &Devices) -> anyhow::Result<PodState> {
+fn state(
+    world: &mut World,
+    case: &case::Case,
+    task: &case::Task,
+    devices: &Devices,
+) -> anyhow::Result<PodState> {
     let mut place = || {
         let shares =
             matches!(task.request.gpu, case::Gpu::Portion { .. } | case::Gpu::Memory { .. });
         let names = if shares { devices.of_task(task) } else { Vec::new() };
         let devices = names.iter().map(|name| world.names.device(name)).collect();
-        Place { node: world.names.node(&task.node), devices }
+        let reserved = zones::observed(case, task);
+        Place { node: world.names.node(&task.node), devices, reserved }
     };
     Ok(match task.state.as_str() {
         "pending" | "nominated" => PodState::Pending,
