@@ -21,6 +21,13 @@ pub(super) struct Entry {
     program: PathBuf,
 }
 
+impl Entry {
+    /// Whether an id names this benchmark, or all of its kind: `B05` is also `B05-gangs`.
+    fn is_asked(&self, id: &str) -> bool {
+        self.id.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+}
+
 /// Everything that can be measured.
 pub(super) struct Catalogue {
     entries: Vec<Entry>,
@@ -53,7 +60,7 @@ impl Catalogue {
     /// Builds the programs that `ids` need, optimised; those of the core when there are none.
     pub(super) fn build(ids: &[String]) -> Result<Self> {
         let mut entries = offered(CORE)?;
-        let core = |id: &String| entries.iter().any(|entry: &Entry| entry.id == *id);
+        let core = |id: &String| entries.iter().any(|entry: &Entry| entry.is_asked(id));
         if !ids.iter().all(core) {
             entries.extend(offered(LIVE)?);
         }
@@ -63,14 +70,15 @@ impl Catalogue {
     /// The entries with these ids, or all that need no cluster.
     pub(super) fn select(&self, ids: &[String]) -> Result<Vec<&Entry>> {
         for id in ids {
-            if !self.entries.iter().any(|entry| entry.id == *id) {
+            if !self.entries.iter().any(|entry| entry.is_asked(id)) {
                 let known: Vec<String> =
                     self.entries.iter().map(|one| format!("  {}  {}", one.id, one.what)).collect();
                 bail!("no benchmark {id}; there are:\n{}", known.join("\n"));
             }
         }
-        let asked =
-            |entry: &&Entry| if ids.is_empty() { !entry.live } else { ids.contains(&entry.id) };
+        let asked = |entry: &&Entry| {
+            if ids.is_empty() { !entry.live } else { ids.iter().any(|id| entry.is_asked(id)) }
+        };
         Ok(self.entries.iter().filter(asked).collect())
     }
 
