@@ -43,7 +43,15 @@ impl<I: Id> fmt::Debug for IdSet<I> {
 impl<I: Id> IdSet<I> {
     /// The set of all rows below `rows`.
     pub fn full(rows: usize) -> Self {
-        (0..rows).map(I::of_row).collect()
+        let ones = |bits: usize| {
+            let mut words = vec![u64::MAX; bits / BITS];
+            if bits % BITS > 0 {
+                words.push((1 << (bits % BITS)) - 1);
+            }
+            words
+        };
+        let words = ones(rows);
+        Self { summary: ones(words.len()), words, len: rows, id: PhantomData }
     }
 
     /// How many members there are.
@@ -98,10 +106,15 @@ impl<I: Id> IdSet<I> {
         }
     }
 
-    /// Removes every member and keeps the storage.
+    /// Removes every member and keeps the storage; costs what there are.
     pub fn clear(&mut self) {
-        self.words.fill(0);
-        self.summary.fill(0);
+        for (block, summary) in self.summary.iter_mut().enumerate() {
+            let mut bits = std::mem::take(summary);
+            while bits != 0 {
+                self.words[block * BITS + bits.trailing_zeros() as usize] = 0;
+                bits &= bits - 1;
+            }
+        }
         self.len = 0;
     }
 

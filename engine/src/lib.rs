@@ -30,6 +30,7 @@ mod lanes;
 mod shape;
 mod tree;
 
+mod bracket;
 mod check;
 mod index;
 mod trial;
@@ -70,8 +71,8 @@ pub use ids::{
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
 pub use plan::{
-    Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom,
-    Plan, QueueState, Steps, Unready, Verdict, Why,
+    Action, Bound, Change, DomainProblem, Eviction, EvictionKind, FreeShape, Grant, Misfit,
+    NoDomain, NoRoom, Plan, Proof, QueueState, Shortage, Steps, Unready, Verdict, Why,
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,

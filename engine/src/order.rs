@@ -1,6 +1,6 @@
 //! Who goes next: groups of a queue, and queues among their siblings.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 use crate::{
     cluster::{Cluster, QueueRow},
@@ -15,39 +15,62 @@ use crate::{
 /// spec/scheduling.md 1.9, job order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct GroupKey {
-    priority: Reverse<i32>,
-    fill: u8,
-    created: Timestamp,
+    /// The priority reversed, then the fill, then the age, packed so that one comparison orders them.
+    place: u128,
     uid: u128,
     /// Says which group it is; the keys of two groups differ before.
     pub(crate) group: GroupId,
 }
 
+/// Where the fill stands in a packed place: above the 64 bits of the age.
+const FILL_SHIFT: u32 = 64;
+
 impl GroupKey {
+    /// Before every group.
+    pub(crate) const FIRST: Self = Self { place: 0, uid: 0, group: GroupId::new(0) };
+    /// After every group.
+    pub(crate) const LAST: Self =
+        Self { place: u128::MAX, uid: u128::MAX, group: GroupId::new(u32::MAX) };
+
+    /// After every group of this priority, before those of lower ones.
+    pub(crate) fn last_of(priority: i32) -> Self {
+        let below = (u128::from(reversed(priority)) + 1) << (FILL_SHIFT + 8);
+        Self { place: below, ..Self::FIRST }
+    }
+
     /// The key of a live group, with its pods as they are.
     pub(crate) fn of(cluster: &Cluster, group: GroupId) -> Option<Self> {
         let row = &cluster.groups[group];
         let facts = row.facts.as_ref()?;
-        let (created, uid) = (facts.created, facts.uid);
-        Some(Self { priority: Reverse(facts.priority), fill: row.tree.fill(), created, uid, group })
+        let priority = u128::from(reversed(facts.priority));
+        let age = u128::from(facts.created.0.cast_unsigned() ^ (1 << 63));
+        let place = priority << (FILL_SHIFT + 8) | age;
+        Some(Self { place, uid: facts.uid, group }.refilled(row.tree.fill()))
     }
 
     /// The key of the same group when it is filled differently.
     pub(crate) fn refilled(self, fill: u8) -> Self {
-        Self { fill, ..self }
+        let cleared = self.place & !(u128::from(u8::MAX) << FILL_SHIFT);
+        Self { place: cleared | u128::from(fill) << FILL_SHIFT, ..self }
     }
+}
+
+/// A priority as a number that is smaller the higher it is.
+fn reversed(priority: i32) -> u32 {
+    (!priority).cast_unsigned() ^ (1 << 31)
 }
 
 /// A non-negative fraction.
 #[derive(Clone, Copy, Debug)]
 struct Ratio {
-    part: i128,
-    whole: i128,
+    part: i64,
+    whole: i64,
 }
 
 impl Ratio {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.part * other.whole).cmp(&(other.part * self.whole))
+        let (left, right) = (i128::from(self.part), i128::from(other.part));
+        (left * i128::from(other.whole)).cmp(&(right * i128::from(self.whole)))
     }
 }
 
@@ -121,11 +144,11 @@ fn dominant(amount: Charge, allocatable: &PerLane<Limit>, total: Charge) -> Rati
     for (lane, amount) in amount.iter() {
         let whole = allocatable[lane].amount().unwrap_or(total[lane]);
         let ratio = if whole > 0 {
-            Ratio { part: i128::from(amount), whole: i128::from(whole) }
+            Ratio { part: amount, whole }
         } else {
             // Nothing may be held: worse than any part. GPUs are in thousandths already.
             let scale = if lane == QueueLane::Gpu { 1 } else { 1000 };
-            Ratio { part: i128::from(amount) * scale, whole: 1 }
+            Ratio { part: amount.saturating_mul(scale), whole: 1 }
         };
         if ratio.cmp(&largest) == Ordering::Greater {
             largest = ratio;

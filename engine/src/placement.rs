@@ -61,7 +61,11 @@ impl<'a> Attempt<'a> {
     ) -> Result<(), Why> {
         let ask = self.ask(trial);
         trial.affords(self.group, ask)?;
-        self.place_set(trial, 0, &Area { nodes, tiers: None })?;
+        let area = Area { nodes, tiers: None };
+        match trial.groups[self.group].tree.only_leaf() {
+            Some(leaf) => self.place_leaf(trial, leaf, &area)?,
+            None => self.place_set(trial, 0, &area)?,
+        }
         if self.mode == Mode::Real {
             self.postpone(trial);
         }

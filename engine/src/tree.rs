@@ -195,6 +195,12 @@ impl Tree {
         }
     }
 
+    /// The one leaf of a group without sub-groups and without topology.
+    pub(crate) fn only_leaf(&self) -> Option<u16> {
+        let ([set], [leaf]) = (self.sets.as_slice(), self.leaves.as_slice()) else { return None };
+        (set.topology.is_none() && leaf.topology.is_none()).then_some(0)
+    }
+
     /// The leaves below a member.
     pub(crate) fn leaves_below(&self, member: Member) -> Vec<u16> {
         match member {
@@ -208,6 +214,9 @@ impl Tree {
 
     /// Sums over all leaves.
     pub(crate) fn count(&self) -> Count {
+        if let [leaf] = self.leaves.as_slice() {
+            return leaf.count;
+        }
         self.leaves.iter().fold(Count::default(), |sum, leaf| Count {
             pending: sum.pending + leaf.count.pending,
             gated: sum.gated + leaf.count.gated,
@@ -276,7 +285,9 @@ impl Tree {
     /// The pods to place next: what is missing of the core as a whole, else one step more.
     pub(crate) fn to_place(&self, eligible: &impl Fn(PodId) -> bool) -> Vec<PodId> {
         let mut pods = Vec::new();
-        if !self.sets.is_empty() {
+        if let ([_], [_]) = (self.sets.as_slice(), self.leaves.as_slice()) {
+            self.collect_member(Member::Leaf(0), eligible, &mut pods);
+        } else if !self.sets.is_empty() {
             self.collect(0, eligible, &mut pods);
         }
         pods

@@ -1,9 +1,9 @@
 //! The two writers of derived columns.
 
 use crate::{
-    cluster::{Cluster, Nodes, Phase, State},
+    cluster::{Cluster, Nodes, Phase, Queues, State},
     device::{self, Device},
-    ids::{NodeId, PodId},
+    ids::{NodeId, PodId, QueueId},
     pod::{Owner, Place},
     resources::{Charge, Lane},
     shape::ShapeRow,
@@ -66,16 +66,30 @@ impl Cluster {
         self.account(pod, Sign::Minus);
     }
 
-    /// Changes the state of a pod: the one way to do it.
+    /// Changes the state of a pod, the one way to do it: [`give`](Self::give), then [`take`](Self::take), with one walk
+    /// up the queues.
     pub(crate) fn set_state(&mut self, pod: PodId, state: State) -> State {
-        self.give(pod);
+        let before = self.occupy(pod, Sign::Minus);
         let was = std::mem::replace(&mut self.pods.state[pod], state);
-        self.take(pod);
+        let after = self.occupy(pod, Sign::Plus);
+        if let Some((queue, mut burden)) = after {
+            if let Some((_, before)) = before {
+                burden.add(&before);
+            }
+            self.queues.charge(queue, &burden);
+        }
         was
     }
 
     fn account(&mut self, pod: PodId, sign: Sign) {
-        let Self { pods, shapes, nodes, groups, queues, claims, .. } = self;
+        if let Some((queue, burden)) = self.occupy(pod, sign) {
+            self.queues.charge(queue, &burden);
+        }
+    }
+
+    /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
+    fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, Burden)> {
+        let Self { pods, shapes, nodes, groups, claims, .. } = self;
         let (facts, state) = (&pods[pod], &pods.state[pod]);
         let shape = &shapes[facts.shape];
         let mut charge = shape.charge;
@@ -103,32 +117,57 @@ impl Cluster {
             if facts.owner == Owner::Foreign && state.place.is_some() {
                 sign.charge(&mut nodes.foreign, charge);
             }
-            return;
+            return None;
         };
         let row = &mut groups[group];
         if let Some(leaf) = facts.leaf {
             count(&mut row.tree.leaves[usize::from(leaf)].count, state, sign);
         }
-        let Some(group) = &row.facts else { return };
-        let Some(queue) = group.queue else { return };
-        let uses = state.is_active();
-        let waits = state.phase == Phase::Pending;
-        let holds = state.phase.is_active();
+        let group = row.facts.as_ref()?;
+        let mut burden = Burden::default();
+        if state.is_active() {
+            sign.charge(&mut burden.used, charge);
+            if !group.preemptible {
+                sign.charge(&mut burden.fixed, charge);
+            }
+        }
+        if state.phase == Phase::Pending {
+            sign.charge(&mut burden.requested, shape.charge);
+            burden.requested_mib = sign.of(shape.gpu_mib);
+        } else if state.phase.is_active() {
+            sign.charge(&mut burden.requested, charge);
+        }
+        Some((group.queue?, burden))
+    }
+}
+
+/// What a pod adds to a queue and to all above it.
+#[derive(Clone, Copy, Default)]
+struct Burden {
+    used: Charge,
+    fixed: Charge,
+    requested: Charge,
+    requested_mib: i64,
+}
+
+impl Burden {
+    fn add(&mut self, other: &Self) {
+        self.used += other.used;
+        self.fixed += other.fixed;
+        self.requested += other.requested;
+        self.requested_mib += other.requested_mib;
+    }
+}
+
+impl Queues {
+    fn charge(&mut self, queue: QueueId, burden: &Burden) {
         let mut next = Some(queue);
         while let Some(at) = next {
-            let row = &mut queues.rows[at];
-            if uses {
-                sign.charge(&mut row.used, charge);
-                if !group.preemptible {
-                    sign.charge(&mut row.fixed, charge);
-                }
-            }
-            if waits {
-                sign.charge(&mut row.requested, shape.charge);
-                row.requested_mib += sign.of(shape.gpu_mib);
-            } else if holds {
-                sign.charge(&mut row.requested, charge);
-            }
+            let row = &mut self.rows[at];
+            row.used += burden.used;
+            row.fixed += burden.fixed;
+            row.requested += burden.requested;
+            row.requested_mib += burden.requested_mib;
             next = row.up;
         }
     }
