@@ -10,9 +10,11 @@ use crate::{
     cycle::{Config, Timestamp},
     group::Structure,
     ids::{ClassId, Column, GroupId, Id, PodId, QueueId, ShapeId},
+    idset::IdSet,
     order::GroupKey,
     plan::{Unready, Verdict, Why},
     pod::Place,
+    proof::EvictionKind,
     resources::Charge,
     tree::{Member, Tree},
 };
@@ -25,9 +27,11 @@ pub(crate) struct Agenda {
     /// Whether room may have come since the last plan.
     grown: bool,
     /// Groups to be looked at again.
-    touched: BTreeSet<GroupId>,
+    touched: IdSet<GroupId>,
     classes: Classes,
     pairs: BTreeMap<(QueueId, ClassId), Pair>,
+    /// Pairs with groups that are not yet in order; none between two calls.
+    unsettled: Vec<(QueueId, ClassId)>,
     /// Pairs that are worth a try.
     awake: BTreeSet<(QueueId, ClassId)>,
     listings: Column<GroupId, Option<Listing>>,
@@ -40,6 +44,8 @@ pub(crate) struct Agenda {
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// Groups that pods were evicted for and that have not got the room yet, in the order of the evictions.
     pub(crate) claims: Vec<GroupId>,
+    /// How often a search for victims ran out of steps, for pairs where the last one did.
+    patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
     /// What the last plan was made with.
     pub(crate) config: Option<Config>,
     /// Room to write a class down.
@@ -52,6 +58,8 @@ pub(crate) struct Agenda {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Pair {
     pub(crate) groups: BTreeSet<GroupKey>,
+    /// Groups listed since, to be put among them at once.
+    fresh: Vec<GroupKey>,
     /// Groups that were not told why the pair waits; some may have left since.
     unsaid: Vec<GroupId>,
     why: Option<Why>,
@@ -146,6 +154,38 @@ impl Agenda {
         self.running.iter().map(|(queue, groups)| (*queue, groups))
     }
 
+    /// Puts groups that were listed in their place.
+    fn settle(&mut self) {
+        while let Some(at) = self.unsettled.pop() {
+            let pair = self.pairs.get_mut(&at).expect("a pair with fresh groups is kept");
+            if pair.fresh.len() > pair.groups.len() {
+                // Many at once are sorted and merged, which costs less than a search for each.
+                pair.groups.append(&mut pair.fresh.drain(..).collect());
+            } else {
+                pair.groups.extend(pair.fresh.drain(..));
+            }
+        }
+    }
+
+    /// How often the search for victims of a pair ran out of steps since it last came to an end.
+    pub(crate) fn patience(&self, queue: QueueId, class: ClassId, kind: EvictionKind) -> u32 {
+        self.patience.get(&(queue, class, kind)).copied().unwrap_or(0)
+    }
+
+    /// Notes whether the search of a pair ran out of steps.
+    pub(crate) fn note_patience(&mut self, at: (QueueId, ClassId, EvictionKind), spent: bool) {
+        if spent {
+            *self.patience.entry(at).or_default() += 1;
+        } else {
+            self.patience.remove(&at);
+        }
+    }
+
+    /// Groups of a leaf queue that may be evicted, by their place in it.
+    pub(crate) fn running_of(&self, queue: QueueId) -> Option<&BTreeSet<GroupKey>> {
+        self.running.get(&queue)
+    }
+
     /// Wakes every pair where room may have come.
     pub(crate) fn wake_all(&mut self) {
         if std::mem::take(&mut self.grown) {
@@ -157,14 +197,24 @@ impl Agenda {
 impl Cluster {
     /// Lists every touched group anew, or says why it does not wait for room.
     pub(crate) fn relist_touched(&mut self, said: &mut Vec<Verdict>) {
-        while let Some(group) = self.agenda.touched.pop_first() {
-            self.relist(group, said);
+        let mut touched = std::mem::take(&mut self.agenda.touched);
+        for group in touched.iter() {
+            self.list(group, said);
         }
+        touched.clear();
+        self.agenda.touched = touched;
+        self.agenda.settle();
         self.agenda.wake_all();
     }
 
     /// Lists a group anew, or says why it does not wait for room.
     pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
+        self.list(group, said);
+        self.agenda.settle();
+    }
+
+    /// As [`relist`](Self::relist), but the list is to be settled.
+    fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
         self.unlist(group);
         self.rerun(group);
         if self.groups[group].facts.is_none() {
@@ -175,9 +225,12 @@ impl Cluster {
                 let class = self.classify(group);
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
                 let pair = self.agenda.pairs.entry((queue, class)).or_default();
-                pair.groups.insert(key);
+                if pair.fresh.is_empty() {
+                    self.agenda.unsettled.push((queue, class));
+                    self.agenda.awake.insert((queue, class));
+                }
+                pair.fresh.push(key);
                 pair.unsaid.push(group);
-                self.agenda.awake.insert((queue, class));
                 *self.agenda.listings.slot(group) = Some(Listing { queue, class, key });
             }
             Err(Some(why)) => self.say(group, why, said),
@@ -233,7 +286,7 @@ impl Cluster {
         let at = (listing.queue, listing.class);
         let pair = self.agenda.pairs.get_mut(&at).expect("a listed group has a pair");
         pair.groups.remove(&listing.key);
-        if pair.groups.is_empty() {
+        if pair.groups.is_empty() && pair.fresh.is_empty() {
             self.agenda.pairs.remove(&at);
             self.agenda.awake.remove(&at);
         }

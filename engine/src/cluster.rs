@@ -68,8 +68,10 @@ impl Cluster {
     ///
     /// A queue that was never told has zeros.
     pub fn queue_state(&self, queue: QueueId) -> QueueState {
-        let row = self.queues.rows.get(queue).cloned().unwrap_or_default();
-        let facts = row.facts.unwrap_or_default();
+        let unknown = QueueRow::default();
+        let row = self.queues.rows.get(queue).unwrap_or(&unknown);
+        let absent = crate::Queue::default();
+        let facts = row.facts.as_deref().unwrap_or(&absent);
         QueueState {
             queue,
             priority: facts.priority,

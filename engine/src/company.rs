@@ -143,7 +143,7 @@ impl Cluster {
     }
 
     /// Whether a term of `of` means `pod`.
-    fn matches(&self, pod: PodId, term: &PodTerm, of: PodId) -> bool {
+    pub(crate) fn matches(&self, pod: PodId, term: &PodTerm, of: PodId) -> bool {
         let facts = &self.pods[pod];
         let here = if term.namespaces.is_empty() {
             facts.namespace == self.pods[of].namespace
@@ -160,7 +160,8 @@ impl Cluster {
         })
     }
 
-    fn spot(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
+    /// The domain of a node by one of its labels.
+    pub(crate) fn spot(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
         let facts = self.nodes.facts.get(node)?.as_ref()?;
         facts.labels.iter().find(|label| label.key == key).map(|label| (key, label.value))
     }

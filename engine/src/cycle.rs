@@ -5,13 +5,12 @@ mod commit;
 mod evict;
 mod stale;
 
-use evict::Kind;
-
 use crate::{
     cluster::{Cluster, State},
     ids::PodId,
     plan::{Action, Change, Plan, Steps, Verdict},
     pod::Place,
+    proof::{EvictionKind, Proof},
 };
 use std::collections::BTreeMap;
 
@@ -151,6 +150,7 @@ pub(crate) struct Cycle<'c> {
     pub(crate) now: Timestamp,
     pub(crate) changes: Vec<Change>,
     pub(crate) said: Vec<Verdict>,
+    pub(crate) proofs: Vec<Proof>,
     /// What the plan before had promised; the same again is no news.
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// What this plan promises again.
@@ -193,6 +193,7 @@ pub fn plan_stepwise(
         now,
         changes: Vec::new(),
         said: Vec::new(),
+        proofs: Vec::new(),
         promised,
         stands: Vec::new(),
     };
@@ -223,9 +224,9 @@ impl Cycle<'_> {
     fn act(&mut self, action: Action) {
         match action {
             Action::Allocate => self.allocate(),
-            Action::Consolidate => self.evict(Kind::Consolidate),
-            Action::Reclaim => self.evict(Kind::Reclaim),
-            Action::Preempt => self.evict(Kind::Preempt),
+            Action::Consolidate => self.evict(EvictionKind::Consolidate),
+            Action::Reclaim => self.evict(EvictionKind::Reclaim),
+            Action::Preempt => self.evict(EvictionKind::Preempt),
             Action::Stale => self.stale(),
         }
     }
@@ -252,6 +253,7 @@ impl Cycle<'_> {
     fn finish(mut self) -> Plan {
         self.repeat_promises();
         self.cluster.agenda.changed = self.cluster.steps.spent;
-        Plan { changes: self.changes, verdicts: self.said, steps: self.cluster.steps }
+        let Self { cluster, changes, said, proofs, .. } = self;
+        Plan { changes, verdicts: said, proofs, steps: cluster.steps }
     }
 }

@@ -203,6 +203,30 @@ pub fn may_take(
     })
 }
 
+/// The branch of `victim` that meets the claimer's, and how much of `lane` it loses at most before its last loss;
+/// nothing where another resource lets it lose on.
+///
+/// # Source
+/// spec/scheduling.md 4.4: each loss needs the branch to hold more than it may, or than its quota.
+pub fn excess(
+    row: &impl Fn(QueueId) -> Holding,
+    claim: &Claim,
+    victim: QueueId,
+    lane: QueueLane,
+) -> (QueueId, Option<i64>) {
+    let (ours, branch) = levelled(row, claim.queue, victim);
+    let deserved = row(ours).within_quota(claim.request);
+    let theirs = row(branch);
+    let allocatable = theirs.allocatable();
+    let over = |lane: QueueLane| {
+        let keeps =
+            if deserved { allocatable[lane].min(theirs.quota[lane]) } else { allocatable[lane] };
+        keeps.amount().map_or(0, |keeps| (theirs.allocated[lane] - keeps).max(0))
+    };
+    let bounded = QueueLane::ALL.into_iter().all(|other| other == lane || over(other) == 0);
+    (branch, bounded.then(|| over(lane)))
+}
+
 /// What queues have left while victims are taken.
 struct Books<'a, R> {
     row: &'a R,

@@ -7,21 +7,26 @@
 //! # Source
 //! spec/scheduling.md 8.
 
+mod fair;
 mod pool;
+mod proof;
+mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pool::{Pool, useful_nodes};
+use tally::{Demand, Tally};
 
 use crate::{
-    cluster::{Cluster, Phase},
+    cluster::Cluster,
     cycle::{Config, Timestamp},
-    entitlement::{Claim, Holding, may_take},
+    entitlement::Holding,
     ids::{Column, GroupId, NodeId, PodId, QueueId, Rank, ShapeId},
     idset::IdSet,
     order::GroupKey,
     placement::{Attempt, Mode},
-    resources::{Charge, GPU_MILLI, Lane},
+    proof::Shortage,
+    resources::Charge,
     trial::Trial,
     turns::Turns,
     victims::{Batch, Victims},
@@ -38,6 +43,19 @@ pub(crate) enum Aim {
     Consolidate,
 }
 
+/// What became of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Victims were found and evicted, and their room promised; it is kept in the log.
+    Found,
+    /// There are no such victims.
+    Nothing,
+    /// Counting shows that there cannot be.
+    Disproved(Shortage),
+    /// The steps it may take ran out.
+    Undecided,
+}
+
 /// A search for victims for one group.
 #[derive(Debug)]
 pub(crate) struct Hunt<'a> {
@@ -45,11 +63,16 @@ pub(crate) struct Hunt<'a> {
     pub(crate) now: Timestamp,
     pub(crate) group: GroupId,
     pub(crate) aim: Aim,
-    pub(crate) victims: Victims,
+    victims: Victims<'a>,
+    /// The victims drawn so far, in order.
+    order: Vec<Batch>,
     /// The pods to place.
     pub(crate) pods: Vec<PodId>,
+    demand: Demand,
     /// Nodes that are of use as they are.
     nodes: IdSet<Rank>,
+    /// At how many steps of the cycle it ends.
+    steps_end: u64,
 }
 
 /// How sets of victims are picked.
@@ -60,34 +83,53 @@ enum Pick {
 }
 
 impl<'a> Hunt<'a> {
+    /// A search that may take so many steps.
     pub(crate) fn new(
-        cluster: &Cluster,
+        cluster: &mut Cluster,
         (config, now): (&'a Config, Timestamp),
-        group: GroupId,
-        aim: Aim,
-        victims: Victims,
+        (group, aim): (GroupId, Aim),
+        victims: Victims<'a>,
+        steps_max: u64,
     ) -> Self {
         let pods = cluster.to_place(group);
         let nodes = useful_nodes(cluster, group);
-        Self { config, now, group, aim, victims, pods, nodes }
+        let demand = Demand::new(cluster, &pods);
+        let steps_end = cluster.steps.total().saturating_add(steps_max).min(config.steps_max);
+        let order = Vec::new();
+        Self { config, now, group, aim, victims, order, pods, demand, nodes, steps_end }
     }
 
-    /// Finds victims, evicts them and promises their room; everything is kept in the log. Says whether it did.
-    pub(crate) fn run(&self, cluster: &mut Cluster) -> bool {
-        if self.pods.is_empty() || self.victims.is_empty() || self.is_hopeless(cluster) {
-            return false;
+    /// Finds victims, evicts them and promises their room.
+    pub(crate) fn run(&mut self, cluster: &mut Cluster) -> Outcome {
+        if self.pods.is_empty() || self.victims.is_empty() {
+            return Outcome::Nothing;
         }
-        [Pick::OneNode, Pick::ManyNodes].into_iter().any(|pick| self.pick(cluster, pick))
+        if let Some(shortage) = self.disprove(cluster) {
+            return Outcome::Disproved(shortage);
+        }
+        let base = Tally::new(cluster, &self.demand, &self.nodes);
+        if [Pick::OneNode, Pick::ManyNodes].into_iter().any(|pick| self.pick(cluster, pick, &base))
+        {
+            Outcome::Found
+        } else if self.is_spent(cluster) {
+            Outcome::Undecided
+        } else {
+            Outcome::Nothing
+        }
+    }
+
+    fn is_spent(&self, cluster: &Cluster) -> bool {
+        cluster.steps.total() >= self.steps_end
     }
 
     /// Widens the number of pods that find room, then goes for all of them with the victims found on the way.
-    fn pick(&self, cluster: &mut Cluster, pick: Pick) -> bool {
+    fn pick(&mut self, cluster: &mut Cluster, pick: Pick, base: &Tally) -> bool {
         let all = self.pods.len();
         let mut found = Vec::new();
         let (mut good, mut bad) = (0, all + 1);
         let mut count = 1;
-        while good < bad - 1 && cluster.steps.total() < self.config.steps_max {
-            if let Some(victims) = self.find(cluster, pick, count, &found) {
+        while good < bad - 1 && !self.is_spent(cluster) {
+            if let Some(victims) = self.find(cluster, (pick, count), &found, base) {
                 found = victims;
                 good = count;
                 if good == all {
@@ -101,39 +143,74 @@ impl<'a> Hunt<'a> {
                 return false;
             }
         }
-        good > 0 && good < all && bad <= all && self.find(cluster, pick, all, &found).is_some()
+        good > 0
+            && good < all
+            && bad <= all
+            && self.find(cluster, (pick, all), &found, base).is_some()
+    }
+
+    /// The victim at a place in the order, drawn where it was not before.
+    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<Batch> {
+        if at == self.order.len() {
+            let batch = self.victims.next(cluster)?;
+            self.order.push(batch);
+        }
+        self.order.get(at).cloned()
     }
 
     /// The first set of victims that lets `count` pods in; when these are all, the trial is kept.
+    ///
+    /// What counting refuses is not tried: neither a set, nor any set of what came up so far.
     fn find(
-        &self,
+        &mut self,
         cluster: &mut Cluster,
-        pick: Pick,
-        count: usize,
+        (pick, count): (Pick, usize),
         known: &[Batch],
+        base: &Tally,
     ) -> Option<Vec<Batch>> {
-        if !known.is_empty() && self.simulate(cluster, count, known) {
+        let known_pods: Vec<PodId> =
+            known.iter().flat_map(|batch| batch.pods.iter().copied()).collect();
+        let mut held = base.clone();
+        held.add(cluster, &self.demand, &self.nodes, &known_pods);
+        if !known.is_empty()
+            && self.demand.short(&held.room, count).is_none()
+            && self.simulate(cluster, count, known)
+        {
             return Some(known.to_vec());
         }
-        let mut queue = self.victims.clone();
-        let known_pods: BTreeSet<PodId> =
-            known.iter().flat_map(|batch| batch.pods.iter().copied()).collect();
+        let known_pods: BTreeSet<PodId> = known_pods.into_iter().collect();
         let mut pool = Pool::default();
+        let mut tally = held.clone();
         let mut tried = BTreeSet::new();
-        while let Some(batch) = queue.next(cluster) {
+        for at in 0.. {
+            let batch = self.drawn(cluster, at)?;
+            cluster.steps.victims += 1;
+            if self.is_spent(cluster) {
+                return None;
+            }
             if batch.pods.iter().any(|pod| known_pods.contains(pod)) {
                 continue;
             }
+            tally.add(cluster, &self.demand, &self.nodes, &batch.pods);
             pool.add(cluster, batch);
+            if self.demand.short(&tally.room, count).is_some() {
+                continue;
+            }
             let sets = match pick {
                 Pick::OneNode => pool.by_node(cluster),
                 Pick::ManyNodes => self.many_nodes(cluster, &pool, count, known),
             };
             for set in sets {
-                if cluster.steps.total() >= self.config.steps_max {
+                if self.is_spent(cluster) {
                     return None;
                 }
-                if set.is_empty() || !tried.insert(set.clone()) {
+                let pods: Vec<PodId> =
+                    set.iter().flat_map(|at| &pool.batches[*at].pods).copied().collect();
+                let room = held.with(cluster, &self.demand, &self.nodes, &pods);
+                if set.is_empty()
+                    || self.demand.short(&room, count).is_some()
+                    || !tried.insert(set.clone())
+                {
                     continue;
                 }
                 let mut victims = known.to_vec();
@@ -179,7 +256,9 @@ impl<'a> Hunt<'a> {
     ) -> bool {
         let groups: BTreeSet<GroupId> =
             evicted.iter().filter_map(|pod| trial.pods[*pod].group()).chain([self.group]).collect();
-        let mut waiting = Vec::new();
+        let memory_min = trial.nodes.memory_min();
+        let mut waiting = Vec::with_capacity(groups.len());
+        let mut lists: BTreeMap<GroupId, Vec<PodId>> = BTreeMap::new();
         for group in groups {
             let pods = if group == self.group {
                 self.pods[..count].to_vec()
@@ -193,25 +272,14 @@ impl<'a> Hunt<'a> {
             let key = GroupKey::of(trial, group).expect("a group that runs or waits is live");
             let queue =
                 trial.groups[group].queue().expect("a group that runs or waits has a queue");
-            waiting.push((queue, key, pods));
+            let ask = |sum: Charge, pod: &PodId| sum + trial.ask(*pod, memory_min);
+            waiting.push((queue, key, pods.iter().fold(Charge::default(), ask)));
+            lists.insert(group, pods);
         }
-        let mut turns = Turns::of_groups(
-            trial,
-            waiting.iter().map(|(queue, key, pods)| {
-                (
-                    *queue,
-                    *key,
-                    pods.iter().fold(Charge::default(), |sum, pod| {
-                        sum + trial.ask(*pod, trial.nodes.memory_min())
-                    }),
-                )
-            }),
-        );
-        let pods: BTreeMap<GroupId, Vec<PodId>> =
-            waiting.into_iter().map(|(_, key, pods)| (key.group, pods)).collect();
+        let mut turns = Turns::of_groups(trial, waiting.into_iter());
         let mut failed: BTreeSet<Vec<ShapeId>> = BTreeSet::new();
         while let Some(turn) = turns.next() {
-            let pods = &pods[&turn.group];
+            let pods = &lists[&turn.group];
             let shapes: Vec<ShapeId> = pods.iter().map(|pod| trial.pods[*pod].shape).collect();
             let alike = failed.contains(&shapes);
             let mut nested = trial.nested();
@@ -231,165 +299,6 @@ impl<'a> Hunt<'a> {
             turns.done(trial, turn);
         }
         true
-    }
-
-    /// Whether the result is one that this kind of eviction may bring about.
-    fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &[Batch]) -> bool {
-        match &self.aim {
-            Aim::Consolidate => victims.iter().flat_map(|batch| &batch.pods).all(|pod| {
-                let state = &trial.pods.state[*pod];
-                state.phase != Phase::Releasing || state.nominee.is_some()
-            }),
-            Aim::Preempt => Self::spares_young(trial, victims, |group| {
-                trial.is_safe_from_peers(group, self.config, self.now).is_some()
-            }),
-            Aim::Reclaim(holdings) => {
-                let queue =
-                    trial.groups[self.group].queue().expect("a group that waits has a queue");
-                let young =
-                    |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
-                Self::spares_young(trial, victims, young)
-                    && self.may_reclaim(trial, count, victims, holdings)
-            }
-        }
-    }
-
-    /// Whether every victim that is safe for now keeps its minimum.
-    ///
-    /// # Source
-    /// spec/scheduling.md 4.6.
-    fn spares_young(trial: &Trial<'_>, victims: &[Batch], young: impl Fn(GroupId) -> bool) -> bool {
-        let groups: BTreeSet<GroupId> = victims.iter().map(|batch| batch.group).collect();
-        groups.into_iter().filter(|group| young(*group)).all(|group| {
-            trial.groups[group].tree.leaves.iter().all(|leaf| {
-                let lost = victims
-                    .iter()
-                    .filter(|batch| batch.group == group)
-                    .flat_map(|batch| &batch.pods)
-                    .filter(|pod| leaf.pods.contains(pod))
-                    .count();
-                (leaf.min as usize) + lost <= leaf.count.used as usize
-            })
-        })
-    }
-
-    /// # Source
-    /// spec/scheduling.md 4.4; what a victim loses is split by what it spares and what it needs.
-    fn may_reclaim(
-        &self,
-        trial: &Trial<'_>,
-        count: usize,
-        victims: &[Batch],
-        holdings: &Column<QueueId, Option<Holding>>,
-    ) -> bool {
-        let memory = trial.nodes.memory_min();
-        let request = self.pods[..count]
-            .iter()
-            .fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, memory));
-        let group = &trial.groups[self.group];
-        let facts = group.facts.as_ref().expect("a group that waits is live");
-        let claim = Claim {
-            queue: facts.queue.expect("a group that waits has a queue"),
-            request,
-            preemptible: facts.preemptible,
-        };
-        let mut lost: Vec<(QueueId, Vec<Charge>)> = Vec::new();
-        let mut groups: Vec<GroupId> = Vec::new();
-        for batch in victims {
-            if !groups.contains(&batch.group) {
-                groups.push(batch.group);
-            }
-        }
-        for group in groups {
-            let pods: Vec<PodId> = victims
-                .iter()
-                .filter(|batch| batch.group == group)
-                .flat_map(|batch| batch.pods.clone())
-                .collect();
-            let queue = trial.groups[group].queue().expect("a group that runs has a queue");
-            let blocks = self.blocks(trial, group, &pods);
-            match lost.iter_mut().find(|(other, _)| *other == queue) {
-                Some((_, all)) => all.extend(blocks),
-                None => lost.push((queue, blocks)),
-            }
-        }
-        let row = |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
-        may_take(&row, &claim, &lost, self.config.saturation_multiplier_milli)
-    }
-
-    /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
-    fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Vec<Charge> {
-        let gone = |pod: &PodId| {
-            let stays = trial.pods.state[*pod].is_active();
-            !(stays && self.config.reclaim_may_relocate)
-        };
-        let mut blocks = Vec::new();
-        let mut core = Charge::default();
-        for leaf in &trial.groups[group].tree.leaves {
-            let lost: Vec<PodId> =
-                pods.iter().copied().filter(|pod| leaf.pods.contains(pod)).collect();
-            for (at, pod) in lost.iter().enumerate() {
-                let amount = if gone(pod) { trial.held(*pod) } else { Charge::default() };
-                if at < leaf.min as usize {
-                    core += amount;
-                } else if !amount.is_zero() {
-                    blocks.push(amount);
-                }
-            }
-        }
-        if !core.is_zero() {
-            blocks.push(core);
-        }
-        blocks
-    }
-
-    /// Whether counting alone shows that no set of victims is enough: per shape, the pods that nodes could take
-    /// if every candidate were gone.
-    fn is_hopeless(&self, cluster: &mut Cluster) -> bool {
-        let mut freed: BTreeMap<NodeId, BTreeMap<Lane, i64>> = BTreeMap::new();
-        for group in self.victims.groups() {
-            for pod in cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods) {
-                if let Some(node) = cluster.node_of(*pod).filter(|_| cluster.is_evictable(*pod)) {
-                    let shape = &cluster.shapes[cluster.pods[*pod].shape];
-                    let lanes = freed.entry(node).or_default();
-                    for (lane, amount) in &shape.take {
-                        *lanes.entry(*lane).or_default() += amount;
-                    }
-                    *lanes.entry(Lane::GPU).or_default() +=
-                        i64::from(shape.shared) * GPU_MILLI + shape.named_milli;
-                }
-            }
-        }
-        let mut needs: BTreeMap<ShapeId, i64> = BTreeMap::new();
-        for pod in &self.pods {
-            *needs.entry(cluster.pods[*pod].shape).or_default() += 1;
-        }
-        needs.into_iter().any(|(shape, count)| {
-            cluster.know(shape);
-            let row = &cluster.shapes[shape];
-            let index = &cluster.nodes.index;
-            let mut room = 0;
-            for rank in index.feasible(shape).iter() {
-                let node = index.node(rank);
-                let gone = freed.get(&node);
-                if gone.is_none() && !self.nodes.contains(rank) {
-                    continue;
-                }
-                room += row
-                    .take
-                    .iter()
-                    .map(|(lane, amount)| {
-                        let more = gone.and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0);
-                        (cluster.nodes.free(node, *lane) + more).max(0) / amount
-                    })
-                    .min()
-                    .unwrap_or(0);
-                if room >= count {
-                    return false;
-                }
-            }
-            true
-        })
     }
 
     /// Sets of victims that empty the cheapest nodes: the fewest nodes that could do, then more and more.

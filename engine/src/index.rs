@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     cluster::{Cluster, Nodes},
     cycle::{Config, Placement},
+    device,
     ids::{Column, NodeId, Rank, ShapeId, TopologyId},
     idset::IdSet,
     node::Node,
@@ -54,6 +55,8 @@ pub(crate) struct Index {
     cpu_wanted: bool,
     /// Nodes with shared GPUs.
     pub(crate) shared: IdSet<Rank>,
+    /// Nodes with a GPU, or a part of one, that is free or coming free.
+    pub(crate) roomy: IdSet<Rank>,
     /// Nodes where something is leaving or promised.
     pub(crate) unsettled: IdSet<Rank>,
     /// Per topology: its domains.
@@ -70,6 +73,7 @@ impl PartialEq for Index {
                 || (self.node == other.node
                     && self.gpu_key == other.gpu_key
                     && self.shared == other.shared
+                    && self.roomy == other.roomy
                     && self.unsettled == other.unsettled))
     }
 }
@@ -98,6 +102,14 @@ impl Index {
     /// Buckets of nodes by GPU placement key, best first, from a key on.
     pub(crate) fn by_gpu(&self, from: i64) -> impl Iterator<Item = &IdSet<Rank>> {
         self.by_gpu.range(from..).map(|(_, ranks)| ranks).filter(|ranks| !ranks.is_empty())
+    }
+
+    /// The key from which nodes have so much of GPUs free, in milli-devices; all of them unless nodes are packed.
+    pub(crate) fn gpus_from(&self, milli: i64) -> i64 {
+        match self.policy.gpu {
+            Placement::Pack => milli / GPU_MILLI,
+            Placement::Spread | Placement::Any => i64::MIN,
+        }
     }
 
     /// Buckets of nodes with less than so many free GPUs, where nodes are packed.
@@ -150,8 +162,23 @@ impl Nodes {
         }
         let shared = self.devices.get(node).is_some_and(|devices| !devices.is_empty());
         self.index.shared.assign(rank, shared);
+        let roomy = self.has_free_gpu(node);
+        self.index.roomy.assign(rank, roomy);
         let unsettled = !self.releasing.is_zero(node);
         self.index.unsettled.assign(rank, unsettled);
+    }
+
+    /// Whether something of a GPU is free or coming free, MIG instances included.
+    fn has_free_gpu(&self, node: NodeId) -> bool {
+        let part = || {
+            let capacity = device::capacity(self.gpus(node)).max(1);
+            self.devices.get(node).is_some_and(|devices| {
+                devices.iter().any(|device| device.room(capacity) * GPU_MILLI >= capacity)
+            })
+        };
+        self.free(node, Lane::GPU) > 0
+            || part()
+            || self.mig_lanes.iter().any(|lane| self.free(node, *lane) > 0)
     }
 
     fn gpu_key_of(&self, node: NodeId) -> i64 {

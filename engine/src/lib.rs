@@ -52,6 +52,7 @@ mod why;
 mod agenda;
 pub mod cycle;
 pub mod plan;
+pub mod proof;
 
 pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, DeviceClass, DeviceCount, DeviceMatch, DeviceRequest,
@@ -71,12 +72,13 @@ pub use ids::{
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
 pub use plan::{
-    Action, Bound, Change, DomainProblem, Eviction, EvictionKind, FreeShape, Grant, Misfit,
-    NoDomain, NoRoom, Plan, Proof, QueueState, Shortage, Steps, Unready, Verdict, Why,
+    Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom,
+    Plan, QueueState, Steps, Unready, Verdict, Why,
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
     PodTerm, Requirement, Reserved, Shape, Toleration,
 };
+pub use proof::{EvictionKind, Proof, Shortage};
 pub use queue::Queue;
 pub use resources::{Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources};

@@ -6,6 +6,7 @@ use crate::{
     ids::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
     node::{Blocked, Taint},
     pod::Reserved,
+    proof::Proof,
     resources::{Charge, Lane, Limit, PerLane, QueueLane},
 };
 
@@ -16,6 +17,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What became of groups, for those where it differs from what was said before.
     pub verdicts: Vec<Verdict>,
+    /// Groups for which counting shows that no eviction helps, and the count; each cycle that asks, anew.
+    pub proofs: Vec<Proof>,
     /// What it took.
     pub steps: Steps,
 }
@@ -387,6 +390,8 @@ pub struct Steps {
     pub solved: u64,
     /// Nodes that were looked at.
     pub nodes: u64,
+    /// Victims that were looked at.
+    pub victims: u64,
     /// Sets of victims that were tried.
     pub scenarios: u64,
     /// Whether they ran out before all was decided; the next cycle goes on.
@@ -396,7 +401,7 @@ pub struct Steps {
 impl Steps {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.groups + self.nodes + self.scenarios
+        self.groups + self.nodes + self.victims + self.scenarios
     }
 
     /// What came after `before`.
@@ -405,6 +410,7 @@ impl Steps {
             groups: self.groups - before.groups,
             solved: self.solved - before.solved,
             nodes: self.nodes - before.nodes,
+            victims: self.victims - before.victims,
             scenarios: self.scenarios - before.scenarios,
             spent: self.spent,
         }

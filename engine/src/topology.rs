@@ -105,6 +105,13 @@ impl Domains {
         domains
     }
 
+    /// The nodes of every domain of a level; nothing where there is no such level.
+    pub(crate) fn of_level(&self, level: Symbol) -> Option<impl Iterator<Item = &IdSet<Rank>>> {
+        let depth = self.depth(level, true).ok()?;
+        let rows = self.rows.iter().filter(move |(_, domain)| domain.depth == depth);
+        Some(rows.map(|(_, domain)| &domain.nodes))
+    }
+
     fn depth(&self, level: Symbol, required: bool) -> Result<usize, DomainProblem> {
         let at = self.levels.iter().position(|other| *other == level);
         at.map(|at| at + 1).ok_or(DomainProblem::NoLevel { level, required })

@@ -9,6 +9,7 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use crate::{
+    bracket::Bracket,
     cluster::{Cluster, Phase},
     cycle::{Config, Millis, ReclaimResolution, Timestamp},
     ids::{GroupId, PodId, QueueId},
@@ -25,6 +26,54 @@ pub(crate) struct Batch {
     pub(crate) pods: Vec<PodId>,
 }
 
+/// Which running groups may be victims.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prey<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) now: Timestamp,
+    /// For whom.
+    pub(crate) group: GroupId,
+    pub(crate) rule: Rule,
+}
+
+/// What has to hold for a victim besides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rule {
+    Anyone,
+    /// Of lower priority than this, and not safe from its own queue.
+    Below(i32),
+    /// Not safe from this queue.
+    SafeFrom(QueueId),
+}
+
+impl Prey<'_> {
+    /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
+    fn admits(&self, cluster: &Cluster, group: GroupId) -> bool {
+        let tree = &cluster.groups[group].tree;
+        // What has begun to end can't be made whole again: nobody brings its finished pods back.
+        group != self.group
+            && tree.count().succeeded == 0
+            && (self.safe_until(cluster, group).is_none() || tree.is_elastic())
+    }
+
+    fn safe_until(&self, cluster: &Cluster, group: GroupId) -> Option<Timestamp> {
+        match self.rule {
+            Rule::Anyone => None,
+            Rule::Below(_) => cluster.is_safe_from_peers(group, self.config, self.now),
+            Rule::SafeFrom(queue) => cluster.is_safe_from(group, queue, self.config, self.now),
+        }
+    }
+
+    /// Whether groups of a queue are ever safe from such evictions.
+    fn protects(&self, cluster: &Cluster, queue: QueueId) -> bool {
+        match self.rule {
+            Rule::Anyone => false,
+            Rule::Below(_) => cluster.peer_runtime(queue, self.config) > 0,
+            Rule::SafeFrom(other) => cluster.reclaim_runtime(queue, other, self.config) > 0,
+        }
+    }
+}
+
 /// A group's batches that were not taken yet.
 #[derive(Clone, Debug)]
 struct Rest {
@@ -34,61 +83,69 @@ struct Rest {
 }
 
 /// The candidates of one leaf queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Leaf {
-    /// Groups not looked at yet, the first to be evicted last.
-    groups: Vec<GroupKey>,
+    queue: QueueId,
+    /// Only groups from this key on.
+    floor: GroupKey,
+    /// The last group that was not looked at yet.
+    fresh: Option<GroupKey>,
     /// Remainders of groups that lost a step, by their new place.
     rests: BTreeMap<GroupKey, Rest>,
     /// What was taken so far.
     taken: Charge,
+    /// What the next candidate holds.
+    candidate: Charge,
 }
 
 /// An order of victims for one group.
+///
+/// # Cost
+/// In the number of queues to begin with, then in the victims that are drawn.
 #[derive(Clone, Debug)]
-pub(crate) struct Victims {
-    leaves: BTreeMap<QueueId, Leaf>,
-    below: BTreeMap<Option<QueueId>, Vec<QueueId>>,
+pub(crate) struct Victims<'a> {
+    prey: Prey<'a>,
+    leaves: Vec<Leaf>,
+    bracket: Bracket,
 }
 
-impl Victims {
-    /// All candidates: running groups of the queues that pass `queue`, each of which passes `group`.
-    pub(crate) fn new(
-        cluster: &Cluster,
-        queue: impl Fn(QueueId) -> bool,
-        group: impl Fn(GroupId) -> bool,
-    ) -> Self {
-        // What has begun to end can't be made whole again: nobody brings its finished pods back.
-        let completes = |group: GroupId| cluster.groups[group].tree.count().succeeded > 0;
-        let mut leaves = BTreeMap::new();
-        let mut below: BTreeMap<Option<QueueId>, Vec<QueueId>> = BTreeMap::new();
-        for (id, running) in cluster.agenda.running() {
-            if !queue(id) {
-                continue;
-            }
-            let groups: Vec<GroupKey> = running
-                .iter()
-                .filter(|key| group(key.group) && !completes(key.group))
-                .copied()
-                .collect();
-            if groups.is_empty() {
-                continue;
-            }
-            leaves.insert(id, Leaf { groups, ..Leaf::default() });
-            for at in cluster.queues.path(id) {
-                let siblings = below.entry(cluster.queues.rows[at].up).or_default();
-                if siblings.contains(&at) {
-                    break;
-                }
-                siblings.push(at);
-            }
-        }
-        Self { leaves, below }
+impl<'a> Victims<'a> {
+    /// All candidates: running groups of the queues that pass `queue`, each of which is prey.
+    pub(crate) fn new(cluster: &Cluster, prey: Prey<'a>, queue: impl Fn(QueueId) -> bool) -> Self {
+        let floor = match prey.rule {
+            Rule::Below(priority) => GroupKey::last_of(priority),
+            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
+        };
+        let leaves = cluster.agenda.running().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
+            let (rests, taken, candidate) = Default::default();
+            Leaf { queue, floor, fresh: None, rests, taken, candidate }
+        });
+        Self::of(cluster, prey, leaves.collect())
     }
 
-    /// Every group that may be evicted.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = GroupId> {
-        self.leaves.values().flat_map(|leaf| leaf.groups.iter().map(|key| key.group))
+    /// From the beginning, in these leaves.
+    fn of(cluster: &Cluster, prey: Prey<'a>, mut leaves: Vec<Leaf>) -> Self {
+        for leaf in &mut leaves {
+            leaf.fresh = leaf.find(cluster, &prey, None);
+        }
+        leaves.retain(|leaf| leaf.fresh.is_some());
+        let queues = leaves.iter().map(|leaf| leaf.queue);
+        let bracket = Bracket::new(cluster, queues, Ordering::Greater);
+        let mut victims = Self { prey, leaves, bracket };
+        for at in 0..victims.leaves.len() {
+            victims.seat(cluster, at);
+        }
+        victims
+    }
+
+    /// Every group that may be evicted, the last of each queue first.
+    pub(crate) fn groups<'c>(&'c self, cluster: &'c Cluster) -> impl Iterator<Item = GroupId> {
+        self.leaves.iter().flat_map(move |leaf| leaf.all(cluster, &self.prey))
+    }
+
+    /// The queues that may lose something.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = QueueId> {
+        self.leaves.iter().map(|leaf| leaf.queue)
     }
 
     /// Whether there are none.
@@ -97,93 +154,139 @@ impl Victims {
     }
 
     /// Keeps only the last `count` groups in the order of victims: those that go first.
-    pub(crate) fn limit(&mut self, cluster: &mut Cluster, count: usize) {
+    pub(crate) fn limit(self, cluster: &mut Cluster, count: usize) -> Self {
+        let there = cluster.agenda.running().map(|(_, groups)| groups.len()).sum::<usize>();
+        if there <= count {
+            return self;
+        }
         let mut all = self.clone();
         let mut kept = std::collections::BTreeSet::new();
+        let mut floors: BTreeMap<QueueId, GroupKey> = BTreeMap::new();
         while kept.len() < count {
             let Some(batch) = all.next(cluster) else { break };
-            kept.insert(batch.group);
+            if kept.insert(batch.group) {
+                let queue = cluster.groups[batch.group].queue();
+                let key = GroupKey::of(cluster, batch.group);
+                if let Some((queue, key)) = queue.zip(key) {
+                    floors.insert(queue, key);
+                }
+            }
         }
-        for leaf in self.leaves.values_mut() {
-            leaf.groups.retain(|key| kept.contains(&key.group));
-        }
-        self.leaves.retain(|_, leaf| !leaf.groups.is_empty());
+        let mut leaves = self.leaves;
+        leaves.retain_mut(|leaf| {
+            let floor = floors.get(&leaf.queue).copied();
+            leaf.floor = floor.unwrap_or(leaf.floor);
+            floor.is_some()
+        });
+        Self::of(cluster, self.prey, leaves)
     }
 
     /// The next batch, if there is one.
     pub(crate) fn next(&mut self, cluster: &mut Cluster) -> Option<Batch> {
-        let queue = self.last_leaf(cluster, None)?.0;
-        let leaf = self.leaves.get_mut(&queue).expect("a chosen leaf has candidates");
-        let fresh = leaf.groups.last().copied();
-        let rest = leaf.rests.last_key_value().map(|(key, _)| *key);
-        let (batch, rest) = if fresh >= rest {
-            let key = leaf.groups.pop().expect("the greater one is there");
+        loop {
+            let at = self.bracket.winner()?;
+            let batch = self.leaves[at].draw(cluster, &self.prey);
+            self.seat(cluster, at);
+            if batch.is_some() {
+                return batch;
+            }
+        }
+    }
+
+    /// When the first of all candidates that are safe for now is safe no more.
+    pub(crate) fn safe_until(
+        cluster: &Cluster,
+        prey: &Prey<'_>,
+        queue: impl Fn(QueueId) -> bool,
+    ) -> Option<Timestamp> {
+        let floor = match prey.rule {
+            Rule::Below(priority) => GroupKey::last_of(priority),
+            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
+        };
+        let queues =
+            cluster.agenda.running().filter(|(id, _)| prey.protects(cluster, *id) && queue(*id));
+        queues
+            .flat_map(|(_, groups)| groups.range(floor..))
+            .filter_map(|key| prey.safe_until(cluster, key.group))
+            .min()
+    }
+
+    /// Has a leaf stand where it now does.
+    fn seat(&mut self, cluster: &Cluster, at: usize) {
+        let Self { leaves, bracket, .. } = self;
+        leaves[at].candidate = leaves[at].candidate(cluster);
+        bracket.seat(at, |queue, leaf| {
+            let leaf = &leaves[leaf];
+            let taken = leaf.taken + leaf.candidate;
+            let row = &cluster.queues.rows[queue];
+            (leaf.fresh.is_some() || !leaf.rests.is_empty())
+                .then(|| Standing::new(row, Charge::default(), taken, cluster.total()))
+        });
+    }
+}
+
+impl Leaf {
+    /// The last candidate before a key, or of all.
+    fn find(
+        &self,
+        cluster: &Cluster,
+        prey: &Prey<'_>,
+        before: Option<GroupKey>,
+    ) -> Option<GroupKey> {
+        let before = before.unwrap_or(GroupKey::LAST);
+        if before <= self.floor {
+            return None;
+        }
+        let mut groups = cluster.agenda.running_of(self.queue)?.range(self.floor..before).rev();
+        groups.find(|key| prey.admits(cluster, key.group)).copied()
+    }
+
+    fn all<'c>(
+        &'c self,
+        cluster: &'c Cluster,
+        prey: &'c Prey<'_>,
+    ) -> impl Iterator<Item = GroupId> {
+        let groups = cluster.agenda.running_of(self.queue).into_iter();
+        groups
+            .flat_map(|groups| groups.range(self.floor..).rev())
+            .map(|key| key.group)
+            .filter(|group| prey.admits(cluster, *group))
+    }
+
+    /// Takes the next batch; nothing where the next group has none.
+    fn draw(&mut self, cluster: &mut Cluster, prey: &Prey<'_>) -> Option<Batch> {
+        let rest = self.rests.last_key_value().map(|(key, _)| *key);
+        let (batch, rest) = if self.fresh >= rest {
+            let key = self.fresh?;
+            self.fresh = self.find(cluster, prey, Some(key));
             let mut steps = steps(cluster, key.group).into_iter();
             let (batch, fill) = steps.next()?;
-            (
-                batch,
-                steps
-                    .next()
-                    .map(|next| (key.refilled(fill), Rest { group: key.group, steps, next })),
-            )
+            let rest = steps
+                .next()
+                .map(|next| (key.refilled(fill), Rest { group: key.group, steps, next }));
+            (batch, rest)
         } else {
-            let (key, mut rest) = leaf.rests.pop_last().expect("the greater one is there");
+            let (key, mut rest) = self.rests.pop_last().expect("the greater one is there");
             let (batch, fill) = rest.next.clone();
             let more = rest.steps.next();
             (batch, more.map(|next| (key.refilled(fill), Rest { next, ..rest })))
         };
         if let Some((key, rest)) = rest {
             debug_assert_eq!(key.group, rest.group, "a remainder keeps its group");
-            leaf.rests.insert(key, rest);
+            self.rests.insert(key, rest);
         }
-        leaf.taken += charge(cluster, &batch.pods);
-        if leaf.groups.is_empty() && leaf.rests.is_empty() {
-            self.leaves.remove(&queue);
-        }
+        self.taken += charge(cluster, &batch.pods);
         Some(batch)
     }
 
-    /// The leaf below `parent` that loses first, and what it loses with its next candidate.
-    fn last_leaf(&self, cluster: &Cluster, parent: Option<QueueId>) -> Option<(QueueId, Charge)> {
-        let mut last: Option<(QueueId, Charge, Standing)> = None;
-        for queue in self.below.get(&parent)? {
-            let found = match self.leaves.get(queue) {
-                Some(leaf) => Some((*queue, leaf.taken + leaf.candidate(cluster))),
-                None => self.last_leaf(cluster, Some(*queue)),
-            };
-            let Some((leaf, taken)) = found else { continue };
-            let standing = Standing::new(
-                &cluster.queues.rows[*queue],
-                Charge::default(),
-                taken,
-                cluster.total(),
-            );
-            if last
-                .as_ref()
-                .is_none_or(|(_, _, other)| standing.compare(other) == Ordering::Greater)
-            {
-                last = Some((leaf, taken, standing));
-            }
-        }
-        last.map(|(leaf, taken, _)| (leaf, taken))
-    }
-}
-
-impl Leaf {
     /// What its next candidate holds.
     fn candidate(&self, cluster: &Cluster) -> Charge {
         let rest = self.rests.last_key_value();
-        match self.groups.last() {
-            Some(key) if rest.is_none_or(|(rest, _)| key >= rest) => {
-                cluster.groups[key.group].tree.leaves.iter().fold(Charge::default(), |sum, leaf| {
-                    let active: Vec<PodId> = leaf
-                        .pods
-                        .iter()
-                        .copied()
-                        .filter(|pod| cluster.is_evictable(*pod))
-                        .collect();
-                    sum + charge(cluster, &active)
-                })
+        match self.fresh {
+            Some(key) if rest.is_none_or(|(rest, _)| key >= *rest) => {
+                let pods = cluster.groups[key.group].tree.leaves.iter().flat_map(|leaf| &leaf.pods);
+                pods.filter(|pod| cluster.is_evictable(**pod))
+                    .fold(Charge::default(), |sum, pod| sum + cluster.charge(*pod))
             }
             _ => rest.map_or_else(Charge::default, |(_, rest)| charge(cluster, &rest.next.0.pods)),
         }
@@ -197,6 +300,15 @@ pub(crate) fn charge(cluster: &Cluster, pods: &[PodId]) -> Charge {
 
 /// All batches of a group in order, each with the group's fill after it.
 fn steps(cluster: &mut Cluster, group: GroupId) -> Vec<(Batch, u8)> {
+    if let [leaf] = cluster.groups[group].tree.leaves.as_slice()
+        && leaf.count.active <= leaf.min
+    {
+        // Nothing to spare: all of it goes at once.
+        let all = leaf.pods.iter().rev().copied().filter(|pod| cluster.is_evictable(*pod));
+        let pods: Vec<PodId> = all.collect();
+        let kept = pods.is_empty() || (leaf.min > 0 && cluster.is_planned(group));
+        return if kept { Vec::new() } else { vec![(Batch { group, pods }, 0)] };
+    }
     let mut trial = Trial::new(cluster);
     let mut steps = Vec::new();
     loop {
@@ -241,8 +353,7 @@ impl Cluster {
         now: Timestamp,
     ) -> Option<Timestamp> {
         let queue = self.groups[group].queue()?;
-        let runtime = self.first_runtime(queue, |facts| facts.preempt_min_runtime);
-        self.safe_until(group, runtime.unwrap_or(config.preempt_min_runtime), now)
+        self.safe_until(group, self.peer_runtime(queue, config), now)
     }
 
     /// Whether a group is safe for now from groups of another queue, and until when.
@@ -254,12 +365,23 @@ impl Cluster {
         now: Timestamp,
     ) -> Option<Timestamp> {
         let queue = self.groups[group].queue()?;
+        self.safe_until(group, self.reclaim_runtime(queue, reclaimer, config), now)
+    }
+
+    /// How long groups of a queue are safe from each other.
+    fn peer_runtime(&self, queue: QueueId, config: &Config) -> Millis {
+        let runtime = self.first_runtime(queue, |facts| facts.preempt_min_runtime);
+        runtime.unwrap_or(config.preempt_min_runtime)
+    }
+
+    /// How long groups of a queue are safe from those of another.
+    fn reclaim_runtime(&self, queue: QueueId, reclaimer: QueueId, config: &Config) -> Millis {
         let from = match config.reclaim_resolution {
             ReclaimResolution::Queue => queue,
             ReclaimResolution::CommonAncestor => self.below_common_ancestor(queue, reclaimer),
         };
         let runtime = self.first_runtime(from, |facts| facts.reclaim_min_runtime);
-        self.safe_until(group, runtime.unwrap_or(config.reclaim_min_runtime), now)
+        runtime.unwrap_or(config.reclaim_min_runtime)
     }
 
     fn safe_until(&self, group: GroupId, runtime: Millis, now: Timestamp) -> Option<Timestamp> {

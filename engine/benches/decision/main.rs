@@ -74,18 +74,14 @@ fn main() -> io::Result<()> {
 }
 
 fn list(out: &mut impl Write, kinds: &[Kind]) -> io::Result<()> {
-    let special =
-        SPECIAL.iter().map(|one| (one.id, one.sizes, one.slope_max, one.what));
+    let special = SPECIAL.iter().map(|one| (one.id, one.sizes, one.slope_max, one.what));
     let mut all: Vec<_> =
         kinds.iter().map(|kind| (kind.id, kind.sizes, kind.slope_max, kind.what)).collect();
     all.extend(special);
     all.sort_by_key(|(id, ..)| *id);
     for (id, sizes, slope, what) in all {
         let slope = slope.map_or_else(|| "null".to_owned(), |slope| slope.to_string());
-        writeln!(
-            out,
-            r#"{{"id":"{id}","sizes":{sizes:?},"slope_max":{slope},"what":"{what}"}}"#
-        )?;
+        writeln!(out, r#"{{"id":"{id}","sizes":{sizes:?},"slope_max":{slope},"what":"{what}"}}"#)?;
     }
     Ok(())
 }
@@ -118,9 +114,7 @@ fn cycle(out: &mut dyn Write, kind: &Kind, size: u32, once: bool) -> io::Result<
     let case = (kind.case)(size);
     let begun = Instant::now();
     let mut times = Vec::new();
-    while times.is_empty()
-        || (!once && times.len() < ROUNDS && begun.elapsed() < ROUNDS_TIME_MAX)
-    {
+    while times.is_empty() || (!once && times.len() < ROUNDS && begun.elapsed() < ROUNDS_TIME_MAX) {
         let (mut cluster, news) = (case.base.clone(), case.news.clone());
         let (time, plan) = timed(|| measured(&mut cluster, &case.config, news));
         assert_eq!(Expect::of(&plan), case.expect, "{} {size}: {:?}", kind.id, plan.steps);

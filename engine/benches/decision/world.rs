@@ -110,10 +110,14 @@ impl World {
     }
 
     /// So many nodes, each changed by its number.
-    pub(crate) fn nodes_with(&mut self, count: u32, change: impl Fn(u32, Node) -> Node) -> &mut Self {
-        self.news.extend((0..count).map(|row| {
-            Delta::Node(NodeId::new(row), Box::new(change(row, node(row))))
-        }));
+    pub(crate) fn nodes_with(
+        &mut self,
+        count: u32,
+        change: impl Fn(u32, Node) -> Node,
+    ) -> &mut Self {
+        self.news.extend(
+            (0..count).map(|row| Delta::Node(NodeId::new(row), Box::new(change(row, node(row))))),
+        );
         self
     }
 

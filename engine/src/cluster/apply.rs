@@ -411,6 +411,11 @@ impl Cluster {
             self.lanes.resize(at + 1, LaneKind::Plain);
         }
         self.lanes[at] = kind;
+        self.nodes.mig_lanes = (0..)
+            .zip(&self.lanes)
+            .map(|(number, _)| Lane::new(number))
+            .filter(|lane| shape::mig_milli(&self.lanes, *lane) > 0)
+            .collect();
         self.shapes.recharge(&self.lanes);
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, 1);
@@ -418,6 +423,7 @@ impl Cluster {
         for pod in &pods {
             self.take(*pod);
         }
+        self.nodes.index.stale = true;
         self.queues.moved = true;
         self.agenda.grow();
     }

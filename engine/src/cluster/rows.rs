@@ -46,6 +46,8 @@ pub(crate) struct Nodes {
     pub(crate) unlabelled_gpu: i64,
     /// What pods of others hold of it. Derived.
     pub(crate) foreign: Charge,
+    /// Lanes of MIG instances that stand for GPUs.
+    pub(crate) mig_lanes: Vec<Lane>,
     /// How many nodes have GPUs of each known memory size, in MiB.
     pub(crate) memory_sizes: BTreeMap<u32, u32>,
     pub(crate) kinds: Kinds,

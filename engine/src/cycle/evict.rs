@@ -3,40 +3,44 @@
 //! # Source
 //! spec/scheduling.md 4 to 6.
 
-use std::cell::Cell;
-
 use crate::{
     cluster::Cluster,
     cycle::{Cycle, Timestamp},
     entitlement::{Claim, Holding, entitled, may_give},
-    hunt::{Aim, Hunt},
+    hunt::{Aim, Hunt, Outcome},
     ids::{Column, GroupId, PodId, QueueId},
     plan::{Eviction, Why},
+    proof::{EvictionKind, Proof},
     turns::{Turn, Turns},
-    victims::Victims,
+    victims::{Prey, Rule, Victims},
 };
 
-/// Which kind of eviction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    Consolidate,
-    Reclaim,
-    Preempt,
-}
+/// The part of a cycle's steps that one search may take at first: one of so many.
+const SEARCHES_MIN: u64 = 64;
 
 impl Cycle<'_> {
     /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
-    pub(crate) fn evict(&mut self, kind: Kind) {
-        if kind == Kind::Consolidate && self.config.consolidation_victims_max == Some(0) {
+    ///
+    /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them before
+    /// comes after all others, with twice as many as the last time.
+    pub(crate) fn evict(&mut self, kind: EvictionKind) {
+        if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
         let pairs: Vec<_> =
             self.cluster.agenda.pairs().map(|(queue, class, _)| (queue, class)).collect();
-        let mut turns = Turns::new(self.cluster, pairs.into_iter());
+        let slow =
+            |(queue, class): &(QueueId, _)| self.cluster.agenda.patience(*queue, *class, kind) > 0;
+        let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
+        for pairs in [first, last] {
+            self.evict_for(kind, Turns::new(self.cluster, pairs.into_iter()));
+        }
+    }
+
+    fn evict_for(&mut self, kind: EvictionKind, mut turns: Turns) {
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
                 self.cluster.steps.spent = true;
-                self.cluster.agenda.changed = true;
                 return;
             }
             let listing = self.cluster.agenda.listing(turn.group);
@@ -87,93 +91,109 @@ impl Cycle<'_> {
     }
 
     /// Tries to let one group in; says whether it did.
-    fn hunt(&mut self, kind: Kind, turn: Turn) -> bool {
+    fn hunt(&mut self, kind: EvictionKind, turn: Turn) -> bool {
         self.cluster.steps.groups += 1;
         let group = turn.group;
         let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
         let (priority, preemptible) = (facts.priority, facts.preemptible);
-        let ask = self.cluster.class_ask(turn.class);
-        let safety = Cell::new(None);
-        let (aim, victims) = match kind {
-            Kind::Consolidate => {
+        let request = self.cluster.class_ask(turn.class);
+        let prey = |rule| Prey { config: self.config, now: self.now, group, rule };
+        match kind {
+            EvictionKind::Consolidate => {
                 if !preemptible {
                     return false;
                 }
-                let mut victims = Victims::new(self.cluster, |_| true, |other| other != group);
+                let mut victims = Victims::new(self.cluster, prey(Rule::Anyone), |_| true);
                 if let Some(most) = self.config.consolidation_victims_max {
-                    victims.limit(self.cluster, most as usize);
+                    victims = victims.limit(self.cluster, most as usize);
                 }
-                (Aim::Consolidate, victims)
+                self.search(kind, turn, (Aim::Consolidate, victims))
             }
-            Kind::Preempt => {
-                if !self.cluster.within_quota(group, ask) {
+            EvictionKind::Preempt => {
+                if !self.cluster.within_quota(group, request) {
                     return false;
                 }
-                let victims = Victims::new(
-                    self.cluster,
-                    |queue| queue == turn.queue,
-                    |other| {
-                        other != group
-                            && self.cluster.priority(other) < priority
-                            && self.is_prey(other, None, &safety)
-                    },
-                );
-                (Aim::Preempt, victims)
+                let (prey, own) = (prey(Rule::Below(priority)), |queue| queue == turn.queue);
+                let victims = Victims::new(self.cluster, prey, own);
+                let found = self.search(kind, turn, (Aim::Preempt, victims));
+                found || self.wake_when_unsafe(&prey, own)
             }
-            Kind::Reclaim => {
+            EvictionKind::Reclaim => {
                 let holdings = self.cluster.holdings();
                 let row =
                     |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
-                let claim = Claim { queue: turn.queue, request: ask, preemptible };
+                let claim = Claim { queue: turn.queue, request, preemptible };
                 if !entitled(&row, &claim) {
                     return false;
                 }
-                let victims = Victims::new(
-                    self.cluster,
-                    |queue| queue != turn.queue && may_give(&row, &claim, queue),
-                    |other| self.is_prey(other, Some(turn.queue), &safety),
-                );
-                (Aim::Reclaim(holdings), victims)
+                let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
+                let givers: Vec<QueueId> = self
+                    .cluster
+                    .agenda
+                    .running()
+                    .map(|(id, _)| id)
+                    .filter(|id| others(*id))
+                    .collect();
+                let gives = |queue: QueueId| givers.binary_search(&queue).is_ok();
+                let prey = prey(Rule::SafeFrom(turn.queue));
+                let victims = Victims::new(self.cluster, prey, gives);
+                let found = self.search(kind, turn, (Aim::Reclaim(holdings), victims));
+                found || self.wake_when_unsafe(&prey, gives)
             }
-        };
-        let hunt = Hunt::new(self.cluster, (self.config, self.now), group, aim, victims);
-        let found = hunt.run(self.cluster);
-        if found {
-            self.cluster.steps.solved += 1;
-            self.commit_evictions(kind, turn);
-        } else if let Some(until) = safety.get() {
+        }
+    }
+
+    /// Searches among victims within what one search may take, and takes what it finds into the plan.
+    fn search(
+        &mut self,
+        kind: EvictionKind,
+        turn: Turn,
+        (aim, victims): (Aim, Victims<'_>),
+    ) -> bool {
+        let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
+        let steps_max =
+            (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
+        let mut hunt =
+            Hunt::new(self.cluster, (self.config, self.now), (turn.group, aim), victims, steps_max);
+        let outcome = hunt.run(self.cluster);
+        self.cluster
+            .agenda
+            .note_patience((turn.queue, turn.class, kind), outcome == Outcome::Undecided);
+        match outcome {
+            Outcome::Found => {
+                self.cluster.steps.solved += 1;
+                self.commit_evictions(kind, turn);
+            }
+            Outcome::Nothing => {}
+            Outcome::Disproved(shortage) => {
+                self.proofs.push(Proof { group: turn.group, kind, shortage });
+            }
+            Outcome::Undecided => {
+                // With all of a cycle's steps it would come to the same end again, until something changes.
+                self.cluster.steps.spent |= patience < SEARCHES_MIN.ilog2();
+                self.cluster.say(turn.group, Why::Undecided, &mut self.said);
+            }
+        }
+        outcome == Outcome::Found
+    }
+
+    /// Remembers when the first candidate is safe no more; says that nothing was found.
+    fn wake_when_unsafe(&mut self, prey: &Prey<'_>, queue: impl Fn(QueueId) -> bool) -> bool {
+        if let Some(until) = Victims::safe_until(self.cluster, prey, queue) {
             self.wake_at(until);
         }
-        found
+        false
     }
 
-    /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
-    ///
-    /// `safety` is set to when the first of those asked about is safe no more.
-    fn is_prey(
-        &self,
-        group: GroupId,
-        reclaimer: Option<QueueId>,
-        safety: &Cell<Option<Timestamp>>,
-    ) -> bool {
-        let cluster = &*self.cluster;
-        let safe = match reclaimer {
-            Some(queue) => cluster.is_safe_from(group, queue, self.config, self.now),
-            None => cluster.is_safe_from_peers(group, self.config, self.now),
-        };
-        safety.set(safety.get().into_iter().chain(safe).min());
-        safe.is_none() || cluster.groups[group].tree.is_elastic()
-    }
-
-    fn commit_evictions(&mut self, kind: Kind, turn: Turn) {
+    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn) {
         let for_group = turn.group;
         let victims: Vec<(PodId, GroupId)> = self.cluster.evicted_in_log();
         let mut reasons = std::collections::BTreeMap::new();
         for (pod, group) in victims {
             let reason = match kind {
-                Kind::Consolidate => Eviction::Consolidate { for_group },
-                Kind::Preempt => Eviction::Preempt { for_group },
-                Kind::Reclaim => {
+                EvictionKind::Consolidate => Eviction::Consolidate { for_group },
+                EvictionKind::Preempt => Eviction::Preempt { for_group },
+                EvictionKind::Reclaim => {
                     let queue =
                         self.cluster.groups[group].queue().expect("a group that runs has a queue");
                     let (from, to) = self.cluster.disputants(queue, turn.queue);
@@ -193,10 +213,6 @@ impl Cycle<'_> {
 }
 
 impl Cluster {
-    fn priority(&self, group: GroupId) -> i32 {
-        self.groups[group].facts.as_ref().map_or(0, |facts| facts.priority)
-    }
-
     /// Pods that the log evicts, with their groups.
     fn evicted_in_log(&self) -> Vec<(PodId, GroupId)> {
         self.log

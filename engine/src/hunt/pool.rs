@@ -48,8 +48,10 @@ impl Pool {
             .into_iter()
             .filter_map(|rank| self.by_node.get(&cluster.nodes.index.node(rank)))
             .map(|(_, batches, _)| {
-                let groups: BTreeSet<GroupId> =
+                let mut groups: Vec<GroupId> =
                     batches.iter().map(|at| self.batches[*at].group).collect();
+                groups.sort_unstable();
+                groups.dedup();
                 let mut set: Vec<usize> =
                     groups.iter().flat_map(|group| self.by_group[group].iter().copied()).collect();
                 set.sort_unstable();
@@ -70,12 +72,8 @@ pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
         .map(|pod| &cluster.shapes[cluster.pods[*pod].shape])
         // Devices that a named claim has already need not be free.
         .any(|shape| shape.cpu_only || shape.is_named());
-    cluster
-        .nodes
-        .index
-        .ranks()
-        .filter(|rank| bare || cluster.free_gpu(cluster.nodes.index.node(*rank)) > 0)
-        .collect()
+    let index = &cluster.nodes.index;
+    if bare { IdSet::full(index.ranks().len()) } else { index.roomy.clone() }
 }
 
 impl Cluster {
@@ -85,17 +83,10 @@ impl Cluster {
         let parts: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
             devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
         });
-        let mig: i64 = self
-            .lanes
-            .iter()
-            .enumerate()
-            .filter_map(|(at, _)| {
-                let lane = Lane::new(u16::try_from(at).ok()?);
-                let each = crate::shape::mig_milli(&self.lanes, lane);
-                (each > 0).then(|| self.nodes.free(node, lane).max(0) * each)
-            })
-            .sum();
-        self.nodes.free(node, Lane::GPU).max(0) + parts + mig
+        let mig = self.nodes.mig_lanes.iter().map(|lane| {
+            self.nodes.free(node, *lane).max(0) * crate::shape::mig_milli(&self.lanes, *lane)
+        });
+        self.nodes.free(node, Lane::GPU).max(0) + parts + mig.sum::<i64>()
     }
 
     /// What a pod's queue was charged where the pod is, or was until it was evicted.

@@ -1,0 +1,236 @@
+//! Proofs by counting that no victims let a group in, so that no search is begun.
+//!
+//! Bounds from the coarsest to the finest: GPUs in all, pods per shape over all nodes, domains for pods that keep apart
+//! (Hall's condition for one-each), the roomiest domain for pods that stay together. Each holds for every set of
+//! victims, so what they refuse is refused for good until something changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Aim, Demand, Hunt, Tally};
+use crate::{
+    cluster::Cluster,
+    entitlement::{Claim, Holding, excess},
+    group::Level,
+    ids::{Column, PodId, QueueId, Rank, ShapeId, Symbol, TopologyId},
+    idset::IdSet,
+    pod::GpuRequest,
+    proof::Shortage,
+    resources::{Charge, GPU_MILLI, QueueLane},
+    tree::Member,
+};
+
+impl Hunt<'_> {
+    /// Why no victims help, where counting shows it.
+    ///
+    /// # Cost
+    /// In the queues; in the victims only as far as it takes to see that there is room, unless pods keep apart or
+    /// together.
+    pub(super) fn disprove(&self, cluster: &mut Cluster) -> Option<Shortage> {
+        self.short_of_gpus(cluster).or_else(|| self.short_of_nodes(cluster)).or_else(|| {
+            let pods = &self.pods;
+            let apart = pods.iter().any(|pod| {
+                !cluster.shapes[cluster.pods[*pod].shape].facts.pod_anti_affinity.is_empty()
+            });
+            let tree = &cluster.groups[self.group].tree;
+            let together = tree.sets.iter().map(|set| set.topology);
+            let mut together = together.chain(tree.leaves.iter().map(|leaf| leaf.topology));
+            let together = together.any(|one| one.is_some_and(|one| one.required.is_some()));
+            if !apart && !together {
+                return None;
+            }
+            let emptied = self.emptied(cluster);
+            self.short_of_domains(cluster, &emptied)
+                .or_else(|| self.short_of_room_together(cluster, &emptied))
+        })
+    }
+
+    /// GPUs in all: what is free, and what other queues have to give. Parts of GPUs are rounded for the group.
+    fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
+        let needed_milli: i64 = self.pods.iter().map(|pod| gpu_milli(cluster, *pod)).sum();
+        let mut most_milli = 0;
+        for rank in cluster.nodes.index.roomy.iter() {
+            let node = cluster.nodes.index.node(rank);
+            let parts = cluster.nodes.devices.get(node).map_or(0, Vec::len);
+            most_milli += cluster.free_gpu(node) + i64::try_from(parts).unwrap_or(i64::MAX);
+            if most_milli >= needed_milli {
+                return None;
+            }
+        }
+        match &self.aim {
+            Aim::Consolidate => {}
+            // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
+            Aim::Reclaim(holdings) if cluster.nodes.index.shared.is_empty() => {
+                let needed = needed_milli - most_milli;
+                most_milli += self.reclaimable_milli(cluster, holdings, needed)?;
+            }
+            Aim::Reclaim(_) | Aim::Preempt => return None,
+        }
+        (most_milli < needed_milli).then_some(Shortage::Gpus { needed_milli, most_milli })
+    }
+
+    /// The most GPUs that other queues lose before they are within their shares; nothing where it is not less than
+    /// what is needed.
+    fn reclaimable_milli(
+        &self,
+        cluster: &Cluster,
+        holdings: &Column<QueueId, Option<Holding>>,
+        needed_milli: i64,
+    ) -> Option<i64> {
+        let facts = cluster.groups[self.group].facts.as_ref()?;
+        let memory = cluster.nodes.memory_min();
+        let request =
+            self.pods.iter().fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
+        let claim = Claim { queue: facts.queue?, request, preemptible: facts.preemptible };
+        let row = |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
+        // Per branch: what its victims hold, and what it loses before its last loss.
+        let mut branches: BTreeMap<QueueId, (i64, i64)> = BTreeMap::new();
+        for queue in self.victims.queues() {
+            let held = row(queue);
+            let (branch, excess) = excess(&row, &claim, queue, QueueLane::Gpu);
+            let (held_milli, excess_milli) = branches.entry(branch).or_default();
+            *held_milli += held.allocated[QueueLane::Gpu] - held.protected[QueueLane::Gpu];
+            *excess_milli = excess.unwrap_or(i64::MAX);
+        }
+        let most = |block_milli: i64| {
+            branches.values().fold(0, |sum: i64, (held, excess)| {
+                let lost = if *excess > 0 { (excess - 1).saturating_add(block_milli) } else { 0 };
+                sum.saturating_add(lost.min(*held))
+            })
+        };
+        if most(1) >= needed_milli {
+            return None;
+        }
+        let blocks = self.victims.groups(cluster).map(|group| {
+            let pods = cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods);
+            pods.filter(|pod| cluster.is_evictable(**pod))
+                .map(|pod| cluster.charge(*pod)[QueueLane::Gpu])
+                .sum::<i64>()
+        });
+        Some(most(blocks.max().unwrap_or(0)))
+    }
+
+    /// Pods per shape over all nodes.
+    fn short_of_nodes(&self, cluster: &Cluster) -> Option<Shortage> {
+        let all = self.pods.len();
+        let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
+        let mut short = self.demand.short(&tally.room, all);
+        for group in self.victims.groups(cluster) {
+            short?;
+            tally.add(cluster, &self.demand, &self.nodes, &evictable(cluster, group));
+            short = self.demand.short(&tally.room, all);
+        }
+        let (needed, most) = short.map(counts)?;
+        Some(Shortage::Pods { needed, most })
+    }
+
+    /// All nodes with every candidate gone.
+    fn emptied(&self, cluster: &Cluster) -> Tally {
+        let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
+        for group in self.victims.groups(cluster) {
+            tally.add(cluster, &self.demand, &self.nodes, &evictable(cluster, group));
+        }
+        tally
+    }
+
+    /// Pods that keep away from each other take a domain each.
+    fn short_of_domains(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
+        let nodes = self.reachable(cluster, emptied);
+        self.pods.iter().find_map(|pod| {
+            let shape = cluster.pods[*pod].shape;
+            let terms = &cluster.shapes[shape].facts.pod_anti_affinity;
+            terms.iter().find_map(|term| {
+                let excludes = |other: &&PodId| {
+                    cluster.pods[**other].shape == shape
+                        && cluster.pods[**other].labels == cluster.pods[*pod].labels
+                        && cluster.matches(**other, term, *pod)
+                };
+                let needed = self.pods.iter().filter(excludes).count();
+                let mut domains: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
+                // A node without the label is in no domain: it bounds nothing but itself.
+                let mut loose = 0;
+                for rank in cluster.nodes.index.feasible(shape).common(&nodes) {
+                    let node = cluster.nodes.index.node(rank);
+                    let room = emptied.on(cluster, shape, node);
+                    match cluster.spot(node, term.topology_key) {
+                        Some(spot) if room > 0 => drop(domains.insert(spot)),
+                        Some(_) => {}
+                        None => loose += room,
+                    }
+                }
+                let most = domains.len() + loose;
+                let (needed, most) = (needed > most).then_some(counts((needed, most)))?;
+                Some(Shortage::Apart { key: term.topology_key, needed, most })
+            })
+        })
+    }
+
+    /// Pods that have to stay together fit into one domain.
+    fn short_of_room_together(&self, cluster: &mut Cluster, emptied: &Tally) -> Option<Shortage> {
+        let tree = &cluster.groups[self.group].tree;
+        let sets = (0..).zip(&tree.sets).map(|(at, set)| (Member::Set(at), set.topology));
+        let leaves = (0..).zip(&tree.leaves).map(|(at, leaf)| (Member::Leaf(at), leaf.topology));
+        let required: Vec<(Vec<u16>, TopologyId, Level)> = sets
+            .chain(leaves)
+            .filter_map(|(member, constraint)| {
+                let constraint = constraint?;
+                Some((tree.leaves_below(member), constraint.topology, constraint.required?))
+            })
+            .collect();
+        let nodes = self.reachable(cluster, emptied);
+        required.into_iter().find_map(|(leaves, topology, level)| {
+            let below =
+                |pod: &PodId| cluster.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
+            let pods: Vec<PodId> = self.pods.iter().copied().filter(below).collect();
+            let demand = Demand::new(cluster, &pods);
+            let room = |domain: &IdSet<Rank>, shape: ShapeId| -> usize {
+                IdSet::all_of([domain, &nodes, cluster.nodes.index.feasible(shape)])
+                    .map(|rank| emptied.on(cluster, shape, cluster.nodes.index.node(rank)))
+                    .sum()
+            };
+            let domains = cluster.nodes.index.domains.get(topology)?.as_ref()?;
+            let mut nearest: Option<(usize, usize)> = None;
+            for domain in domains.of_level(level.0)? {
+                let rooms: Vec<usize> =
+                    demand.shapes.iter().map(|(shape, _)| room(domain, *shape)).collect();
+                let short = demand.short(&rooms, pods.len())?;
+                if nearest.is_none_or(|(_, most)| short.1 > most) {
+                    nearest = Some(short);
+                }
+            }
+            let (needed, most) = nearest.map(counts)?;
+            Some(Shortage::Together { topology, level: level.0, needed, most })
+        })
+    }
+
+    /// Nodes that are of use, as they are or emptied.
+    fn reachable(&self, cluster: &Cluster, emptied: &Tally) -> IdSet<Rank> {
+        let mut nodes = self.nodes.clone();
+        nodes.extend(emptied.ranks(cluster));
+        nodes
+    }
+}
+
+fn counts((needed, most): (usize, usize)) -> (u32, u32) {
+    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    (count(needed), count(most))
+}
+
+fn evictable(cluster: &Cluster, group: crate::GroupId) -> Vec<PodId> {
+    let pods = cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+    pods.filter(|pod| cluster.is_evictable(*pod)).collect()
+}
+
+/// The GPUs that a pod takes at least, in milli-devices, wherever it goes.
+fn gpu_milli(cluster: &Cluster, pod: PodId) -> i64 {
+    let shape = &cluster.shapes[cluster.pods[pod].shape];
+    match &shape.facts.gpu {
+        GpuRequest::None => 0,
+        GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,
+        GpuRequest::Fraction { micro, devices } => i64::from(*micro) / 1000 * i64::from(*devices),
+        GpuRequest::Memory { mib, devices } => {
+            let largest = i64::from(cluster.nodes.memory_max().unwrap_or(u32::MAX)).max(1);
+            i64::from(*mib) * GPU_MILLI / largest * i64::from(*devices)
+        }
+        GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => shape.charge[QueueLane::Gpu],
+    }
+}

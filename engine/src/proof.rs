@@ -1,0 +1,86 @@
+//! That no eviction helps a group, shown by counting.
+
+use crate::ids::{GroupId, Symbol, TopologyId};
+
+/// That no eviction of one kind lets a group in, whatever is evicted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Proof {
+    /// The group.
+    pub group: GroupId,
+    /// The kind of eviction.
+    pub kind: EvictionKind,
+    /// What there is too little of.
+    pub shortage: Shortage,
+}
+
+/// A kind of eviction that makes room for a group.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EvictionKind {
+    /// Pods are moved together.
+    Consolidate,
+    /// A queue takes back what it is entitled to.
+    Reclaim,
+    /// A group of higher priority in the same queue goes first.
+    Preempt,
+}
+
+/// What there is too little of, even if all that may be evicted were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shortage {
+    /// GPUs over all nodes, in milli-devices: what is free and what other queues have to give.
+    Gpus {
+        /// What the group asks for.
+        needed_milli: i64,
+        /// What it may get at most.
+        most_milli: i64,
+    },
+    /// Pods of one shape over all nodes that they may go to.
+    Pods {
+        /// How many there are to place.
+        needed: u32,
+        /// How many such nodes would hold.
+        most: u32,
+    },
+    /// Domains of a node label, for pods that keep away from each other (Hall's condition).
+    Apart {
+        /// The label.
+        key: Symbol,
+        /// How many pods there are to place.
+        needed: u32,
+        /// How many the domains would hold, one each.
+        most: u32,
+    },
+    /// Room in one domain of a topology, for pods that have to stay together.
+    Together {
+        /// The topology.
+        topology: TopologyId,
+        /// The level whose domains were counted.
+        level: Symbol,
+        /// How many pods there are to place.
+        needed: u32,
+        /// How many the roomiest domain would hold.
+        most: u32,
+    },
+}
+
+impl std::fmt::Display for Shortage {
+    /// One clause without names, e.g. `needs 10 domains of its own, 9 have room`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gpus { needed_milli, most_milli } => write!(
+                f,
+                "needs {needed_milli} milli-GPUs, {most_milli} are free or may be given up"
+            ),
+            Self::Pods { needed, most } => {
+                write!(f, "needs room for {needed} pods, its nodes would hold {most} if emptied")
+            }
+            Self::Apart { needed, most, .. } => {
+                write!(f, "needs {needed} domains of its own, {most} would have room if emptied")
+            }
+            Self::Together { needed, most, .. } => write!(
+                f,
+                "needs room for {needed} pods in one domain, the roomiest would hold {most} if emptied"
+            ),
+        }
+    }
+}
