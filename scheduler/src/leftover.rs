@@ -102,7 +102,7 @@ async fn settle_one(write: &Write, request: BindRequest) {
     }
 }
 
-/// Reads the pod where that matters.
+/// Reads the pod and the node where that matters.
 async fn fate(request: &BindRequest, client: &Client) -> Fate {
     #[derive(Deserialize)]
     struct Pod<'a> {
@@ -140,7 +140,12 @@ async fn fate(request: &BindRequest, client: &Client) -> Fate {
     if !pod.spec.node_name.is_empty() {
         return Fate::GiveUp("its pod has a node");
     }
-    Fate::Finish(Bind { uid: Box::from(uid), ..bind })
+    // The API server binds to nodes that do not exist as well.
+    match read(client, &format!("/api/v1/nodes/{}", bind.node)).await {
+        Ok(_) => Fate::Finish(Bind { uid: Box::from(uid), ..bind }),
+        Err(failure) if failure.code() == Some(404) => Fate::GiveUp("its node is gone"),
+        Err(_) => Fate::Leave,
+    }
 }
 
 fn phase(request: &BindRequest) -> &str {

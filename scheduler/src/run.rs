@@ -295,6 +295,10 @@ impl Run {
         let names = &mut self.ingest.names;
         let mut tasks = self.dispatch.tasks(&plan.changes, names);
         let mut groups = std::mem::take(&mut self.ingest.touched);
+        groups.extend(plan.changes.iter().filter_map(|change| match change {
+            Change::Evict { pod, .. } => names.pods[pod.number()].group,
+            Change::Place { .. } | Change::Nominate { .. } => None,
+        }));
         groups.extend(plan.verdicts.iter().map(|verdict| verdict.group.number()));
         groups.extend(self.report.due(now.0));
         groups.sort_unstable();

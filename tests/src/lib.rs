@@ -11,6 +11,7 @@
 pub mod cluster;
 pub mod control_plane;
 pub mod daemon;
+pub mod live;
 pub mod observer;
 pub mod openb;
 pub mod oracle;

@@ -9,7 +9,7 @@ use crate::{
     entitlement::{Claim, Holding, entitled, may_give},
     hunt::{Aim, Hunt, Outcome},
     ids::{Column, GroupId, PodId, QueueId},
-    plan::{Eviction, Why},
+    plan::{Eviction, QueueState, Why},
     proof::{EvictionKind, Proof},
     turns::{Turn, Turns},
     victims::{Prey, Rule, Victims},
@@ -153,6 +153,11 @@ impl Cycle<'_> {
         let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
+        // What a message quotes is how it stood before anything was evicted.
+        let before = match &aim {
+            Aim::Reclaim(holdings) => Some(holdings.clone()),
+            Aim::Consolidate | Aim::Preempt => None,
+        };
         let mut hunt =
             Hunt::new(self.cluster, (self.config, self.now), (turn.group, aim), victims, steps_max);
         let outcome = hunt.run(self.cluster);
@@ -162,7 +167,7 @@ impl Cycle<'_> {
         match outcome {
             Outcome::Found => {
                 self.cluster.steps.solved += 1;
-                self.commit_evictions(kind, turn);
+                self.commit_evictions(kind, turn, before.as_ref());
             }
             Outcome::Nothing => {}
             Outcome::Disproved(shortage) => {
@@ -185,7 +190,12 @@ impl Cycle<'_> {
         false
     }
 
-    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn) {
+    fn commit_evictions(
+        &mut self,
+        kind: EvictionKind,
+        turn: Turn,
+        before: Option<&Column<QueueId, Option<Holding>>>,
+    ) {
         let for_group = turn.group;
         let victims: Vec<(PodId, GroupId)> = self.cluster.evicted_in_log();
         let mut reasons = std::collections::BTreeMap::new();
@@ -197,7 +207,7 @@ impl Cycle<'_> {
                     let queue =
                         self.cluster.groups[group].queue().expect("a group that runs has a queue");
                     let (from, to) = self.cluster.disputants(queue, turn.queue);
-                    let state = |queue| Box::new(self.cluster.queue_state(queue));
+                    let state = |queue| Box::new(self.state_before(queue, before));
                     Eviction::Reclaim { for_group, from: state(from), to: state(to) }
                 }
             };
@@ -208,6 +218,24 @@ impl Cycle<'_> {
             reasons.values().map(|(group, _)| *group).collect();
         for group in groups {
             self.cluster.relist(group, &mut self.said);
+        }
+    }
+}
+
+impl Cycle<'_> {
+    fn state_before(
+        &self,
+        queue: QueueId,
+        before: Option<&Column<QueueId, Option<Holding>>>,
+    ) -> QueueState {
+        let state = self.cluster.queue_state(queue);
+        match before.and_then(|before| before.get(queue)?.as_ref()) {
+            None => state,
+            Some(held) => QueueState {
+                allocated: held.allocated,
+                allocated_non_preemptible: held.protected,
+                ..state
+            },
         }
     }
 }

@@ -123,6 +123,8 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
 pub(super) fn gone(ingest: &mut Ingest, row: u32) {
     let Some(pod) = ingest.names.pods.row(row) else { return };
     let was_there = pod.presence.is_there;
+    // It may be stale now, or all that was said of it done with.
+    ingest.touched.extend(pod.group);
     refer(ingest, row, &Pod::default());
     ingest.names.pods.remove(row);
     if was_there {

@@ -1,0 +1,188 @@
+//! Scenarios on a live API server: objects in, and what is then bound, evicted and said.
+//!
+//! One file tells one story. It runs on the embedded API server everywhere, and on a real kube-apiserver where
+//! `KUBEBUILDER_ASSETS` names one. The scheduler runs with the rights of its own account; nodes are simulated.
+
+mod judge;
+mod object;
+mod place;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use kai_sandbox::nodes::{self, Nodes};
+use kube::Client;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+pub use place::Place;
+
+/// How long an expectation may take to come true.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Simulated work without a length of its own runs for this long.
+const RUN_SECONDS: u64 = 100_000;
+
+/// A file.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// The idea, in one sentence.
+    pub about: String,
+    /// The nodes, as `kubectl kai sandbox --nodes` takes them.
+    nodes: String,
+    /// How many nodes a rack has.
+    #[serde(default = "rack_nodes")]
+    rack_nodes: u32,
+    /// Flags of the scheduler.
+    #[serde(default)]
+    flags: Vec<String>,
+    steps: Vec<Step>,
+}
+
+fn rack_nodes() -> u32 {
+    2
+}
+
+/// What is done next; exactly one of these.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Step {
+    queue: Option<object::Queue>,
+    gang: Option<object::Gang>,
+    /// Whole objects.
+    create: Vec<Value>,
+    /// A merge patch, by `Kind/name`.
+    patch: BTreeMap<String, Value>,
+    /// `Kind/name` each.
+    delete: Vec<String>,
+    /// Starts or stops the scheduler.
+    scheduler: Option<Switch>,
+    wait_seconds: Option<u64>,
+    expect: Option<judge::Expect>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+enum Switch {
+    Start,
+    Stop,
+}
+
+/// A story that is being told.
+struct Stage<'p> {
+    place: &'p Place,
+    client: Client,
+    flags: Vec<String>,
+    scheduler: Option<(CancellationToken, JoinHandle<Result<(), kai_scheduler::Error>>)>,
+}
+
+/// Tells the story in a place where nothing of another one is left.
+///
+/// # Errors
+/// What did not come true, with what was seen instead.
+pub async fn run(scenario: &Scenario, place: &Place) -> Result<()> {
+    let client = place.admin().await?;
+    let groups = nodes::group::parse(&scenario.nodes)?;
+    let options = nodes::Options {
+        specs: nodes::group::expand(&groups, scenario.rack_nodes),
+        pace: 1,
+        run_seconds: RUN_SECONDS,
+    };
+    let running = Nodes::new(options).start(client.clone()).await?;
+    let mut stage =
+        Stage { place, client, flags: scenario.flags.clone(), scheduler: None };
+    stage.start().await?;
+    let result = stage.play(scenario).await;
+    stage.stop().await?;
+    running.remove().await;
+    result
+}
+
+impl Stage<'_> {
+    async fn play(&mut self, scenario: &Scenario) -> Result<()> {
+        for (number, step) in scenario.steps.iter().enumerate() {
+            self.step(step).await.with_context(|| format!("step {}", number + 1))?;
+        }
+        Ok(())
+    }
+
+    async fn step(&mut self, step: &Step) -> Result<()> {
+        for object in &step.create {
+            object::create(&self.client, object.clone()).await?;
+        }
+        if let Some(queue) = &step.queue {
+            object::create(&self.client, queue.object()).await?;
+        }
+        if let Some(gang) = &step.gang {
+            for object in gang.objects(&self.client).await? {
+                object::create(&self.client, object).await?;
+            }
+        }
+        for (name, patch) in &step.patch {
+            object::patch(&self.client, name, patch).await?;
+        }
+        for name in &step.delete {
+            object::delete(&self.client, name).await?;
+        }
+        match step.scheduler {
+            Some(Switch::Start) => self.start().await?,
+            Some(Switch::Stop) => self.stop().await?,
+            None => {}
+        }
+        if let Some(seconds) = step.wait_seconds {
+            sleep(Duration::from_secs(seconds)).await;
+        }
+        match &step.expect {
+            Some(expect) => self.expect(expect).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until all of it is true, and then for as long as it has to stay true.
+    async fn expect(&self, expect: &judge::Expect) -> Result<()> {
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            let misses = judge::misses(expect, &self.client).await?;
+            if misses.is_empty() {
+                break;
+            }
+            if Instant::now() > end {
+                bail!("not within {TIMEOUT:?}:\n  {}", misses.join("\n  "));
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        let end = Instant::now() + Duration::from_secs(expect.still_seconds);
+        while Instant::now() < end {
+            sleep(Duration::from_millis(200)).await;
+            let misses = judge::misses(expect, &self.client).await?;
+            if !misses.is_empty() {
+                bail!("true at first, then not:\n  {}", misses.join("\n  "));
+            }
+        }
+        Ok(())
+    }
+
+    async fn start(&mut self) -> Result<()> {
+        let words = ["kai-scheduler", "--listen-address=127.0.0.1:0"].map(String::from);
+        let words = words.into_iter().chain(self.flags.iter().cloned());
+        let args = kai_scheduler::Args::from_command_line(words.map(Into::into))?;
+        let client = self.place.account(kai_api::names::component::SCHEDULER).await?;
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(kai_scheduler::run(args, client, stop.clone()));
+        self.scheduler = Some((stop, task));
+        Ok(())
+    }
+
+    async fn stop(&mut self) -> Result<()> {
+        if let Some((stop, task)) = self.scheduler.take() {
+            stop.cancel();
+            task.await??;
+        }
+        Ok(())
+    }
+}

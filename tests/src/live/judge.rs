@@ -1,0 +1,194 @@
+//! What a scenario expects, compared with what the API server holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use kai_sandbox::nodes::object::RACK_LABEL;
+use kube::{Client, ResourceExt, api::DynamicObject};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::object;
+
+/// All of it has to be true at one moment.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(super) struct Expect {
+    /// How many pods of a gang are on a node and not leaving.
+    bound: BTreeMap<String, usize>,
+    /// On how many nodes they are.
+    nodes: BTreeMap<String, usize>,
+    /// In how many racks they are.
+    racks: BTreeMap<String, usize>,
+    /// On which node a pod is; empty: on none.
+    node: BTreeMap<String, String>,
+    /// `Kind/name` of what must not be there.
+    gone: Vec<String>,
+    /// Part of the message of a group's last scheduling condition; empty: it has none.
+    condition: BTreeMap<String, String>,
+    /// Part of `TYPE=STATUS REASON: MESSAGE` of some condition of a pod.
+    pod_condition: BTreeMap<String, String>,
+    /// Events that were said.
+    events: Vec<Said>,
+    /// Annotations that an object has, by `Kind/name`: part of the value of each key; `-` means none.
+    annotations: BTreeMap<String, BTreeMap<String, String>>,
+    /// Labels that an object has.
+    labels: BTreeMap<String, BTreeMap<String, String>>,
+    /// For how long it has to stay true.
+    pub(super) still_seconds: u64,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    /// `Kind/name`.
+    on: String,
+    reason: String,
+    /// Part of its message.
+    says: String,
+}
+
+/// What is not true; empty where all is.
+pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<String>> {
+    let pods = object::list(client, "Pod").await?;
+    let mut misses = placed(expect, &pods, client).await?;
+    for (name, node) in &expect.node {
+        let pod = pods.iter().find(|pod| pod.name_any() == *name);
+        let seen = pod.map_or("(no such pod)", node_of);
+        if seen != node {
+            misses.push(format!("pod {name}: on node {seen:?}, not {node:?}"));
+        }
+    }
+    for name in &expect.gone {
+        let (kind, name) = name.split_once('/').unwrap_or(("Pod", name));
+        if object::find(client, kind, name).await?.is_some() {
+            misses.push(format!("{kind}/{name} is there"));
+        }
+    }
+    for (name, part) in &expect.pod_condition {
+        let pod = pods.iter().find(|pod| pod.name_any() == *name);
+        let seen = pod.map_or_else(Vec::new, conditions);
+        if !seen.iter().any(|text| text.contains(part)) {
+            misses.push(format!("pod {name}: no condition {part:?} in {seen:#?}"));
+        }
+    }
+    misses.extend(said(expect, client).await?);
+    misses.extend(marks(expect, client).await?);
+    Ok(misses)
+}
+
+async fn placed(expect: &Expect, pods: &[DynamicObject], client: &Client) -> Result<Vec<String>> {
+    let mut misses = Vec::new();
+    let labels = object::node_labels(client).await?;
+    let rack = |node: &str| labels.get(node).and_then(|labels| labels.get(RACK_LABEL)).cloned();
+    let of = |gang: &str| -> Vec<&DynamicObject> {
+        let ours = |pod: &&DynamicObject| {
+            pod.annotations().get("pod-group-name").is_some_and(|group| group == gang)
+                && pod.metadata.deletion_timestamp.is_none()
+                && !node_of(pod).is_empty()
+        };
+        pods.iter().filter(ours).collect()
+    };
+    let mut compare = |what: &str, gang: &str, seen: usize, wanted: usize| {
+        if seen != wanted {
+            misses.push(format!("{gang}: {seen} {what}, not {wanted}"));
+        }
+    };
+    for (gang, wanted) in &expect.bound {
+        compare("pods bound", gang, of(gang).len(), *wanted);
+    }
+    for (gang, wanted) in &expect.nodes {
+        let nodes: BTreeSet<&str> = of(gang).into_iter().map(node_of).collect();
+        compare("nodes used", gang, nodes.len(), *wanted);
+    }
+    for (gang, wanted) in &expect.racks {
+        let racks: BTreeSet<_> = of(gang).into_iter().map(|pod| rack(node_of(pod))).collect();
+        compare("racks used", gang, racks.len(), *wanted);
+    }
+    Ok(misses)
+}
+
+async fn said(expect: &Expect, client: &Client) -> Result<Vec<String>> {
+    let mut misses = Vec::new();
+    for (group, part) in &expect.condition {
+        let found = object::find(client, "PodGroup", group).await?;
+        let all = found.map_or(Value::Null, |group| {
+            group.data["status"]["schedulingConditions"].clone()
+        });
+        let last = all.as_array().and_then(|all| all.last()).map(|last| {
+            last["message"].as_str().unwrap_or_default().to_owned()
+        });
+        let is_met = match &last {
+            None => part.is_empty(),
+            Some(message) => !part.is_empty() && message.contains(part),
+        };
+        if !is_met {
+            misses.push(format!("group {group}: condition {last:?}, not {part:?}"));
+        }
+    }
+    if expect.events.is_empty() {
+        return Ok(misses);
+    }
+    let events = object::list(client, "Event").await?;
+    for Said { on, reason, says } in &expect.events {
+        let texts: Vec<String> = events.iter().filter_map(|event| told(event, on)).collect();
+        let starts = format!("{reason}: ");
+        if !texts.iter().any(|text| text.starts_with(&starts) && text.contains(says)) {
+            misses.push(format!("{on}: no event {reason} that says {says:?} in {texts:#?}"));
+        }
+    }
+    Ok(misses)
+}
+
+async fn marks(expect: &Expect, client: &Client) -> Result<Vec<String>> {
+    let mut misses = Vec::new();
+    let both = [(&expect.annotations, "annotation"), (&expect.labels, "label")];
+    for (wanted, what) in both {
+        for (name, pairs) in wanted {
+            let (kind, name) = name.split_once('/').unwrap_or(("Pod", name));
+            let Some(object) = object::find(client, kind, name).await? else {
+                misses.push(format!("{kind}/{name} is not there"));
+                continue;
+            };
+            let there =
+                if what == "label" { object.labels() } else { object.annotations() };
+            for (key, part) in pairs {
+                let seen = there.get(key);
+                let is_met =
+                    seen.map_or(part == "-", |seen| part != "-" && seen.contains(part));
+                if !is_met {
+                    misses.push(format!("{kind}/{name}: {what} {key} is {seen:?}, not {part:?}"));
+                }
+            }
+        }
+    }
+    Ok(misses)
+}
+
+/// The node of a pod, empty where it has none.
+fn node_of(pod: &DynamicObject) -> &str {
+    pod.data["spec"]["nodeName"].as_str().unwrap_or_default()
+}
+
+fn conditions(pod: &DynamicObject) -> Vec<String> {
+    let text = |condition: &Value, key: &str| condition[key].as_str().unwrap_or_default().to_owned();
+    let all = pod.data["status"]["conditions"].as_array();
+    all.into_iter()
+        .flatten()
+        .map(|one| {
+            let [kind, status, reason, message] =
+                ["type", "status", "reason", "message"].map(|key| text(one, key));
+            format!("{kind}={status} {reason}: {message}")
+        })
+        .collect()
+}
+
+/// `REASON: MESSAGE` of an event on an object.
+fn told(event: &DynamicObject, on: &str) -> Option<String> {
+    let object = &event.data["involvedObject"];
+    let name = format!("{}/{}", object["kind"].as_str()?, object["name"].as_str()?);
+    (name == on).then(|| {
+        let text = |key: &str| event.data[key].as_str().unwrap_or_default();
+        format!("{}: {}", text("reason"), text("message"))
+    })
+}

@@ -1,0 +1,247 @@
+//! The objects of a scenario: short forms for queues and gangs, and any others as they are.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    core::GroupVersionKind,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+/// A queue; what is not said is unlimited.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Queue {
+    name: String,
+    #[serde(default)]
+    parent: Option<String>,
+    /// Quota of GPUs.
+    gpu: f64,
+    #[serde(default)]
+    limit: Option<f64>,
+    /// More of its spec.
+    #[serde(default)]
+    spec: Value,
+}
+
+/// A `PodGroup` and its pods NAME-0, NAME-1 and so on. A gang of a name that exists gets more pods.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Gang {
+    name: String,
+    queue: String,
+    #[serde(default = "one")]
+    pods: usize,
+    /// The first pod's number.
+    #[serde(default)]
+    from: usize,
+    #[serde(default)]
+    min: Option<usize>,
+    /// GPUs of each pod; below one a fraction.
+    #[serde(default)]
+    gpu: Option<String>,
+    /// A priority class.
+    #[serde(default)]
+    priority: Option<String>,
+    /// More of the group's spec.
+    #[serde(default)]
+    spec: Value,
+    /// More of each pod.
+    #[serde(default)]
+    pod: Value,
+}
+
+fn one() -> usize {
+    1
+}
+
+impl Queue {
+    pub(super) fn object(&self) -> Value {
+        let none = json!({"quota": -1, "limit": -1, "overQuotaWeight": 1});
+        let gpu = json!({"quota": self.gpu, "limit": self.limit.unwrap_or(-1.0), "overQuotaWeight": 1});
+        let mut object = json!({
+            "apiVersion": "scheduling.run.ai/v2",
+            "kind": "Queue",
+            "metadata": {"name": self.name},
+            "spec": {"resources": {"gpu": gpu, "cpu": none, "memory": none}},
+        });
+        if let Some(parent) = &self.parent {
+            object["spec"]["parentQueue"] = json!(parent);
+        }
+        merge(&mut object["spec"], &self.spec);
+        object
+    }
+}
+
+impl Gang {
+    /// Its group, where there is none yet, and its pods.
+    pub(super) async fn objects(&self, client: &Client) -> Result<Vec<Value>> {
+        let mut all = Vec::new();
+        if find(client, "PodGroup", &self.name).await?.is_none() {
+            all.push(self.group());
+        }
+        all.extend((self.from..self.from + self.pods).map(|number| self.pod(number)));
+        Ok(all)
+    }
+
+    fn group(&self) -> Value {
+        let mut group = json!({
+            "apiVersion": "scheduling.run.ai/v2alpha2",
+            "kind": "PodGroup",
+            "metadata": {"name": self.name, "namespace": "default"},
+            "spec": {"queue": self.queue, "minMember": self.min.unwrap_or(self.pods)},
+        });
+        if let Some(class) = &self.priority {
+            group["spec"]["priorityClassName"] = json!(class);
+        }
+        merge(&mut group["spec"], &self.spec);
+        group
+    }
+
+    fn pod(&self, number: usize) -> Value {
+        let mut pod = json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": format!("{}-{number}", self.name),
+                "namespace": "default",
+                "annotations": {"pod-group-name": self.name},
+            },
+            "spec": {
+                "schedulerName": "kai-scheduler",
+                "restartPolicy": "Never",
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{"name": "main", "image": "busybox"}],
+            },
+        });
+        match self.gpu.as_deref() {
+            Some(part) if part.starts_with("0.") => {
+                pod["metadata"]["annotations"]["gpu-fraction"] = json!(part);
+            }
+            Some(whole) => {
+                pod["spec"]["containers"][0]["resources"] =
+                    json!({"limits": {"nvidia.com/gpu": whole}});
+            }
+            None => {}
+        }
+        merge(&mut pod, &self.pod);
+        pod
+    }
+}
+
+/// A merge patch (RFC 7396) on a value.
+fn merge(into: &mut Value, patch: &Value) {
+    let Value::Object(fields) = patch else {
+        if !patch.is_null() {
+            *into = patch.clone();
+        }
+        return;
+    };
+    for (key, value) in fields {
+        merge(&mut into[key], value);
+    }
+}
+
+/// Group and version of the kinds that scenarios name, and whether they have a namespace.
+fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
+    let (group, version, namespaced) = match kind {
+        "Pod" | "Event" => ("", "v1", true),
+        "Node" => ("", "v1", false),
+        "PodGroup" => ("scheduling.run.ai", "v2alpha2", true),
+        "BindRequest" => ("scheduling.run.ai", "v1alpha2", true),
+        "Queue" => ("scheduling.run.ai", "v2", false),
+        "Topology" => ("kai.scheduler", "v1alpha1", false),
+        "SchedulingShard" => ("kai.scheduler", "v1", false),
+        "PriorityClass" => ("scheduling.k8s.io", "v1", false),
+        _ => bail!("add {kind} to the kinds that scenarios know"),
+    };
+    Ok((GroupVersionKind::gvk(group, version, kind), namespaced))
+}
+
+fn api(client: &Client, kind: &str) -> Result<Api<DynamicObject>> {
+    let (gvk, namespaced) = known(kind)?;
+    let resource = ApiResource::from_gvk(&gvk);
+    Ok(if namespaced {
+        Api::namespaced_with(client.clone(), "default", &resource)
+    } else {
+        Api::all_with(client.clone(), &resource)
+    })
+}
+
+/// What is there without any scenario.
+pub(super) fn is_installed(kind: &str, name: &str) -> bool {
+    match kind {
+        "Queue" => name.starts_with("default-"),
+        "PriorityClass" => {
+            name.starts_with("system-") || matches!(name, "train" | "build-preemptible" | "build" | "inference")
+        }
+        _ => false,
+    }
+}
+
+pub(super) async fn list(client: &Client, kind: &str) -> Result<Vec<DynamicObject>> {
+    Ok(api(client, kind)?.list(&ListParams::default()).await?.items)
+}
+
+pub(super) async fn find(client: &Client, kind: &str, name: &str) -> Result<Option<DynamicObject>> {
+    Ok(api(client, kind)?.get_opt(name).await?)
+}
+
+/// Creates an object; one that speaks of a pod by owner gets that pod's UID.
+pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
+    let kind = object["kind"].as_str().context("an object has a kind")?.to_owned();
+    if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
+        for owner in owners {
+            let name = owner["name"].as_str().context("an owner has a name")?;
+            let pod = find(client, "Pod", name).await?.context("the owner exists")?;
+            owner["uid"] = json!(pod.uid());
+        }
+    }
+    let status = object.as_object_mut().and_then(|fields| fields.remove("status"));
+    let object: DynamicObject = serde_json::from_value(object)?;
+    let name = object.name_any();
+    let api = api(client, &kind)?;
+    let made = api.create(&PostParams::default(), &object).await;
+    made.with_context(|| format!("failed to create {kind}/{name}"))?;
+    if let Some(status) = status {
+        let patch = Patch::Merge(json!({"status": status}));
+        api.patch_status(&name, &PatchParams::default(), &patch).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<()> {
+    let (kind, name) = name.split_once('/').context("a patch names Kind/name")?;
+    let patched =
+        api(client, kind)?.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+    patched.map(drop).with_context(|| format!("failed to patch {kind}/{name}"))
+}
+
+/// Deletes an object at once and waits until it is gone. One that is not there is fine.
+pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
+    let (kind, name) = name.split_once('/').context("a delete names Kind/name")?;
+    let api = api(client, kind)?;
+    let mut params = DeleteParams::default();
+    if kind == "Pod" {
+        params = params.grace_period(0);
+    }
+    match api.delete(name, &params).await {
+        Ok(_) => {}
+        Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
+        Err(error) => return Err(error.into()),
+    }
+    while api.get_opt(name).await?.is_some() {
+        sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
+
+/// Labels of nodes by name.
+pub(super) async fn node_labels(client: &Client) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+    let nodes = list(client, "Node").await?;
+    Ok(nodes.into_iter().map(|node| (node.name_any(), node.labels().clone())).collect())
+}

@@ -1,0 +1,71 @@
+//! Every story of `tests/live`, on the embedded API server and, where there is one, on a real kube-apiserver.
+
+#![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result};
+use futures::{StreamExt, TryStreamExt, stream};
+use kai_tests::{
+    control_plane::{ControlPlane, assets},
+    live::{Place, Scenario, run},
+};
+
+/// Stories told at once, each in a cluster of its own; they mostly wait.
+const AT_ONCE: usize = 4;
+
+/// All files in the order of their names.
+fn scenarios() -> Result<Vec<(String, Scenario)>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("live");
+    let mut all = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path)?;
+        let scenario = serde_saphyr::from_str(&text).with_context(|| name.clone())?;
+        all.push((name, scenario));
+    }
+    all.sort_by(|(left, _), (right, _)| left.cmp(right));
+    assert!(!all.is_empty(), "no stories in {}", folder.display());
+    Ok(all)
+}
+
+/// Only those whose name holds this are told, where it is set.
+fn is_chosen(name: &str) -> bool {
+    std::env::var("KAI_LIVE").map_or(true, |part| name.contains(&part))
+}
+
+fn report(failures: &[String]) {
+    assert!(failures.is_empty(), "{} stories failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stories_come_true_on_the_embedded_server() -> Result<()> {
+    let all = scenarios()?;
+    let told = all.iter().filter(|(name, _)| is_chosen(name)).map(|(name, scenario)| async move {
+        let place = Place::embedded().await?;
+        let result = run(scenario, &place).await;
+        place.stop().await;
+        anyhow::Ok(result.err().map(|error| format!("{name} ({}): {error:#}", scenario.about)))
+    });
+    let failures: Vec<Option<String>> =
+        stream::iter(told).buffer_unordered(AT_ONCE).try_collect().await?;
+    report(&failures.into_iter().flatten().collect::<Vec<_>>());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stories_come_true_on_a_real_server() -> Result<()> {
+    let Some(assets) = assets("live: a real kube-apiserver") else { return Ok(()) };
+    let place = Place::real(ControlPlane::start(&assets, &[]).await?).await?;
+    let mut failures = Vec::new();
+    for (name, scenario) in scenarios()?.iter().filter(|(name, _)| is_chosen(name)) {
+        if let Err(error) = run(scenario, &place).await {
+            failures.push(format!("{name} ({}): {error:#}", scenario.about));
+        }
+        place.clear().await?;
+    }
+    report(&failures);
+    place.stop().await;
+    Ok(())
+}
