@@ -44,7 +44,7 @@ impl Defaults {
                 Ok(defaults) => return Ok(defaults),
                 Err(why) => why,
             },
-            Answer::Absent | Answer::List(_) => "it does not exist".to_owned(),
+            Answer::Absent | Answer::Unserved | Answer::List(_) => "it does not exist".to_owned(),
             Answer::Failed(why) => why.clone(),
         };
         notes.push(format!("failed to read per-type defaults from {namespace}/{name}: {why}"));

@@ -66,8 +66,10 @@ impl Read {
 pub enum Answer {
     /// The object of a get.
     Found(Arc<Object>),
-    /// No such object, or no such kind.
+    /// No such object.
     Absent,
+    /// The API server does not serve the kind.
+    Unserved,
     /// The objects of a list.
     List(Vec<Arc<Object>>),
     /// The read failed; the text says why.
@@ -93,7 +95,7 @@ impl Facts {
     pub fn object(&self, read: Read) -> Result<Option<&Arc<Object>>, Stop> {
         match self.ask(read)? {
             Answer::Found(object) => Ok(Some(object)),
-            Answer::Absent | Answer::List(_) => Ok(None),
+            Answer::Absent | Answer::Unserved | Answer::List(_) => Ok(None),
             Answer::Failed(why) => Err(Stop::bad(why.clone())),
         }
     }
@@ -102,7 +104,7 @@ impl Facts {
     pub fn list(&self, read: Read) -> Result<&[Arc<Object>], Stop> {
         match self.ask(read)? {
             Answer::List(items) => Ok(items),
-            Answer::Absent | Answer::Found(_) => Ok(&[]),
+            Answer::Absent | Answer::Unserved | Answer::Found(_) => Ok(&[]),
             Answer::Failed(why) => Err(Stop::bad(why.clone())),
         }
     }

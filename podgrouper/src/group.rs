@@ -1,6 +1,7 @@
 //! Pod and owners to `PodGroup`: the whole decision, without I/O.
 
 mod base;
+mod native;
 mod yaml;
 
 use std::sync::Arc;
@@ -39,16 +40,23 @@ pub type Rule = fn(&Case<'_>) -> Result<Desired, Stop>;
 /// Pure: equal arguments give equal results. Where the rule needs something that `case.facts` does
 /// not hold it stops with [`Stop::Need`]. Cost: proportional to the subgroups of the workload.
 pub fn group(case: &Case<'_>) -> Result<Desired, Stop> {
-    let gvk = case.top.gvk();
-    let mut desired = match kinds::find(case.table, &gvk) {
-        Some(rule) => rule(case)?,
-        None => match kinds::karta::group(case)? {
-            Some(desired) => desired,
-            None => base(case, case.owners)?,
-        },
+    let mut desired = match native::group(case)? {
+        Some(desired) => desired,
+        None => by_kind(case)?,
     };
     label_node_pool(case, &mut desired);
     Ok(desired)
+}
+
+/// By the rule of the top owner's kind.
+fn by_kind(case: &Case<'_>) -> Result<Desired, Stop> {
+    if let Some(rule) = kinds::find(case.table, &case.top.gvk()) {
+        return rule(case);
+    }
+    match kinds::karta::group(case)? {
+        Some(desired) => Ok(desired),
+        None => base(case, case.owners),
+    }
 }
 
 /// Step 9 of the reconcile order: the pod's node pool, unless the owner named one.

@@ -34,6 +34,6 @@ pub use group::{Case, Rule, group};
 pub use mark::mark;
 pub use merge::{Write, merge};
 pub use object::{FieldError, Gvk, Object, OwnerRef};
-pub use pod::Pod;
+pub use pod::{NativeGroup, Pod};
 pub use run::run;
 pub use settings::{Compat, Settings};

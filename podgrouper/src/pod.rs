@@ -29,6 +29,41 @@ pub struct Pod {
     pub scheduler: String,
     /// Whether `metadata.deletionTimestamp` is set.
     pub terminating: bool,
+    /// What the pod names as its gang in Kubernetes' own API, if anything.
+    pub native: Option<NativeGroup>,
+}
+
+/// The reference of a pod to a gang of the API group `scheduling.k8s.io`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NativeGroup {
+    /// `spec.schedulingGroup.podGroupName`: a `PodGroup` (Kubernetes 1.36 and later).
+    PodGroup(String),
+    /// `spec.workloadRef`: a part of a `Workload` (Kubernetes 1.35).
+    Workload {
+        /// `name`.
+        name: String,
+        /// `podGroup`: the name of the entry in the Workload's `podGroups`.
+        group: String,
+        /// `podGroupReplicaKey`: which gang of that entry; empty when there is one only.
+        replica: String,
+    },
+}
+
+impl NativeGroup {
+    fn of(spec: &Value) -> Option<Self> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let name = text(&spec["schedulingGroup"]["podGroupName"]);
+        if !name.is_empty() {
+            return Some(Self::PodGroup(name));
+        }
+        let workload = &spec["workloadRef"];
+        let name = text(&workload["name"]);
+        (!name.is_empty()).then(|| Self::Workload {
+            name,
+            group: text(&workload["podGroup"]),
+            replica: text(&workload["podGroupReplicaKey"]),
+        })
+    }
 }
 
 impl Pod {
@@ -48,6 +83,7 @@ impl Pod {
             node: spec("nodeName"),
             scheduler: spec("schedulerName"),
             terminating: object.is_terminating(),
+            native: NativeGroup::of(&value["spec"]),
         }
     }
 

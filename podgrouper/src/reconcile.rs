@@ -22,7 +22,7 @@ use crate::object::{Gvk, Object};
 use crate::pod::Pod;
 use crate::settings::Settings;
 use crate::store::{Key, Store};
-use crate::walk::walk;
+use crate::walk::{is_unserved, walk};
 use kai_api::names;
 
 /// A rule asks for a handful of facts; more than this is a loop.
@@ -162,9 +162,7 @@ impl Reconciler {
         }
         let top = self.top(pod, walk.owners.last()).await?;
         let desired = self.desired(key, pod, &top, &walk.owners).await?;
-        for note in &desired.notes {
-            tracing::debug!(pod = %key, "{note}");
-        }
+        self.log_notes(&desired);
         self.write_group(&desired).await?;
         self.tell_foreign(pod, &desired).await;
         self.mark_pod(pod, &desired).await
@@ -177,7 +175,7 @@ impl Reconciler {
         let read = Read::get(&owner.api_version, &owner.kind, &pod.namespace, &owner.name);
         match self.answer(&read, None).await? {
             Answer::Found(object) => Ok(object),
-            Answer::Absent | Answer::List(_) => Err(Failure::Wrong(format!(
+            Answer::Absent | Answer::Unserved | Answer::List(_) => Err(Failure::Wrong(format!(
                 "failed to read {} {}/{}: it does not exist",
                 owner.kind, pod.namespace, owner.name
             ))),
@@ -259,7 +257,8 @@ impl Reconciler {
         }
         match self.cache.read(&key, Part::Whole).await {
             Ok(Found::Object(object)) => Ok(Answer::Found(object)),
-            Ok(Found::Absent) | Err(kube::Error::Discovery(_)) => Ok(Answer::Absent),
+            Ok(Found::Absent) => Ok(Answer::Absent),
+            Err(error) if is_unserved(&error) => Ok(Answer::Unserved),
             Ok(Found::Forbidden(why)) => Ok(Answer::Failed(why)),
             Err(error) => Err(wrong(&error)),
         }
@@ -273,7 +272,9 @@ impl Reconciler {
         if let Some((at, answer)) = known {
             let age_max = match answer {
                 Answer::List(_) => KARTA_AGE_MAX,
-                Answer::Absent | Answer::Found(_) | Answer::Failed(_) => NO_KARTA_AGE_MAX,
+                Answer::Absent | Answer::Unserved | Answer::Found(_) | Answer::Failed(_) => {
+                    NO_KARTA_AGE_MAX
+                }
             };
             if at.elapsed() < age_max {
                 return answer;
@@ -390,6 +391,17 @@ impl Reconciler {
         let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(row);
         if is_new {
             self.warn(pod, text).await;
+        }
+    }
+
+    /// Logs what a setting that has no effect should have been, once per `PodGroup`.
+    fn log_notes(&self, desired: &Desired) {
+        for note in &desired.notes {
+            let key = Key::new(&desired.namespace, &desired.name);
+            let row = (key.clone(), note.clone());
+            if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(row) {
+                tracing::warn!(group = %key, "{note}");
+            }
         }
     }
 

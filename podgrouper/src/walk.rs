@@ -69,7 +69,10 @@ fn name(pod: &Pod, owner: &OwnerRef) -> String {
     format!("{} {}/{} (uid {})", owner.kind, pod.namespace, owner.name, owner.uid)
 }
 
-fn is_unknown_kind(error: &kube::Error) -> bool {
+/// Whether a read failed because the API server does not serve the kind.
+///
+/// An object that is missing is no error of a read, so a 404 is that of the kind's discovery.
+pub(crate) fn is_unserved(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Discovery(_))
         || matches!(error, kube::Error::Api(status) if status.code == 404)
 }
@@ -100,8 +103,7 @@ async fn read(
         let found = cache.read(&key, Part::Metadata).await;
         let found = found.map_err(|source| {
             let owner = name(pod, owner);
-            // An object that is missing is no error of a read, so this is its kind.
-            if is_unknown_kind(&source) {
+            if is_unserved(&source) {
                 return WalkError::UnknownKind { owner, kind: key.gvk.clone() };
             }
             WalkError::Read { owner, source }

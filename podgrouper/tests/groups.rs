@@ -4,8 +4,12 @@
 //! file names what it is about (`what`), the objects of the API (`objects`), the pods to group
 //! (`pods`) and what must come out: for every pod the same `group` (a part of the `PodGroup`), or
 //! `each` pod's own, the subgroup of each pod (`marks`), or the `error`. `peer` says the same of
-//! KAI v0.17 where ours differ on purpose.
+//! KAI v0.17 where ours differ on purpose. `unserved` lists API versions that the cluster lacks.
+//!
+//! `wide` says what comes out where the podgrouper may read every kind; the file is then also run with the
+//! rights that `deploy/rbac/podgrouper.yaml` gives, for rights decide where the walk up the owners ends.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,10 +42,13 @@ fn run_folder(name: &str) -> Outcome {
         let file: Value = serde_saphyr::from_str(&std::fs::read_to_string(&path)?)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         count += 1;
-        let mut findings = check(&file, &file, Compat::Off);
-        if file.get("peer").is_some() {
-            let peer = check(&file, &file["peer"], Compat::KaiV017);
-            findings.extend(peer.into_iter().map(|line| format!("peer: {line}")));
+        let rights = if file.get("wide").is_some() { readable()? } else { Rights::All };
+        let mut findings = check(&file, &file, Compat::Off, &rights);
+        for (key, compat) in [("wide", Compat::Off), ("peer", Compat::KaiV017)] {
+            if file.get(key).is_some() {
+                let other = check(&file, &file[key], compat, &Rights::All);
+                findings.extend(other.into_iter().map(|line| format!("{key}: {line}")));
+            }
         }
         broken.extend(findings.into_iter().map(|line| format!("{}: {line}", path.display())));
     }
@@ -50,11 +57,50 @@ fn run_folder(name: &str) -> Outcome {
     Ok(())
 }
 
+/// Which kinds may be read.
+enum Rights {
+    All,
+    /// Groups and plurals.
+    Only(BTreeSet<(String, String)>),
+}
+
+impl Rights {
+    fn allow(&self, object: &Object) -> bool {
+        let gvk = object.gvk();
+        match self {
+            Self::All => true,
+            Self::Only(rows) => {
+                rows.contains(&(gvk.group, format!("{}s", gvk.kind.to_lowercase())))
+            }
+        }
+    }
+}
+
+/// What the installed roles let the podgrouper get.
+fn readable() -> Result<Rights, Box<dyn Error>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/rbac/podgrouper.yaml");
+    let documents: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(path)?)?;
+    let mut found = BTreeSet::new();
+    for rule in documents.iter().flat_map(|document| rows(document, "rules")) {
+        if !rows(rule, "verbs").contains(&json!("get")) {
+            continue;
+        }
+        for (group, resource) in rows(rule, "apiGroups")
+            .iter()
+            .flat_map(|group| rows(rule, "resources").iter().map(move |resource| (group, resource)))
+        {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            found.insert((text(group), text(resource)));
+        }
+    }
+    Ok(Rights::Only(found))
+}
+
 fn rows<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn check(file: &Value, want: &Value, compat: Compat) -> Vec<String> {
+fn check(file: &Value, want: &Value, compat: Compat, rights: &Rights) -> Vec<String> {
     let mut settings = Settings { compat, ..Settings::default() };
     if let Some(name) = file["defaults"].as_str() {
         settings.defaults = Some(("kai-scheduler".to_owned(), name.to_owned()));
@@ -63,11 +109,13 @@ fn check(file: &Value, want: &Value, compat: Compat) -> Vec<String> {
         .iter()
         .chain(rows(file, "pods"))
         .map(|value| Arc::new(Object::new(with_kind(value))))
+        .filter(|object| rights.allow(object))
         .collect();
+    let unserved = rows(file, "unserved");
     let mut findings = Vec::new();
     for value in rows(file, "pods") {
         let pod = Pod::from_value(value);
-        let result = desired(&pod, &objects, &settings);
+        let result = desired(&pod, &objects, unserved, &settings);
         for finding in check_pod(&pod, result, want, &settings) {
             findings.push(format!("pod {}: {finding}", pod.name));
         }
@@ -147,7 +195,12 @@ fn differ(path: &str, want: &Value, found: &Value, findings: &mut Vec<String>) {
 }
 
 /// Groups a pod by the objects of a file, as far up its owners as they go.
-fn desired(pod: &Pod, objects: &[Arc<Object>], settings: &Settings) -> Result<Desired, String> {
+fn desired(
+    pod: &Pod,
+    objects: &[Arc<Object>],
+    unserved: &[Value],
+    settings: &Settings,
+) -> Result<Desired, String> {
     let find = |api_version: &str, kind: &str, name: &str| {
         let fits = |object: &&Arc<Object>| {
             let gvk = object.gvk();
@@ -172,6 +225,9 @@ fn desired(pod: &Pod, objects: &[Arc<Object>], settings: &Settings) -> Result<De
             Err(Stop::Bad(why) | Stop::Early(why)) => return Err(why),
             Err(Stop::Need(read)) => {
                 let answer = match &read {
+                    Read::Get { api_version, .. } if unserved.contains(&json!(api_version)) => {
+                        Answer::Unserved
+                    }
                     Read::Get { api_version, kind, name, .. } => {
                         find(api_version, kind, name).map_or(Answer::Absent, Answer::Found)
                     }

@@ -75,7 +75,7 @@ fn ray(case: &Case<'_>, cluster: &Object) -> Result<Desired, Stop> {
     );
     let stored = match existing {
         Answer::Found(stored) => object::list(stored.value(), "spec.subGroups")?,
-        Answer::Absent | Answer::List(_) | Answer::Failed(_) => &[],
+        Answer::Absent | Answer::Unserved | Answer::List(_) | Answer::Failed(_) => &[],
     };
     if matches!(existing, Answer::Found(_)) && stored.is_empty() {
         return Ok(desired);
