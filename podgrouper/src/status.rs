@@ -4,6 +4,7 @@
 //! queue tree, and patches the statuses that differ.
 
 mod metrics;
+mod orphans;
 mod pass;
 mod queues;
 mod totals;

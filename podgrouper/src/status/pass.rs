@@ -12,6 +12,7 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Map, Value, json};
 
+use super::orphans::{Orphan, conditions, orphans};
 use super::queues::{QueueSums, roll_up};
 use super::totals::{Sums, Totals, times};
 use super::usage::{MemoryShare, Usage};
@@ -121,16 +122,20 @@ impl Controller {
             own.entry(queue.clone()).or_default().add(sums);
         }
         let all = roll_up(&parents, &own);
+        let orphans = orphans(&parents);
         self.metrics.set(
             queues.iter().filter_map(|(name, queue)| Some((queue, &all.get(name)?.sums.allocated))),
         );
         let patch = |(name, queue): (&String, &Arc<Object>)| {
-            let status = queue_status(all.get(name)?, &queue.value()["status"])?;
-            Some(StatusPatch {
-                gvk: GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue"),
-                key: Key::new("", name),
-                body: body(queue, &Value::Object(status)),
-            })
+            let orphan = orphans.get(name.as_str());
+            let status = queue_status(all.get(name)?, orphan, &queue.value()["status"])?;
+            let mut body = body(queue, &Value::Object(status));
+            if !body["status"]["conditions"].is_null() {
+                // A list is replaced as a whole, and others write to it.
+                body["metadata"]["resourceVersion"] = json!(queue.resource_version());
+            }
+            let gvk = GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue");
+            Some(StatusPatch { gvk, key: Key::new("", name), body })
         };
         queues.iter().filter_map(patch).collect()
     }
@@ -270,13 +275,20 @@ fn claim_devices(devices: &Value) -> Totals {
     totals
 }
 
-fn queue_status(wanted: &QueueSums, stored: &Value) -> Option<Map<String, Value>> {
+fn queue_status(
+    wanted: &QueueSums,
+    orphan: Option<&Orphan>,
+    stored: &Value,
+) -> Option<Map<String, Value>> {
     let mut status = wanted.sums.patch(stored).unwrap_or_default();
     let children = stored["childQueues"].as_array().map_or(&[][..], Vec::as_slice);
     let is_same =
         children.iter().map(Value::as_str).eq(wanted.children.iter().map(|c| Some(c.as_str())));
     if !is_same {
         status.insert("childQueues".to_owned(), json!(wanted.children));
+    }
+    if let Some(rows) = conditions(&stored["conditions"], orphan) {
+        status.insert("conditions".to_owned(), rows);
     }
     (!status.is_empty()).then_some(status)
 }
