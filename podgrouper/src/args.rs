@@ -5,8 +5,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Parser};
+use kube::Client;
 
 use crate::settings::{Compat, Settings};
+use crate::shard::Pools;
 
 /// Groups pods into PodGroups and keeps the status of PodGroups and Queues.
 #[expect(clippy::struct_excessive_bools, reason = "the peer has as many boolean flags")]
@@ -23,6 +25,9 @@ pub struct Args {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
         default_missing_value = "true", action = ArgAction::Set)]
     pub leader_elect: bool,
+    /// Namespace of the Lease and of the schedulers of shards; its own unless given
+    #[arg(long, default_value = "")]
+    pub namespace: String,
     /// Label of the node pool; empty switches node pools off
     #[arg(long, default_value = "kai.scheduler/node-pool")]
     pub nodepool_label_key: String,
@@ -127,6 +132,20 @@ impl Args {
             defaults: (!name.is_empty() && !namespace.is_empty()).then_some((namespace, name)),
             compat: if self.compat.is_some() { Compat::KaiV017 } else { Compat::Off },
         }
+    }
+
+    /// The labels by which schedulers tell their work.
+    pub(crate) fn pools(&self) -> Pools {
+        Pools {
+            node_pool_label: self.nodepool_label_key.clone(),
+            queue_label: self.queue_label_key.clone(),
+        }
+    }
+
+    /// The namespace that the system runs in.
+    pub(crate) fn system_namespace(&self, client: &Client) -> String {
+        let own = client.default_namespace();
+        if self.namespace.is_empty() { own.to_owned() } else { self.namespace.clone() }
     }
 
     /// Flags that are taken and have nothing to do here, as given.

@@ -28,13 +28,20 @@ pub(crate) enum Change {
 /// What to follow.
 pub(crate) struct Selection {
     pub(crate) gvk: Gvk,
+    /// Absent: all namespaces.
+    pub(crate) namespace: Option<String>,
     pub(crate) fields: String,
     pub(crate) labels: String,
 }
 
 impl Selection {
     pub(crate) fn of(api_version: &str, kind: &str) -> Self {
-        Self { gvk: Gvk::new(api_version, kind), fields: String::new(), labels: String::new() }
+        Self {
+            gvk: Gvk::new(api_version, kind),
+            namespace: None,
+            fields: String::new(),
+            labels: String::new(),
+        }
     }
 }
 
@@ -43,7 +50,10 @@ pub(crate) async fn follow(client: Client, selection: Selection, mut on: impl Fn
     let gvk = &selection.gvk;
     let resource =
         ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
-    let api: Api<DynamicObject> = Api::all_with(client, &resource);
+    let api: Api<DynamicObject> = match &selection.namespace {
+        Some(namespace) => Api::namespaced_with(client, namespace, &resource),
+        None => Api::all_with(client, &resource),
+    };
     let config = watcher::Config::default().fields(&selection.fields).labels(&selection.labels);
     let mut events = watcher(api, config).default_backoff().boxed();
     let mut last_error = String::new();

@@ -27,10 +27,15 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    pub(crate) fn new(client: Client, name: &str) -> Self {
+    pub(crate) fn new(client: Client, namespace: &str, name: &str) -> Self {
         let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "localhost".to_owned());
         let identity = format!("{host}_{}", uuid::Uuid::new_v4());
-        Self { api: Api::default_namespaced(client), name: name.to_owned(), identity, seen: None }
+        Self {
+            api: Api::namespaced(client, namespace),
+            name: name.to_owned(),
+            identity,
+            seen: None,
+        }
     }
 
     /// Waits until the Lease is ours.

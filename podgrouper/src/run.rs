@@ -19,6 +19,7 @@ use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::reconcile::{Failure, Reconciler};
 use crate::serve::{self, Ready};
+use crate::shard;
 use crate::status::{Controller, Dirty, QueueMetrics, Usage, parse_labels};
 use crate::store::{Key, Store, group_of};
 use kai_api::names;
@@ -57,7 +58,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     if !args.leader_elect {
         return lead(&args, client, queue_metrics, ready, work).await;
     }
-    let mut candidate = Candidate::new(client.clone(), LEASE);
+    let mut candidate = Candidate::new(client.clone(), &args.system_namespace(&client), LEASE);
     // A follower is ready: it could take over at once.
     ready.set();
     tokio::select! {
@@ -99,12 +100,19 @@ async fn lead(
     let mut lists = sink.listed.subscribe();
     let mut tasks = JoinSet::new();
     tasks.spawn(follow_pods(args, client.clone(), sink.clone()));
-    tasks.spawn(follow_groups(client.clone(), sink.clone()));
-    tasks.spawn(follow_classes(client.clone(), sink.clone()));
-    // Beside the peer, which has controllers of its own for statuses, ours keep out.
+    // Beside the peer, which has controllers of its own for statuses and shards, ours keep out; nor does it put
+    // right what somebody edits.
     let has_status = !reconciler.settings.is_peer();
+    tasks.spawn(follow_groups(client.clone(), sink.clone(), has_status));
+    tasks.spawn(follow_classes(client.clone(), sink.clone()));
     if has_status {
         tasks.spawn(follow_queues(client.clone(), sink.clone()));
+        let place = shard::Place {
+            namespace: args.system_namespace(&client),
+            scheduler: args.scheduler_name.clone(),
+            pools: args.pools(),
+        };
+        tasks.spawn(shard::run(client.clone(), place));
     }
     {
         let (reconciler, store, queue) = (reconciler.clone(), store.clone(), queue.clone());
@@ -188,10 +196,12 @@ impl Sink {
         }
     }
 
-    fn group_gone(&self, key: &Key) {
+    fn group_gone(&self, key: &Key, puts_right: bool) {
         self.store.set_group(key, None);
         self.dirty.group(key.clone());
-        self.requeue_members(key);
+        if puts_right {
+            self.requeue_members(key);
+        }
     }
 }
 
@@ -232,8 +242,8 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
     })
 }
 
-/// `PodGroup`s into the store. One that somebody else changed or deleted is put right by its pods.
-fn follow_groups(client: Client, sink: Sink) -> impl Future<Output = ()> {
+/// `PodGroup`s into the store. One that somebody else changed or deleted is put right by its pods, if asked.
+fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
     let mut is_counted = false;
     follow(client, Selection::of(POD_GROUP_API_VERSION, "PodGroup"), move |change| match change {
@@ -245,14 +255,16 @@ fn follow_groups(client: Client, sink: Sink) -> impl Future<Output = ()> {
             let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
             sink.store.set_group(&key, Some(object));
             sink.dirty.group(key.clone());
-            if is_news {
+            if is_news && puts_right {
                 sink.requeue_members(&key);
             }
         }
-        Change::Gone(object) => sink.group_gone(&Key::new(object.namespace(), object.name())),
+        Change::Gone(object) => {
+            sink.group_gone(&Key::new(object.namespace(), object.name()), puts_right);
+        }
         Change::ListEnd => {
             for key in listing.end(sink.store.group_keys()) {
-                sink.group_gone(&key);
+                sink.group_gone(&key, puts_right);
             }
             sink.count(&mut is_counted);
         }

@@ -51,7 +51,9 @@ pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
         kai_scheduler::run(scheduler, client, token).await.map_err(DaemonError::Scheduler)
     });
     let flags = ["kai-podgrouper", "--metrics-bind-address=0", "--health-probe-bind-address=0"];
-    let podgrouper = kai_podgrouper::Args::try_from_words(flags.map(ToOwned::to_owned))
+    let flags = flags.map(ToOwned::to_owned).into_iter();
+    let own = format!("--namespace={}", namespace::SYSTEM);
+    let podgrouper = kai_podgrouper::Args::try_from_words(flags.chain([own]))
         .map_err(|error| DaemonError::Flags(error.to_string()))?;
     let client = account(server, component::PODGROUPER);
     let token = stop.clone();

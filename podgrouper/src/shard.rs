@@ -1,0 +1,247 @@
+//! Shards: a scheduler Deployment for every `SchedulingShard` (`spec/contract.md` 1.6, 1.8, 7.6).
+//!
+//! The Deployment of the default shard is the installer's. It is also the pattern of all others: image, resources,
+//! security and whatever an administrator changed there hold for every shard, and follow it. What is made here is owned
+//! by its shard, so that it goes with it.
+
+mod args;
+mod conditions;
+mod plan;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::Client;
+use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::cache::to_object;
+use crate::follow::{Change, Listing, Selection, follow};
+use crate::object::{Gvk, Object};
+
+pub use args::KNOWN_FLAGS;
+pub(crate) use plan::{Pools, View, plan};
+
+/// Changes of so long go into one round.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+/// Wait after a round in which a write failed.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// One write to an object that a shard needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Write {
+    /// Create it.
+    Create(Value),
+    /// Replace it; the object carries the UID and resourceVersion that were looked at.
+    Replace(Value),
+}
+
+/// Shards and Deployments, as the watches tell them.
+#[derive(Debug, Default)]
+struct Seen {
+    shards: Mutex<BTreeMap<String, Arc<Object>>>,
+    deployments: Mutex<BTreeMap<String, Arc<Object>>>,
+    wake: Notify,
+}
+
+/// Where schedulers run and how they tell their work.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// Namespace of the Deployments.
+    pub(crate) namespace: String,
+    /// The schedulers' name, with which the names of their Deployments begin.
+    pub(crate) scheduler: String,
+    /// Labels of node pools and queues.
+    pub(crate) pools: Pools,
+}
+
+/// Keeps a scheduler for every shard; never ends.
+pub(crate) async fn run(client: Client, place: Place) {
+    let seen = Seen::default();
+    let of_namespace = Selection {
+        namespace: Some(place.namespace.clone()),
+        ..Selection::of("apps/v1", "Deployment")
+    };
+    let controller = Controller { client: client.clone(), place, told: Mutex::default() };
+    tokio::join!(
+        watch(
+            client.clone(),
+            Selection::of("kai.scheduler/v1", "SchedulingShard"),
+            &seen,
+            &seen.shards
+        ),
+        watch(client, of_namespace, &seen, &seen.deployments),
+        controller.run(&seen),
+    );
+}
+
+async fn watch(
+    client: Client,
+    selection: Selection,
+    seen: &Seen,
+    table: &Mutex<BTreeMap<String, Arc<Object>>>,
+) {
+    let mut listing = Listing::new();
+    follow(client, selection, |change| {
+        let mut rows = table.lock().unwrap_or_else(PoisonError::into_inner);
+        match change {
+            Change::ListStart => listing.start(),
+            Change::Set(object) => {
+                listing.see(object.name().to_owned());
+                rows.insert(object.name().to_owned(), object);
+            }
+            Change::Gone(object) => {
+                rows.remove(object.name());
+            }
+            Change::ListEnd => {
+                for name in listing.end(rows.keys().cloned().collect()) {
+                    rows.remove(&name);
+                }
+            }
+        }
+        drop(rows);
+        seen.wake.notify_one();
+    })
+    .await;
+}
+
+struct Controller {
+    client: Client,
+    place: Place,
+    /// Failures already told, so that a missing right is said once.
+    told: Mutex<HashSet<String>>,
+}
+
+impl Controller {
+    async fn run(&self, seen: &Seen) {
+        loop {
+            seen.wake.notified().await;
+            tokio::time::sleep(DEBOUNCE).await;
+            while !self.round(seen).await {
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+
+    /// Brings every shard up to date; whether all writes went through.
+    async fn round(&self, seen: &Seen) -> bool {
+        let copy = |table: &Mutex<BTreeMap<String, Arc<Object>>>| {
+            table.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        let (shards, deployments) = (copy(&seen.shards), copy(&seen.deployments));
+        let mut is_done = true;
+        for shard in shards.values() {
+            let service = self.service_of(shard).await;
+            let pattern = self.service_of_default().await;
+            let (Ok(service), Ok(pattern)) = (service, pattern) else {
+                is_done = false;
+                continue;
+            };
+            let view = View {
+                shards: &shards,
+                deployments: &deployments,
+                service: service.as_ref(),
+                service_pattern: pattern.as_ref(),
+                scheduler: &self.place.scheduler,
+                pools: &self.place.pools,
+                now: Timestamp::now(),
+            };
+            let plan = plan(shard, &view);
+            for write in plan.writes {
+                is_done &= self.carry_out(write).await;
+            }
+            if let Some(rows) = plan.conditions {
+                is_done &= self.write_conditions(shard, rows).await;
+            }
+        }
+        is_done
+    }
+
+    async fn service_of(&self, shard: &Object) -> Result<Option<Object>, ()> {
+        self.service(&format!("{}-{}", self.place.scheduler, shard.name())).await
+    }
+
+    async fn service_of_default(&self) -> Result<Option<Object>, ()> {
+        self.service(&format!("{}-{}", self.place.scheduler, kai_api::names::DEFAULT_SHARD)).await
+    }
+
+    async fn service(&self, name: &str) -> Result<Option<Object>, ()> {
+        let gvk = Gvk::new("v1", "Service");
+        match self.api("v1", "Service").get_opt(name).await {
+            Ok(found) => Ok(found.map(|found| to_object(&gvk, found))),
+            Err(error) => {
+                self.tell(&format!("failed to read Service {name}: {error}"));
+                Err(())
+            }
+        }
+    }
+
+    fn api(&self, api_version: &str, kind: &str) -> Api<DynamicObject> {
+        let gvk = Gvk::new(api_version, kind);
+        let gvk = GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
+        let resource = ApiResource::from_gvk(&gvk);
+        Api::namespaced_with(self.client.clone(), &self.place.namespace, &resource)
+    }
+
+    async fn carry_out(&self, write: Write) -> bool {
+        let (Write::Create(object) | Write::Replace(object)) = &write;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (kind, name) = (text(&object["kind"]), text(&object["metadata"]["name"]));
+        let api = self.api(&text(&object["apiVersion"]), &kind);
+        let params = PostParams::default();
+        let body = match serde_json::from_value::<DynamicObject>(object.clone()) {
+            Ok(body) => body,
+            Err(error) => {
+                self.tell(&format!("failed to write {kind} {name}: {error}"));
+                return false;
+            }
+        };
+        let written = match write {
+            Write::Create(_) => api.create(&params, &body).await,
+            Write::Replace(_) => api.replace(&name, &params, &body).await,
+        };
+        match written {
+            Ok(_) => true,
+            // Somebody was faster: the watch tells, and the next round looks again.
+            Err(kube::Error::Api(status)) if status.code == 409 => true,
+            Err(error) => {
+                self.tell(&format!("failed to write {kind} {name}: {error}"));
+                false
+            }
+        }
+    }
+
+    async fn write_conditions(&self, shard: &Object, rows: Value) -> bool {
+        let gvk = GroupVersionKind::gvk("kai.scheduler", "v1", "SchedulingShard");
+        let api: Api<DynamicObject> =
+            Api::all_with(self.client.clone(), &ApiResource::from_gvk(&gvk));
+        let body = json!({
+            "metadata": {"uid": shard.uid(), "resourceVersion": shard.resource_version()},
+            "status": {"conditions": rows},
+        });
+        let written =
+            api.patch_status(shard.name(), &PatchParams::default(), &Patch::Merge(&body)).await;
+        match written {
+            Ok(_) => true,
+            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
+            Err(error) => {
+                self.tell(&format!(
+                    "failed to write the status of shard {}: {error}",
+                    shard.name()
+                ));
+                false
+            }
+        }
+    }
+
+    /// Logs a failure, once.
+    fn tell(&self, text: &str) {
+        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
+            tracing::warn!("{text}; trying again");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The command line of a shard's scheduler.
+
+use std::collections::BTreeMap;
+
+use super::plan::Pools;
+
+/// Flags that `spec.args` of a shard may set (`spec/contract.md` 7.3); the scheduler takes each of them.
+pub const KNOWN_FLAGS: [&str; 35] = [
+    "allow-consolidating-reclaim",
+    "burst",
+    "cpu-worker-node-label-key",
+    "default-staleness-grace-period",
+    "detailed-fit-errors",
+    "enable-profiler",
+    "feature-gates",
+    "full-hierarchy-fairness",
+    "gpu-worker-node-label-key",
+    "leader-elect",
+    "listen-address",
+    "log-json",
+    "max-consolidation-preemptees",
+    "metrics-namespace",
+    "mig-worker-node-label-key",
+    "namespace",
+    "nodepool-label-key",
+    "num-of-status-recording-workers",
+    "partition-label-value",
+    "plugin-server-port",
+    "profiler-port",
+    "pyroscope-address",
+    "pyroscope-block-profiler-rate",
+    "pyroscope-mutex-profiler-rate",
+    "qps",
+    "queue-label-key",
+    "resource-reservation-app-label",
+    "restrict-node-scheduling",
+    "schedule-csi-storage",
+    "schedule-period",
+    "scheduler-name",
+    "stuck-in-releasing-threshold",
+    "update-pod-eviction-condition",
+    "use-scheduling-signatures",
+    "v",
+];
+
+/// The flags of a shard's scheduler: the pattern's, the node pool's, then the shard's own, of which a later one wins.
+/// Also the names in `own` that are no flags and left out.
+pub(super) fn arguments(
+    pattern: &[String],
+    pools: &Pools,
+    pool: &str,
+    own: &BTreeMap<String, String>,
+) -> (Vec<String>, Vec<String>) {
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        own.iter().partition(|(name, _)| KNOWN_FLAGS.contains(&name.as_str()));
+    let mut set = vec![
+        ("nodepool-label-key", pools.node_pool_label.as_str()),
+        ("partition-label-value", pool),
+        ("queue-label-key", pools.queue_label.as_str()),
+    ];
+    set.retain(|(name, _)| !known.iter().any(|(own, _)| own == name));
+    set.extend(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let is_set = |word: &String| {
+        let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+        set.iter().any(|(set, _)| *set == name)
+    };
+    let mut words: Vec<String> = pattern.iter().filter(|word| !is_set(word)).cloned().collect();
+    words.extend(set.iter().map(|(name, value)| format!("--{name}={value}")));
+    (words, unknown.into_iter().map(|(name, _)| name.clone()).collect())
+}

@@ -1,0 +1,79 @@
+//! What a shard's status says (`spec/contract.md` 1.8).
+
+use jiff::Timestamp;
+use kai_api::names::condition;
+use serde_json::{Value, json};
+
+use crate::object::Object;
+
+/// How a shard stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// What it needs and is not there.
+    pub(super) missing: Option<String>,
+    /// Why nothing is deployed for it.
+    pub(super) refused: Option<String>,
+    /// What of its spec has no effect.
+    pub(super) idle: Vec<String>,
+    /// Whether its scheduler answers.
+    pub(super) is_available: bool,
+}
+
+/// The five conditions of a shard; `None` when they are as stored but for times.
+pub(super) fn conditions(shard: &Object, standing: &Standing, now: Timestamp) -> Option<Value> {
+    let is_fulfilled = standing.missing.is_none();
+    let is_deployed = is_fulfilled && standing.refused.is_none();
+    let is_available = is_deployed && standing.is_available;
+    let deployed = match (&standing.refused, &standing.missing) {
+        (Some(why), _) | (None, Some(why)) => why.clone(),
+        (None, None) if standing.idle.is_empty() => "all objects are applied".to_owned(),
+        (None, None) => {
+            format!("all objects are applied; without effect here: {}", standing.idle.join(", "))
+        }
+    };
+    let available =
+        if is_available { "the scheduler is ready" } else { "the scheduler is not ready" };
+    let fulfilled = standing.missing.clone().unwrap_or_else(|| "nothing is missing".to_owned());
+    let rows = [
+        (condition::RECONCILING, false, "reconciled", "done".to_owned()),
+        (condition::DEPLOYED, is_deployed, "deployed", deployed),
+        (condition::AVAILABLE, is_available, "available", available.to_owned()),
+        (
+            condition::DEPENDENCIES_FULFILLED,
+            is_fulfilled,
+            if is_fulfilled { "dependencies_fulfilled" } else { "dependencies_missing" },
+            fulfilled,
+        ),
+        (
+            condition::READY,
+            is_available,
+            if is_available { "ready" } else { "not_ready" },
+            available.to_owned(),
+        ),
+    ];
+    let stored = shard.value()["status"]["conditions"].as_array();
+    let generation = &shard.value()["metadata"]["generation"];
+    let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let mut is_same = true;
+    let mut wanted = Vec::new();
+    for (name, is_true, reason, message) in rows {
+        let before = stored
+            .and_then(|rows| rows.iter().find(|row| row["type"] == name))
+            .unwrap_or(&Value::Null);
+        let status = if is_true { "True" } else { "False" };
+        let since = match before["lastTransitionTime"].as_str() {
+            Some(since) if before["status"] == status => since,
+            Some(_) | None => &now,
+        };
+        let row = json!({"type": name, "status": status, "reason": reason, "message": message,
+            "observedGeneration": generation, "lastTransitionTime": since});
+        is_same &= row == *before;
+        wanted.push(row);
+    }
+    // Conditions of others stay.
+    let is_ours = |row: &&Value| wanted.iter().any(|ours| ours["type"] == row["type"]);
+    let others: Vec<Value> =
+        stored.into_iter().flatten().filter(|row| !is_ours(row)).cloned().collect();
+    wanted.extend(others);
+    (!is_same).then_some(Value::Array(wanted))
+}

@@ -1,0 +1,176 @@
+//! Shards as lines: what there is, what is written.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Plan, Pools, View, plan};
+use crate::object::Object;
+use crate::shard::Write;
+
+/// A namespace with shards, the installer's objects, and what earlier plans made.
+struct Cluster {
+    shards: BTreeMap<String, Arc<Object>>,
+    deployments: BTreeMap<String, Arc<Object>>,
+    services: BTreeMap<String, Object>,
+}
+
+fn by_name(values: impl IntoIterator<Item = Value>) -> BTreeMap<String, Arc<Object>> {
+    let objects = values.into_iter().map(|value| Arc::new(Object::new(value)));
+    objects.map(|object| (object.name().to_owned(), object)).collect()
+}
+
+fn shard(name: &str, spec: &Value) -> Value {
+    json!({"metadata": {"name": name, "uid": format!("uid-{name}"), "generation": 1}, "spec": spec})
+}
+
+impl Cluster {
+    fn new(shards: impl IntoIterator<Item = Value>) -> Self {
+        let name = "kai-scheduler-default";
+        let deployment = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": name, "namespace": "kai-scheduler", "uid": "d", "resourceVersion": "1",
+                "labels": {"app": name, "app.kubernetes.io/part-of": "kai-scheduler"}},
+            "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": {
+                "metadata": {"labels": {"app": name, "other": "x"}},
+                "spec": {"serviceAccountName": "kai-scheduler", "containers": [{"name": name, "image": "image:1",
+                    "args": ["--scheduler-name=kai-scheduler", "--leader-elect=true", "--v=3"]}]}}},
+        });
+        let service = json!({"apiVersion": "v1", "kind": "Service",
+            "metadata": {"name": name, "namespace": "kai-scheduler",
+                "annotations": {"prometheus.io/scrape": "true", "own": "x"}},
+            "spec": {"clusterIP": "None", "selector": {"app": name}, "ports": [{"name": "http-metrics", "port": 8080}]}});
+        Self {
+            shards: by_name(shards),
+            deployments: by_name([deployment]),
+            services: [(name.to_owned(), Object::new(service))].into(),
+        }
+    }
+
+    fn plan(&self, name: &str) -> Plan {
+        let pools = Pools { node_pool_label: "pool".to_owned(), queue_label: "queue".to_owned() };
+        let view = View {
+            shards: &self.shards,
+            deployments: &self.deployments,
+            service: self.services.get(&format!("kai-scheduler-{name}")),
+            service_pattern: self.services.get("kai-scheduler-default"),
+            scheduler: "kai-scheduler",
+            pools: &pools,
+            now: Timestamp::UNIX_EPOCH,
+        };
+        plan(&self.shards[name], &view)
+    }
+
+    /// Carries a plan out as the API server would.
+    fn apply(&mut self, name: &str) {
+        let plan = self.plan(name);
+        for write in plan.writes {
+            let (Write::Create(mut object) | Write::Replace(mut object)) = write;
+            object["metadata"]["uid"] = json!("made");
+            let key = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            if object["kind"] == "Service" {
+                self.services.insert(key, Object::new(object));
+            } else {
+                self.deployments.insert(key, Arc::new(Object::new(object)));
+            }
+        }
+        if let Some(rows) = plan.conditions {
+            let mut value = self.shards[name].value().clone();
+            value["status"]["conditions"] = rows;
+            self.shards.insert(name.to_owned(), Arc::new(Object::new(value)));
+        }
+    }
+}
+
+fn condition<'a>(shard: &'a Object, name: &str) -> &'a Value {
+    let rows = shard.value()["status"]["conditions"].as_array();
+    rows.and_then(|rows| rows.iter().find(|row| row["type"] == name)).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn a_shard_gets_a_scheduler_like_the_default_one_for_its_pool() {
+    let spec = json!({"partitionLabelValue": "a100", "args": {"v": "5", "no-such": "1"}, "usageDBConfig": {"clientType": "prometheus"}});
+    let mut cluster = Cluster::new([shard("default", &json!({})), shard("fast", &spec)]);
+    cluster.apply("fast");
+    let made = cluster.deployments["kai-scheduler-fast"].value();
+    let container = &made["spec"]["template"]["spec"]["containers"][0];
+    assert_eq!(container["image"], "image:1");
+    let args = [
+        "--scheduler-name=kai-scheduler",
+        "--leader-elect=true",
+        "--nodepool-label-key=pool",
+        "--partition-label-value=a100",
+        "--queue-label-key=queue",
+        "--v=5",
+    ];
+    assert_eq!(container["args"], json!(args));
+    assert_eq!(made["spec"]["selector"]["matchLabels"], json!({"app": "kai-scheduler-fast"}));
+    assert_eq!(made["metadata"]["ownerReferences"][0]["uid"], "uid-fast");
+    let service = cluster.services["kai-scheduler-fast"].value();
+    assert_eq!(service["spec"]["selector"], json!({"app": "kai-scheduler-fast"}));
+    assert_eq!(service["metadata"]["annotations"], json!({"prometheus.io/scrape": "true"}));
+    let deployed = condition(&cluster.shards["fast"], "Deployed");
+    assert_eq!(deployed["status"], "True");
+    assert_eq!(
+        deployed["message"],
+        "all objects are applied; without effect here: spec.usageDBConfig, spec.args.no-such"
+    );
+    assert_eq!(condition(&cluster.shards["fast"], "Ready")["status"], "False");
+    assert_eq!(cluster.plan("fast"), Plan { writes: Vec::new(), conditions: None });
+}
+
+#[test]
+fn a_new_image_of_the_default_scheduler_reaches_all_and_other_edits_stay() {
+    let spec = json!({"partitionLabelValue": "a100"});
+    let mut cluster = Cluster::new([shard("fast", &spec)]);
+    cluster.apply("fast");
+    let mut edit = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut value = cluster.deployments[name].value().clone();
+        change(&mut value);
+        cluster.deployments.insert(name.to_owned(), Arc::new(Object::new(value)));
+    };
+    edit("kai-scheduler-default", &|value| {
+        value["spec"]["template"]["spec"]["containers"][0]["image"] = json!("image:2");
+    });
+    edit("kai-scheduler-fast", &|value| {
+        value["spec"]["replicas"] = json!(7);
+        value["metadata"]["labels"]["mine"] = json!("x");
+    });
+    let plan = cluster.plan("fast");
+    let [Write::Replace(whole)] = &plan.writes[..] else { panic!("{plan:?}") };
+    assert_eq!(whole["spec"]["template"]["spec"]["containers"][0]["image"], "image:2");
+    assert_eq!(whole["spec"]["replicas"], 1);
+    assert_eq!(whole["metadata"]["labels"]["mine"], "x");
+    assert_eq!(whole["metadata"]["uid"], "made");
+}
+
+#[test]
+fn the_default_shard_is_the_installers_until_it_says_something_itself() {
+    let cluster = Cluster::new([shard("default", &json!({}))]);
+    assert_eq!(cluster.plan("default").writes, []);
+    let cluster = Cluster::new([shard("default", &json!({"args": {"v": "6"}}))]);
+    let plan = cluster.plan("default");
+    let [Write::Replace(whole)] = &plan.writes[..] else { panic!("{plan:?}") };
+    assert_eq!(whole["metadata"]["resourceVersion"], "1");
+    assert_eq!(whole["metadata"]["ownerReferences"], Value::Null);
+    let args = &whole["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert_eq!(args.as_array().and_then(|args| args.last()), Some(&json!("--v=6")));
+}
+
+#[test]
+fn a_node_pool_has_one_scheduler_and_a_missing_pattern_is_said() {
+    let mut cluster = Cluster::new([shard("default", &json!({})), shard("again", &json!({}))]);
+    cluster.apply("again");
+    let deployed = condition(&cluster.shards["again"], "Deployed");
+    assert_eq!(deployed["message"], "shard default serves the node pool \"\" already");
+    assert!(!cluster.deployments.contains_key("kai-scheduler-again"));
+    cluster.deployments.clear();
+    cluster.apply("default");
+    let fulfilled = condition(&cluster.shards["default"], "DependenciesFulfilled");
+    assert_eq!(
+        (&fulfilled["status"], &fulfilled["reason"]),
+        (&json!("False"), &json!("dependencies_missing"))
+    );
+}
