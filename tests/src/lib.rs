@@ -12,6 +12,8 @@ pub mod cluster;
 pub mod control_plane;
 pub mod daemon;
 pub mod live;
+pub mod matching;
 pub mod observer;
 pub mod openb;
 pub mod oracle;
+pub mod stage;

@@ -1,0 +1,87 @@
+//! What the podgrouper asks of the API server: counted on an embedded one, so that the counts are the same in every run.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use anyhow::{Result, ensure};
+use kai_tests::{
+    control_plane::say,
+    stage::{Call, Stage, scene::is_write},
+};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+/// Reads that a gang costs, whatever its size: discovery of its kind, its owner as metadata and whole.
+const READS: usize = 3;
+
+#[tokio::test(start_paused = true)]
+async fn a_flat_gang_costs_one_write_and_a_patch_per_pod() -> Result<()> {
+    say("pods  PodGroup writes  pod patches  reads  status writes  writes in an idle hour");
+    for pods in [1, 10, 100, 1_000] {
+        let counted = count(pods).await?;
+        let row = |key: &str| counted.get(key).copied().unwrap_or(0);
+        say(&format!(
+            "{pods:4}  {:15}  {:11}  {:5}  {:13}  {:22}",
+            row("groups"),
+            row("pods"),
+            row("reads"),
+            row("statuses"),
+            row("idle")
+        ));
+        let wanted = [("groups", 1), ("pods", pods), ("reads", READS), ("other", 0), ("idle", 0)];
+        for (what, want) in wanted {
+            ensure!(
+                row(what) == want,
+                "{} {what} for {pods} pods, want {want}: {counted:?}",
+                row(what)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Requests by what they are for, but for watches.
+async fn count(pods: usize) -> Result<BTreeMap<&'static str, usize>> {
+    let mut stage = Stage::start(&[]).await?;
+    let container = json!([{"name": "c", "image": "i"}]);
+    stage
+        .create(&json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+            "spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": container}}}}))
+        .await?;
+    stage.start_podgrouper()?;
+    sleep(Duration::from_secs(5)).await;
+    stage.tape.take();
+    let owner = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "$(Job/j)"}]);
+    for number in 0..pods {
+        stage
+            .create(&json!({"apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": format!("p{number}"), "ownerReferences": owner},
+                "spec": {"schedulerName": "kai-scheduler", "containers": container}}))
+            .await?;
+    }
+    sleep(Duration::from_secs(30)).await;
+    let marked = stage.list("v1", "Pod").await?;
+    let is_marked = |pod: &&Value| !pod["metadata"]["annotations"]["pod-group-name"].is_null();
+    ensure!(marked.iter().filter(is_marked).count() == pods, "pods without a PodGroup");
+    let mut counted = BTreeMap::new();
+    for call in stage.tape.take() {
+        if let Some(what) = purpose(&call) {
+            *counted.entry(what).or_default() += 1;
+        }
+    }
+    sleep(Duration::from_hours(1)).await;
+    counted.insert("idle", stage.tape.take().iter().filter(|call| is_write(call)).count());
+    stage.end().await?;
+    Ok(counted)
+}
+
+fn purpose(call: &Call) -> Option<&'static str> {
+    Some(match call.verb.as_str() {
+        "WATCH" => return None,
+        "GET" => "reads",
+        _ if call.path.ends_with("/status") => "statuses",
+        "POST" if call.path.ends_with("/podgroups") => "groups",
+        "PATCH" if call.path.contains("/podgroups/") => "groups",
+        "PATCH" if call.path.contains("/pods/") => "pods",
+        _ => "other",
+    })
+}
