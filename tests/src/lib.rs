@@ -16,4 +16,6 @@ pub mod matching;
 pub mod observer;
 pub mod openb;
 pub mod oracle;
+pub mod recording;
 pub mod stage;
+pub mod workload;
