@@ -51,8 +51,8 @@ impl Cluster {
         let kubeconfig = plane.kubeconfig();
         succeed(&run_cli(&kubeconfig, &["install", "apply", "--yes", "--without-daemons"])?)?;
         let nodes = start_nodes(&plane, setup.nodes)?;
-        let scheduler = start_scheduler(&plane, "kai-scheduler").await?;
-        let podgrouper = start_podgrouper(&plane).await?;
+        let scheduler = start_scheduler(&plane, "kai-scheduler", &[]).await?;
+        let podgrouper = start_podgrouper(&plane, &[]).await?;
         Ok(Self { scheduler, podgrouper, nodes, plane })
     }
 
@@ -79,18 +79,18 @@ impl Cluster {
 
     /// Starts the scheduler again, after a test killed it.
     pub async fn restart_scheduler(&mut self) -> Result<()> {
-        self.scheduler = start_scheduler(&self.plane, "kai-scheduler").await?;
+        self.scheduler = start_scheduler(&self.plane, "kai-scheduler", &[]).await?;
         Ok(())
     }
 
     /// Starts another scheduler of the same name.
     pub async fn second_scheduler(&self) -> Result<Daemon> {
-        start_scheduler(&self.plane, "kai-scheduler-2").await
+        start_scheduler(&self.plane, "kai-scheduler-2", &[]).await
     }
 
     /// Starts the podgrouper again, after a test killed it.
     pub async fn restart_podgrouper(&mut self) -> Result<()> {
-        self.podgrouper = start_podgrouper(&self.plane).await?;
+        self.podgrouper = start_podgrouper(&self.plane, &[]).await?;
         Ok(())
     }
 

@@ -42,7 +42,10 @@ pub struct ControlPlane {
     controllers: Option<Daemon>,
     api_server: Daemon,
     etcd: Daemon,
-    port: u16,
+    assets: PathBuf,
+    /// Of etcd and of kube-apiserver.
+    ports: [u16; 2],
+    flags: Vec<String>,
     folder: TempDir,
 }
 
@@ -94,7 +97,16 @@ impl ControlPlane {
         let (store_port, port) = (free_port()?, free_port()?);
         let etcd = start_etcd(assets, folder.path(), store_port)?;
         let api_server = start_api_server(assets, folder.path(), [store_port, port], flags)?;
-        let mut plane = Self { operators: None, controllers: None, api_server, etcd, port, folder };
+        let mut plane = Self {
+            operators: None,
+            controllers: None,
+            api_server,
+            etcd,
+            assets: assets.to_owned(),
+            ports: [store_port, port],
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            folder,
+        };
         plane.wait_until_ready().await?;
         plane.controllers = plane.start_controllers(assets)?;
         Ok(plane)
@@ -118,7 +130,7 @@ impl ControlPlane {
     /// Writes a kubeconfig for any bearer token and returns its path.
     pub fn kubeconfig_for(&self, name: &str, token: &str) -> Result<PathBuf> {
         let path = self.folder.path().join(format!("kubeconfig.{name}"));
-        fs::write(&path, kubeconfig(self.folder.path(), self.port, name, token))?;
+        fs::write(&path, kubeconfig(self.folder.path(), self.ports[1], name, token))?;
         Ok(path)
     }
 
@@ -166,6 +178,18 @@ impl ControlPlane {
     /// The process that serves the API, to be stopped, frozen or killed by a test.
     pub fn api_server(&mut self) -> &mut Daemon {
         &mut self.api_server
+    }
+
+    /// Kills kube-apiserver and starts it again at the same address, as after a crash: every watch breaks.
+    ///
+    /// # Errors
+    ///
+    /// When it doesn't answer within a minute.
+    pub async fn crash_api_server(&mut self) -> Result<()> {
+        self.api_server.kill()?;
+        let flags: Vec<&str> = self.flags.iter().map(String::as_str).collect();
+        self.api_server = start_api_server(&self.assets, self.folder.path(), self.ports, &flags)?;
+        self.wait_until_ready().await
     }
 
     async fn wait_until_ready(&mut self) -> Result<()> {

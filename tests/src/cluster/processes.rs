@@ -46,18 +46,31 @@ pub(super) fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
     Daemon::start(plane.folder(), "nodes", &binary("kubectl-kai"), &arguments)
 }
 
-pub(super) async fn start_scheduler(plane: &ControlPlane, name: &str) -> Result<Daemon> {
+/// Starts kai-scheduler under its own account with further flags; `name` is that of its log.
+///
+/// # Errors
+///
+/// When there is no such account, or the process does not start.
+pub async fn start_scheduler(plane: &ControlPlane, name: &str, flags: &[&str]) -> Result<Daemon> {
     let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::SCHEDULER).await?;
-    let arguments =
-        daemon_arguments(&kubeconfig, &["--listen-address=127.0.0.1:0", "--plugin-server-port=0"]);
+    let fixed = ["--listen-address=127.0.0.1:0", "--plugin-server-port=0"];
+    let arguments = daemon_arguments(&kubeconfig, &[&fixed[..], flags].concat());
     Daemon::start(plane.folder(), name, &binary("kai-scheduler"), &arguments)
 }
 
-pub(super) async fn start_podgrouper(plane: &ControlPlane) -> Result<Daemon> {
+/// Starts kai-podgrouper under its own account with further flags.
+///
+/// # Errors
+///
+/// When there is no such account, or the process does not start.
+pub async fn start_podgrouper(plane: &ControlPlane, flags: &[&str]) -> Result<Daemon> {
     let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::PODGROUPER).await?;
-    let addresses =
-        ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"];
-    let arguments = daemon_arguments(&kubeconfig, &addresses);
+    let addresses = [
+        "--metrics-bind-address=127.0.0.1:0",
+        "--health-probe-bind-address=127.0.0.1:0",
+        "--namespace=kai-scheduler",
+    ];
+    let arguments = daemon_arguments(&kubeconfig, &[&addresses[..], flags].concat());
     Daemon::start(plane.folder(), "kai-podgrouper", &binary("kai-podgrouper"), &arguments)
 }
 

@@ -1,0 +1,476 @@
+//! Every daemon's roles are what it uses: computed from the audit log of a real kube-apiserver, to the verb.
+//!
+//! The daemons are taken through all they do: every kind of owner, gangs that fit and do not, evictions, a crash of the
+//! API server, shards, native gangs. A right that was refused, and one that was given and never used, are findings.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+use kai_api::names::component;
+use kai_tests::{
+    cluster::{Cluster, NAMESPACE, Setup, processes},
+    control_plane::assets,
+    stage::scene::documents,
+};
+use kube::{
+    Client,
+    api::{Api, DynamicObject, Patch, PatchParams, PostParams},
+    core::GroupVersionKind,
+    discovery::{Scope, pinned_kind},
+};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+/// API group, resource with its subresource, verb.
+type Right = (String, String, String);
+
+/// Rights that this suite cannot bring about, each with the reason why it is there.
+const UNSEEN: [(&str, &str, &str, &str); 5] = [
+    // scheduler
+    ("", "pods", "get", "after a bind whose answer was lost"),
+    ("", "pods", "patch", "labels of shared devices"),
+    // podgrouper
+    ("scheduling.k8s.io", "workloads", "*", "served by Kubernetes 1.35 only"),
+    ("scheduling.run.ai", "podgroups", "get", "after a conflict with another podgrouper"),
+    ("coordination.k8s.io", "leases", "update", "renewed every two seconds, taken over rarely"),
+];
+
+const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts:kai-scheduler"]}]}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
+    let Some(assets) = assets("rbac") else { return Ok(()) };
+    let folder = tempfile::tempdir()?;
+    let (log, policy) = (folder.path().join("audit.log"), folder.path().join("policy.json"));
+    fs::write(&policy, POLICY)?;
+    let flags = [
+        format!("--audit-log-path={}", log.display()),
+        format!("--audit-policy-file={}", policy.display()),
+        "--feature-gates=GenericWorkload=true,GangScheduling=true".to_owned(),
+        "--runtime-config=scheduling.k8s.io/v1alpha2=true".to_owned(),
+    ];
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let setup = Setup { nodes: "2xH100:8", operators: None, api_server_flags: &flags };
+    let mut cluster = Cluster::start(&assets, setup).await?;
+    cluster.podgrouper.stop()?;
+    let more = [
+        "--leader-elect",
+        "--namespace-label-selector=kai.scheduler/test=true",
+        "--default-priorities-configmap-namespace=default",
+        "--default-priorities-configmap-name=types",
+    ];
+    cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &more).await?;
+    cluster.scheduler.stop()?;
+    let elect = ["--leader-elect=true"];
+    cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &elect).await?;
+    act(&mut cluster).await?;
+    let used = used(&log)?;
+    let mut findings = Vec::new();
+    for account in [component::SCHEDULER, component::PODGROUPER] {
+        let nothing = Use::default();
+        let of_account = used.get(account).unwrap_or(&nothing);
+        for (group, resource, verb) in &of_account.refused {
+            findings.push(format!("{account} may not {verb} {resource}.{group}"));
+        }
+        let granted = granted(account)?;
+        for right in granted.difference(&of_account.granted) {
+            let (group, resource, verb) = right;
+            let is_explained = UNSEEN.iter().any(|(unseen_group, unseen, unseen_verb, _)| {
+                unseen_group == group
+                    && unseen == resource
+                    && (unseen_verb == verb || *unseen_verb == "*")
+            });
+            if !is_explained {
+                findings.push(format!("{account} has {verb} {resource}.{group} and never used it"));
+            }
+        }
+    }
+    ensure!(findings.is_empty(), "{}\n{}", findings.join("\n"), cluster.logs());
+    Ok(())
+}
+
+/// What an account did.
+#[derive(Debug, Default)]
+struct Use {
+    granted: BTreeSet<Right>,
+    refused: BTreeSet<Right>,
+}
+
+/// What each account of the system's namespace did, by the audit log.
+fn used(log: &Path) -> Result<BTreeMap<String, Use>> {
+    let mut found: BTreeMap<String, Use> = BTreeMap::new();
+    for line in fs::read_to_string(log)?.lines() {
+        let event: Value = serde_json::from_str(line)?;
+        let user = event["user"]["username"].as_str().unwrap_or_default();
+        let object = &event["objectRef"];
+        let (Some(account), Some(resource)) =
+            (user.rsplit(':').next(), object["resource"].as_str())
+        else {
+            continue;
+        };
+        let resource = match object["subresource"].as_str() {
+            Some(subresource) => format!("{resource}/{subresource}"),
+            None => resource.to_owned(),
+        };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let right = (text(&object["apiGroup"]), resource, text(&event["verb"]));
+        let entry = found.entry(account.to_owned()).or_default();
+        if event["responseStatus"]["code"] == 403
+            && text(&event["responseStatus"]["message"]).contains("cannot")
+        {
+            entry.refused.insert(right);
+        } else {
+            entry.granted.insert(right);
+        }
+    }
+    Ok(found)
+}
+
+fn deploy(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(file)
+}
+
+/// What the roles in `deploy/rbac` give an account.
+fn granted(account: &str) -> Result<BTreeSet<Right>> {
+    let rows = |value: &Value| -> Vec<String> {
+        serde_json::from_value(value.clone()).unwrap_or_default()
+    };
+    let mut found = BTreeSet::new();
+    let file = account.trim_start_matches("kai-");
+    for document in documents(&deploy(&format!("rbac/{file}.yaml")))? {
+        for rule in document["rules"].as_array().into_iter().flatten() {
+            for group in rows(&rule["apiGroups"]) {
+                for resource in rows(&rule["resources"]) {
+                    for verb in rows(&rule["verbs"]) {
+                        found.insert((group.clone(), resource.clone(), verb));
+                    }
+                }
+            }
+        }
+    }
+    ensure!(!found.is_empty(), "{account} has no rights");
+    Ok(found)
+}
+
+/// Takes both daemons through everything they do.
+async fn act(cluster: &mut Cluster) -> Result<()> {
+    let client = cluster.client().await?;
+    let namespace = json!({"metadata": {"labels": {"kai.scheduler/test": "true"}}});
+    let gvk = GroupVersionKind::gvk("", "v1", "Namespace");
+    let (resource, _) = pinned_kind(&client, &gvk).await?;
+    let namespaces: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    namespaces.patch("default", &PatchParams::default(), &Patch::Merge(&namespace)).await?;
+    create(
+        &client,
+        &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "types"},
+        "data": {"types": "[]"}}),
+    )
+    .await?;
+    let rows = owner_kinds()?;
+    for (group, version, kind, plural) in &rows {
+        install_kind(&client, [group, version, kind, plural]).await?;
+    }
+    sleep(Duration::from_secs(3)).await;
+    let mut owned = Vec::new();
+    for (group, version, kind, _) in &rows {
+        owned.push(pod_below(&client, [group, version, kind]).await?);
+    }
+    for pod in &owned {
+        wait_marked(cluster, &client, pod).await?;
+    }
+    special_pods(&client).await?;
+    shards(cluster, &client).await?;
+    gangs(cluster, &client).await?;
+    cluster.plane.crash_api_server().await?;
+    // Watches wait a second before they start again, with a list of one object.
+    sleep(Duration::from_secs(20)).await;
+    Ok(())
+}
+
+/// Kinds in the role for owners: group, version, kind, plural.
+fn owner_kinds() -> Result<Vec<(String, String, String, String)>> {
+    let builtin = ["apps", "batch"];
+    let versions: BTreeMap<&str, &str> = [
+        ("amlarc.azureml.com", "v1alpha1"),
+        ("argoproj.io", "v1alpha1"),
+        ("egx.nvidia.io", "v1"),
+        ("grove.io", "v1alpha1"),
+        ("jobset.x-k8s.io", "v1alpha2"),
+        ("nvidia.com", "v1alpha1"),
+        ("scheduler.grove.io", "v1alpha1"),
+        ("trainer.kubeflow.org", "v1alpha1"),
+        ("workspace.devfile.io", "v1alpha2"),
+    ]
+    .into();
+    let mut found = Vec::new();
+    let documents = documents(&deploy("rbac/podgrouper.yaml"))?;
+    let role = documents
+        .iter()
+        .find(|document| {
+            document["kind"] == "ClusterRole"
+                && document["metadata"]["name"] == "kai-podgrouper-owners"
+        })
+        .context("no role for owners")?;
+    for rule in role["rules"].as_array().into_iter().flatten() {
+        let group = rule["apiGroups"][0].as_str().unwrap_or_default();
+        for plural in rule["resources"].as_array().into_iter().flatten() {
+            let plural = plural.as_str().unwrap_or_default();
+            let singular = plural.trim_end_matches('s');
+            let mut letters = singular.chars();
+            let kind: String =
+                letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+            let kind = match (group, singular) {
+                ("apps", "replicaset") => "ReplicaSet".to_owned(),
+                ("apps", "statefulset") => "StatefulSet".to_owned(),
+                ("batch", "cronjob") => "CronJob".to_owned(),
+                _ => kind,
+            };
+            let version = if builtin.contains(&group) {
+                "v1"
+            } else {
+                versions.get(group).copied().unwrap_or("v1")
+            };
+            found.push((group.to_owned(), version.to_owned(), kind, plural.to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+/// A definition of a kind that takes anything, where the API server has none.
+async fn install_kind(client: &Client, [group, version, kind, plural]: [&String; 4]) -> Result<()> {
+    if matches!(group.as_str(), "apps" | "batch") {
+        return Ok(());
+    }
+    create(client, &json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}"),
+            "annotations": {"api-approved.kubernetes.io": "unapproved, a test's"}},
+        "spec": {"group": group, "scope": if plural == "kartas" { "Cluster" } else { "Namespaced" },
+            "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase(), "listKind": format!("{kind}List")},
+            "versions": [{"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema":
+                {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
+    }))
+    .await
+    .map(|_| ())
+}
+
+/// Creates an object of a kind and a pod that it owns; the pod's name.
+async fn pod_below(client: &Client, [group, version, kind]: [&String; 3]) -> Result<String> {
+    let name = format!("{}-{}", kind.to_lowercase(), group.replace('.', "-"));
+    let api_version = format!("{group}/{version}");
+    let pods = json!({"metadata": {"labels": {"app": name}}, "spec": {"restartPolicy": "Always",
+        "containers": [{"name": "c", "image": "i"}]}});
+    let mut job = pods.clone();
+    job["spec"]["restartPolicy"] = json!("Never");
+    let spec = match kind.as_str() {
+        "Deployment" | "ReplicaSet" => json!({"replicas": 0,
+            "selector": {"matchLabels": {"app": name}}, "template": pods}),
+        "StatefulSet" => json!({"replicas": 0, "serviceName": "s",
+            "selector": {"matchLabels": {"app": name}}, "template": pods}),
+        "Job" => json!({"suspend": true, "template": job}),
+        "CronJob" => json!({"suspend": true, "schedule": "* * * * *",
+            "jobTemplate": {"spec": {"template": job}}}),
+        _ => json!({}),
+    };
+    let object =
+        json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec});
+    let owner = create(client, &object).await?;
+    create(
+        client,
+        &pod(
+            &name,
+            &json!({"ownerReferences":
+        [{"apiVersion": api_version, "kind": kind, "name": name, "uid": owner}]}),
+            &json!({}),
+        ),
+    )
+    .await?;
+    Ok(name)
+}
+
+/// A pod of the scheduler with more metadata and spec.
+fn pod(name: &str, meta: &Value, spec: &Value) -> Value {
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+        "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i"}]}});
+    for (table, more) in [("metadata", meta), ("spec", spec)] {
+        for (key, value) in more.as_object().into_iter().flatten() {
+            pod[table][key] = value.clone();
+        }
+    }
+    pod
+}
+
+/// Creates an object; its UID.
+async fn create(client: &Client, object: &Value) -> Result<String> {
+    let text = |key: &str| object[key].as_str().unwrap_or_default();
+    let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
+    let gvk = GroupVersionKind::gvk(group, version, text("kind"));
+    let (resource, capabilities) =
+        pinned_kind(client, &gvk).await.with_context(|| format!("{object}"))?;
+    let api: Api<DynamicObject> = match capabilities.scope {
+        Scope::Cluster => Api::all_with(client.clone(), &resource),
+        Scope::Namespaced => {
+            let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+            Api::namespaced_with(client.clone(), namespace, &resource)
+        }
+    };
+    let body = serde_json::from_value(object.clone())?;
+    let created = api.create(&PostParams::default(), &body).await;
+    let created = created.with_context(|| format!("failed to create {object}"))?;
+    created.metadata.uid.context("a created object has a UID")
+}
+
+async fn read_pod(client: &Client, name: &str) -> Result<Value> {
+    let (resource, _) = pinned_kind(client, &GroupVersionKind::gvk("", "v1", "Pod")).await?;
+    let api: Api<DynamicObject> = Api::default_namespaced_with(client.clone(), &resource);
+    Ok(serde_json::to_value(api.get(name).await?)?)
+}
+
+/// Waits until a pod was grouped, or an event says why it was not.
+async fn wait_marked(cluster: &Cluster, client: &Client, name: &str) -> Result<()> {
+    cluster
+        .wait_until(&format!("pod {name}"), async || {
+            let pod = read_pod(client, name).await?;
+            let is_marked = !pod["metadata"]["annotations"]["pod-group-name"].is_null();
+            let (resource, _) =
+                pinned_kind(client, &GroupVersionKind::gvk("", "v1", "Event")).await?;
+            let api: Api<DynamicObject> = Api::default_namespaced_with(client.clone(), &resource);
+            let events = api.list(&kube::api::ListParams::default()).await?;
+            let is_told = events.items.iter().any(|event| {
+                event.data["involvedObject"]["name"] == name
+                    && event.data["reason"] == "PodGrouperWarning"
+            });
+            Ok(if is_marked || is_told {
+                Ok(())
+            } else {
+                Err("neither marked nor told".to_owned())
+            })
+        })
+        .await
+}
+
+/// Pods whose grouping or status reads something of its own.
+async fn special_pods(client: &Client) -> Result<()> {
+    // A driver of another scheduler, read by itself.
+    let driver =
+        create(client, &pod("driver", &json!({}), &json!({"schedulerName": "other"}))).await?;
+    let owners = json!([{"apiVersion": "v1", "kind": "Pod", "name": "driver", "uid": driver}]);
+    create(client, &pod("executor", &json!({"ownerReferences": owners}), &json!({}))).await?;
+    create(
+        client,
+        &json!({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
+        "metadata": {"name": "native"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}),
+    )
+    .await?;
+    create(
+        client,
+        &pod("native", &json!({}), &json!({"schedulingGroup": {"podGroupName": "native"}})),
+    )
+    .await?;
+    create(
+        client,
+        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+        "metadata": {"name": "claim"}, "spec": {"devices": {"requests": [{"name": "r",
+            "exactly": {"deviceClassName": "gpu.example.com"}}]}}}),
+    )
+    .await?;
+    let claims = json!({"resourceClaims": [{"name": "r", "resourceClaimName": "claim"}]});
+    create(client, &pod("claimant", &json!({}), &claims)).await?;
+    let memory = json!({"annotations": {"gpu-memory": "1000"}});
+    create(client, &pod("part", &memory, &json!({}))).await?;
+    // Its owner is gone: told again and again.
+    let owners = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "u"}]);
+    create(client, &pod("orphan", &json!({"ownerReferences": owners}), &json!({}))).await?;
+    Ok(())
+}
+
+/// A shard, and changes of the Deployment and the Service that it got.
+async fn shards(cluster: &Cluster, client: &Client) -> Result<()> {
+    for object in documents(&deploy("scheduler.yaml"))? {
+        create(client, &object).await?;
+    }
+    create(
+        client,
+        &json!({"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard",
+        "metadata": {"name": "blue"}, "spec": {"partitionLabelValue": "blue"}}),
+    )
+    .await?;
+    let name = "kai-scheduler-blue";
+    for (group, version, kind, path) in
+        [("apps", "v1", "Deployment", "replicas"), ("", "v1", "Service", "selector")]
+    {
+        let (resource, _) =
+            pinned_kind(client, &GroupVersionKind::gvk(group, version, kind)).await?;
+        let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &resource);
+        cluster
+            .wait_until(&format!("{kind} of the shard"), async || {
+                Ok(api.get_opt(name).await?.map(|_| ()).ok_or_else(|| "not there".to_owned()))
+            })
+            .await?;
+        let edited = if kind == "Service" { json!({"app": "other"}) } else { json!(0) };
+        let patch = json!({"spec": {path: edited}});
+        api.patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+    }
+    // The Service is looked at when the Deployment or the shard changes.
+    let (resource, _) =
+        pinned_kind(client, &GroupVersionKind::gvk("apps", "v1", "Deployment")).await?;
+    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &resource);
+    let touch = json!({"metadata": {"annotations": {"touch": "1"}}});
+    api.patch(name, &PatchParams::default(), &Patch::Merge(&touch)).await?;
+    sleep(Duration::from_secs(3)).await;
+    Ok(())
+}
+
+/// Gangs that fit, that do not, and one that is evicted for another.
+async fn gangs(cluster: &Cluster, client: &Client) -> Result<()> {
+    cluster.kai_ok(&["queues", "create", "team", "--gpu-quota", "8", "--yes"])?;
+    cluster.kai_ok(&["queues", "create", "guest", "--gpu-quota", "0", "--yes"])?;
+    let submit = |name: &str, queue: &str, count: &str, gpus: &str| {
+        cluster.kai_ok(&[
+            "submit",
+            "job",
+            name,
+            "-q",
+            queue,
+            "--parallelism",
+            count,
+            "--gpu",
+            gpus,
+            "--image",
+            "busybox",
+            "--",
+            "sleep",
+            "600",
+        ])
+    };
+    submit("guests", "guest", "2", "8")?;
+    wait_bound(cluster, client, "guests", 2).await?;
+    submit("owner", "team", "1", "8")?;
+    wait_bound(cluster, client, "owner", 1).await?;
+    submit("toobig", "team", "1", "16")?;
+    sleep(Duration::from_secs(10)).await;
+    Ok(())
+}
+
+async fn wait_bound(cluster: &Cluster, client: &Client, prefix: &str, count: usize) -> Result<()> {
+    cluster
+        .wait_until(&format!("{count} pods of {prefix}"), async || {
+            let (resource, _) =
+                pinned_kind(client, &GroupVersionKind::gvk("", "v1", "Pod")).await?;
+            let api: Api<DynamicObject> = Api::default_namespaced_with(client.clone(), &resource);
+            let pods = api.list(&kube::api::ListParams::default()).await?;
+            let is_bound = |pod: &&DynamicObject| {
+                let name = pod.metadata.name.as_deref().unwrap_or_default();
+                name.starts_with(prefix) && !pod.data["spec"]["nodeName"].is_null()
+            };
+            let bound = pods.items.iter().filter(is_bound).count();
+            Ok(if bound >= count { Ok(()) } else { Err(format!("{bound} bound")) })
+        })
+        .await
+}
