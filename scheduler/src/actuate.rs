@@ -19,11 +19,13 @@ use tokio_util::sync::CancellationToken;
 use crate::{lease::Guard, metrics::Metrics};
 
 mod bind;
+mod claim;
 mod event;
 mod evict;
 mod status;
 
 pub use bind::Bind;
+pub use claim::ClaimGrant;
 pub use event::{Event, Target};
 pub use evict::Evict;
 pub use status::{GroupChange, GroupPatch, PodCondition};

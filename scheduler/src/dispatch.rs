@@ -3,10 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use kai_api::names::{annotation, event, label, value};
-use kai_engine::{Change, DeviceId, Eviction, Grant};
+use kai_engine::{Change, ClaimId, Claimed, DeviceId, Eviction, Grant, Reserved};
+use serde_json::{Value, json};
 
 use crate::{
-    actuate::{Bind, Event, Evict, Target, Task},
+    actuate::{Bind, ClaimGrant, Event, Evict, Target, Task},
     message::eviction,
     metrics::Metrics,
     names::{Names, Number},
@@ -25,6 +26,8 @@ pub struct Dispatch {
     pub announces_evictions: bool,
     /// Where evictions are counted.
     pub metrics: Metrics,
+    /// The version of `resource.k8s.io` that is written.
+    pub devices_version: &'static str,
 }
 
 impl Dispatch {
@@ -34,9 +37,11 @@ impl Dispatch {
         let evicted = evicted_by_group(changes, names);
         for change in changes {
             match change {
-                Change::Place { pod, node, devices, grant, reserved: _ } => {
+                Change::Place { pod, node, devices, grant, reserved } => {
                     let (pod, node) = (pod.number(), node.number());
-                    tasks.push(Task::Bind(self.bind(pod, node, (devices, *grant), names)));
+                    let claims = self.claims(pod, node, reserved.as_deref(), names);
+                    let bind = self.bind(pod, node, (devices, *grant), names);
+                    tasks.push(Task::Bind(Bind { claims, ..bind }));
                 }
                 Change::Nominate { pod, node, .. } => {
                     let (pod, node) = (pod.number(), node.number());
@@ -82,7 +87,33 @@ impl Dispatch {
                 Grant::Mig => value::RECEIVED_MIG,
             },
             labels,
+            claims: Vec::new(),
         }
+    }
+
+    /// What each claim of a pod is to hold.
+    fn claims(
+        &self,
+        pod: u32,
+        node: u32,
+        reserved: Option<&Reserved>,
+        names: &Names,
+    ) -> Vec<ClaimGrant> {
+        let grant = |claim: &u32| {
+            let id = ClaimId::new(*claim);
+            let (namespace, name) = names.of_claim(id).split_once('/').unwrap_or_default();
+            let held = reserved.into_iter().flat_map(|reserved| &reserved.claims);
+            let held: Vec<&Claimed> = held.filter(|one| one.claim == Some(id)).collect();
+            ClaimGrant {
+                path: format!(
+                    "/apis/resource.k8s.io/{}/namespaces/{namespace}/resourceclaims/{name}",
+                    self.devices_version
+                )
+                .into(),
+                allocation: (!held.is_empty()).then(|| allocation(*claim, node, &held, names)),
+            }
+        };
+        names.pods[pod].claims.iter().map(grant).collect()
     }
 
     /// Said once for each node that a pod is nominated to.
@@ -135,6 +166,46 @@ impl Dispatch {
         let component = Arc::clone(&self.component);
         Event { target, is_warning: false, reason, message, annotations: Vec::new(), component }
     }
+}
+
+/// Devices of one node as `status.allocation` of a claim, with what their classes configure.
+fn allocation(claim: u32, node: u32, held: &[&Claimed], names: &Names) -> Value {
+    let asked = &names.claims[claim].asked;
+    let mut config = Vec::new();
+    let mut configured: Vec<u16> = Vec::new();
+    let results: Vec<Value> = held
+        .iter()
+        .map(|claimed| {
+            let of = asked.get(usize::from(claimed.request));
+            let request = of.map_or("", |of| &*of.request);
+            if let Some(of) = of
+                && !configured.contains(&claimed.request)
+            {
+                configured.push(claimed.request);
+                for entry in names.device_configs.get(&of.class).into_iter().flatten() {
+                    let mut entry = entry.clone();
+                    entry["source"] = json!("FromClass");
+                    entry["requests"] = json!([request]);
+                    config.push(entry);
+                }
+            }
+            let key = names.slice_devices.key(claimed.device.number());
+            // Neither a driver nor a device has a slash in its name; a pool may.
+            let (driver, rest) = key.split_once('/').unwrap_or_default();
+            let (pool, device) = rest.rsplit_once('/').unwrap_or_default();
+            json!({ "request": request, "driver": driver, "pool": pool, "device": device })
+        })
+        .collect();
+    let mut devices = json!({ "results": results });
+    if !config.is_empty() {
+        devices["config"] = json!(config);
+    }
+    let name = &**names.nodes.key(node);
+    let field = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
+    json!({
+        "devices": devices,
+        "nodeSelector": { "nodeSelectorTerms": [{ "matchFields": [field] }] },
+    })
 }
 
 /// The labels of shared GPUs: those to set, and those of an earlier attempt to remove.

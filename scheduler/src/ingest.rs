@@ -18,14 +18,18 @@ use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timesta
 
 use crate::names::{Names, Number, Presence};
 
+mod catalog;
+mod claim;
 mod group;
 mod node;
 mod pod;
 mod priority;
 mod queue;
 mod request;
+mod selector;
 mod shape;
 mod shard;
+mod slice;
 mod topology;
 
 /// A kind of object that is watched.
@@ -38,18 +42,24 @@ pub enum Kind {
     Topology,
     Shard,
     PodGroup,
+    DeviceClass,
+    ResourceSlice,
+    ResourceClaim,
     Pod,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Node,
         Self::Queue,
         Self::PriorityClass,
         Self::Topology,
         Self::Shard,
         Self::PodGroup,
+        Self::DeviceClass,
+        Self::ResourceSlice,
+        Self::ResourceClaim,
         Self::Pod,
     ];
 
@@ -62,6 +72,9 @@ impl Kind {
             Self::Topology => "Topology",
             Self::Shard => "SchedulingShard",
             Self::PodGroup => "PodGroup",
+            Self::DeviceClass => "DeviceClass",
+            Self::ResourceSlice => "ResourceSlice",
+            Self::ResourceClaim => "ResourceClaim",
             Self::Pod => "Pod",
         }
     }
@@ -157,6 +170,8 @@ pub struct Ingest {
     releasing: Vec<pod::Releasing>,
     /// Keys of pod labels that some pod affinity asks about.
     asked: BTreeSet<u32>,
+    /// Devices and what selects them.
+    catalog: catalog::Catalog,
     now: Timestamp,
 }
 
@@ -173,6 +188,7 @@ impl Ingest {
             shards_changed: false,
             releasing: Vec::new(),
             asked: BTreeSet::new(),
+            catalog: catalog::Catalog::default(),
             resync: Vec::new(),
             now: Timestamp(0),
         };
@@ -182,10 +198,11 @@ impl Ingest {
         ingest
     }
 
-    /// Sets the clock, and tells of pods that have been terminating for too long.
+    /// Sets the clock, and tells of pods that have been terminating for too long and of devices that were matched.
     pub fn advance(&mut self, now: Timestamp) {
         self.now = now;
         pod::stuck(self);
+        catalog::flush(self);
     }
 
     /// A full list begins.
@@ -237,6 +254,26 @@ impl Ingest {
             }
             Kind::PriorityClass => priority::end(self),
             Kind::Shard => {}
+            Kind::ResourceClaim => {
+                let rows = self.names.claims.iter();
+                for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
+                    claim::gone(self, row);
+                }
+            }
+            Kind::ResourceSlice => {
+                let slices = self.catalog.slices.iter();
+                let gone = slices.filter(|(_, slice)| slice.generation != generation);
+                for name in gone.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+                    slice::gone(self, &name);
+                }
+            }
+            Kind::DeviceClass => {
+                let classes = self.catalog.classes.iter();
+                let gone = classes.filter(|(_, class)| class.generation != generation);
+                for name in gone.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+                    slice::class_gone(self, &name);
+                }
+            }
         }
     }
 
@@ -252,6 +289,9 @@ impl Ingest {
             Kind::Topology => topology::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Shard => shard::applied(self, serde_json::from_slice(bytes)?),
             Kind::PodGroup => group::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::ResourceClaim => claim::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::ResourceSlice => slice::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::DeviceClass => slice::class_applied(self, serde_json::from_slice(bytes)?),
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
         };
         Ok(version)
@@ -294,6 +334,12 @@ impl Ingest {
                 }
             }
             Kind::PriorityClass => priority::gone(self, &metadata.name),
+            Kind::ResourceClaim => {
+                let row = self.names.claim(&metadata.namespace, &metadata.name).number();
+                claim::gone(self, row);
+            }
+            Kind::ResourceSlice => slice::gone(self, &metadata.name),
+            Kind::DeviceClass => slice::class_gone(self, &metadata.name),
             Kind::Shard => shard::gone(self, &metadata.name),
         }
         Ok(metadata.resource_version.to_string())
@@ -319,6 +365,15 @@ impl Ingest {
     fn seen(&self, kind: Kind, presence: &mut Presence) {
         presence.is_there = true;
         presence.generation = self.generation(kind);
+    }
+}
+
+/// One reference less to a node; its row goes with the last where the node is gone.
+fn let_go_of_node(ingest: &mut Ingest, node: u32) {
+    let presence = &mut ingest.names.nodes[node].presence;
+    presence.references -= 1;
+    if presence.references == 0 && !presence.is_there {
+        ingest.names.nodes.remove(node);
     }
 }
 

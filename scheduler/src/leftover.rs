@@ -190,6 +190,7 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         node: Box::from(spec.selected_node.as_deref().filter(|node| !node.is_empty())?),
         received,
         labels,
+        claims: Vec::new(),
     })
 }
 

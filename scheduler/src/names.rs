@@ -46,6 +46,10 @@ pub struct Names {
     pub devices: Table<DeviceRow>,
     /// Resource claims by `namespace/name`.
     pub claims: Table<ClaimRow>,
+    /// Devices of resource slices by `driver/pool/device`.
+    pub slice_devices: Table<()>,
+    /// What device classes configure, by name: copied into allocations.
+    pub device_configs: HashMap<Box<str>, Vec<serde_json::Value>>,
     /// Priority classes.
     pub priorities: Priorities,
     lanes: HashMap<Box<str>, Lane>,
@@ -181,6 +185,8 @@ pub struct PodRow {
     pub group: Option<u32>,
     /// Its node by number.
     pub node: Option<u32>,
+    /// Its resource claims by number.
+    pub claims: Vec<u32>,
     /// It waits for a node.
     pub is_waiting: bool,
     /// It asks for a part of a GPU.
@@ -211,6 +217,21 @@ pub struct DeviceRow {
 pub struct ClaimRow {
     /// Whether it is there.
     pub presence: Presence,
+    /// Its requests, in order.
+    pub asked: Vec<AskedFor>,
+    /// The node of its devices by number.
+    pub node: Option<u32>,
+    /// The queue of its label by number.
+    pub queue: Option<u32>,
+}
+
+/// A request of a claim, as an allocation names it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct AskedFor {
+    /// The name of the request.
+    pub request: Box<str>,
+    /// Its device class.
+    pub class: Box<str>,
 }
 
 /// Priority classes by name.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     actuate::{Actuator, Write},
     args::Args,
+    call::{Failure, read},
     config,
     dispatch::Dispatch,
     health::Health,
@@ -167,12 +168,15 @@ impl Shared {
     async fn lead(&self, guard: &Guard, stop: &CancellationToken) -> Result<End, Error> {
         let turn = stop.child_token();
         self.settle_leftovers(guard, stop).await;
+        let Some(devices_version) = self.devices_version(stop).await else {
+            return Ok(End::Stopped);
+        };
         let (events_in, events) = mpsc::channel(BATCHES_MAX);
         let (outcomes_in, outcomes) = mpsc::unbounded_channel();
         let (tasks, tasks_out) = mpsc::unbounded_channel();
         let resync: [Arc<Notify>; Kind::ALL.len()] = Default::default();
         let mut watches = JoinSet::new();
-        for source in sources(&self.args, &resync) {
+        for source in sources(&self.args, devices_version, &resync) {
             watches.spawn(watch::watch(
                 self.client.clone(),
                 source,
@@ -191,7 +195,7 @@ impl Shared {
         });
         let channels = Channels { events, outcomes, tasks, resync };
         let result = tokio::select! {
-            end = self.state().run(channels, guard, &turn) => end.map_err(Error::from),
+            end = self.state(devices_version).run(channels, guard, &turn) => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
         };
         turn.cancel();
@@ -230,7 +234,34 @@ impl Shared {
         }
     }
 
-    fn state(&self) -> Run {
+    /// The version of `resource.k8s.io` to use; the newest where none is served, which reads as empty lists. It is
+    /// asked until there is an answer: one failure must not decide for the life of the process.
+    async fn devices_version(&self, stop: &CancellationToken) -> Option<&'static str> {
+        let mut failures = 0;
+        loop {
+            let answer = tokio::select! {
+                () = stop.cancelled() => return None,
+                answer = read(&self.client, "/apis/resource.k8s.io") => answer,
+            };
+            match answer {
+                Ok(bytes) => return Some(newest_version(&bytes)),
+                Err(Failure::Refused { code, .. }) => {
+                    tracing::info!(code, "resource.k8s.io is not served: no claims, no devices");
+                    return Some(DEVICES_VERSIONS[0]);
+                }
+                Err(failure) => {
+                    tracing::warn!(%failure, "failed to read what resource.k8s.io serves");
+                }
+            }
+            failures += 1;
+            tokio::select! {
+                () = stop.cancelled() => return None,
+                () = tokio::time::sleep(watch::backoff(failures)) => {}
+            }
+        }
+    }
+
+    fn state(&self, devices_version: &'static str) -> Run {
         let args = &self.args;
         let rules = Rules::new(args);
         let has_pool =
@@ -243,6 +274,7 @@ impl Shared {
             component: Arc::from(&*args.scheduler_name),
             announces_evictions: args.update_pod_eviction_condition,
             metrics: self.metrics.clone(),
+            devices_version,
         };
         Run {
             ingest: Ingest::new(rules),
@@ -263,13 +295,24 @@ impl Shared {
 }
 
 /// Where each kind is found. What belongs to another node pool is left out by the server.
-fn sources(args: &Args, resync: &[Arc<Notify>; Kind::ALL.len()]) -> Vec<Source> {
+fn sources(
+    args: &Args,
+    devices_version: &str,
+    resync: &[Arc<Notify>; Kind::ALL.len()],
+) -> Vec<Source> {
     let pool = pool_selector(args);
     let source = |kind: Kind, path, selector: &str| Source {
         kind,
         path,
         selector: String::from(selector),
-        required: !matches!(kind, Kind::Topology | Kind::Shard),
+        required: !matches!(
+            kind,
+            Kind::Topology
+                | Kind::Shard
+                | Kind::DeviceClass
+                | Kind::ResourceSlice
+                | Kind::ResourceClaim
+        ),
         resync: Arc::clone(&resync[kind.index()]),
     };
     Kind::ALL
@@ -281,9 +324,46 @@ fn sources(args: &Args, resync: &[Arc<Notify>; Kind::ALL.len()]) -> Vec<Source> 
             Kind::Topology => source(kind, "/apis/kai.scheduler/v1alpha1/topologies", ""),
             Kind::Shard => source(kind, "/apis/kai.scheduler/v1/schedulingshards", ""),
             Kind::PodGroup => source(kind, "/apis/scheduling.run.ai/v2alpha2/podgroups", &pool),
+            Kind::DeviceClass => source(kind, devices(devices_version)[0], ""),
+            Kind::ResourceSlice => source(kind, devices(devices_version)[1], ""),
+            Kind::ResourceClaim => source(kind, devices(devices_version)[2], ""),
             Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
         })
         .collect()
+}
+
+/// Versions of `resource.k8s.io` that are understood, the best first.
+const DEVICES_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
+
+/// Classes, slices and claims of a version.
+fn devices(version: &str) -> [&'static str; 3] {
+    match version {
+        "v1beta2" => [
+            "/apis/resource.k8s.io/v1beta2/deviceclasses",
+            "/apis/resource.k8s.io/v1beta2/resourceslices",
+            "/apis/resource.k8s.io/v1beta2/resourceclaims",
+        ],
+        "v1beta1" => [
+            "/apis/resource.k8s.io/v1beta1/deviceclasses",
+            "/apis/resource.k8s.io/v1beta1/resourceslices",
+            "/apis/resource.k8s.io/v1beta1/resourceclaims",
+        ],
+        _ => [
+            "/apis/resource.k8s.io/v1/deviceclasses",
+            "/apis/resource.k8s.io/v1/resourceslices",
+            "/apis/resource.k8s.io/v1/resourceclaims",
+        ],
+    }
+}
+
+/// The best version that an `APIGroup` lists, the best of all where it lists none that is understood.
+fn newest_version(group: &[u8]) -> &'static str {
+    let group: serde_json::Value = serde_json::from_slice(group).unwrap_or_default();
+    let listed = |version: &&str| {
+        let mut versions = group["versions"].as_array().into_iter().flatten();
+        versions.any(|one| one["version"] == **version)
+    };
+    DEVICES_VERSIONS.into_iter().find(listed).unwrap_or(DEVICES_VERSIONS[0])
 }
 
 /// Source: spec/scheduling.md 12.1.

@@ -7,8 +7,9 @@
 use std::{ffi::OsString, fmt::Write as _, fs, path::Path};
 
 use kai_engine::{
-    Delta, GpuRequest, Group, Holds, Lane, Limit, Node, Owner, PerLane, Place, Pod, PodState,
-    Queue, Requirement, Resources, Structure, Symbol, Timestamp,
+    Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Node, Owner, PerLane, Place, Pod,
+    PodState, Queue, Requirement, Resources, SliceDevice, SliceDeviceId, Structure, Symbol,
+    Timestamp,
 };
 use kai_scheduler::{
     Args,
@@ -61,6 +62,7 @@ fn told(case: &Case) -> String {
     for object in &case.objects {
         apply(&mut ingest, object);
     }
+    ingest.advance(NOW);
     let deltas = std::mem::take(&mut ingest.deltas);
     deltas.iter().map(|delta| line(delta, &ingest.names) + "\n").collect()
 }
@@ -98,11 +100,63 @@ fn line(delta: &Delta, names: &Names) -> String {
         }
         Delta::TopologyGone(id) => format!("topology {} gone", id.number()),
         Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
+        Delta::Claim(id, claim) => format!("claim {}{}", id.number(), claim_text(claim, names)),
+        Delta::ClaimGone(id) => format!("claim {} gone", id.number()),
+        Delta::DeviceClass(id, _) => format!("class {}", id.number()),
+        Delta::DeviceClassGone(id) => format!("class {} gone", id.number()),
+        Delta::Slices(id, devices) => {
+            let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
+            format!("slices of node {} [{}]", id.number(), devices.join(", "))
+        }
+        Delta::Zones(id, numa) => format!("zones of node {} {numa:?}", id.number()),
         outcome @ (Delta::Bound(_)
         | Delta::BindFailed(_)
         | Delta::Evicted(_)
         | Delta::EvictFailed(_)) => panic!("no object is an outcome: {outcome:?}"),
     }
+}
+
+fn claim_text(claim: &Claim, names: &Names) -> String {
+    let mut text = String::new();
+    for request in &claim.requests {
+        let gpu = if request.gpu { " gpu" } else { "" };
+        let _ = write!(text, " {:?} of {}{gpu}", request.count, request.class.number());
+    }
+    for alike in &claim.matches {
+        let _ = write!(text, " alike={}{:?}", names.text(alike.attribute), alike.requests);
+    }
+    if let Some(queue) = claim.queue {
+        let _ = write!(text, " queue={}", queue.number());
+    }
+    let flags = [
+        ("own", claim.own),
+        ("synthetic", claim.synthetic),
+        ("full", claim.full),
+        ("unsupported", claim.unsupported),
+    ];
+    for (word, _) in flags.into_iter().filter(|(_, is_so)| *is_so) {
+        let _ = write!(text, " {word}");
+    }
+    if let Some(given) = &claim.allocation {
+        let node = given.node.map_or(String::from("*"), |node| node.number().to_string());
+        let device = |(request, device): &(u16, SliceDeviceId)| {
+            format!("{request}:{}", names.slice_devices.key(device.number()))
+        };
+        let devices: Vec<String> = given.devices.iter().map(device).collect();
+        let _ = write!(text, " given@{node}[{}]", devices.join(", "));
+    }
+    text
+}
+
+fn device_text(device: &SliceDevice, names: &Names) -> String {
+    let mut text = names.slice_devices.key(device.id.number()).to_string();
+    let classes: Vec<String> =
+        device.classes.iter().map(|class| class.number().to_string()).collect();
+    let _ = write!(text, " of {}", classes.join("+"));
+    for (key, value) in &device.attributes {
+        let _ = write!(text, " {}={}", names.text(*key), names.text(*value));
+    }
+    text
 }
 
 fn node_text(node: &Node, names: &Names) -> String {
@@ -249,6 +303,9 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     for port in &pod.shape.ports {
         let (protocol, address) = (names.text(port.protocol), names.text(port.address));
         let _ = write!(text, " port={protocol}:{address}:{}", port.port);
+    }
+    for claim in &pod.claims {
+        let _ = write!(text, " claim={}:{}", claim.number(), names.of_claim(*claim));
     }
     for (key, value) in &pod.labels {
         let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));

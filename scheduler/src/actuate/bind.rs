@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{Outcome, Write};
+use super::{ClaimGrant, Outcome, Write, claim::Consumer};
 use crate::{
     call::{Failure, Form, call, read},
     metrics::milliseconds,
@@ -38,6 +38,8 @@ pub struct Bind {
     pub received: &'static str,
     /// Labels to set, or to remove where there is no value, before the bind.
     pub labels: Vec<(Box<str>, Option<Box<str>>)>,
+    /// Its resource claims, which get their devices before the bind.
+    pub claims: Vec<ClaimGrant>,
 }
 
 /// How a bind stands, by a read.
@@ -67,7 +69,32 @@ impl Bind {
         }
     }
 
+    /// Reserves the claims, binds, and takes the reservations back where it did not bind.
     async fn bind(&self, write: &Write) -> Result<(), String> {
+        let consumer = Consumer { name: &self.name, uid: &self.uid };
+        let mut reserved = Vec::with_capacity(self.claims.len());
+        let mut result = Ok(());
+        for grant in &self.claims {
+            match grant.reserve(&write.client, consumer).await {
+                Ok(made) => reserved.push((grant, made)),
+                Err(reason) => {
+                    result = Err(reason);
+                    break;
+                }
+            }
+        }
+        if result.is_ok() {
+            result = self.bind_reserved(write).await;
+        }
+        if result.is_err() {
+            for (grant, made) in reserved {
+                grant.release(&write.client, consumer, made).await;
+            }
+        }
+        result
+    }
+
+    async fn bind_reserved(&self, write: &Write) -> Result<(), String> {
         if !self.labels.is_empty() {
             self.label(&write.client).await?;
         }
@@ -194,6 +221,7 @@ mod tests {
             node: Box::from("n1"),
             received: "Regular",
             labels: Vec::new(),
+            claims: Vec::new(),
         };
         assert_eq!(bind.compare("u", "n1"), Standing::Done);
         assert_eq!(bind.compare("u", ""), Standing::Open);

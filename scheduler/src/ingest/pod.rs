@@ -7,8 +7,8 @@ use kai_api::{
     quantity::Quantity,
 };
 use kai_engine::{
-    GPU_MILLI, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState, Resources,
-    Shape, Symbol,
+    ClaimId, GPU_MILLI, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState,
+    Resources, Shape, Symbol,
 };
 use serde::Deserialize;
 
@@ -56,6 +56,18 @@ struct Spec<'a> {
     tolerations: Vec<WireToleration<'a>>,
     #[serde(deserialize_with = "null_as_default")]
     scheduling_gates: Vec<serde::de::IgnoredAny>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    resource_claims: Vec<PodClaim<'a>>,
+}
+
+/// A claim of a pod: an existing one, or one that is made from a template.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct PodClaim<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    resource_claim_name: Option<Text<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -67,6 +79,11 @@ struct Status<'a> {
     nominated_node_name: Text<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     conditions: Vec<Condition<'a>>,
+    /// Claims that were made from templates; one without a name is not needed.
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    resource_claim_statuses: Vec<PodClaim<'a>>,
+    #[serde(borrow, rename = "extendedResourceClaimStatus")]
+    extended: Option<PodClaim<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -190,6 +207,25 @@ fn refer(ingest: &mut Ingest, row: u32, facts: &Pod) {
     }
     names.pods[row].group = group;
     names.pods[row].node = node;
+    refer_to_claims(ingest, row, &facts.claims);
+}
+
+fn refer_to_claims(ingest: &mut Ingest, row: u32, claims: &[ClaimId]) {
+    let claims: Vec<u32> = claims.iter().map(|claim| claim.number()).collect();
+    let names = &mut ingest.names;
+    if names.pods[row].claims == claims {
+        return;
+    }
+    for new in &claims {
+        names.claims[*new].presence.references += 1;
+    }
+    for old in std::mem::replace(&mut names.pods[row].claims, claims) {
+        let presence = &mut names.claims[old].presence;
+        presence.references -= 1;
+        if presence.references == 0 && !presence.is_there {
+            names.claims.remove(old);
+        }
+    }
 }
 
 fn place(state: &PodState) -> Option<&Place> {
@@ -248,8 +284,32 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
             .map(NodeId::new),
         namespace: ingest.names.symbol(&meta.namespace),
         labels: ingest.pod_labels(&meta.labels),
-        claims: Vec::new(),
+        claims: claims(ingest, wire),
     }
+}
+
+/// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found.
+fn claims(ingest: &mut Ingest, wire: &Wire<'_>) -> Vec<ClaimId> {
+    let meta = &wire.metadata;
+    let mut claims = Vec::new();
+    for entry in &wire.spec.resource_claims {
+        let mut made = wire.status.resource_claim_statuses.iter();
+        let made = made.find(|status| *status.name == *entry.name);
+        let name = match (&entry.resource_claim_name, made) {
+            (Some(name), _) => String::from(&**name),
+            (None, Some(made)) => match &made.resource_claim_name {
+                Some(name) => String::from(&**name),
+                None => continue,
+            },
+            (None, None) => format!("{}/{}", meta.name, entry.name),
+        };
+        claims.push(ingest.names.claim(&meta.namespace, &name));
+    }
+    let extended = wire.status.extended.as_ref();
+    if let Some(name) = extended.and_then(|status| status.resource_claim_name.as_ref()) {
+        claims.push(ingest.names.claim(&meta.namespace, name));
+    }
+    claims
 }
 
 /// Source: spec/scheduling.md 2.11; spec/contract.md 4.8 asks that a label alone makes no
