@@ -9,6 +9,8 @@ use jiff::Timestamp;
 pub struct Log {
     /// All lines so far, in the order of their times.
     pub lines: Vec<Line>,
+    /// How often the container had been started before.
+    pub run: u32,
     /// Whether the container has ended, so that no line will follow.
     pub ended: bool,
 }
@@ -45,17 +47,27 @@ pub struct Reader {
     /// Lines that need not be looked at again; none before the first look.
     lines_seen: Option<usize>,
     bytes_left: usize,
+    /// The run that is read.
+    run: Option<u32>,
+    is_over: bool,
 }
 
 impl Reader {
     /// A reader that has read nothing.
     pub fn new(part: Part) -> Self {
         let bytes_left = part.limit_bytes.unwrap_or(usize::MAX);
-        Self { part, lines_seen: None, bytes_left }
+        Self { part, lines_seen: None, bytes_left, run: None, is_over: false }
     }
 
     /// The wanted text of the lines that came since the last call.
+    ///
+    /// A reader reads one run to its end: the log of another one is not its own.
     pub fn read(&mut self, log: &Log) -> String {
+        let is_own = *self.run.get_or_insert(log.run) == log.run;
+        self.is_over = log.ended || !is_own;
+        if !is_own {
+            return String::new();
+        }
         let tail = || {
             let lines = self.part.tail_lines.unwrap_or(usize::MAX);
             log.lines.len().saturating_sub(lines)
@@ -82,9 +94,9 @@ impl Reader {
         text
     }
 
-    /// Whether no more may be read, whatever follows.
-    pub fn is_full(&self) -> bool {
-        self.bytes_left == 0
+    /// Whether nothing more will be read, whatever follows.
+    pub fn is_over(&self) -> bool {
+        self.is_over || self.bytes_left == 0
     }
 }
 
@@ -97,7 +109,7 @@ mod tests {
             time: Timestamp::from_second(second).expect("a second of 1970"),
             text: (*text).to_owned(),
         };
-        Log { lines: (0..).zip(texts).map(line).collect(), ended: false }
+        Log { lines: (0..).zip(texts).map(line).collect(), run: 0, ended: false }
     }
 
     #[track_caller]
@@ -105,6 +117,18 @@ mod tests {
         let mut reader = Reader::new(part);
         assert_eq!(reader.read(&log(&["a", "b", "c"])), first);
         assert_eq!(reader.read(&log(&["a", "b", "c", "d"])), rest);
+    }
+
+    #[test]
+    fn a_reader_ends_with_the_run_that_it_began() {
+        let mut reader = Reader::new(Part::default());
+        reader.read(&log(&["a"]));
+        assert!(!reader.is_over());
+        assert_eq!(reader.read(&Log { run: 1, ..log(&["b", "c"]) }), "");
+        assert!(reader.is_over());
+        let mut reader = Reader::new(Part::default());
+        assert_eq!(reader.read(&Log { ended: true, ..log(&["a"]) }), "a\n");
+        assert!(reader.is_over());
     }
 
     #[test]

@@ -148,19 +148,22 @@ impl Kubelet {
         let ended = matches!(phase, "Succeeded" | "Failed");
         let passed = u64::try_from(now.duration_since(facts.started).as_millis()).unwrap_or(0);
         let passed = passed.saturating_mul(u64::from(self.pace));
-        let millis = match run_millis(pod, self.run_seconds) {
-            Some(whole) if ended => whole,
-            Some(whole) => passed.min(whole),
-            None => passed,
+        // Its status may say so a moment later, or never when it is not started again.
+        let (millis, ended) = match run_millis(pod, self.run_seconds) {
+            Some(whole) => {
+                (if ended { whole } else { passed.min(whole) }, ended || passed >= whole)
+            }
+            None => (passed, ended),
         };
-        Run { started: facts.started, millis, pace: self.pace, ended }
+        Run { number: facts.restarts, started: facts.started, millis, pace: self.pace, ended }
     }
 
     /// The run that ended when the containers were last started again; `None` when they never were.
     pub(super) fn run_before(&self, pod: &Pod, facts: &Facts) -> Option<Run> {
         let millis = run_millis(pod, self.run_seconds).filter(|_| facts.restarts > 0)?;
         let started = facts.started.saturating_sub(real(millis, self.pace)).ok()?;
-        Some(Run { started, millis, pace: self.pace, ended: true })
+        let number = facts.restarts - 1;
+        Some(Run { number, started, millis, pace: self.pace, ended: true })
     }
 
     /// The pod's next step. The caller carries out a `Write`, `Annotate` or `Remove` before it asks again.
@@ -284,6 +287,8 @@ fn annotation(pod: &Pod, device: &str) -> Value {
 /// One run of a pod's containers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
+    /// How many runs were before it.
+    pub(super) number: u32,
     started: Timestamp,
     /// For how long it has run, in simulated milliseconds.
     pub(super) millis: u64,

@@ -87,5 +87,5 @@ fn log(pod: &Pod, container: &Container, run: &Run) -> Log {
         let text = format!("ended with exit code {code} after {seconds} simulated seconds");
         write(run.millis, text);
     }
-    Log { lines, ended: run.ended }
+    Log { lines, run: run.number, ended: run.ended }
 }

@@ -115,23 +115,17 @@ async fn read(
     };
     let mut reader = Reader::new(query.part());
     let shown = reader.read(&first);
-    if !query.follow || first.ended {
+    if !query.follow || reader.is_over() {
         return shown.into_response();
     }
     let start = Some((reader, shown, find));
     let rest = stream::unfold(start, |state| async move {
         let (mut reader, mut new, find) = state?;
-        let mut ended = false;
-        while new.is_empty() && !ended {
-            if reader.is_full() {
-                return None;
-            }
+        while new.is_empty() && !reader.is_over() {
             tokio::time::sleep(FOLLOW).await;
-            let now = find().ok()?;
-            new = reader.read(&now);
-            ended = now.ended;
+            new = reader.read(&find().ok()?);
         }
-        let next = (!ended).then(|| (reader, String::new(), find));
+        let next = (!reader.is_over()).then(|| (reader, String::new(), find));
         Some((Ok::<_, io::Error>(Bytes::from(new)), next))
     });
     Body::from_stream(rest).into_response()

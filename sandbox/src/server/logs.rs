@@ -52,7 +52,7 @@ pub(crate) fn logs(api: &Arc<Api>, target: &Target, params: &Params) -> ApiResul
     if !params.follow {
         return Ok(reply::whole(200, "text/plain", shown));
     }
-    let start = Follow { source, query, reader, first: Some(shown), ended: first.ended };
+    let start = Follow { source, query, reader, first: Some(shown) };
     let stop = api.stop.clone();
     let pieces = stream::unfold(start, move |follow| {
         let stop = stop.clone();
@@ -97,7 +97,6 @@ struct Follow {
     query: LogQuery,
     reader: Reader,
     first: Option<String>,
-    ended: bool,
 }
 
 impl Follow {
@@ -105,11 +104,9 @@ impl Follow {
         if let Some(text) = self.first.take().filter(|text| !text.is_empty()) {
             return Some((Bytes::from(text), self));
         }
-        while !self.ended && !self.reader.is_full() {
+        while !self.reader.is_over() {
             tokio::time::sleep(FOLLOW_EVERY).await;
-            let log = (self.source)(&self.query).ok()?;
-            self.ended = log.ended;
-            let new = self.reader.read(&log);
+            let new = self.reader.read(&(self.source)(&self.query).ok()?);
             if !new.is_empty() {
                 return Some((Bytes::from(new), self));
             }
