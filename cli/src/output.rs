@@ -275,7 +275,7 @@ fn utf8(env: &BTreeMap<String, String>) -> bool {
         .find_map(|name| env.get(*name).filter(|v| !v.is_empty()))
         .map_or_else(String::new, |v| v.to_ascii_lowercase());
     // A container often has no locale at all, and its terminal speaks UTF-8 all the same.
-    locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8") || locale == "c"
+    locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8")
 }
 
 fn unwritable(error: &io::Error) -> Error {

@@ -145,13 +145,19 @@ fn sessions(folder: &str) -> Vec<PathBuf> {
 }
 
 /// A cluster that ends with the test.
-struct Sandbox(Child);
+struct Sandbox {
+    child: Child,
+    /// Where it keeps its kubeconfig; a killed one cannot clean up.
+    _folder: tempfile::TempDir,
+}
 
 impl Sandbox {
     /// Starts one, and gives its kubeconfig.
     fn start() -> (Self, String) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-kai"))
             .args(["sandbox", "--nodes", "2xH100:8", "--pace", "10"])
+            .env("TMPDIR", folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -160,14 +166,14 @@ impl Sandbox {
         let stdout = child.stdout.take().expect("it is piped");
         BufReader::new(stdout).read_line(&mut line).expect("it prints where its kubeconfig is");
         let path = line.trim().strip_prefix("export KUBECONFIG=").expect("it started").to_owned();
-        (Self(child), path)
+        (Self { child, _folder: folder }, path)
     }
 }
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
         // It may have ended by itself, which the session has told.
-        let _gone = self.0.kill().and_then(|()| self.0.wait());
+        let _gone = self.child.kill().and_then(|()| self.child.wait());
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan;
+use super::status::first;
 use crate::cluster::{Call, Cluster, Resource, Select};
 use crate::confirm::confirm;
 use crate::output::{Style, clean};
@@ -41,8 +42,14 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     }
     let cluster = context.cluster().await?;
     let (present, foreign) = find(&cluster, &options).await?;
-    for item in &foreign {
-        context.out.warn(&format!("{} was not made by this command and stays", item.title()));
+    if !foreign.is_empty() {
+        let titles: Vec<String> = foreign.iter().map(Item::title).collect();
+        let stays = if titles.len() == 1 {
+            "was not made by this command and stays"
+        } else {
+            "were not made by this command and stay"
+        };
+        context.out.warn(&format!("{} {stays}", first(&titles)));
     }
     if present.is_empty() {
         context.out.talk("Nothing to remove.");

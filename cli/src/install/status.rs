@@ -105,7 +105,7 @@ async fn objects(cluster: &Cluster, group: Group, items: &[&Item]) -> Result<Row
 }
 
 /// The first names of a list, and how many follow.
-fn first(names: &[String]) -> String {
+pub(super) fn first(names: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(SHOWN) {

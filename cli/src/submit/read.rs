@@ -1,5 +1,6 @@
 //! Manifests: files, standard input, several documents, lists.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,7 @@ pub(crate) fn files(
         }
         Error::all(problems)?;
     }
+    Error::all(twice(&documents))?;
     let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
     if documents.is_empty() {
         let what = format!("{} holds no object", names.join(", "));
@@ -129,6 +131,28 @@ fn flatten(value: Value, name: &str, documents: &mut Vec<Document>, problems: &m
     }
     let is_workload = !manifest::sites(&value).is_empty();
     documents.push(Document { object: value, source: name.into(), is_workload, resource: None });
+}
+
+/// Objects that come a second time.
+fn twice(documents: &[Document]) -> Vec<Problem> {
+    let mut seen = BTreeSet::new();
+    let mut problems = Vec::new();
+    for document in documents.iter().filter(|document| !document.name().is_empty()) {
+        let text = |value: &Value| manifest::text(value).to_owned();
+        let object = &document.object;
+        let key = (
+            text(&object["apiVersion"]),
+            document.kind(),
+            text(&object["metadata"]["namespace"]),
+            document.name(),
+        );
+        if !seen.insert(key) {
+            let kind = document.kind().to_lowercase();
+            let what = format!("{}: {kind} \"{}\" comes twice", document.source, document.name());
+            problems.push(Problem::new(number::YAML, Exit::Refused, what).fix("keep one of them"));
+        }
+    }
+    problems
 }
 
 /// Fields of the metadata that are numbers or booleans and have to be text.
