@@ -2,11 +2,14 @@
 
 use kai_engine::{Blocked, ClaimProblem, Lane, Misfit, NoRoom};
 
-use crate::names::Names;
+use crate::names::{Names, Number};
 
 /// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
 pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     const BASE: &str = "no nodes with enough resources were found";
+    if let [(Misfit::Claim(claim, problem), _)] = no_room.misfits[..] {
+        return unmet(no_room, &claim_problem(problem, names.of_claim(claim)), names);
+    }
     let mut reasons: Vec<String> = no_room
         .misfits
         .iter()
@@ -17,6 +20,18 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     }
     reasons.sort_unstable();
     format!("{BASE}: {}.", reasons.join(". \n"))
+}
+
+/// What is said where a claim keeps the pod out before any node is looked at.
+///
+/// # Source
+/// spec/scheduling.md 10.1.
+fn unmet(no_room: &NoRoom, error: &str, names: &Names) -> String {
+    let pod = names.pods.row(no_room.pod.number());
+    let (namespace, name) = pod.map_or(("", ""), |pod| (&*pod.namespace, &*pod.name));
+    format!(
+        "Scheduling conditions were not met for pod {namespace}/{name}:\nDynamicResources: {error}."
+    )
 }
 
 fn reason(misfit: Misfit, names: &Names) -> String {

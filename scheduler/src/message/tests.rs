@@ -1,6 +1,8 @@
 //! Verdicts against the words that users' tools read.
 
-use kai_engine::{FreeShape, GroupId, Lane, Misfit, NoRoom, PerLane, PodId, QueueState, Unready};
+use kai_engine::{
+    ClaimProblem, FreeShape, GroupId, Lane, Misfit, NoRoom, PerLane, PodId, QueueState, Unready,
+};
 
 use super::*;
 
@@ -109,5 +111,25 @@ fn a_group_that_is_not_ready() {
         not_ready(&[one(workers)], &names),
         "Job is not ready for scheduling. Waiting for 4 pods for SubGroup workers, currently 3 \
          exist, 1 are gated."
+    );
+}
+
+#[test]
+fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
+    let mut names = world();
+    let claim = names.claim("ml", "cache");
+    let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
+    let misfit = Misfit::Claim(claim, ClaimProblem::Full);
+    let why = Why::NoRoom(Box::new(NoRoom { misfits: vec![(misfit, 3)], ..*no_room }));
+    let told = reason(&why, 0, &names).expect("there is something to say");
+    assert_eq!(
+        told.pod,
+        Some((
+            0,
+            String::from(
+                "Scheduling conditions were not met for pod ml/train-0:\nDynamicResources: resource \
+                 claim ml/cache has reached its maximum number of consumers (256)."
+            )
+        ))
     );
 }
