@@ -30,10 +30,16 @@ use tokio::time::sleep;
 type Right = (String, String, String);
 
 /// Rights that this suite cannot bring about, each with the reason why it is there.
-const UNSEEN: [(&str, &str, &str, &str); 5] = [
+const UNSEEN: [(&str, &str, &str, &str); 6] = [
     // scheduler
     ("", "pods", "get", "after a bind whose answer was lost"),
     ("", "pods", "patch", "labels of shared devices"),
+    (
+        "resource.k8s.io",
+        "resourceclaims/binding",
+        "*",
+        "no request of its own: asked about with a write of a claim's status",
+    ),
     // podgrouper
     ("scheduling.k8s.io", "workloads", "*", "served by Kubernetes 1.35 only"),
     ("scheduling.run.ai", "podgroups", "get", "after a conflict with another podgrouper"),
@@ -377,7 +383,25 @@ async fn special_pods(client: &Client) -> Result<()> {
         client,
         &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
         "metadata": {"name": "claim"}, "spec": {"devices": {"requests": [{"name": "r",
-            "exactly": {"deviceClassName": "gpu.example.com"}}]}}}),
+            "exactly": {"deviceClassName": "net.example.com"}}]}}}),
+    )
+    .await?;
+    create(
+        client,
+        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
+        "metadata": {"name": "net.example.com"}, "spec": {}}),
+    )
+    .await?;
+    let (resource, _) = pinned_kind(client, &GroupVersionKind::gvk("", "v1", "Node")).await?;
+    let nodes: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let nodes = nodes.list(&kube::api::ListParams::default()).await?;
+    let node = nodes.items.first().and_then(|node| node.metadata.name.as_deref());
+    create(
+        client,
+        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+        "metadata": {"name": "net"}, "spec": {"driver": "net.example.com", "nodeName": node,
+            "pool": {"name": "net", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "net-0"}]}}),
     )
     .await?;
     let claims = json!({"resourceClaims": [{"name": "r", "resourceClaimName": "claim"}]});
