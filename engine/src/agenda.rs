@@ -19,6 +19,9 @@ use crate::{
     tree::{Member, Tree},
 };
 
+/// So many groups are worth sorting before they are put in their place.
+const MANY: usize = 16;
+
 /// Everything that waits.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Agenda {
@@ -158,7 +161,7 @@ impl Agenda {
     fn settle(&mut self) {
         while let Some(at) = self.unsettled.pop() {
             let pair = self.pairs.get_mut(&at).expect("a pair with fresh groups is kept");
-            if pair.fresh.len() > pair.groups.len() {
+            if pair.fresh.len() > MANY && pair.fresh.len() > pair.groups.len() {
                 // Many at once are sorted and merged, which costs less than a search for each.
                 pair.groups.append(&mut pair.fresh.drain(..).collect());
             } else {

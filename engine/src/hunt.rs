@@ -12,7 +12,10 @@ mod pool;
 mod proof;
 mod tally;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use pool::{Pool, useful_nodes};
 use tally::{Demand, Tally};
@@ -65,7 +68,7 @@ pub(crate) struct Hunt<'a> {
     pub(crate) aim: Aim,
     victims: Victims<'a>,
     /// The victims drawn so far, in order.
-    order: Vec<Batch>,
+    order: Vec<Rc<Batch>>,
     /// The pods to place.
     pub(crate) pods: Vec<PodId>,
     demand: Demand,
@@ -150,10 +153,10 @@ impl<'a> Hunt<'a> {
     }
 
     /// The victim at a place in the order, drawn where it was not before.
-    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<Batch> {
+    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<Rc<Batch>> {
         if at == self.order.len() {
             let batch = self.victims.next(cluster)?;
-            self.order.push(batch);
+            self.order.push(Rc::new(batch));
         }
         self.order.get(at).cloned()
     }
@@ -165,9 +168,9 @@ impl<'a> Hunt<'a> {
         &mut self,
         cluster: &mut Cluster,
         (pick, count): (Pick, usize),
-        known: &[Batch],
+        known: &[Rc<Batch>],
         base: &Tally,
-    ) -> Option<Vec<Batch>> {
+    ) -> Option<Vec<Rc<Batch>>> {
         let known_pods: Vec<PodId> =
             known.iter().flat_map(|batch| batch.pods.iter().copied()).collect();
         let mut held = base.clone();
@@ -194,6 +197,10 @@ impl<'a> Hunt<'a> {
             tally.add(cluster, &self.demand, &self.nodes, &batch.pods);
             pool.add(cluster, batch);
             if self.demand.short(&tally.room, count).is_some() {
+                continue;
+            }
+            if pick == Pick::OneNode && self.is_short_there(cluster, (&held, &tally), &pool, count)
+            {
                 continue;
             }
             let sets = match pick {
@@ -223,8 +230,27 @@ impl<'a> Hunt<'a> {
         None
     }
 
+    /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
+    fn is_short_there(
+        &self,
+        cluster: &Cluster,
+        (held, gone): (&Tally, &Tally),
+        pool: &Pool,
+        count: usize,
+    ) -> bool {
+        let Some(pod) = pool.batches.last().and_then(|batch| batch.pods.first()) else {
+            return false;
+        };
+        let Some(node) = cluster.node_of(*pod).filter(|_| !pool.spread) else { return false };
+        let room: Vec<usize> = (0..)
+            .zip(&held.room)
+            .map(|(at, room): (usize, _)| room + gone.on(cluster, self.demand.shapes[at].0, node))
+            .collect();
+        self.demand.short(&room, count).is_some()
+    }
+
     /// Tries one set of victims; when it lets all pods in, the trial is kept.
-    fn simulate(&self, cluster: &mut Cluster, count: usize, victims: &[Batch]) -> bool {
+    fn simulate(&self, cluster: &mut Cluster, count: usize, victims: &[Rc<Batch>]) -> bool {
         cluster.steps.scenarios += 1;
         let mut trial = Trial::new(cluster);
         let mut nodes = self.nodes.clone();
@@ -307,7 +333,7 @@ impl<'a> Hunt<'a> {
         cluster: &Cluster,
         pool: &Pool,
         count: usize,
-        known: &[Batch],
+        known: &[Rc<Batch>],
     ) -> Vec<Vec<usize>> {
         let quota = |pod: &PodId| cluster.shapes[cluster.pods[*pod].shape].charge.0[2];
         let needs: Vec<i64> = self.pods[..count].iter().map(quota).collect();

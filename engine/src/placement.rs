@@ -32,8 +32,18 @@ pub(crate) enum Mode {
 #[derive(Clone, Copy, Debug)]
 struct Area<'a> {
     nodes: Option<&'a IdSet<Rank>>,
-    /// From the most preferred nodes to the least.
+    /// From the most preferred nodes to the least, all of them among `nodes`.
     tiers: Option<&'a [IdSet<Rank>]>,
+}
+
+/// The part of each tier that is among some nodes, where there is one.
+fn within(tiers: &[IdSet<Rank>], nodes: &IdSet<Rank>) -> Vec<IdSet<Rank>> {
+    let part = |tier: &IdSet<Rank>| {
+        let mut tier = tier.clone();
+        tier.intersect(nodes);
+        tier
+    };
+    tiers.iter().map(part).filter(|tier| !tier.is_empty()).collect()
 }
 
 /// An attempt to place one group.
@@ -112,9 +122,10 @@ impl<'a> Attempt<'a> {
         let placed = self.placed;
         let mut why = None;
         for nodes in &split.sets {
-            let tiers = split.tiers.as_deref().or(area.tiers);
+            let tiers: Option<Vec<IdSet<Rank>>> =
+                split.tiers.as_deref().or(area.tiers).map(|tiers| within(tiers, nodes));
             let mut nested = trial.nested();
-            let inner = Area { nodes: Some(nodes), tiers };
+            let inner = Area { nodes: Some(nodes), tiers: tiers.as_deref() };
             match self.place_member(&mut nested, member, &inner) {
                 Ok(()) => {
                     nested.keep();
@@ -179,13 +190,7 @@ impl<'a> Attempt<'a> {
         let Some(tiers) = area.tiers else {
             return trial.cluster().best_node(pod, area.nodes, devices);
         };
-        tiers.iter().find_map(|tier| {
-            let mut nodes = tier.clone();
-            if let Some(within) = area.nodes {
-                nodes.intersect(within);
-            }
-            trial.cluster().best_node(pod, Some(&nodes), devices)
-        })
+        tiers.iter().find_map(|tier| trial.cluster().best_node(pod, Some(tier), devices))
     }
 
     /// A gang that needs room to come waits as a whole: placements become promises.

@@ -10,7 +10,7 @@ use crate::{
     hunt::{Aim, Hunt, Outcome},
     ids::{Column, GroupId, PodId, QueueId},
     plan::{Eviction, QueueState, Why},
-    proof::{EvictionKind, Proof},
+    proof::{EvictionKind, Proof, Shortage},
     turns::{Turn, Turns},
     victims::{Prey, Rule, Victims},
 };
@@ -101,6 +101,12 @@ impl Cycle<'_> {
         match kind {
             EvictionKind::Consolidate => {
                 if !preemptible {
+                    return false;
+                }
+                let pods = self.cluster.to_place(group);
+                if let Some((needed_milli, most_milli)) = self.cluster.gpu_gap(&pods) {
+                    let shortage = Shortage::Gpus { needed_milli, most_milli };
+                    self.proofs.push(Proof { group, kind, shortage });
                     return false;
                 }
                 let mut victims = Victims::new(self.cluster, prey(Rule::Anyone), |_| true);

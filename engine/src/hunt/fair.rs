@@ -3,7 +3,7 @@
 //! # Source
 //! spec/scheduling.md 4.4, 4.6.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{Aim, Hunt};
 use crate::{
@@ -21,7 +21,7 @@ struct Losses {
 }
 
 impl Losses {
-    fn new(victims: &[Batch]) -> Self {
+    fn new(victims: &[Rc<Batch>]) -> Self {
         let mut rows: BTreeMap<GroupId, usize> = BTreeMap::new();
         let mut groups: Vec<(GroupId, Vec<PodId>)> = Vec::new();
         for batch in victims {
@@ -37,7 +37,7 @@ impl Losses {
 
 impl Hunt<'_> {
     /// Whether the result is one that this kind of eviction may bring about.
-    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &[Batch]) -> bool {
+    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &[Rc<Batch>]) -> bool {
         let losses = Losses::new(victims);
         match &self.aim {
             Aim::Consolidate => victims.iter().flat_map(|batch| &batch.pods).all(|pod| {

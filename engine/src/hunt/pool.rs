@@ -1,6 +1,9 @@
 //! Candidates by the nodes that they would empty.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use crate::{
     cluster::Cluster,
@@ -13,14 +16,16 @@ use crate::{
 /// The batches that came up so far.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    pub(super) batches: Vec<Batch>,
+    pub(super) batches: Vec<Rc<Batch>>,
     by_group: BTreeMap<GroupId, Vec<usize>>,
+    /// Whether some group has more than one pod, so that a set may reach further than one node.
+    pub(super) spread: bool,
     /// Per node: when it first came up, the batches with a pod on it, and the GPUs that these hold there.
     pub(super) by_node: BTreeMap<NodeId, (usize, Vec<usize>, i64)>,
 }
 
 impl Pool {
-    pub(super) fn add(&mut self, cluster: &Cluster, batch: Batch) {
+    pub(super) fn add(&mut self, cluster: &Cluster, batch: Rc<Batch>) {
         let at = self.batches.len();
         for pod in &batch.pods {
             let node = cluster.node_of(*pod).expect("a candidate holds a place");
@@ -30,6 +35,7 @@ impl Pool {
             }
             *amount += cluster.charge(*pod).0[2];
         }
+        self.spread |= cluster.groups[batch.group].pods.len() > 1;
         self.by_group.entry(batch.group).or_default().push(at);
         self.batches.push(batch);
     }

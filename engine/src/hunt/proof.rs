@@ -44,18 +44,9 @@ impl Hunt<'_> {
         })
     }
 
-    /// GPUs in all: what is free, and what other queues have to give. Parts of GPUs are rounded for the group.
+    /// GPUs in all: what is free, and what other queues have to give.
     fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
-        let needed_milli: i64 = self.pods.iter().map(|pod| gpu_milli(cluster, *pod)).sum();
-        let mut most_milli = 0;
-        for rank in cluster.nodes.index.roomy.iter() {
-            let node = cluster.nodes.index.node(rank);
-            let parts = cluster.nodes.devices.get(node).map_or(0, Vec::len);
-            most_milli += cluster.free_gpu(node) + i64::try_from(parts).unwrap_or(i64::MAX);
-            if most_milli >= needed_milli {
-                return None;
-            }
-        }
+        let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.pods)?;
         match &self.aim {
             Aim::Consolidate => {}
             // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
@@ -91,22 +82,31 @@ impl Hunt<'_> {
             *held_milli += held.allocated[QueueLane::Gpu] - held.protected[QueueLane::Gpu];
             *excess_milli = excess.unwrap_or(i64::MAX);
         }
-        let most = |block_milli: i64| {
+        // The last loss begins within the excess, and losses are multiples of a unit.
+        let most = |unit: i64, largest: i64| {
             branches.values().fold(0, |sum: i64, (held, excess)| {
-                let lost = if *excess > 0 { (excess - 1).saturating_add(block_milli) } else { 0 };
+                let lost = match *excess {
+                    ..=0 => 0,
+                    i64::MAX => *held,
+                    excess => (excess - 1) / unit * unit + largest,
+                };
                 sum.saturating_add(lost.min(*held))
             })
         };
-        if most(1) >= needed_milli {
+        if most(1, 1) >= needed_milli {
             return None;
         }
-        let blocks = self.victims.groups(cluster).map(|group| {
-            let pods = cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods);
-            pods.filter(|pod| cluster.is_evictable(**pod))
-                .map(|pod| cluster.charge(*pod)[QueueLane::Gpu])
-                .sum::<i64>()
-        });
-        Some(most(blocks.max().unwrap_or(0)))
+        let (mut unit, mut largest) = (0, 0);
+        for group in self.victims.groups(cluster) {
+            let mut block = 0;
+            for pod in evictable(cluster, group) {
+                let milli = cluster.charge(pod)[QueueLane::Gpu];
+                unit = gcd(unit, milli);
+                block += milli;
+            }
+            largest = largest.max(block);
+        }
+        Some(most(unit.max(1), largest))
     }
 
     /// Pods per shape over all nodes.
@@ -208,6 +208,32 @@ impl Hunt<'_> {
         nodes.extend(emptied.ranks(cluster));
         nodes
     }
+}
+
+impl Cluster {
+    /// What pods need of GPUs in all and what is free or coming free, in milli-devices, where that is less.
+    ///
+    /// Parts of GPUs are rounded for the pods.
+    pub(crate) fn gpu_gap(&self, pods: &[PodId]) -> Option<(i64, i64)> {
+        let needed_milli: i64 = pods.iter().map(|pod| gpu_milli(self, *pod)).sum();
+        let mut free_milli = 0;
+        for rank in self.nodes.index.roomy.iter() {
+            let node = self.nodes.index.node(rank);
+            let parts = self.nodes.devices.get(node).map_or(0, Vec::len);
+            free_milli += self.free_gpu(node) + i64::try_from(parts).unwrap_or(i64::MAX);
+            if free_milli >= needed_milli {
+                return None;
+            }
+        }
+        (free_milli < needed_milli).then_some((needed_milli, free_milli))
+    }
+}
+
+fn gcd(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 fn counts((needed, most): (usize, usize)) -> (u32, u32) {

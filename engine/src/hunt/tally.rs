@@ -12,8 +12,32 @@ use crate::{
     shape::ShapeRow,
 };
 
-/// Amounts that come free on one node.
-type Freed = Vec<(Lane, i64)>;
+/// Amounts that come free on one node: of the lanes that every node has, and of others.
+#[derive(Clone, Debug, Default)]
+struct Freed {
+    usual: [i64; Lane::FIRST_EXTENDED as usize],
+    others: Vec<(Lane, i64)>,
+    /// Per shape: how many pods the node holds with them, as it was counted last.
+    room: Vec<usize>,
+}
+
+impl Freed {
+    fn amount(&self, lane: Lane) -> i64 {
+        self.usual.get(lane.row()).copied().unwrap_or_else(|| {
+            self.others.iter().find(|(other, _)| *other == lane).map_or(0, |(_, amount)| *amount)
+        })
+    }
+
+    fn add(&mut self, lane: Lane, amount: i64) {
+        if let Some(sum) = self.usual.get_mut(lane.row()) {
+            *sum += amount;
+        } else if let Some((_, sum)) = self.others.iter_mut().find(|(other, _)| *other == lane) {
+            *sum += amount;
+        } else {
+            self.others.push((lane, amount));
+        }
+    }
+}
 
 /// The shapes of the pods to place, with how many of each are among the first so many.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +91,7 @@ impl Tally {
     /// In the nodes with enough GPUs; no more are counted than there are pods to place.
     pub(super) fn new(cluster: &Cluster, demand: &Demand, nodes: &IdSet<Rank>) -> Self {
         let index = &cluster.nodes.index;
+        let nothing = Freed::default();
         let room = demand.shapes.iter().map(|(shape, counts)| {
             let row = &cluster.shapes[*shape];
             let enough = counts.last().copied().unwrap_or(0);
@@ -74,7 +99,7 @@ impl Tally {
             let buckets = index.by_gpu(index.gpus_from(row.amount(Lane::GPU)));
             for bucket in buckets {
                 for rank in IdSet::all_of([bucket, nodes, index.feasible(*shape)]) {
-                    room += most(cluster, row, index.node(rank), &[]);
+                    room += most(cluster, row, index.node(rank), &nothing);
                     if room >= enough {
                         return room;
                     }
@@ -96,25 +121,29 @@ impl Tally {
         for pod in pods {
             let Some(node) = cluster.node_of(*pod) else { continue };
             let Some(rank) = cluster.nodes.index.rank(node) else { continue };
-            let first = !self.freed.contains_key(&node);
-            let freed = self.freed.entry(node).or_default();
-            let before = freed.clone();
+            let vacant = || Freed {
+                // A node that is of no use as it is was not counted so far.
+                room: if nodes.contains(rank) {
+                    each(cluster, demand, rank, &Freed::default()).collect()
+                } else {
+                    vec![0; demand.shapes.len()]
+                },
+                ..Freed::default()
+            };
+            let freed = self.freed.entry(node).or_insert_with(vacant);
             release(cluster, *pod, freed);
-            for (at, (shape, _)) in demand.shapes.iter().enumerate() {
-                if !cluster.nodes.index.feasible(*shape).contains(rank) {
-                    continue;
-                }
-                let row = &cluster.shapes[*shape];
-                let counted = !first || nodes.contains(rank);
-                let had = if counted { most(cluster, row, node, &before) } else { 0 };
-                self.room[at] += most(cluster, row, node, freed) - had;
+            for at in 0..demand.shapes.len() {
+                let most = most_of(cluster, demand.shapes[at].0, rank, freed);
+                self.room[at] = (self.room[at] + most).saturating_sub(freed.room[at]);
+                freed.room[at] = most;
             }
         }
     }
 
     /// What a node would hold of each shape.
     pub(super) fn on(&self, cluster: &Cluster, shape: ShapeId, node: NodeId) -> usize {
-        let freed = self.freed.get(&node).map_or(&[][..], Vec::as_slice);
+        let nothing = Freed::default();
+        let freed = self.freed.get(&node).unwrap_or(&nothing);
         most(cluster, &cluster.shapes[shape], node, freed)
     }
 
@@ -140,20 +169,33 @@ impl Tally {
 /// Adds what a pod holds of its node.
 fn release(cluster: &Cluster, pod: PodId, freed: &mut Freed) {
     let shape = &cluster.shapes[cluster.pods[pod].shape];
-    let shared = (Lane::GPU, i64::from(shape.shared) * GPU_MILLI + shape.named_milli);
-    for (lane, amount) in shape.take.iter().copied().chain([shared]) {
-        match freed.iter_mut().find(|(other, _)| *other == lane) {
-            Some((_, sum)) => *sum += amount,
-            None => freed.push((lane, amount)),
-        }
+    for &(lane, amount) in &shape.take {
+        freed.add(lane, amount);
     }
+    freed.add(Lane::GPU, i64::from(shape.shared) * GPU_MILLI + shape.named_milli);
+}
+
+/// How many pods of each shape a node holds at most with so much more free.
+fn each<'c>(
+    cluster: &'c Cluster,
+    demand: &'c Demand,
+    rank: Rank,
+    freed: &'c Freed,
+) -> impl Iterator<Item = usize> + use<'c> {
+    demand.shapes.iter().map(move |(shape, _)| most_of(cluster, *shape, rank, freed))
+}
+
+/// How many pods of a shape a node holds at most with so much more free; none where they may not go.
+fn most_of(cluster: &Cluster, shape: ShapeId, rank: Rank, freed: &Freed) -> usize {
+    let index = &cluster.nodes.index;
+    let may = index.feasible(shape).contains(rank);
+    if may { most(cluster, &cluster.shapes[shape], index.node(rank), freed) } else { 0 }
 }
 
 /// How many pods of a shape a node holds at most with so much more free.
-fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &[(Lane, i64)]) -> usize {
+fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usize {
     let room = |(lane, amount): &(Lane, i64)| {
-        let more = freed.iter().find(|(other, _)| other == lane).map_or(0, |(_, more)| *more);
-        (cluster.nodes.free(node, *lane) + more).max(0) / amount
+        (cluster.nodes.free(node, *lane) + freed.amount(*lane)).max(0) / amount
     };
     let least = shape.take.iter().map(room).min().unwrap_or(0);
     usize::try_from(least).unwrap_or(0)
