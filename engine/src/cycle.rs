@@ -9,7 +9,7 @@ use crate::{
     cluster::{Cluster, State},
     ids::PodId,
     plan::{Action, Change, Plan, Steps, Verdict},
-    pod::Place,
+    pod::{Place, Shape},
     proof::{EvictionKind, Proof},
 };
 use std::collections::BTreeMap;
@@ -31,6 +31,24 @@ pub enum Placement {
     Spread,
     /// Take the first by name.
     Any,
+    /// Leave the fewest fragments that the typical workload has no use for; see [`Config::typical`].
+    Fragmentation,
+}
+
+impl Placement {
+    /// Whether what has less free goes first, where nothing finer decides.
+    pub(crate) fn packs(self) -> bool {
+        matches!(self, Self::Pack | Self::Fragmentation)
+    }
+}
+
+/// Pods of the typical workload that are alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Typical {
+    /// What such a pod asks for; whole GPUs, or a part of one.
+    pub shape: Shape,
+    /// How many there are of them, against the others.
+    pub weight: u32,
 }
 
 /// Whose queue is asked for the minimum runtime against reclaim.
@@ -76,6 +94,8 @@ pub struct Config {
     pub cpu_placement: Placement,
     /// How to rank the shared GPUs of a node.
     pub device_placement: Placement,
+    /// The workload for which [`Placement::Fragmentation`] keeps GPUs of use.
+    pub typical: Vec<Typical>,
     /// How many groups, nodes and victim sets one cycle may look at.
     pub steps_max: u64,
     /// Whether a victim of reclaim that finds another place costs its queue nothing.
@@ -127,6 +147,7 @@ impl Default for Config {
             gpu_placement: Placement::Pack,
             cpu_placement: Placement::Pack,
             device_placement: Placement::Pack,
+            typical: Vec::new(),
             steps_max: 50_000_000,
             reclaim_may_relocate: true,
             consolidation_victims_max: Some(16),

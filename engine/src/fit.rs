@@ -6,6 +6,7 @@ use crate::{
     device::{self, Device},
     ids::{DeviceId, NodeId},
     plan::Misfit,
+    pod::GpuRequest,
     resources::{GPU_MILLI, Lane},
     shape::ShapeRow,
 };
@@ -76,6 +77,20 @@ impl Cluster {
         }
     }
 
+    /// The part of a GPU that a shape shares, in millionths, at least: of the largest GPUs there are.
+    pub(crate) fn part_micro(&self, shape: &ShapeRow) -> i64 {
+        match &shape.facts.gpu {
+            GpuRequest::Fraction { micro, .. } => i64::from(*micro),
+            GpuRequest::Memory { mib, .. } => {
+                i64::from(*mib) * 1_000_000 / i64::from(self.nodes.memory_max().unwrap_or(u32::MAX))
+            }
+            GpuRequest::None
+            | GpuRequest::Whole(_)
+            | GpuRequest::Mig(_)
+            | GpuRequest::LegacyMig(_) => 0,
+        }
+    }
+
     /// How many shared GPUs of a node have room for one part more of this shape.
     pub(crate) fn sharing(&self, shape: &ShapeRow, node: NodeId) -> usize {
         let gpus = self.nodes.gpus(node);
@@ -115,10 +130,14 @@ impl Cluster {
             .iter()
             .filter(|device| !device.is_leaving() && device.room(capacity) >= part)
             .collect();
+        let mut new_first = false;
         match placement {
             Placement::Pack => sharing.sort_by_key(|device| -(device.held + device.promised)),
             Placement::Spread => sharing.sort_by_key(|device| device.held + device.promised),
             Placement::Any => {}
+            Placement::Fragmentation => {
+                new_first = self.order_by_fragments(shape, node, &mut sharing);
+            }
         }
         let count = usize::from(shape.shared);
         let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
@@ -127,7 +146,12 @@ impl Cluster {
         let whole_free = whole(self.nodes.free(node, Lane::GPU));
         let opened = match placement {
             Placement::Spread => whole_free.min(count),
-            Placement::Pack | Placement::Any => count.saturating_sub(sharing.len()),
+            Placement::Fragmentation if new_first && whole_free > 0 => {
+                count.saturating_sub(sharing.len()).max(1)
+            }
+            Placement::Pack | Placement::Any | Placement::Fragmentation => {
+                count.saturating_sub(sharing.len())
+            }
         };
         if opened > whole_free || count - opened > sharing.len() {
             return None;

@@ -45,7 +45,7 @@ impl<I: Id> IdSet<I> {
     pub fn full(rows: usize) -> Self {
         let ones = |bits: usize| {
             let mut words = vec![u64::MAX; bits / BITS];
-            if bits % BITS > 0 {
+            if !bits.is_multiple_of(BITS) {
                 words.push((1 << (bits % BITS)) - 1);
             }
             words

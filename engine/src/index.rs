@@ -10,11 +10,13 @@ use crate::{
     cluster::{Cluster, Nodes},
     cycle::{Config, Placement},
     device,
+    fragment::Fragments,
     ids::{Column, NodeId, Rank, ShapeId, TopologyId},
     idset::IdSet,
     node::Node,
     resources::{GPU_MILLI, Lane},
     shape::Kind,
+    sieve::Sieve,
     topology::Domains,
 };
 
@@ -27,6 +29,11 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
+    /// Whether some pods are placed by fragments.
+    pub(crate) fn by_fragments(self) -> bool {
+        self.gpu == Placement::Fragmentation || self.cpu == Placement::Fragmentation
+    }
+
     pub(crate) fn of(config: &Config) -> Self {
         Self {
             gpu: config.gpu_placement,
@@ -38,6 +45,9 @@ impl Policy {
 
 /// Where a node for CPU work stands: nodes without GPUs first, then by placement key.
 type CpuKey = (bool, i64);
+
+/// How finely nodes are told apart by the largest part of a shared GPU that is free.
+const PART_STEPS: i64 = 32;
 
 /// The index over all live nodes.
 #[derive(Clone, Default, Debug)]
@@ -59,8 +69,16 @@ pub(crate) struct Index {
     pub(crate) roomy: IdSet<Rank>,
     /// Nodes where something is leaving or promised.
     pub(crate) unsettled: IdSet<Rank>,
+    /// Nodes by the fragments that a pod makes there.
+    pub(crate) fragments: Fragments,
     /// Per topology: its domains.
     pub(crate) domains: Column<TopologyId, Option<Domains>>,
+    /// Nodes by label and taint, for shapes that are asked about for the first time.
+    sieve: Option<Sieve>,
+    /// Nodes by the largest part of a shared GPU that is free: at a place those where it is at least so many steps.
+    parts: Vec<IdSet<Rank>>,
+    /// Per node: in how many of these it is.
+    part_sets: Column<Rank, usize>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
     feasible: Column<ShapeId, Option<IdSet<Rank>>>,
 }
@@ -107,7 +125,7 @@ impl Index {
     /// The key from which nodes have so much of GPUs free, in milli-devices; all of them unless nodes are packed.
     pub(crate) fn gpus_from(&self, milli: i64) -> i64 {
         match self.policy.gpu {
-            Placement::Pack => milli / GPU_MILLI,
+            Placement::Pack | Placement::Fragmentation => milli / GPU_MILLI,
             Placement::Spread | Placement::Any => i64::MIN,
         }
     }
@@ -129,6 +147,13 @@ impl Index {
         self.cpu_key[rank]
     }
 
+    /// Nodes with a shared GPU of which about this part is free, in millionths; some where it is a little less.
+    pub(crate) fn sharing(&self, micro: i64) -> Option<&IdSet<Rank>> {
+        // Parts are rounded to KiB of a GPU: a step is far more.
+        let micro = (micro - 1000).max(0);
+        self.parts.get(usize::try_from(micro * PART_STEPS / 1_000_000).ok()?)
+    }
+
     /// The nodes that pods of a shape may ever go to; [`Cluster::know`] has to have been called for it.
     pub(crate) fn feasible(&self, shape: ShapeId) -> &IdSet<Rank> {
         self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
@@ -136,6 +161,7 @@ impl Index {
 
     /// Forgets a shape's nodes.
     pub(crate) fn forget(&mut self, shape: ShapeId) {
+        self.fragments.forget(shape);
         if self.feasible.get(shape).is_some() {
             self.feasible[shape] = None;
         }
@@ -146,6 +172,9 @@ impl Nodes {
     /// Brings the index in line with a node's amounts.
     pub(crate) fn reindex(&mut self, node: NodeId) {
         let Some(rank) = self.index.rank(node).filter(|_| !self.index.stale) else { return };
+        if self.index.policy.by_fragments() {
+            self.index.fragments.change(rank, self.index.node.len());
+        }
         let gpu_key = self.gpu_key_of(node);
         let was = std::mem::replace(&mut self.index.gpu_key[rank], gpu_key);
         if was != gpu_key {
@@ -162,10 +191,31 @@ impl Nodes {
         }
         let shared = self.devices.get(node).is_some_and(|devices| !devices.is_empty());
         self.index.shared.assign(rank, shared);
+        self.index_parts(node, rank);
         let roomy = self.has_free_gpu(node);
         self.index.roomy.assign(rank, roomy);
         let unsettled = !self.releasing.is_zero(node);
         self.index.unsettled.assign(rank, unsettled);
+    }
+
+    /// Puts a node among those with its largest part of a shared GPU.
+    fn index_parts(&mut self, node: NodeId, rank: Rank) {
+        let capacity = device::capacity(self.gpus(node)).max(1);
+        let largest = self.devices.get(node).and_then(|devices| {
+            devices.iter().map(|device| device.room(capacity)).filter(|room| *room > 0).max()
+        });
+        let steps = |room| usize::try_from(room * PART_STEPS / capacity + 1).unwrap_or(0);
+        let sets = largest.map_or(0, steps);
+        let was = std::mem::replace(self.index.part_sets.slot(rank), sets);
+        if self.index.parts.len() < sets {
+            self.index.parts.resize_with(sets, IdSet::default);
+        }
+        for at in was..sets {
+            self.index.parts[at].insert(rank);
+        }
+        for at in sets..was {
+            self.index.parts[at].remove(rank);
+        }
     }
 
     /// Whether something of a GPU is free or coming free, MIG instances included.
@@ -184,7 +234,7 @@ impl Nodes {
     fn gpu_key_of(&self, node: NodeId) -> i64 {
         let free = self.free(node, Lane::GPU).max(0) / GPU_MILLI;
         match self.index.policy.gpu {
-            Placement::Pack => free,
+            Placement::Pack | Placement::Fragmentation => free,
             Placement::Spread => emptiness(free, i64::from(self.gpus(node).count)),
             Placement::Any => 0,
         }
@@ -197,7 +247,7 @@ impl Nodes {
             || (self.special > 0 && self.slice_gpus(node) > 0);
         let free = self.free(node, Lane::CPU);
         let key = match self.index.policy.cpu {
-            Placement::Pack => free,
+            Placement::Pack | Placement::Fragmentation => free,
             Placement::Spread => emptiness(free, facts.allocatable.amount(Lane::CPU)),
             Placement::Any => 0,
         };
@@ -219,6 +269,13 @@ impl Cluster {
     pub(crate) fn refresh_index(&mut self, config: &Config) {
         let policy = Policy::of(config);
         self.nodes.index.stale |= self.nodes.index.policy != policy;
+        if policy.by_fragments() && self.nodes.index.fragments.typical != config.typical {
+            self.nodes.index.stale = true;
+            self.nodes.index.fragments = Fragments::new(&config.typical, &self.lanes);
+            for typical in &config.typical {
+                self.shapes.ask_keys(&typical.shape);
+            }
+        }
         if self.nodes.index.stale {
             self.nodes.index.policy = policy;
             self.rebuild_index();
@@ -237,8 +294,9 @@ impl Cluster {
             .filter_map(|(id, node)| Some((&*node.as_ref()?.name, id)))
             .collect();
         names.sort_unstable();
-        let mut index =
-            Index { policy, cpu_wanted: self.nodes.index.cpu_wanted, ..Index::default() };
+        let fragments = Fragments::new(&self.nodes.index.fragments.typical, &self.lanes);
+        let cpu_wanted = self.nodes.index.cpu_wanted;
+        let mut index = Index { policy, cpu_wanted, fragments, ..Index::default() };
         let nodes: Vec<NodeId> = names.into_iter().map(|(_, id)| id).collect();
         for id in nodes {
             let node = self.nodes.facts[id].as_ref().expect("a named node is live");
@@ -292,12 +350,15 @@ impl Cluster {
             return;
         };
         let kind = self.nodes.kinds.intern(Kind::of(new, &self.shapes.keys));
-        self.nodes.index.kind[rank] = kind;
+        if std::mem::replace(&mut self.nodes.index.kind[rank], kind) == kind {
+            return self.nodes.reindex(id);
+        }
+        self.nodes.index.sieve = None;
         let restrict = self.nodes.index.policy.restrict;
         let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
         for shape in index.feasible.ids() {
             if let Some(ranks) = &mut index.feasible[shape] {
-                ranks.assign(rank, kinds.admit((shape, &shapes[shape]), kind, restrict).is_ok());
+                ranks.assign(rank, kinds[kind].admits(&shapes[shape], restrict).is_ok());
             }
         }
         self.nodes.reindex(id);
@@ -320,11 +381,14 @@ impl Cluster {
         let Nodes { index, kinds, .. } = nodes;
         let restrict = index.policy.restrict;
         let row = &shapes[shape];
-        let ranks = index
-            .node
-            .ids()
-            .filter(|rank| kinds.admit((shape, row), index.kind[*rank], restrict).is_ok())
-            .collect();
+        let sieve = index.sieve.get_or_insert_with(|| Sieve::new(kinds, &index.kind));
+        let ranks = sieve.sift(row, (kinds, &index.kind), restrict);
+        debug_assert!(
+            index.kind.iter().all(|(rank, kind)| {
+                ranks.contains(rank) == kinds[*kind].admits(row, restrict).is_ok()
+            }),
+            "sets of nodes say the same as a look at each"
+        );
         index.feasible[shape] = Some(ranks);
     }
 }

@@ -38,12 +38,14 @@ mod trial;
 mod company;
 pub mod entitlement;
 mod fit;
+mod fragment;
 mod hunt;
 mod limits;
 mod order;
 mod placement;
 mod search;
 pub mod share;
+mod sieve;
 mod topology;
 mod turns;
 mod victims;
@@ -60,7 +62,7 @@ pub use claim::{
 };
 pub use cluster::Cluster;
 pub use cycle::{
-    Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, plan,
+    Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, Typical, plan,
     plan_stepwise,
 };
 pub use delta::Delta;

@@ -66,6 +66,13 @@ impl Cluster {
         let nodes = self.nodes.index.feasible(shape);
         let only = standings.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
         let within = only.as_ref().or(within);
+        let row = &self.shapes[shape];
+        let policy = self.nodes.index.policy;
+        let placement = if row.cpu_only { policy.cpu } else { policy.gpu };
+        if placement == Placement::Fragmentation {
+            self.rank_by_fragments(shape);
+        }
+        let nodes = self.nodes.index.feasible(shape);
         let span_max = self.spans(shape);
         let mut search = Search {
             cluster: self,
@@ -113,7 +120,10 @@ impl Search<'_> {
         if self.nodes.is_empty() {
             return None;
         }
+        let index = &self.cluster.nodes.index;
+        let placement = if self.shape.cpu_only { index.policy.cpu } else { index.policy.gpu };
         self.nominated().or_else(|| match &self.shape.facts.gpu {
+            _ if placement == Placement::Fragmentation => self.fewest_fragments(),
             _ if self.shape.cpu_only => self.cpu(),
             _ if self.shape.shared > 0 => self.part(),
             GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) => self.whole(),
@@ -131,10 +141,23 @@ impl Search<'_> {
         if allowed { self.look(rank, Room::Later) } else { None }
     }
 
+    /// The node where the pod makes the fewest fragments, of those with room now, then of the others.
+    fn fewest_fragments(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let shape = self.cluster.pods[self.pod].shape;
+        self.first(index.fragments.order(shape), Room::Now).or_else(|| {
+            if index.unsettled.is_empty() {
+                None
+            } else {
+                self.first(index.fragments.order(shape), Room::Later)
+            }
+        })
+    }
+
     fn whole(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
         let from = match index.policy.gpu {
-            Placement::Pack => {
+            Placement::Pack | Placement::Fragmentation => {
                 let more = self.standings.as_ref().map_or(0, |standings| standings.more_milli);
                 (self.shape.amount(Lane::GPU) + more) / GPU_MILLI
             }
@@ -147,7 +170,7 @@ impl Search<'_> {
     fn part(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
         let untouched = match index.policy.gpu {
-            Placement::Pack => 1,
+            Placement::Pack | Placement::Fragmentation => 1,
             Placement::Spread | Placement::Any => i64::MIN,
         };
         self.shared(Room::Now)
@@ -160,8 +183,12 @@ impl Search<'_> {
     fn shared(&mut self, room: Room) -> Option<Found> {
         let cluster = self.cluster;
         let index = &cluster.nodes.index;
+        if room == Room::Later && index.unsettled.is_empty() {
+            return None;
+        }
+        let sharing = index.sharing(cluster.part_micro(self.shape))?;
         for bucket in index.by_gpu(i64::MIN) {
-            for rank in IdSet::all_of([&index.shared, bucket, self.nodes]) {
+            for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
                 if !self.within.contains(rank)
                     || (room == Room::Later && !index.unsettled.contains(rank))
                 {
@@ -208,7 +235,7 @@ impl Search<'_> {
                 .or_else(|| self.first(ranks.into_iter(), Room::Later));
         }
         let least = match index.policy.cpu {
-            Placement::Pack => self.shape.amount(Lane::CPU),
+            Placement::Pack | Placement::Fragmentation => self.shape.amount(Lane::CPU),
             Placement::Spread | Placement::Any => i64::MIN,
         };
         self.first(index.by_cpu(least), Room::Now).or_else(|| {

@@ -36,7 +36,7 @@ pub(crate) struct ShapeRow {
 }
 
 impl ShapeRow {
-    fn new(facts: &Shape, asks: &[Ask], lanes: &[LaneKind]) -> Self {
+    pub(crate) fn new(facts: &Shape, asks: &[Ask], lanes: &[LaneKind]) -> Self {
         let mut take: BTreeMap<Lane, i64> = facts.request.iter().collect();
         take.insert(Lane::PODS, 1);
         let (cpu, memory) = (facts.request.amount(Lane::CPU), facts.request.amount(Lane::MEMORY));
@@ -175,9 +175,14 @@ impl Shapes {
         } else {
             self.by_asks.insert((facts.clone(), asks), id);
         }
+        self.ask_keys(facts);
+        id
+    }
+
+    /// Has nodes told apart by the label keys that a shape asks for.
+    pub(crate) fn ask_keys(&mut self, facts: &Shape) {
         self.keys.extend(facts.node_selector.iter().map(|(key, _)| *key));
         self.keys.extend(facts.node_affinity.iter().flatten().map(|requirement| requirement.key));
-        id
     }
 
     /// One use more of a shape in use.
@@ -271,11 +276,8 @@ impl Kind {
         if let Some(blocked) = self.blocked {
             return Err(Misfit::Blocked(blocked));
         }
-        let tolerations = &shape.facts.tolerations;
-        if let Some(taint) =
-            self.taints.iter().find(|taint| !tolerations.iter().any(|t| tolerates(t, taint)))
-        {
-            return Err(Misfit::Taint(*taint));
+        if let Some(taint) = self.repels(shape) {
+            return Err(Misfit::Taint(taint));
         }
         let selected = shape
             .facts
@@ -287,10 +289,34 @@ impl Kind {
         if !selected || !near {
             return Err(Misfit::Selector);
         }
-        if restrict && !(if shape.cpu_only { self.worker.cpu } else { self.worker.gpu }) {
+        if restrict && !self.works(shape) {
             return Err(Misfit::Worker);
         }
         Ok(())
+    }
+
+    /// The part of [`admits`](Self::admits) that is not about labels.
+    pub(crate) fn admits_unlabelled(&self, shape: &ShapeRow, restrict: bool) -> bool {
+        self.admits_gpu(shape).is_ok()
+            && self.blocked.is_none()
+            && self.repels(shape).is_none()
+            && (!restrict || self.works(shape))
+    }
+
+    /// A taint that keeps the pods of a shape away.
+    fn repels(&self, shape: &ShapeRow) -> Option<Taint> {
+        let tolerations = &shape.facts.tolerations;
+        let mut taints = self.taints.iter();
+        taints.find(|taint| !tolerations.iter().any(|one| tolerates(one, taint))).copied()
+    }
+
+    fn works(&self, shape: &ShapeRow) -> bool {
+        if shape.cpu_only { self.worker.cpu } else { self.worker.gpu }
+    }
+
+    /// Its labels, of those that shapes ask for.
+    pub(crate) fn labels(&self) -> &[Label] {
+        &self.labels
     }
 
     fn admits_gpu(&self, shape: &ShapeRow) -> Result<(), Misfit> {
@@ -358,8 +384,6 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 pub(crate) struct Kinds {
     by_facts: BTreeMap<Kind, NodeKindId>,
     rows: Column<NodeKindId, Kind>,
-    /// Per shape, per kind: whether it may go there. Filled as asked.
-    answers: Column<ShapeId, Vec<Option<Result<(), Misfit>>>>,
 }
 
 impl Kinds {
@@ -373,38 +397,10 @@ impl Kinds {
         id
     }
 
-    /// Forgets all kinds and answers.
+    /// Forgets all kinds.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
-
-    /// Forgets the answers for a shape.
-    pub(crate) fn forget(&mut self, shape: ShapeId) {
-        if let Some(answers) =
-            (shape_row(shape) < self.answers.len()).then(|| &mut self.answers[shape])
-        {
-            answers.clear();
-        }
-    }
-
-    /// Whether pods of a shape may ever go to nodes of a kind; worked out once.
-    pub(crate) fn admit(
-        &mut self,
-        (shape, row): (ShapeId, &ShapeRow),
-        kind: NodeKindId,
-        restrict: bool,
-    ) -> Result<(), Misfit> {
-        let answers = self.answers.slot(shape);
-        let at = crate::ids::Id::row(kind);
-        if answers.len() <= at {
-            answers.resize(at + 1, None);
-        }
-        *answers[at].get_or_insert_with(|| self.rows[kind].admits(row, restrict))
-    }
-}
-
-fn shape_row(shape: ShapeId) -> usize {
-    crate::ids::Id::row(shape)
 }
 
 impl std::ops::Index<NodeKindId> for Kinds {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::{
     claim::Standings,
     cluster::Cluster,
-    cycle::Placement,
     device,
     ids::{NodeId, PodId, Rank},
     idset::IdSet,
@@ -57,19 +56,23 @@ impl Cluster {
         };
         let mut counts: BTreeMap<Misfit, u32> = BTreeMap::new();
         let shape = &self.shapes[id];
-        let nodes = &mut self.nodes;
+        let nodes = &self.nodes;
         let restrict = nodes.index.policy.restrict;
+        let mut answers = BTreeMap::new();
         if nodes.index.feasible(id).len() < nodes.index.ranks().len() {
             for rank in nodes.index.ranks() {
                 let kind = nodes.index.kind(rank);
-                if let Err(misfit) = nodes.kinds.admit((id, shape), kind, restrict) {
+                let answer = *answers
+                    .entry(kind)
+                    .or_insert_with(|| nodes.kinds[kind].admits(shape, restrict));
+                if let Err(misfit) = answer {
                     *counts.entry(misfit).or_default() += 1;
                 }
             }
         }
         let feasible = self.nodes.index.feasible(id);
         let gpus = shape.amount(Lane::GPU) / GPU_MILLI;
-        let pack = self.nodes.index.policy.gpu == Placement::Pack;
+        let pack = self.nodes.index.policy.gpu.packs();
         if pack && gpus > 0 {
             let few = self
                 .nodes
@@ -134,7 +137,7 @@ impl Cluster {
             free.whole_max = free.whole_max.max(u32::try_from(whole).unwrap_or(u32::MAX));
             free.gpu_milli += whole * GPU_MILLI * count;
         };
-        if self.nodes.index.policy.gpu == Placement::Pack {
+        if self.nodes.index.policy.gpu.packs() {
             for bucket in self.nodes.index.by_gpu(i64::MIN) {
                 if let Some(first) = bucket.common(feasible).next() {
                     let count = bucket.common_len(feasible);

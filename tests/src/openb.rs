@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use kai_engine::{
-    Cluster, Config, Delta, GPU_MILLI, Group, GroupId, Limit, NodeId, PerLane, Pod, PodId, Queue,
-    QueueId, Symbol, Timestamp, plan,
+    Cluster, Config, Delta, GPU_MILLI, Group, GroupId, Limit, NodeId, PerLane, Placement, Pod,
+    PodId, Queue, QueueId, Symbol, Timestamp, Typical, plan,
 };
 
-use objects::{node, pod};
+use objects::{node, pod, shape};
 use tables::{Machine, Task};
 
 /// Load at which the published table is compared, in percent of all GPUs.
@@ -61,15 +61,61 @@ fn arrivals(tasks: &[Task], total_milli: i64, seed: u64) -> Vec<&Task> {
     arrivals
 }
 
+/// How nodes are ranked in a replay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ranking {
+    /// As the peer does by default: by free GPUs, whatever else is free.
+    Pack,
+    /// By the fragments that a pod makes for a workload like this one.
+    Fragmentation,
+}
+
+impl Ranking {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Pack, Self::Fragmentation];
+
+    /// As it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pack => "ours, pack",
+            Self::Fragmentation => "ours, fragments",
+        }
+    }
+
+    fn config(self, tasks: &[Task], models: &mut BTreeMap<String, Symbol>) -> Config {
+        match self {
+            Self::Pack => Config::default(),
+            Self::Fragmentation => Config {
+                gpu_placement: Placement::Fragmentation,
+                cpu_placement: Placement::Fragmentation,
+                device_placement: Placement::Fragmentation,
+                typical: typical(tasks, models),
+                ..Config::default()
+            },
+        }
+    }
+}
+
+/// The pods of a workload, equal ones together.
+fn typical(tasks: &[Task], models: &mut BTreeMap<String, Symbol>) -> Vec<Typical> {
+    let mut typical: BTreeMap<kai_engine::Shape, u32> = BTreeMap::new();
+    for task in tasks {
+        let wanted: Vec<Symbol> = task.models.iter().map(|model| symbol(models, model)).collect();
+        *typical.entry(shape(task, &wanted)).or_default() += 1;
+    }
+    typical.into_iter().map(|(shape, weight)| Typical { shape, weight }).collect()
+}
+
 /// Allocated part of all GPUs in percent, at each whole percent of arrived load from 0 to 130.
 pub fn replay(
     machines: &[Machine],
     tasks: &[Task],
-    config: &Config,
+    ranking: Ranking,
     seed: u64,
 ) -> Result<Vec<f64>> {
     let total_milli: i64 = machines.iter().map(|one| i64::from(one.gpus) * GPU_MILLI).sum();
     let mut models = BTreeMap::new();
+    let config = ranking.config(tasks, &mut models);
     let mut cluster = Cluster::default();
     for (row, machine) in (0..).zip(machines) {
         let node = node(machine, symbol(&mut models, &machine.model));
@@ -83,7 +129,7 @@ pub fn replay(
     for (row, task) in (0..).zip(arrivals(tasks, total_milli, seed)) {
         let wanted: Vec<Symbol> =
             task.models.iter().map(|model| symbol(&mut models, model)).collect();
-        if arrive(&mut cluster, config, row, &pod(task, &wanted, row)) {
+        if arrive(&mut cluster, &config, row, &pod(task, &wanted, row)) {
             allocated_milli += task.gpu_total_milli();
         }
         arrived_milli += task.gpu_total_milli();

@@ -95,6 +95,11 @@ fn measured(cluster: &mut Cluster, config: &Config, news: Vec<Delta>) -> Plan {
     black_box(plan(cluster, config, Timestamp(0)))
 }
 
+/// A benchmark of a wrong decision is worth nothing.
+fn judge(plan: &Plan, expect: Expect) {
+    assert_eq!(Expect::of(plan), expect, "{:?}", plan.steps);
+}
+
 fn line(out: &mut dyn Write, id: &str, size: u32, wall_ms: f64) -> io::Result<()> {
     writeln!(out, r#"{{"id":"{id}","size":{size},"wall_ms":{wall_ms:.6}}}"#)
 }
@@ -117,7 +122,7 @@ fn cycle(out: &mut dyn Write, kind: &Kind, size: u32, once: bool) -> io::Result<
     while times.is_empty() || (!once && times.len() < ROUNDS && begun.elapsed() < ROUNDS_TIME_MAX) {
         let (mut cluster, news) = (case.base.clone(), case.news.clone());
         let (time, plan) = timed(|| measured(&mut cluster, &case.config, news));
-        assert_eq!(Expect::of(&plan), case.expect, "{} {size}: {:?}", kind.id, plan.steps);
+        judge(&plan, case.expect);
         times.push(time);
     }
     line(out, kind.id, size, percentile(times, 50))
@@ -138,7 +143,7 @@ fn quiet(out: &mut dyn Write, size: u32, once: bool) -> io::Result<()> {
     let times = (0..if once { 1 } else { 101 })
         .map(|_| {
             let (time, plan) = timed(|| measured(&mut cluster, &config, Vec::new()));
-            assert_eq!(Expect::of(&plan), Expect::default(), "nothing is to be done");
+            judge(&plan, Expect::default());
             time
         })
         .collect();

@@ -364,7 +364,6 @@ impl Cluster {
 
     pub(crate) fn release(&mut self, shape: crate::ids::ShapeId) {
         if self.shapes.release(shape) {
-            self.nodes.kinds.forget(shape);
             self.nodes.index.forget(shape);
         }
     }

@@ -29,6 +29,12 @@ pub(super) fn node(machine: &Machine, model: Symbol) -> Node {
 }
 
 pub(super) fn pod(task: &Task, models: &[Symbol], row: u32) -> Pod {
+    let shape = shape(task, models);
+    Pod { owner: Owner::Group(GroupId::new(row)), shape, uid: row.into(), ..Pod::default() }
+}
+
+/// What a task asks for, on these models of GPUs.
+pub(super) fn shape(task: &Task, models: &[Symbol]) -> Shape {
     let gpu = match (task.gpus, task.gpu_milli) {
         (0, _) => GpuRequest::None,
         (1, milli) if milli < 1000 => GpuRequest::Fraction { micro: milli * 1000, devices: 1 },
@@ -36,11 +42,10 @@ pub(super) fn pod(task: &Task, models: &[Symbol], row: u32) -> Pod {
     };
     let affinity = Requirement { key: MODEL, holds: Holds::In(models.to_vec()) };
     let request = [(Lane::CPU, task.cpu_milli), (Lane::MEMORY, task.memory_mib * MIB)];
-    let shape = Shape {
+    Shape {
         request: Resources::from_iter(request),
         gpu,
         node_affinity: if models.is_empty() { Vec::new() } else { vec![vec![affinity]] },
         ..Shape::default()
-    };
-    Pod { owner: Owner::Group(GroupId::new(row)), shape, uid: row.into(), ..Pod::default() }
+    }
 }
