@@ -94,6 +94,11 @@ impl Reader {
         text
     }
 
+    /// Whether the log is of another run than the one that is read; its rest is in the log before.
+    pub fn has_lost(&self, log: &Log) -> bool {
+        self.run.is_some_and(|run| run != log.run)
+    }
+
     /// Whether nothing more will be read, whatever follows.
     pub fn is_over(&self) -> bool {
         self.is_over || self.bytes_left == 0
@@ -124,6 +129,7 @@ mod tests {
         let mut reader = Reader::new(Part::default());
         reader.read(&log(&["a"]));
         assert!(!reader.is_over());
+        assert!(reader.has_lost(&Log { run: 1, ..log(&["b"]) }) && !reader.has_lost(&log(&["a"])));
         assert_eq!(reader.read(&Log { run: 1, ..log(&["b", "c"]) }), "");
         assert!(reader.is_over());
         let mut reader = Reader::new(Part::default());

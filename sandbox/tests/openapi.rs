@@ -47,7 +47,8 @@ fn differences(ours: &Value, theirs: &Value) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn types_have_the_fields_of_a_real_server() {
     let Ok(path) = std::env::var("KAI_CONFORMANCE_KUBECONFIG") else {
-        let left_out = "openapi: left out, needs a real kube-apiserver: KAI_CONFORMANCE_KUBECONFIG\n";
+        let left_out =
+            "openapi: left out, needs a real kube-apiserver: KAI_CONFORMANCE_KUBECONFIG\n";
         std::io::stderr().write_all(left_out.as_bytes()).unwrap();
         return;
     };

@@ -108,8 +108,8 @@ async fn read(
     Path((namespace, pod, container)): Path<(String, String, String)>,
     Query(query): Query<LogQuery>,
 ) -> Response {
-    let find = move || logs.read(&namespace, &pod, &container, query.previous);
-    let first = match find() {
+    let find = move |previous| logs.read(&namespace, &pod, &container, previous);
+    let first = match find(query.previous) {
         Ok(first) => first,
         Err(message) => return (StatusCode::BAD_REQUEST, message).into_response(),
     };
@@ -123,7 +123,11 @@ async fn read(
         let (mut reader, mut new, find) = state?;
         while new.is_empty() && !reader.is_over() {
             tokio::time::sleep(FOLLOW).await;
-            new = reader.read(&find().ok()?);
+            let mut now = find(false).ok()?;
+            if reader.has_lost(&now) {
+                now = find(true).ok()?;
+            }
+            new = reader.read(&now);
         }
         let next = (!reader.is_over()).then(|| (reader, String::new(), find));
         Some((Ok::<_, io::Error>(Bytes::from(new)), next))

@@ -106,7 +106,11 @@ impl Follow {
         }
         while !self.reader.is_over() {
             tokio::time::sleep(FOLLOW_EVERY).await;
-            let new = self.reader.read(&(self.source)(&self.query).ok()?);
+            let mut now = (self.source)(&self.query).ok()?;
+            if self.reader.has_lost(&now) {
+                now = (self.source)(&LogQuery { previous: true, ..self.query.clone() }).ok()?;
+            }
+            let new = self.reader.read(&now);
             if !new.is_empty() {
                 return Some((Bytes::from(new), self));
             }
