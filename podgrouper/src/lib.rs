@@ -25,6 +25,7 @@ mod settings;
 mod shard;
 mod status;
 mod store;
+mod texts;
 mod walk;
 
 pub use args::Args;
@@ -39,3 +40,4 @@ pub use pod::{NativeGroup, Pod};
 pub use run::run;
 pub use settings::{Compat, Settings};
 pub use shard::KNOWN_FLAGS;
+pub use texts::Texts;

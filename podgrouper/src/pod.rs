@@ -1,10 +1,11 @@
 //! The part of a Pod that grouping reads.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use crate::object::{Object, OwnerRef};
+use crate::texts::Texts;
 
 /// A pod, reduced to what a grouping rule may look at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,11 +17,11 @@ pub struct Pod {
     /// `metadata.uid`.
     pub uid: String,
     /// `metadata.labels`.
-    pub labels: BTreeMap<String, String>,
+    pub labels: Texts,
     /// `metadata.annotations`.
-    pub annotations: BTreeMap<String, String>,
+    pub annotations: Texts,
     /// `metadata.ownerReferences`, in order.
-    pub owners: Vec<OwnerRef>,
+    pub owners: Arc<[OwnerRef]>,
     /// `spec.priorityClassName`.
     pub priority_class: String,
     /// `spec.nodeName`, empty while the pod has no node.
@@ -70,15 +71,14 @@ impl Pod {
     /// Reads a pod's JSON; whatever is missing reads as empty.
     pub fn from_value(value: &Value) -> Self {
         let object = Object::new(value.clone());
-        let pairs = |(key, text): (&str, &str)| (key.to_owned(), text.to_owned());
         let spec = |key: &str| value["spec"][key].as_str().unwrap_or_default().to_owned();
         Self {
             namespace: object.namespace().to_owned(),
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
-            labels: object.labels().map(pairs).collect(),
-            annotations: object.annotations().map(pairs).collect(),
-            owners: object.owners(),
+            labels: object.labels().collect(),
+            annotations: object.annotations().collect(),
+            owners: object.owners().into(),
             priority_class: spec("priorityClassName"),
             node: spec("nodeName"),
             scheduler: spec("schedulerName"),
@@ -89,12 +89,12 @@ impl Pod {
 
     /// A label's value.
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.labels.get(key).map(String::as_str)
+        self.labels.get(key)
     }
 
     /// An annotation's value.
     pub fn annotation(&self, key: &str) -> Option<&str> {
-        self.annotations.get(key).map(String::as_str)
+        self.annotations.get(key)
     }
 
     /// The pod as an owner: its kind and metadata.

@@ -375,13 +375,10 @@ impl Reconciler {
         let tables = [("labels", &mut marked.labels), ("annotations", &mut marked.annotations)];
         for (name, table) in tables {
             for (key, value) in patch["metadata"][name].as_object().into_iter().flatten() {
-                match value.as_str() {
-                    Some(text) => table.insert(key.clone(), text.to_owned()),
-                    None => table.remove(key),
-                };
+                table.set(key, value.as_str());
             }
         }
-        self.store.set_pod(&key, Some(&Arc::new(marked)));
+        self.store.set_pod(&key, Some(&self.store.share(marked)));
     }
 
     /// Says once per `PodGroup` that part of its gang runs under another scheduler.

@@ -222,7 +222,7 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
         Change::Set(object) => {
             let key = Key::new(object.namespace(), object.name());
             listing.see(key.clone());
-            let pod = Arc::new(Pod::from_value(object.value()));
+            let pod = sink.store.share(Pod::from_value(object.value()));
             let before = sink.store.set_pod(&key, Some(&pod));
             sink.store.set_usage(&key, Usage::of(object.value()));
             for pod in before.iter().chain([&pod]) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::object::Object;
 use crate::pod::Pod;
 use crate::status::Usage;
+use crate::texts::Common;
 use kai_api::names;
 
 /// Namespace and name.
@@ -45,6 +46,9 @@ struct Inner {
     classes: HashMap<String, Arc<Object>>,
     queues: BTreeMap<String, Arc<Object>>,
     usage: HashMap<Key, Arc<Usage>>,
+    common: Common,
+    /// The usage that was stored last: the next pod of a gang has the same.
+    last_usage: Arc<Usage>,
 }
 
 /// The `PodGroup` that a pod is marked with.
@@ -60,6 +64,12 @@ impl Store {
 
     pub(crate) fn pod(&self, key: &Key) -> Option<Arc<Pod>> {
         self.inner().pods.get(key).cloned()
+    }
+
+    /// A pod to be stored, which keeps for itself only what no other pod has.
+    pub(crate) fn share(&self, mut pod: Pod) -> Arc<Pod> {
+        self.inner().common.share(&mut pod);
+        Arc::new(pod)
     }
 
     /// Replaces a pod, or removes it; returns the one before.
@@ -183,7 +193,12 @@ impl Store {
     }
 
     pub(crate) fn set_usage(&self, pod: &Key, usage: Usage) {
-        self.inner().usage.insert(pod.clone(), Arc::new(usage));
+        let mut inner = self.inner();
+        if *inner.last_usage != usage {
+            inner.last_usage = Arc::new(usage);
+        }
+        let usage = inner.last_usage.clone();
+        inner.usage.insert(pod.clone(), usage);
     }
 
     pub(crate) fn class_names(&self) -> Vec<String> {

@@ -79,6 +79,11 @@ impl Stage {
         self.server.client()
     }
 
+    /// An administrator's kubeconfig.
+    pub fn kubeconfig(&self) -> String {
+        self.server.kubeconfig()
+    }
+
     /// Starts the podgrouper.
     ///
     /// # Errors
