@@ -114,16 +114,15 @@ impl Cluster {
         self.agenda.grow();
     }
 
-    /// Lists a pod with its claims, and adds to its state what it holds through them.
-    pub(crate) fn join_claims(&mut self, pod: PodId, state: State, was: &State) -> State {
-        if self.pods[pod].claims.is_empty() && !was.reserves() {
-            return state;
-        }
+    /// Lists a pod with its claims, and adds to its state what it holds through them. Nobody asks what a pod was
+    /// before that has, and had, nothing to do with claims and zones.
+    pub(crate) fn join_claims(&mut self, pod: PodId, state: State, was: Option<State>) -> State {
+        let Some(was) = was else { return state };
         let claims = self.pods[pod].claims.clone();
         for claim in &claims {
             self.claims.rows.slot(*claim).pods.insert(pod);
         }
-        self.with_devices((pod, &claims), state, was)
+        self.with_devices((pod, &claims), state, &was)
     }
 
     /// Works out anew what a pod asks for and holds through its claims.
@@ -222,6 +221,13 @@ impl Cluster {
             self.claims.backs.insert(lane, id);
         }
         self.agenda.grow();
+    }
+
+    /// Adds (`sign` 1) or takes back (-1) what a node offers, while it is there.
+    fn offer_node(&mut self, id: NodeId, sign: i64) {
+        if let Some(Some(node)) = self.nodes.facts.get(id).cloned() {
+            self.nodes.offer(id, &node, &self.lanes, sign);
+        }
     }
 
     /// Takes in what resource slices publish for a node; what they no longer publish is gone.

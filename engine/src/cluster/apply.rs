@@ -309,7 +309,8 @@ impl Cluster {
             return;
         }
         let mut state = facts.told.clone();
-        let was = self.pods.state[id].clone();
+        let was = &self.pods.state[id];
+        let was = (!facts.claims.is_empty() || was.reserves()).then(|| was.clone());
         if let Some(old) = self.pods.facts[id].as_deref() {
             state = self.pods.state[id].clone().advance(&facts.told);
             let (same_told, old_shape) = (old.told == facts.told, old.shape);
@@ -328,7 +329,7 @@ impl Cluster {
             self.antisocial.insert(id);
         }
         self.pods.facts[id] = Some(Box::new(facts));
-        state = self.join_claims(id, state, &was);
+        state = self.join_claims(id, state, was);
         if state.phase != self.pods.state[id].phase {
             self.queues.moved = true;
         }
@@ -376,13 +377,6 @@ impl Cluster {
             self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, 1);
-        }
-    }
-
-    /// Adds (`sign` 1) or takes back (-1) what a node offers, while it is there.
-    pub(crate) fn offer_node(&mut self, id: NodeId, sign: i64) {
-        if let Some(Some(node)) = self.nodes.facts.get(id).cloned() {
-            self.nodes.offer(id, &node, &self.lanes, sign);
         }
     }
 
@@ -441,7 +435,7 @@ fn decides_alike(old: &Group, new: &Group) -> bool {
 
 impl Nodes {
     /// Adds (`sign` 1) or takes back (-1) what a node offers.
-    fn offer(&mut self, id: NodeId, node: &Node, lanes: &[LaneKind], sign: i64) {
+    pub(crate) fn offer(&mut self, id: NodeId, node: &Node, lanes: &[LaneKind], sign: i64) {
         let mut offer = PerLane([0; 3]);
         for (lane, amount) in node.allocatable.iter() {
             self.idle.add(id, lane, sign * amount);
