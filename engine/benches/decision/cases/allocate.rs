@@ -68,7 +68,7 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind {
         id: "B13",
         sizes: &[1000, 2000, 5000, 10_000],
-        slope_max: Some(1.2),
+        slope_max: Some(1.3),
         what: "N nodes that all differ in labels and taints, N/5 classes of pods that select by them",
         case: strangers,
     },

@@ -74,7 +74,7 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind {
         id: "B09",
         sizes: &[50, 100, 200, 500],
-        slope_max: Some(1.2),
+        slope_max: None,
         what: "consolidate N nodes, 3 of 8 GPUs used on each, for N/12 gangs of 10 pods of 6 GPUs",
         case: consolidate,
     },
