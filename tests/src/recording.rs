@@ -150,6 +150,10 @@ fn pruned(object: &Value) -> Value {
     let is_top = object["metadata"]["ownerReferences"].is_null();
     let mut spec = if is_top || !is_builtin { object["spec"].clone() } else { Value::Null };
     prune_templates(&mut spec);
+    if let Value::Object(fields) = &mut spec {
+        // A path that the operator sets, and of no concern here.
+        fields.remove("sshAuthMountPath");
+    }
     if !spec.is_null() {
         kept["spec"] = spec;
     }
