@@ -10,6 +10,7 @@
 //! come out as told ends the story with its name and exit code 1.
 
 mod chapters;
+mod queues;
 mod screen;
 mod stage;
 mod text;
@@ -18,25 +19,16 @@ mod witness;
 
 use std::time::Instant;
 
-use kai_api::queue::{Queue, QueueResource, QueueResources, QueueSpec};
-use kube::api::{Api, ObjectMeta, PostParams};
 use tempfile::TempDir;
 
 use crate::output::Style;
-use crate::sandbox::{Plan, World, headline, interrupted, sentence, stay};
+use crate::sandbox::{Plan, World, headline, interrupted, stay};
 use crate::{Context, Error, Exit, Problem, error::number};
-use screen::{Row, Screen};
+use queues::{QUEUES, create};
+use screen::Screen;
 use stage::{Stage, Stop};
 use watcher::Watcher;
 use witness::Witness;
-
-/// The queues of the story: name, parent, GPU quota.
-const QUEUES: [Row; 4] = [
-    Row { name: "research", parent: None, quota: 16 },
-    Row { name: "team-a", parent: Some("research"), quota: 8 },
-    Row { name: "team-b", parent: Some("research"), quota: 8 },
-    Row { name: "prod", parent: None, quota: 16 },
-];
 
 /// Tells the story.
 ///
@@ -113,30 +105,6 @@ fn last_words(witness: &Witness, keep: bool) -> String {
          (checked from outside on each of {checks} events).\n{next}",
         chapters::WORKLOADS
     )
-}
-
-async fn create(client: &kube::Client, row: &Row) -> Result<(), Error> {
-    let amount = |quota: Option<f64>| {
-        Some(QueueResource { quota, limit: Some(-1.0), over_quota_weight: Some(1.0) })
-    };
-    let queue = Queue {
-        metadata: ObjectMeta { name: Some(row.name.to_owned()), ..ObjectMeta::default() },
-        spec: QueueSpec {
-            parent_queue: row.parent.map(ToOwned::to_owned),
-            resources: Some(QueueResources {
-                gpu: amount(Some(f64::from(row.quota))),
-                cpu: amount(Some(-1.0)),
-                memory: amount(Some(-1.0)),
-            }),
-            ..QueueSpec::default()
-        },
-        ..Queue::default()
-    };
-    let queues: Api<Queue> = Api::all(client.clone());
-    queues.create(&PostParams::default(), &queue).await.map(drop).map_err(|error| {
-        let what = format!("failed to create the queue {}: {}", row.name, sentence(&error));
-        Problem::new(number::OTHER, Exit::Failure, what).into()
-    })
 }
 
 /// Where the story's files are; gone when dropped.

@@ -1,5 +1,6 @@
 //! `kubectl kai logs`: the lines of all ranks, in the order of time.
 
+mod line;
 mod stream;
 
 use std::collections::BTreeSet;
@@ -16,7 +17,8 @@ use crate::manifest::text;
 use crate::output::{Style, clean, clean_log};
 use crate::workload::{Phase, Workload, load};
 use crate::{Context, duration, names};
-use stream::{Line, Query, Source};
+use line::Line;
+use stream::{Query, Source};
 
 /// Flags of `logs`.
 #[derive(Debug, clap::Args)]

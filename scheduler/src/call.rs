@@ -3,45 +3,22 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode, header};
+use http::{Method, Request, header};
 use http_body_util::BodyExt;
 use kube::{Client, client::Body};
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::wire::Text;
+mod failure;
+
+use failure::refusal;
+
+pub use failure::Failure;
 
 /// A write that is not answered within this time may or may not have been done.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// How long a request waits in all when the server asks for patience (429).
 const PATIENCE_MAX: Duration = Duration::from_mins(1);
-
-/// What a request failed with.
-#[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
-pub enum Failure {
-    /// The server refused: nothing was done.
-    #[error("{message} ({code})")]
-    Refused {
-        /// The status code.
-        code: u16,
-        /// The server's words.
-        message: String,
-    },
-    /// No answer, or one that leaves open whether it was done.
-    #[error("no certain answer: {0}")]
-    Unsure(String),
-}
-
-impl Failure {
-    /// The code of a refusal.
-    pub fn code(&self) -> Option<u16> {
-        match self {
-            Self::Refused { code, .. } => Some(*code),
-            Self::Unsure(_) => None,
-        }
-    }
-}
 
 /// What a body is.
 #[derive(Clone, Copy, Debug)]
@@ -124,24 +101,6 @@ async fn once(client: &Client, request: Request<Body>) -> Result<Bytes, (Failure
     let wait = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
     let seconds = wait.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1).min(10);
     Err((refusal(parts.status, &text), Duration::from_secs(seconds)))
-}
-
-/// A server error may come after the write was done; a client error comes before.
-fn refusal(status: StatusCode, body: &[u8]) -> Failure {
-    #[derive(Deserialize)]
-    struct Status<'a> {
-        #[serde(borrow, default)]
-        message: Text<'a>,
-    }
-    let message = match serde_json::from_slice::<Status<'_>>(body) {
-        Ok(status) => status.message.to_string(),
-        Err(_) => String::from_utf8_lossy(body).trim().chars().take(200).collect(),
-    };
-    if status.is_server_error() {
-        Failure::Unsure(format!("{message} ({})", status.as_u16()))
-    } else {
-        Failure::Refused { code: status.as_u16(), message }
-    }
 }
 
 /// An error with its causes, outermost first.

@@ -19,21 +19,20 @@
 //! * A group is one podset unless it has `subgroups`, which nest. `pods: 4` makes the pods `name-0` to `name-3`; a single pod has its group's name.
 //! * `on:` names one place per pod: `node0`, `node0/1` (device 1 of a shared GPU), `node0/0+1` (two devices), `node0*3` (three pods there).
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::{
-    amount::{Amount, Bound, Bytes, Cores, Gpus, Parts, Ratio, Span},
-    entries::Entries,
-};
+use crate::entries::Entries;
 
 mod claim;
 mod group;
 mod node;
+mod queue;
 mod settings;
 
 pub use claim::{Claim, DeviceClass};
 pub use group::{Affinity, Group, Pod, PodSet, Set};
 pub use node::{Mig, Node, Zones};
+pub use queue::{Queue, Share};
 pub use settings::{Placement, Settings};
 
 /// One scenario file.
@@ -62,54 +61,6 @@ pub struct Scenario {
     pub cycles: Option<u32>,
     /// The plan as text, as [`render`](crate::render) prints it.
     pub expect: String,
-}
-
-/// A queue. The plain keys are GPUs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Queue {
-    /// The queue above.
-    pub parent: Option<String>,
-    /// GPUs it may count on; 0 when left out.
-    pub quota: Option<Bound<Gpus>>,
-    /// GPUs it may never pass; unlimited when left out.
-    pub limit: Option<Bound<Gpus>>,
-    /// Its weight when GPUs beyond quotas are divided; 1 when left out.
-    pub over_quota_weight: Option<Amount<Ratio>>,
-    /// Higher ones go first; 100 when left out.
-    pub priority: Option<i32>,
-    /// The same for cores.
-    pub cpu: Share<Cores>,
-    /// The same for bytes of memory.
-    pub memory: Share<Bytes>,
-    /// How long its groups run before they may be reclaimed.
-    pub reclaim_min_runtime: Option<Span>,
-    /// How long its groups run before they may be preempted.
-    pub preempt_min_runtime: Option<Span>,
-    /// What it used in the past, as a part of what there was.
-    pub usage: Option<Amount<Parts>>,
-}
-
-/// What a queue may have of one resource.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, bound = "U: crate::amount::Unit")]
-pub struct Share<U> {
-    /// What it may count on; unlimited when left out.
-    pub quota: Bound<U>,
-    /// What it may never pass; unlimited when left out.
-    pub limit: Bound<U>,
-    /// Its weight when what lies beyond quotas is divided; 1 when left out.
-    pub over_quota_weight: Amount<Ratio>,
-}
-
-impl<U> Default for Share<U> {
-    fn default() -> Self {
-        Self {
-            quota: Bound::Unlimited,
-            limit: Bound::Unlimited,
-            over_quota_weight: Amount::of(1000),
-        }
-    }
 }
 
 /// Reads a scenario file.

@@ -94,8 +94,7 @@ pub async fn run(scenario: &Scenario, place: &Place) -> Result<()> {
         run_seconds: RUN_SECONDS,
     };
     let running = Nodes::new(options).start(client.clone()).await?;
-    let mut stage =
-        Stage { place, client, flags: scenario.flags.clone(), scheduler: None };
+    let mut stage = Stage { place, client, flags: scenario.flags.clone(), scheduler: None };
     stage.start().await?;
     let result = stage.play(scenario).await;
     stage.stop().await?;

@@ -9,6 +9,7 @@ use http::Request;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
+use super::line::{Line, line};
 use crate::cluster::{Cluster, Failure, escape};
 
 /// One container's log.
@@ -31,13 +32,6 @@ pub(super) struct Query {
     pub(super) tail: Option<u64>,
     pub(super) since_seconds: Option<u64>,
     pub(super) previous: bool,
-}
-
-/// One line, without its end.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) time: Option<Timestamp>,
-    pub(super) text: String,
 }
 
 /// The lines of a log.
@@ -91,21 +85,6 @@ pub(super) async fn open(
         let is_new = line.time.is_none() || after.is_none() || line.time > after;
         std::future::ready(is_new)
     })))
-}
-
-fn line(bytes: &[u8]) -> Line {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_end_matches(['\n', '\r']);
-    match text
-        .split_once(' ')
-        .and_then(|(time, rest)| Some((time.parse::<Timestamp>().ok()?, rest)))
-    {
-        Some((time, rest)) => Line { time: Some(time), text: rest.to_owned() },
-        None => Line {
-            time: text.parse().ok(),
-            text: if text.parse::<Timestamp>().is_ok() { "" } else { text }.to_owned(),
-        },
-    }
 }
 
 /// How often a log that broke off is opened again in vain before its pod counts as gone.

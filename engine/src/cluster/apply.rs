@@ -1,13 +1,14 @@
 //! What the outside tells, taken into the tables.
 
+mod queue;
+
 use crate::{
     cluster::{Cluster, Nodes, Phase, PodFacts, State},
     delta::Delta,
     group::{Group, Topology},
-    ids::{GroupId, NodeId, PodId, QueueId, TopologyId},
+    ids::{GroupId, NodeId, PodId, TopologyId},
     node::Node,
     pod::{Pod, PodState},
-    queue::Queue,
     resources::{Charge, Lane, LaneKind, PerLane},
     shape,
     tree::Tree,
@@ -108,105 +109,6 @@ impl Cluster {
         self.nodes.index.stale |= topology.is_some();
         *row = topology;
         self.agenda.grow();
-    }
-
-    fn queue_told(&mut self, id: QueueId, queue: Option<Box<Queue>>) {
-        let row = self.queues.rows.slot(id);
-        if row.facts == queue {
-            return;
-        }
-        let parent = queue.as_ref().and_then(|queue| queue.parent);
-        let was = row.facts.as_ref().map(|queue| queue.parent);
-        row.facts = queue;
-        let is = row.facts.as_ref().map(|queue| queue.parent);
-        self.queues.moved = true;
-        self.agenda.grow();
-        if was == is {
-            return;
-        }
-        if let Some(Some(old)) = was {
-            self.queues.rows.slot(old).children.remove(&id);
-            self.touch_queue(old);
-        }
-        if let Some(Some(new)) = is {
-            self.queues.rows.slot(new).children.insert(id);
-            self.touch_queue(new);
-        }
-        if is == Some(None) {
-            self.queues.roots.insert(id);
-        } else {
-            self.queues.roots.remove(&id);
-        }
-        self.link(id, parent);
-        self.unring();
-        self.touch_queue(id);
-    }
-
-    /// Hangs a queue below another, with all that is charged to it.
-    fn link(&mut self, id: QueueId, parent: Option<QueueId>) {
-        if let Some(old) = self.queues.rows[id].up.take() {
-            self.carry(id, old, false);
-        }
-        let Some(parent) = parent else {
-            self.queues.rows[id].ring = false;
-            return;
-        };
-        self.queues.rows.slot(parent);
-        let ring = self.queues.path(parent).any(|at| at == id);
-        self.queues.rows[id].ring = ring;
-        if !ring {
-            self.queues.rows[id].up = Some(parent);
-            self.carry(id, parent, true);
-        }
-    }
-
-    /// Tries again to hang queues whose parents formed a ring.
-    fn unring(&mut self) {
-        let rings: Vec<QueueId> =
-            self.queues.rows.iter().filter(|(_, row)| row.ring).map(|(id, _)| id).collect();
-        for id in rings {
-            let parent = self.queues.rows[id].facts.as_ref().and_then(|queue| queue.parent);
-            self.link(id, parent);
-            if !self.queues.rows[id].ring {
-                self.touch_queue(id);
-            }
-        }
-    }
-
-    fn carry(&mut self, id: QueueId, to: QueueId, add: bool) {
-        let row = &self.queues.rows[id];
-        let (used, fixed, requested, mib) = (row.used, row.fixed, row.requested, row.requested_mib);
-        let mut next = Some(to);
-        while let Some(at) = next {
-            let row = &mut self.queues.rows[at];
-            if add {
-                row.used += used;
-                row.fixed += fixed;
-                row.requested += requested;
-                row.requested_mib += mib;
-            } else {
-                row.used -= used;
-                row.fixed -= fixed;
-                row.requested -= requested;
-                row.requested_mib -= mib;
-            }
-            next = row.up;
-        }
-    }
-
-    /// Has every group of a queue and of those below looked at again.
-    fn touch_queue(&mut self, id: QueueId) {
-        let mut queues = vec![id];
-        let mut seen = std::collections::BTreeSet::new();
-        while let Some(at) = queues.pop() {
-            if seen.insert(at) {
-                let row = self.queues.rows.slot(at);
-                queues.extend(row.children.iter().copied());
-                for group in &row.groups {
-                    self.agenda.touch(*group);
-                }
-            }
-        }
     }
 
     fn group_told(&mut self, id: GroupId, group: Option<Box<Group>>) {

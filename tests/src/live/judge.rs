@@ -112,12 +112,12 @@ async fn said(expect: &Expect, client: &Client) -> Result<Vec<String>> {
     let mut misses = Vec::new();
     for (group, part) in &expect.condition {
         let found = object::find(client, "PodGroup", group).await?;
-        let all = found.map_or(Value::Null, |group| {
-            group.data["status"]["schedulingConditions"].clone()
-        });
-        let last = all.as_array().and_then(|all| all.last()).map(|last| {
-            last["message"].as_str().unwrap_or_default().to_owned()
-        });
+        let all =
+            found.map_or(Value::Null, |group| group.data["status"]["schedulingConditions"].clone());
+        let last = all
+            .as_array()
+            .and_then(|all| all.last())
+            .map(|last| last["message"].as_str().unwrap_or_default().to_owned());
         let is_met = match &last {
             None => part.is_empty(),
             Some(message) => !part.is_empty() && message.contains(part),
@@ -150,12 +150,10 @@ async fn marks(expect: &Expect, client: &Client) -> Result<Vec<String>> {
                 misses.push(format!("{kind}/{name} is not there"));
                 continue;
             };
-            let there =
-                if what == "label" { object.labels() } else { object.annotations() };
+            let there = if what == "label" { object.labels() } else { object.annotations() };
             for (key, part) in pairs {
                 let seen = there.get(key);
-                let is_met =
-                    seen.map_or(part == "-", |seen| part != "-" && seen.contains(part));
+                let is_met = seen.map_or(part == "-", |seen| part != "-" && seen.contains(part));
                 if !is_met {
                     misses.push(format!("{kind}/{name}: {what} {key} is {seen:?}, not {part:?}"));
                 }
@@ -171,7 +169,8 @@ fn node_of(pod: &DynamicObject) -> &str {
 }
 
 fn conditions(pod: &DynamicObject) -> Vec<String> {
-    let text = |condition: &Value, key: &str| condition[key].as_str().unwrap_or_default().to_owned();
+    let text =
+        |condition: &Value, key: &str| condition[key].as_str().unwrap_or_default().to_owned();
     let all = pod.data["status"]["conditions"].as_array();
     all.into_iter()
         .flatten()

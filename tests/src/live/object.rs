@@ -62,7 +62,8 @@ fn one() -> usize {
 impl Queue {
     pub(super) fn object(&self) -> Value {
         let none = json!({"quota": -1, "limit": -1, "overQuotaWeight": 1});
-        let gpu = json!({"quota": self.gpu, "limit": self.limit.unwrap_or(-1.0), "overQuotaWeight": 1});
+        let gpu =
+            json!({"quota": self.gpu, "limit": self.limit.unwrap_or(-1.0), "overQuotaWeight": 1});
         let mut object = json!({
             "apiVersion": "scheduling.run.ai/v2",
             "kind": "Queue",
@@ -177,7 +178,8 @@ pub(super) fn is_installed(kind: &str, name: &str) -> bool {
     match kind {
         "Queue" => name.starts_with("default-"),
         "PriorityClass" => {
-            name.starts_with("system-") || matches!(name, "train" | "build-preemptible" | "build" | "inference")
+            name.starts_with("system-")
+                || matches!(name, "train" | "build-preemptible" | "build" | "inference")
         }
         _ => false,
     }
@@ -241,7 +243,9 @@ pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
 }
 
 /// Labels of nodes by name.
-pub(super) async fn node_labels(client: &Client) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+pub(super) async fn node_labels(
+    client: &Client,
+) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
     let nodes = list(client, "Node").await?;
     Ok(nodes.into_iter().map(|node| (node.name_any(), node.labels().clone())).collect())
 }

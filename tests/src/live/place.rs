@@ -75,9 +75,7 @@ impl Place {
                 let groups = ["system:serviceaccounts", &own, "system:authenticated"];
                 Ok(server.client_as(&user, &groups))
             }
-            Self::Real(plane) => {
-                client(&plane.kubeconfig_of_account(NAMESPACE, name).await?).await
-            }
+            Self::Real(plane) => client(&plane.kubeconfig_of_account(NAMESPACE, name).await?).await,
         }
     }
 
