@@ -36,6 +36,9 @@ impl Load {
             if path.extension().is_some_and(|extension| extension == "yaml") {
                 let text = std::fs::read_to_string(path)?;
                 let crd: Value = serde_saphyr::from_str(&text).map_err(Error::other)?;
+                if crd["kind"] != "CustomResourceDefinition" {
+                    continue;
+                }
                 let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
                 self.send(Method::POST, path, &crd).await?;
             }
