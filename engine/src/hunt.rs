@@ -46,6 +46,16 @@ pub(crate) enum Aim {
     Consolidate,
 }
 
+impl Aim {
+    /// The queues' numbers before anything was evicted, where they count.
+    pub(crate) fn holdings(&self) -> Option<&Column<QueueId, Option<Holding>>> {
+        match self {
+            Self::Reclaim(holdings) => Some(holdings),
+            Self::Preempt | Self::Consolidate => None,
+        }
+    }
+}
+
 /// What became of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {

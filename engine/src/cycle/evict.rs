@@ -159,11 +159,6 @@ impl Cycle<'_> {
         let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
-        // What a message quotes is how it stood before anything was evicted.
-        let before = match &aim {
-            Aim::Reclaim(holdings) => Some(holdings.clone()),
-            Aim::Consolidate | Aim::Preempt => None,
-        };
         let mut hunt =
             Hunt::new(self.cluster, (self.config, self.now), (turn.group, aim), victims, steps_max);
         let outcome = hunt.run(self.cluster);
@@ -173,7 +168,7 @@ impl Cycle<'_> {
         match outcome {
             Outcome::Found => {
                 self.cluster.steps.solved += 1;
-                self.commit_evictions(kind, turn, before.as_ref());
+                self.commit_evictions(kind, turn, hunt.aim.holdings());
             }
             Outcome::Nothing => {}
             Outcome::Disproved(shortage) => {

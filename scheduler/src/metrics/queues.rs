@@ -10,7 +10,7 @@ use crate::names::Names;
 
 /// The labels by which a queue is told.
 pub(super) const LABELS: [&str; 3] = ["queue_name", "queue_metadata_name", "queue_display_name"];
-/// The six metrics, in the order of [`values`].
+/// The six metrics, shares first, then use; each in the order of [`amounts`].
 pub(super) const NAMES: [&str; 6] = [
     "queue_fair_share_cpu_cores",
     "queue_fair_share_memory_gb",
