@@ -116,21 +116,6 @@ pub struct Config {
     pub reclaim_min_runtime: Millis,
     /// Where to look for the safety from other queues.
     pub reclaim_resolution: ReclaimResolution,
-    /// How many groups of a leaf queue each action looks at; none for all.
-    pub queue_depth: QueueDepth,
-}
-
-/// How many groups of a leaf queue each action looks at; none for all.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct QueueDepth {
-    /// For allocate.
-    pub allocate: Option<u32>,
-    /// For consolidate.
-    pub consolidate: Option<u32>,
-    /// For reclaim.
-    pub reclaim: Option<u32>,
-    /// For preempt.
-    pub preempt: Option<u32>,
 }
 
 impl Default for Config {
@@ -158,7 +143,6 @@ impl Default for Config {
             preempt_min_runtime: 0,
             reclaim_min_runtime: 0,
             reclaim_resolution: ReclaimResolution::CommonAncestor,
-            queue_depth: QueueDepth::default(),
         }
     }
 }

@@ -62,8 +62,7 @@ pub use claim::{
 };
 pub use cluster::Cluster;
 pub use cycle::{
-    Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, Typical, plan,
-    plan_stepwise,
+    Actions, Config, Millis, Placement, ReclaimResolution, Timestamp, Typical, plan, plan_stepwise,
 };
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};

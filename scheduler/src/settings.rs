@@ -97,7 +97,6 @@ impl Settings {
             }
         }
         reading.config.device_placement = device_placement(devices);
-        reading.depths(&spec.queue_depth_per_action);
         if let Some(k) = spec.k_value {
             reading.config.usage_factor_milli = milli(k);
         }
@@ -112,7 +111,11 @@ impl Settings {
                 }
             }
         }
-        reading.absent(spec.usage_db_config.is_some(), spec.scenario_search_budgets.is_some());
+        reading.absent([
+            !spec.queue_depth_per_action.is_empty(),
+            spec.usage_db_config.is_some(),
+            spec.scenario_search_budgets.is_some(),
+        ]);
         reading.done()
     }
 
@@ -150,8 +153,11 @@ impl Settings {
                 reading.arguments(&plugin.name, &plugin.arguments);
             }
         }
-        reading.depths(&file.queue_depth_per_action);
-        reading.absent(file.usage_db_config.is_some(), file.scenario_search_budgets.is_some());
+        reading.absent([
+            !file.queue_depth_per_action.is_empty(),
+            file.usage_db_config.is_some(),
+            file.scenario_search_budgets.is_some(),
+        ]);
         Ok(reading.done())
     }
 }
@@ -207,6 +213,8 @@ impl Reading {
             if !enabled {
                 self.problem(format!("plugins.{name}: its rules are always on"));
             }
+        } else if name == "numa" {
+            self.problem(String::from("plugins.numa has no effect here: reports are not read"));
         } else if !NOTHING.contains(&name) {
             self.problem(format!("plugins: there is no plugin {name:?}"));
         }
@@ -249,31 +257,15 @@ impl Reading {
         }
     }
 
-    fn depths(&mut self, depths: &BTreeMap<String, i64>) {
-        for (name, depth) in depths {
-            let depth = u32::try_from(*depth).ok();
-            let slot = match &**name {
-                "allocate" => &mut self.config.queue_depth.allocate,
-                "consolidation" => &mut self.config.queue_depth.consolidate,
-                "reclaim" => &mut self.config.queue_depth.reclaim,
-                "preempt" => &mut self.config.queue_depth.preempt,
-                _ => {
-                    self.problem(format!("queueDepthPerAction: no action {name:?} tries groups"));
-                    continue;
-                }
-            };
-            *slot = depth;
-        }
-    }
-
-    fn absent(&mut self, usage: bool, budgets: bool) {
-        if usage {
-            self.problem(String::from("usageDBConfig: past use is not read: it counts nothing"));
-        }
-        if budgets {
-            let text = "scenarioSearchBudgets: searches are bounded by counted steps, not by time";
-            self.problem(String::from(text));
-        }
+    /// Names the fields that are given and have no effect here.
+    fn absent(&mut self, given: [bool; 3]) {
+        let texts = [
+            "queueDepthPerAction has no effect here: every waiting group is tried",
+            "usageDBConfig has no effect here: past use is not read and counts nothing",
+            "scenarioSearchBudgets has no effect here: searches are bounded by counted steps",
+        ];
+        let absent = texts.iter().zip(given).filter(|(_, given)| *given);
+        self.problems.extend(absent.map(|(text, _)| String::from(*text)));
     }
 }
 
@@ -358,17 +350,16 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_factors_and_depths_are_read() {
+    fn runtimes_and_factors_are_read() {
         check(
-            "{minRuntime: {preemptMinRuntime: 1m}, kValue: 0.5, queueDepthPerAction: {reclaim: 3}, \
+            "{minRuntime: {preemptMinRuntime: 1m}, kValue: 0.5, \
              plugins: {minruntime: {arguments: {reclaimResolveMethod: queue}}}}",
-            "{queueDepthPerAction: {reclaim: 3}, tiers: [{plugins: [{name: gpupack}, \
+            "{tiers: [{plugins: [{name: gpupack}, \
              {name: nodeplacement}, {name: proportion, arguments: {kValue: '0.5'}}, {name: minruntime, \
              arguments: {defaultPreemptMinRuntime: 1m, reclaimResolveMethod: queue}}]}]}",
             |config| {
                 config.preempt_min_runtime = 60_000;
                 config.usage_factor_milli = 500;
-                config.queue_depth.reclaim = Some(3);
                 config.reclaim_resolution = ReclaimResolution::Queue;
             },
             &[],
@@ -378,8 +369,8 @@ mod tests {
     #[test]
     fn what_has_no_effect_is_named() {
         check(
-            "{placementStrategy: {cpu: sprinkle}, actions: {dance: {}}, queueDepthPerAction: {dance: 1}, \
-             plugins: {predicates: {enabled: false}, mine: {}, proportion: {arguments: {kValue: x, y: z}}}, \
+            "{placementStrategy: {cpu: sprinkle}, actions: {dance: {}}, queueDepthPerAction: {reclaim: 1}, \
+             plugins: {predicates: {enabled: false}, mine: {}, numa: {}, proportion: {arguments: {kValue: x, y: z}}}, \
              minRuntime: {reclaimMinRuntime: soon}}",
             "",
             |_| {},
@@ -387,12 +378,13 @@ mod tests {
                 "placementStrategy.cpu: \"sprinkle\" is neither binpack nor spread: binpack",
                 "actions: there is no action \"dance\"",
                 "plugins: there is no plugin \"mine\"",
+                "plugins.numa has no effect here: reports are not read",
                 "plugins.predicates: its rules are always on",
                 "plugins.proportion.arguments.kValue: \"x\" is no number",
                 "plugins.proportion.arguments.y has no effect here",
-                "queueDepthPerAction: no action \"dance\" tries groups",
                 "plugins.minruntime.arguments.defaultReclaimMinRuntime: failed to read duration \"soon\": \
                  a form like 30s, 1h30m, 500ms, -1s or 0 was expected",
+                "queueDepthPerAction has no effect here: every waiting group is tried",
             ],
         );
     }
