@@ -123,7 +123,9 @@ async fn fate(request: &BindRequest, client: &Client) -> Fate {
     if has_failed(request) {
         return Fate::GiveUp("it failed");
     }
-    let Some(bind) = bind_of(request) else { return Fate::GiveUp("it is incomplete") };
+    let Some(bind) = bind_of(request) else {
+        return Fate::GiveUp("it is incomplete, or asks for resource claims");
+    };
     let path = format!("/api/v1/namespaces/{}/pods/{}", bind.namespace, bind.name);
     let bytes = match read(client, &path).await {
         Ok(bytes) => bytes,
