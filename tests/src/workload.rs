@@ -4,7 +4,7 @@
 //! what: one sentence
 //! operator: jobset
 //! objects: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, ...}]    # $pod stands for a pod spec that runs 3 s
-//! then: [{apiVersion: ..., kind: JobSet, metadata: {name: js}, spec: {suspend: false}}]   # merge patches, in order
+//! then: [{pods: 0, patch: {kind: JobSet, ...}}]      # merge patches in order, each as soon as there are so many pods
 //! groups: {pg-js-UID: {spec: {minSubGroup: 2}}}      # UIDs are written UID, the name of an owner that is a pod POD
 //! marks: {a-replica-0: 3}                            # pods by subgroup; "" is none
 //! finished: 4                                        # pods that run through
@@ -44,12 +44,22 @@ pub struct Workload {
     pub operator: String,
     objects: Vec<Value>,
     #[serde(default)]
-    then: Vec<Value>,
+    then: Vec<Step>,
     groups: BTreeMap<String, Value>,
     #[serde(default)]
     marks: BTreeMap<String, usize>,
     #[serde(default)]
     finished: usize,
+}
+
+/// What happens to a workload after its submission.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    /// The pods of the scheduler that there must be before, also those that end.
+    pods: usize,
+    /// The merge patch.
+    patch: Value,
 }
 
 /// What was seen of a workload since it was submitted.
@@ -147,24 +157,30 @@ impl Workload {
         Ok(())
     }
 
-    /// Whether something happens to it after its submission.
-    pub fn has_steps(&self) -> bool {
-        !self.then.is_empty()
-    }
-
-    /// Carries out what happens to it, one patch a call of `between`.
+    /// Carries out what happens to it, a call of `pause` or more before each patch.
     ///
     /// # Errors
     ///
-    /// When a patch is refused.
-    pub async fn go_on(&self, client: &Client, mut between: impl AsyncFnMut()) -> Result<()> {
+    /// When a patch is refused, or `pause` says that it takes too long.
+    pub async fn go_on(
+        &self,
+        client: &Client,
+        mut pause: impl AsyncFnMut() -> Result<()>,
+    ) -> Result<()> {
         for step in &self.then {
-            between().await;
-            let mut step = step.clone();
-            expand(&mut step);
-            let api = api(client, &self.name, &step).await?;
-            let name = step["metadata"]["name"].as_str().context("a step names its object")?;
-            api.patch(name, &PatchParams::default(), &Patch::Merge(&step))
+            loop {
+                pause().await?;
+                let mut now = Seen::default();
+                self.look(client, &mut now).await?;
+                if now.pods.len() == step.pods {
+                    break;
+                }
+            }
+            let mut patch = step.patch.clone();
+            expand(&mut patch);
+            let api = api(client, &self.name, &patch).await?;
+            let name = patch["metadata"]["name"].as_str().context("a step names its object")?;
+            api.patch(name, &PatchParams::default(), &Patch::Merge(&patch))
                 .await
                 .with_context(|| format!("{}: failed to patch {name}", self.name))?;
         }

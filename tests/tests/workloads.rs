@@ -67,10 +67,13 @@ async fn run(operators: &[&str], kinds: &[&str]) -> Result<()> {
 async fn life(client: &Client, workload: &Workload) -> Result<()> {
     let mut seen = Seen::default();
     workload.submit(client).await?;
-    if workload.has_steps() {
-        workload.go_on(client, async || sleep(STEP_PAUSE).await).await?;
-    }
     let end = Instant::now() + TIMEOUT;
+    let pause = async || {
+        sleep(STEP_PAUSE).await;
+        ensure!(Instant::now() < end, "{}: a step's pods did not come", workload.name);
+        Ok(())
+    };
+    workload.go_on(client, pause).await?;
     let mut file = None;
     loop {
         workload.look(client, &mut seen).await?;
