@@ -17,5 +17,6 @@ pub mod observer;
 pub mod openb;
 pub mod oracle;
 pub mod recording;
+pub mod rights;
 pub mod stage;
 pub mod workload;

@@ -4,7 +4,7 @@
 //! API server, shards, native gangs. A right that was refused, and one that was given and never used, are findings.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -15,6 +15,7 @@ use kai_api::names::component;
 use kai_tests::{
     cluster::{Cluster, NAMESPACE, Setup, processes},
     control_plane::assets,
+    rights::{Use, granted, used},
     stage::scene::documents,
 };
 use kube::{
@@ -25,9 +26,6 @@ use kube::{
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
-
-/// API group, resource with its subresource, verb.
-type Right = (String, String, String);
 
 /// Rights that this suite cannot bring about: account, group, resource, verb (`*`: any), and why it is there.
 const UNSEEN: [(&str, &str, &str, &str, &str); 10] = [
@@ -96,11 +94,12 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     for account in [component::SCHEDULER, component::PODGROUPER] {
         let nothing = Use::default();
         let of_account = used.get(account).unwrap_or(&nothing);
+        let roles = deploy(&format!("rbac/{}.yaml", account.trim_start_matches("kai-")));
         // An API server that has just started refuses for a moment what it allows.
         for (group, resource, verb) in of_account.refused.difference(&of_account.granted) {
             findings.push(format!("{account} may not {verb} {resource}.{group}"));
         }
-        for right in granted(account)?.difference(&of_account.granted) {
+        for right in granted(&roles)?.difference(&of_account.granted) {
             let (group, resource, verb) = right;
             let is_any = |pattern: &str, found: &str| pattern == "*" || pattern == found;
             let is_explained = UNSEEN.iter().any(|(who, of_group, of, unseen, _)| {
@@ -118,67 +117,8 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     Ok(())
 }
 
-/// What an account did.
-#[derive(Debug, Default)]
-struct Use {
-    granted: BTreeSet<Right>,
-    refused: BTreeSet<Right>,
-}
-
-/// What each account of the system's namespace did, by the audit log.
-fn used(log: &Path) -> Result<BTreeMap<String, Use>> {
-    let mut found: BTreeMap<String, Use> = BTreeMap::new();
-    for line in fs::read_to_string(log)?.lines() {
-        let event: Value = serde_json::from_str(line)?;
-        let user = event["user"]["username"].as_str().unwrap_or_default();
-        let object = &event["objectRef"];
-        let (Some(account), Some(resource)) =
-            (user.rsplit(':').next(), object["resource"].as_str())
-        else {
-            continue;
-        };
-        let resource = match object["subresource"].as_str() {
-            Some(subresource) => format!("{resource}/{subresource}"),
-            None => resource.to_owned(),
-        };
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let right = (text(&object["apiGroup"]), resource, text(&event["verb"]));
-        let entry = found.entry(account.to_owned()).or_default();
-        if event["responseStatus"]["code"] == 403
-            && text(&event["responseStatus"]["message"]).contains("cannot")
-        {
-            entry.refused.insert(right);
-        } else {
-            entry.granted.insert(right);
-        }
-    }
-    Ok(found)
-}
-
 fn deploy(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(file)
-}
-
-/// What the roles in `deploy/rbac` give an account.
-fn granted(account: &str) -> Result<BTreeSet<Right>> {
-    let rows = |value: &Value| -> Vec<String> {
-        serde_json::from_value(value.clone()).unwrap_or_default()
-    };
-    let mut found = BTreeSet::new();
-    let file = account.trim_start_matches("kai-");
-    for document in documents(&deploy(&format!("rbac/{file}.yaml")))? {
-        for rule in document["rules"].as_array().into_iter().flatten() {
-            for group in rows(&rule["apiGroups"]) {
-                for resource in rows(&rule["resources"]) {
-                    for verb in rows(&rule["verbs"]) {
-                        found.insert((group.clone(), resource.clone(), verb));
-                    }
-                }
-            }
-        }
-    }
-    ensure!(!found.is_empty(), "{account} has no rights");
-    Ok(found)
 }
 
 /// Takes both daemons through everything they do.

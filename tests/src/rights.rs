@@ -1,0 +1,83 @@
+//! Rights of the project's accounts: those that its roles give, and those that an API server's audit log says they used.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+
+use crate::stage::scene::documents;
+
+/// API group, resource with its subresource, verb.
+pub type Right = (String, String, String);
+
+/// What an account did.
+#[derive(Debug, Default)]
+pub struct Use {
+    /// What it was allowed.
+    pub granted: BTreeSet<Right>,
+    /// What it was forbidden.
+    pub refused: BTreeSet<Right>,
+}
+
+/// What each account of the system's namespace did, by the audit log.
+///
+/// # Errors
+///
+/// When the log cannot be read.
+pub fn used(log: &Path) -> Result<BTreeMap<String, Use>> {
+    let mut found: BTreeMap<String, Use> = BTreeMap::new();
+    for line in fs::read_to_string(log)?.lines() {
+        let event: Value = serde_json::from_str(line)?;
+        let user = event["user"]["username"].as_str().unwrap_or_default();
+        let object = &event["objectRef"];
+        let (Some(account), Some(resource)) =
+            (user.rsplit(':').next(), object["resource"].as_str())
+        else {
+            continue;
+        };
+        let resource = match object["subresource"].as_str() {
+            Some(subresource) => format!("{resource}/{subresource}"),
+            None => resource.to_owned(),
+        };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let right = (text(&object["apiGroup"]), resource, text(&event["verb"]));
+        let entry = found.entry(account.to_owned()).or_default();
+        if event["responseStatus"]["code"] == 403
+            && text(&event["responseStatus"]["message"]).contains("cannot")
+        {
+            entry.refused.insert(right);
+        } else {
+            entry.granted.insert(right);
+        }
+    }
+    Ok(found)
+}
+
+/// What the roles in a file of `deploy/rbac` give.
+///
+/// # Errors
+///
+/// When the file cannot be read or gives nothing.
+pub fn granted(file: &Path) -> Result<BTreeSet<Right>> {
+    let rows = |value: &Value| -> Vec<String> {
+        serde_json::from_value(value.clone()).unwrap_or_default()
+    };
+    let mut found = BTreeSet::new();
+    for document in documents(file)? {
+        for rule in document["rules"].as_array().into_iter().flatten() {
+            for group in rows(&rule["apiGroups"]) {
+                for resource in rows(&rule["resources"]) {
+                    for verb in rows(&rule["verbs"]) {
+                        found.insert((group.clone(), resource.clone(), verb));
+                    }
+                }
+            }
+        }
+    }
+    ensure!(!found.is_empty(), "{} gives no rights", file.display());
+    Ok(found)
+}
