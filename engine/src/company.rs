@@ -10,6 +10,7 @@ use crate::{
     cluster::{Cluster, Phase},
     fit::Room,
     ids::{NodeId, PodId, Symbol},
+    plan::Misfit,
     pod::PodTerm,
     shape::{ShapeRow, holds},
 };
@@ -22,8 +23,10 @@ type Spots = BTreeSet<(Symbol, Symbol)>;
 pub(crate) struct Company {
     /// Per affinity term: the domains where it holds; none where the pod itself is the first of its kind.
     near: Vec<(Symbol, Option<Spots>)>,
-    /// Domains that are forbidden now and later.
+    /// Domains that its own terms forbid now and later.
     far: Spots,
+    /// Domains that the terms of others forbid now and later.
+    barred: Spots,
     /// Domains that are forbidden until pods left.
     far_now: Spots,
 }
@@ -59,8 +62,11 @@ impl Cluster {
                 if self.matches(pod, term, *other) {
                     let spots =
                         self.nodes_of(*other).filter_map(|node| self.spot(node, term.topology_key));
-                    let far =
-                        if self.leaves(*other) { &mut company.far_now } else { &mut company.far };
+                    let far = if self.leaves(*other) {
+                        &mut company.far_now
+                    } else {
+                        &mut company.barred
+                    };
                     far.extend(spots);
                 }
             }
@@ -68,35 +74,43 @@ impl Cluster {
         Some(company)
     }
 
-    /// Whether a pod may join the company on a node: now, later, or not.
-    pub(crate) fn joins(&self, shape: &ShapeRow, company: &Company, node: NodeId) -> Option<Room> {
+    /// Whether a pod may join the company on a node: now, later, or why not.
+    pub(crate) fn joins(
+        &self,
+        shape: &ShapeRow,
+        company: &Company,
+        node: NodeId,
+    ) -> Result<Room, Misfit> {
         let near = company.near.iter().all(|(key, spots)| {
             self.spot(node, *key)
                 .is_some_and(|spot| spots.as_ref().is_none_or(|spots| spots.contains(&spot)))
         });
         if !near {
-            return None;
+            return Err(Misfit::Affinity);
         }
-        let labels = self.nodes.facts[node].as_ref().map(|facts| &facts.labels)?;
+        let labels = self.nodes.facts[node].as_ref().map_or(&[][..], |facts| &facts.labels);
         let within = |spots: &Spots| {
             !spots.is_empty()
                 && labels.iter().any(|label| spots.contains(&(label.key, label.value)))
         };
         if within(&company.far) {
-            return None;
+            return Err(Misfit::AntiAffinity);
+        }
+        if within(&company.barred) {
+            return Err(Misfit::Barred);
         }
         let mut room = if within(&company.far_now) { Room::Later } else { Room::Now };
         if !shape.facts.ports.is_empty() {
             for other in &self.nodes.pods[node] {
                 if self.clash(shape, *other) {
                     if !self.leaves(*other) {
-                        return None;
+                        return Err(Misfit::Port);
                     }
                     room = Room::Later;
                 }
             }
         }
-        Some(room)
+        Ok(room)
     }
 
     fn clash(&self, shape: &ShapeRow, other: PodId) -> bool {

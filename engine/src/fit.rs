@@ -53,8 +53,20 @@ impl Cluster {
                 room = Room::Later;
             }
         }
+        let parts = self.parts_room(shape, node)?;
+        Ok(if parts == Room::Later { parts } else { room })
+    }
+
+    /// Whether a node lacks an amount, also once everything left that is about to.
+    pub(crate) fn lacks(&self, node: NodeId, lane: Lane, amount: i64) -> bool {
+        let free = self.nodes.idle.get(node, lane) + self.nodes.releasing.get(node, lane);
+        free < amount && !self.is_backed(lane, node)
+    }
+
+    /// Whether a node has room for the parts of GPUs that a shape asks for.
+    pub(crate) fn parts_room(&self, shape: &ShapeRow, node: NodeId) -> Result<Room, Misfit> {
         if shape.shared == 0 {
-            return Ok(room);
+            return Ok(Room::Now);
         }
         let sharing = self.sharing(shape, node);
         let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
@@ -63,10 +75,8 @@ impl Cluster {
             let partly = self.nodes.devices.get(node).is_some_and(|devices| !devices.is_empty());
             return Err(if partly { Misfit::Device } else { Misfit::Short(Lane::GPU) });
         }
-        if whole(self.nodes.idle.get(node, Lane::GPU)) + sharing < needed {
-            room = Room::Later;
-        }
-        Ok(room)
+        let idle = whole(self.nodes.idle.get(node, Lane::GPU)) + sharing;
+        Ok(if idle < needed { Room::Later } else { Room::Now })
     }
 
     /// Whether devices stand in for a resource on a node, so that its amounts say nothing.

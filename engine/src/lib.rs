@@ -55,6 +55,7 @@ mod agenda;
 pub mod cycle;
 pub mod plan;
 pub mod proof;
+pub mod remedy;
 
 pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, DeviceClass, DeviceCount, DeviceMatch, DeviceRequest,
@@ -82,4 +83,5 @@ pub use pod::{
 };
 pub use proof::{EvictionKind, Proof, Shortage};
 pub use queue::Queue;
+pub use remedy::Remedy;
 pub use resources::{Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources};

@@ -245,8 +245,11 @@ pub struct NoRoom {
     pub min: u32,
     /// Whether the attempt was for the gang, or for one pod more.
     pub gang: bool,
-    /// The reason that stands out: take it away and the verdict changes.
+    /// The reason that stands out: the first in the order of evaluation whose removal alone lets the pod in
+    /// somewhere; the most frequent where none does.
     pub dominant: Misfit,
+    /// What the pod asks for of GPUs, in milli-devices; a part in thousandths of the largest GPUs there are.
+    pub gpu_milli: i64,
     /// How many nodes refused, by reason, most frequent first.
     pub misfits: Vec<(Misfit, u32)>,
     /// What is free, as a shape.
@@ -295,6 +298,8 @@ pub enum Misfit {
     Affinity,
     /// Pods that must not be near are.
     AntiAffinity,
+    /// Pods are near that must not have it near.
+    Barred,
     /// It is outside the topology domain that the group has to stay in.
     Domain,
     /// Something the pod needs does not exist.

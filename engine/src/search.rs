@@ -269,7 +269,7 @@ impl Search<'_> {
         let node: NodeId = cluster.nodes.index.node(rank);
         let mut has = cluster.room(self.shape, node).ok()?;
         if let Some(company) = &self.company
-            && cluster.joins(self.shape, company, node)? == Room::Later
+            && cluster.joins(self.shape, company, node).ok()? == Room::Later
         {
             has = Room::Later;
         }
@@ -309,7 +309,7 @@ impl Cluster {
     ///
     /// # Source
     /// spec/scheduling.md 2.9.
-    fn has_legacy_mig(&self, node: NodeId) -> bool {
+    pub(crate) fn has_legacy_mig(&self, node: NodeId) -> bool {
         let legacy = |pod: &PodId| {
             matches!(self.shapes[self.pods[*pod].shape].facts.gpu, GpuRequest::LegacyMig(_))
         };

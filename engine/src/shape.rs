@@ -269,15 +269,26 @@ impl Kind {
     /// # Source
     /// spec/scheduling.md 10.2, the checks that do not depend on other pods, in that order.
     pub(crate) fn admits(&self, shape: &ShapeRow, restrict: bool) -> Result<(), Misfit> {
+        self.admits_but(shape, restrict, None)
+    }
+
+    /// [`admits`](Self::admits) as if one reason were none.
+    pub(crate) fn admits_but(
+        &self,
+        shape: &ShapeRow,
+        restrict: bool,
+        lifted: Option<Misfit>,
+    ) -> Result<(), Misfit> {
+        let stands = |misfit: Misfit| if lifted == Some(misfit) { Ok(()) } else { Err(misfit) };
         if !shape.facts.missing.is_empty() {
-            return Err(Misfit::Missing);
+            stands(Misfit::Missing)?;
         }
-        self.admits_gpu(shape)?;
+        self.admits_gpu(shape).or_else(stands)?;
         if let Some(blocked) = self.blocked {
-            return Err(Misfit::Blocked(blocked));
+            stands(Misfit::Blocked(blocked))?;
         }
-        if let Some(taint) = self.repels(shape) {
-            return Err(Misfit::Taint(taint));
+        for taint in self.repelling(shape) {
+            stands(Misfit::Taint(taint))?;
         }
         let selected = shape
             .facts
@@ -287,10 +298,10 @@ impl Kind {
         let terms = &shape.facts.node_affinity;
         let near = terms.is_empty() || terms.iter().any(|term| self.satisfies(term));
         if !selected || !near {
-            return Err(Misfit::Selector);
+            stands(Misfit::Selector)?;
         }
         if restrict && !self.works(shape) {
-            return Err(Misfit::Worker);
+            stands(Misfit::Worker)?;
         }
         Ok(())
     }
@@ -299,15 +310,15 @@ impl Kind {
     pub(crate) fn admits_unlabelled(&self, shape: &ShapeRow, restrict: bool) -> bool {
         self.admits_gpu(shape).is_ok()
             && self.blocked.is_none()
-            && self.repels(shape).is_none()
+            && self.repelling(shape).next().is_none()
             && (!restrict || self.works(shape))
     }
 
-    /// A taint that keeps the pods of a shape away.
-    fn repels(&self, shape: &ShapeRow) -> Option<Taint> {
+    /// The taints that keep the pods of a shape away.
+    fn repelling(&self, shape: &ShapeRow) -> impl Iterator<Item = Taint> {
         let tolerations = &shape.facts.tolerations;
-        let mut taints = self.taints.iter();
-        taints.find(|taint| !tolerations.iter().any(|one| tolerates(one, taint))).copied()
+        let tolerated = |taint: &Taint| tolerations.iter().any(|one| tolerates(one, taint));
+        self.taints.iter().filter(move |taint| !tolerated(taint)).copied()
     }
 
     fn works(&self, shape: &ShapeRow) -> bool {

@@ -14,8 +14,10 @@ use kai_engine::{Change, Eviction, GroupId, NodeId, Plan, PodId, Reserved, Why};
 
 use crate::names::Names;
 
+mod help;
 mod why;
 
+pub use help::help;
 pub use why::why;
 
 /// `plan` as lines; `idle` when nothing is to do and nothing waits.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use kai_engine::GroupId;
+
 use crate::{
     build::build,
     render,
@@ -20,6 +22,8 @@ const IDLE: u32 = 5;
 pub struct Report {
     /// The plans as text; each cycle but the first starts with `cycle N`.
     pub text: String,
+    /// After them, of each group that waits: its name, the number of the reason, and what would help.
+    pub help: String,
     /// What must never be: wrong books, or no rest.
     pub faults: Vec<String>,
 }
@@ -43,8 +47,21 @@ pub fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
         world.carry_out(&plan, Evicted::Recreated);
         check(&world, &mut report);
     }
+    report.help = help(&world);
     rest(&mut world, &mut report);
     Ok(report)
+}
+
+fn help(world: &World) -> String {
+    let mut lines: Vec<String> = (0..world.names.groups())
+        .filter_map(|row| {
+            let group = GroupId::new(u32::try_from(row).ok()?);
+            let help = render::help(world.cluster.verdict(group)?, &world.names)?;
+            Some(format!("{} {help}\n", world.names.of_group(group)))
+        })
+        .collect();
+    lines.sort_unstable();
+    lines.concat()
 }
 
 /// Lets the cluster come to rest and watches it idle.

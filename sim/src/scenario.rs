@@ -59,6 +59,9 @@ pub struct Scenario {
     pub groups: Entries<Group>,
     /// How many cycles to print; each one is carried out before the next. 1 when left out.
     pub cycles: Option<u32>,
+    /// What would help those that wait then, as [`help`](crate::render::help) prints it after the name; not looked at
+    /// when left out.
+    pub help: Option<String>,
     /// The plan as text, as [`render`](crate::render) prints it.
     pub expect: String,
 }

@@ -54,6 +54,9 @@ fn check(path: &Path, bless: bool) -> Vec<String> {
         Err(_) => return vec!["the engine panicked".to_owned()],
     };
     faults.extend(report.faults.iter().cloned());
+    if let Some(help) = scenario.help.filter(|help| *help != report.help) {
+        faults.push(diff(&help, &report.help));
+    }
     if report.text != scenario.expect {
         if bless {
             write(path, &text, &report);

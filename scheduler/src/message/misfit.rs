@@ -64,6 +64,7 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::Port => "node(s) didn't have free ports for the requested pod ports",
         Misfit::Affinity => "node(s) didn't match pod affinity rules",
         Misfit::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
+        Misfit::Barred => "node(s) didn't satisfy existing pods anti-affinity rules",
         Misfit::Domain => "node(s) were outside the topology domain of the workload",
         Misfit::Missing => "node(s) can't provide what the pod refers to and does not exist",
         Misfit::Devices => "cannot allocate all claims",

@@ -26,6 +26,7 @@ fn no_room(gang: bool) -> Why {
         min: 4,
         gang,
         dominant: Misfit::Short(Lane::GPU),
+        gpu_milli: 1000,
         misfits: vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Selector, 1)],
         free: FreeShape::default(),
     }))

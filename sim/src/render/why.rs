@@ -60,7 +60,7 @@ fn asked(charge: &Charge, lane: QueueLane) -> i64 {
 }
 
 /// An amount with the name of what it counts.
-fn counted(lane: QueueLane, units: i64) -> String {
+pub(super) fn counted(lane: QueueLane, units: i64) -> String {
     let (one, many) = match lane {
         QueueLane::Cpu => ("core", "cores"),
         QueueLane::Memory => ("byte", "bytes"),
@@ -71,7 +71,7 @@ fn counted(lane: QueueLane, units: i64) -> String {
     format!("{amount} {name}")
 }
 
-fn amount(lane: QueueLane, units: i64) -> String {
+pub(super) fn amount(lane: QueueLane, units: i64) -> String {
     match lane {
         QueueLane::Cpu | QueueLane::Gpu => decimal(units, GPU_MILLI),
         QueueLane::Memory => units.to_string(),
@@ -92,8 +92,8 @@ fn short_of_room(no_room: &NoRoom, names: &Names) -> String {
         .map(|(why, count)| format!("{count} {}", misfit(*why, *count, names)))
         .collect();
     let nodes = if nodes.is_empty() { "there is no node".to_owned() } else { nodes.join(", ") };
-    let about_gpus =
-        matches!(no_room.dominant, Misfit::Short(kai_engine::Lane::GPU) | Misfit::Device);
+    let first = no_room.misfits.first().map(|(misfit, _)| *misfit);
+    let about_gpus = matches!(first, Some(Misfit::Short(kai_engine::Lane::GPU) | Misfit::Device));
     let free = if about_gpus { format!("; {}", free(no_room)) } else { String::new() };
     format!("no room: {gang}{nodes}{free}")
 }
@@ -146,6 +146,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::Port => "with the port taken",
         Misfit::Affinity => "away from the pods it must be near",
         Misfit::AntiAffinity => "near pods it must avoid",
+        Misfit::Barred => "near pods that must avoid it",
         Misfit::Domain => "outside the domain",
         Misfit::Missing => "cannot give what does not exist",
         Misfit::Devices => "without the devices that its claims ask for",
