@@ -4,6 +4,7 @@
 //! Core benchmarks (B01-B14) are programs of `engine`; instructions are counted by callgrind, which repeats exactly.
 //! Live ones (B20, B22) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`.
 
+mod count;
 mod gate;
 mod measure;
 mod slope;
@@ -12,6 +13,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::repository::print;
+use count::Counts;
 use measure::{Catalogue, Entry};
 
 /// What to measure and how to show it.
@@ -65,10 +67,11 @@ struct Growth {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let catalogue = Catalogue::build(&arguments.ids)?;
     let entries = catalogue.select(&arguments.ids)?;
+    let counts = if arguments.wall { Counts::new() } else { count::count(&catalogue, &entries)? };
     let mut lines = Vec::new();
     let mut growths = Vec::new();
     for entry in entries {
-        let measured = measure_entry(&catalogue, entry, arguments)?;
+        let measured = measure_entry(entry, &counts, arguments)?;
         growths.extend(growth(entry, &measured));
         lines.extend(measured);
     }
@@ -81,14 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.gate { gate::gate(&lines, &growths) } else { Ok(()) }
 }
 
-fn measure_entry(catalogue: &Catalogue, entry: &Entry, arguments: &Arguments) -> Result<Vec<Line>> {
+fn measure_entry(entry: &Entry, counts: &Counts<'_>, arguments: &Arguments) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for &size in &entry.sizes {
-        let instructions = if arguments.wall || entry.live {
-            None
-        } else {
-            Some(catalogue.instructions(&entry.id, size)?)
-        };
+        let instructions = counts.get(&(entry.id.as_str(), size)).copied();
         for (id, wall_ms) in Catalogue::wall_ms(entry, size)? {
             let line = Line { id, size, wall_ms, instructions };
             show(&line, arguments.json)?;
