@@ -11,7 +11,7 @@ mod rows;
 use crate::{
     agenda::Agenda,
     claim::Claims,
-    ids::{Column, GroupId, NodeId, PodId, QueueId, TopologyId},
+    ids::{Column, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
     plan::{QueueState, Steps, Why},
     resources::{LaneKind, PerLane},
     shape::Shapes,
@@ -97,6 +97,20 @@ impl Cluster {
     /// Since when a group runs below its minimum, as told or as seen since.
     pub fn stale_since(&self, group: GroupId) -> Option<crate::Timestamp> {
         self.groups.get(group)?.stale_since
+    }
+
+    /// The sub-groups of a group that hold pods: name, how many pods it needs, how many hold a place and are not leaving.
+    pub fn sub_groups(&self, group: GroupId) -> impl Iterator<Item = (Symbol, u32, u32)> {
+        let leaves = self.groups.get(group).map_or(&[][..], |row| &row.tree.leaves);
+        leaves.iter().map(|leaf| (leaf.name, leaf.min, leaf.count.active))
+    }
+
+    /// The pods of a group that name a sub-group which it does not have, with that name.
+    pub fn strays(&self, group: GroupId) -> impl Iterator<Item = (PodId, Symbol)> {
+        let row = self.groups.get(group).filter(|row| !row.tree.sets.is_empty());
+        let pods = row.into_iter().flat_map(|row| row.pods.iter());
+        pods.filter(|pod| self.pods[**pod].leaf.is_none())
+            .map(|pod| (*pod, self.pods[*pod].sub_group))
     }
 
     /// When the next plan is due though nothing was told: a grace or a delay ends.

@@ -25,16 +25,18 @@ pub struct Reason {
     pub pod: Option<(u32, String)>,
     /// The numbers of the queue.
     pub queue: Option<Value>,
+    /// What the message of the group begins with: the node pool, where the group goes on to another.
+    pub prefix: String,
 }
 
 impl Reason {
     fn new(code: &'static str, message: String) -> Self {
-        Self { code, message, pod: None, queue: None }
+        Self { code, message, pod: None, queue: None, prefix: String::new() }
     }
 
     /// The message of the group's condition and event.
     pub fn text(&self) -> String {
-        format!("{}: {}.", self.code, self.message.trim_end_matches('.'))
+        format!("{}{}: {}.", self.prefix, self.code, self.message.trim_end_matches('.'))
     }
 }
 
@@ -72,7 +74,7 @@ pub fn reason(why: &Why, group: u32, names: &Names) -> Option<Reason> {
             Some(told)
         }
         Why::NoRoom(no_room) => Some(short_of_room(no_room, names)),
-        Why::NoDomain(no_domain) => errors(domain(no_domain, names)),
+        Why::NoDomain(no_domain) => errors(domain(no_domain, group, names)),
     }
 }
 
@@ -193,32 +195,76 @@ fn queue_name(bound: &Bound, names: &Names) -> String {
     names.queue_name(bound.queue.queue.number()).to_owned()
 }
 
-fn domain(no_domain: &NoDomain, names: &Names) -> String {
+/// Why no domain of a topology takes a group.
+///
+/// # Source
+/// spec/scheduling.md 11.3, steps 1, 8 and 10; the domains are counted where the peer lists each.
+fn domain(no_domain: &NoDomain, group: u32, names: &Names) -> String {
     let topology = names.topologies.key(no_domain.topology.number());
+    let sub_group = names.text(no_domain.sub_group);
+    let whose = match sub_group {
+        "" => String::from("workload"),
+        sub_group => format!("sub-group {sub_group}"),
+    };
     match &no_domain.problem {
         DomainProblem::NoTopology => format!("Requested topology {topology} does not exist"),
         DomainProblem::NoLevel { level, required } => {
             let kind = if *required { "required" } else { "preferred" };
             let level = names.text(*level);
-            format!("The topology {topology} has no level {level}, which is {kind}")
+            format!(
+                "topology constraint error: {whose} specified '{level}' as the {kind} topology \
+                 constraint level, but the topology tree '{topology}' does not contain a level with \
+                 this name"
+            )
         }
-        DomainProblem::LevelsReversed => {
-            format!("The preferred level of topology {topology} is wider than the required one")
-        }
+        DomainProblem::LevelsReversed => format!(
+            "topology constraint error: {whose} specified a preferred level of topology \
+             '{topology}' that is wider than the required one"
+        ),
         DomainProblem::NoFit { level, domains, pods_max, pods } => {
-            let level = level.map_or("any level", |level| names.text(level));
-            let sub_group = names.text(no_domain.sub_group);
-            let of = if sub_group.is_empty() {
+            let level = level.map_or("any", |level| names.text(level));
+            let (namespace, name) = names.group_name(group);
+            let sub_group = if sub_group.is_empty() {
                 String::new()
             } else {
-                format!(" of sub-group {sub_group}")
+                format!(", subgroup {sub_group}")
             };
             format!(
-                "No domain of topology {topology} at {level} has room for the {pods} pods{of}: of \
-                 {domains} domains the best has room for {pods_max}"
+                "topology {topology}, requirement {level} couldn't be satisfied for job \
+                 {namespace}/{name}{sub_group}: the best of {domains} node-groups can allocate only \
+                 {pods_max} of {pods} required pods"
             )
         }
     }
+}
+
+/// What the event `StaleJob` says of sub-groups: name, minimum, pods that run.
+///
+/// # Source
+/// spec/scheduling.md 12.4.
+pub fn stale(standing: &[(Symbol, u32, u32)], names: &Names) -> String {
+    let sum = |part: fn(&(Symbol, u32, u32)) -> u32| standing.iter().map(part).sum::<u32>();
+    let (active, min) = (sum(|one| one.2), sum(|one| one.1));
+    let parts = standing.iter().filter(|(name, ..)| *name != Symbol::EMPTY);
+    let parts: Vec<String> = parts
+        .map(|(name, min, active)| {
+            let name = names.text(*name);
+            format!(", subGroup {name} minMember is {min} and {active} pods are active")
+        })
+        .collect();
+    format!("Job is stale. {active} pods are active, minMember is {min}{}", parts.concat())
+}
+
+/// What is said of a pod whose sub-group does not exist.
+///
+/// # Source
+/// spec/scheduling.md 12.3.
+pub fn stray(sub_group: Symbol, group: u32, names: &Names) -> String {
+    let (namespace, name) = names.group_name(group);
+    format!(
+        "Pod references subgroup \"{}\", which does not exist in PodGroup {namespace}/{name}",
+        names.text(sub_group)
+    )
 }
 
 /// What a resource is called, and its unit.

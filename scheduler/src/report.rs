@@ -9,14 +9,14 @@ use std::{
 
 use jiff::Timestamp;
 use kai_api::names::{condition, event, reason};
-use kai_engine::{Cluster, GroupId, Why};
+use kai_engine::{Cluster, GroupId, PodId, Symbol, Why};
 use serde_json::{Value, json};
 
 use crate::{
     actuate::{GroupChange, GroupPatch, PodCondition, Task},
     dispatch::{Dispatch, group_target, pod_target},
     message::{self, Reason},
-    names::{Names, Said, Stamps},
+    names::{Names, Number, Said, Stamps},
 };
 
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
@@ -71,11 +71,20 @@ impl Report {
             last_eviction: cluster.last_eviction(GroupId::new(group)).map(|at| at.0),
         };
         if let Some(changes) = stamp_changes(&row.stamps, &stamps) {
+            if row.stamps.stale_since.is_none() && stamps.stale_since.is_some() {
+                let sub_groups: Vec<_> = cluster.sub_groups(GroupId::new(group)).collect();
+                let text = message::stale(&sub_groups, names);
+                let target = group_target(group, names);
+                tasks.push(Task::Event(dispatch.event(target, event::STALE, text)));
+            }
             names.groups[group].stamps = stamps;
             tasks.push(patch(group, GroupChange::Annotations(changes), names));
             return tasks;
         }
-        let standing = Standing::of(group, names);
+        let strays: Vec<_> = cluster.strays(GroupId::new(group)).collect();
+        mark_strays(group, &strays, (names, dispatch), &mut tasks);
+        let members = members(group, &strays, names);
+        let standing = Standing::of(&members, names);
         let why = cluster.verdict(GroupId::new(group)).filter(|_| standing.waits);
         if let Some(Why::NotReady(unready)) = why {
             let text = message::not_ready(unready, names);
@@ -84,14 +93,17 @@ impl Report {
                 tasks.push(Task::Event(dispatch.event(target, event::NOT_READY, text)));
             }
         }
-        let told = why.and_then(|why| message::reason(why, group, names));
+        let mut told = why.and_then(|why| message::reason(why, group, names));
+        if let Some(told) = told.as_mut().filter(|_| names.groups[group].backs_off) {
+            told.prefix = format!("Node-Pool '{}': ", dispatch.pool);
+        }
         if let Some(told) = &told {
             match self.news(group, names, (told.code, &told.text()), now) {
                 News::Early => return tasks,
                 News::Known => {}
-                News::New => say(group, told, names, dispatch, &mut tasks),
+                News::New => say((group, &members), told, names, dispatch, &mut tasks),
             }
-            mark_pods(group, told, names, &mut tasks);
+            mark_pods((group, &members), told, names, &mut tasks);
         }
         let shown = told.as_ref().filter(|_| !standing.runs);
         if shown.is_none() && standing.binds {
@@ -153,9 +165,9 @@ struct Standing {
 }
 
 impl Standing {
-    fn of(group: u32, names: &Names) -> Self {
+    fn of(members: &[u32], names: &Names) -> Self {
         let mut standing = Self::default();
-        for pod in &names.groups[group].pods {
+        for pod in members {
             let row = &names.pods[*pod];
             standing.waits |= row.is_waiting && !row.is_binding;
             standing.runs |= row.node.is_some();
@@ -174,11 +186,17 @@ fn patch(group: u32, change: GroupChange, names: &mut Names) -> Task {
 }
 
 /// The events of the group and of each pod that waits.
-fn say(group: u32, told: &Reason, names: &Names, dispatch: &Dispatch, tasks: &mut Vec<Task>) {
+fn say(
+    (group, members): (u32, &[u32]),
+    told: &Reason,
+    names: &Names,
+    dispatch: &Dispatch,
+    tasks: &mut Vec<Task>,
+) {
     let text = told.text();
     let target = group_target(group, names);
     tasks.push(Task::Event(dispatch.event(target, event::UNSCHEDULABLE, text.clone())));
-    for pod in waiting(group, names) {
+    for pod in waiting(members, names) {
         let message = pod_message(pod, told, &text);
         let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
         said.is_warning = true;
@@ -188,37 +206,74 @@ fn say(group: u32, told: &Reason, names: &Names, dispatch: &Dispatch, tasks: &mu
 
 /// The condition `PodScheduled=False` of each pod that waits and does not have it in these words.
 /// Cluster autoscalers read it.
-fn mark_pods(group: u32, told: &Reason, names: &mut Names, tasks: &mut Vec<Task>) {
+fn mark_pods(
+    (group, members): (u32, &[u32]),
+    told: &Reason,
+    names: &mut Names,
+    tasks: &mut Vec<Task>,
+) {
     if !names.groups[group].mark_unschedulable {
         return;
     }
     let text = told.text();
-    for pod in waiting(group, names) {
+    for pod in waiting(members, names) {
         let message = pod_message(pod, told, &text);
-        let uid = Box::from(&**names.pods.key(pod));
-        let row = &mut names.pods[pod];
-        let known = row.said.as_deref().or(row.unschedulable.as_deref());
-        if known == Some(&*message) {
-            continue;
-        }
-        row.said = Some(Box::from(&*message));
-        tasks.push(Task::Pod(PodCondition {
-            pod,
-            uid,
-            namespace: row.namespace.clone(),
-            name: row.name.clone(),
-            kind: condition::POD_SCHEDULED,
-            is_true: false,
-            reason: reason::UNSCHEDULABLE,
-            message,
-        }));
+        tasks.extend(mark(pod, message, names));
     }
 }
 
-/// The pods of a group that wait, in no order that matters.
-fn waiting(group: u32, names: &Names) -> Vec<u32> {
-    let pods = names.groups[group].pods.iter().copied();
-    pods.filter(|pod| names.pods[*pod].is_waiting && !names.pods[*pod].is_binding).collect()
+/// The condition `PodScheduled=False` of a pod that does not have it in these words.
+fn mark(pod: u32, message: String, names: &mut Names) -> Option<Task> {
+    let uid = Box::from(&**names.pods.key(pod));
+    let row = &mut names.pods[pod];
+    let known = row.said.as_deref().or(row.unschedulable.as_deref());
+    if known == Some(&*message) {
+        return None;
+    }
+    row.said = Some(Box::from(&*message));
+    Some(Task::Pod(PodCondition {
+        pod,
+        uid,
+        namespace: row.namespace.clone(),
+        name: row.name.clone(),
+        kind: condition::POD_SCHEDULED,
+        is_true: false,
+        reason: reason::UNSCHEDULABLE,
+        message,
+    }))
+}
+
+/// The condition and the event of each pod that names a sub-group which its group does not have.
+fn mark_strays(
+    group: u32,
+    strays: &[(PodId, Symbol)],
+    (names, dispatch): (&mut Names, &Dispatch),
+    tasks: &mut Vec<Task>,
+) {
+    for (pod, sub_group) in strays {
+        let pod = pod.number();
+        if !names.pods[pod].is_waiting {
+            continue;
+        }
+        let message = message::stray(*sub_group, group, names);
+        if let Some(condition) = mark(pod, message.clone(), names) {
+            let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
+            said.is_warning = true;
+            tasks.extend([Task::Event(said), condition]);
+        }
+    }
+}
+
+/// The pods of a group, but for those whose sub-group it does not have.
+fn members(group: u32, strays: &[(PodId, Symbol)], names: &Names) -> Vec<u32> {
+    let is_stray = |pod: &u32| strays.iter().any(|(stray, _)| stray.number() == *pod);
+    names.groups[group].pods.iter().filter(|pod| !is_stray(pod)).copied().collect()
+}
+
+/// Those that wait, in no order that matters.
+fn waiting(members: &[u32], names: &Names) -> Vec<u32> {
+    let waits = |pod: &u32| names.pods[*pod].is_waiting && !names.pods[*pod].is_binding;
+    members.iter().copied().filter(waits).collect()
 }
 
 /// What is said of a pod: its own reason where the verdict speaks of it, else the group's.

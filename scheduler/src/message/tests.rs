@@ -134,3 +134,44 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
         ))
     );
 }
+
+#[test]
+fn no_domain_of_a_topology() {
+    let mut names = world();
+    let topology = names.topology("racks");
+    let (rack, workers) = (names.symbol("rack"), names.symbol("workers"));
+    let say = |sub_group, problem| {
+        let no_domain = NoDomain { sub_group, topology, problem };
+        reason(&Why::NoDomain(Box::new(no_domain)), 0, &names).expect("there is something").message
+    };
+    let fit = DomainProblem::NoFit { level: Some(rack), domains: 3, pods_max: 2, pods: 4 };
+    assert_eq!(
+        say(workers, fit),
+        "topology racks, requirement rack couldn't be satisfied for job ml/train, subgroup workers: \
+         the best of 3 node-groups can allocate only 2 of 4 required pods"
+    );
+    assert_eq!(
+        say(Symbol::EMPTY, DomainProblem::NoLevel { level: rack, required: false }),
+        "topology constraint error: workload specified 'rack' as the preferred topology constraint \
+         level, but the topology tree 'racks' does not contain a level with this name"
+    );
+}
+
+#[test]
+fn a_stale_group_and_a_pod_without_a_sub_group() {
+    let mut names = world();
+    let (head, workers) = (names.symbol("head"), names.symbol("workers"));
+    assert_eq!(
+        stale(&[(Symbol::EMPTY, 4, 3)], &names),
+        "Job is stale. 3 pods are active, minMember is 4"
+    );
+    assert_eq!(
+        stale(&[(head, 1, 1), (workers, 4, 3)], &names),
+        "Job is stale. 4 pods are active, minMember is 5, subGroup head minMember is 1 and 1 pods \
+         are active, subGroup workers minMember is 4 and 3 pods are active"
+    );
+    assert_eq!(
+        stray(workers, 0, &names),
+        "Pod references subgroup \"workers\", which does not exist in PodGroup ml/train"
+    );
+}

@@ -8,6 +8,7 @@ fn told(message: &str) -> Reason {
         message: String::from(message),
         pod: None,
         queue: None,
+        prefix: String::new(),
     }
 }
 
