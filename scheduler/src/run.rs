@@ -103,8 +103,22 @@ pub struct Run {
     pub held: Vec<(Timestamp, u32)>,
     /// Up to which version each kind is taken in; none before its first full list.
     pub versions: [Option<String>; Kind::ALL.len()],
+    /// Kinds that have to be listed again before anything is decided.
+    pub awaited: [Awaited; Kind::ALL.len()],
     /// How many cycles there were.
     pub cycles: u64,
+}
+
+/// Whether a kind has to be listed again: something that was left out when it was read matters now.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Awaited {
+    /// It has not.
+    #[default]
+    No,
+    /// It has, and the list has not begun.
+    Asked,
+    /// The list has begun.
+    Begun,
 }
 
 impl Run {
@@ -136,23 +150,28 @@ impl Run {
             }
             let started = Instant::now();
             self.gather(&mut channels).await;
-            for kind in self.ingest.resync.drain(..) {
-                channels.resync[kind.index()].notify_one();
+            if self.is_complete() && Instant::now() < rested {
+                sleep_until(rested).await;
+                self.gather(&mut channels).await;
             }
             if !self.is_complete() {
                 continue;
-            }
-            if Instant::now() < rested {
-                sleep_until(rested).await;
-                self.gather(&mut channels).await;
             }
             self.cycle(&channels, started)?;
             rested = Instant::now() + (started.elapsed() * REST_FACTOR).min(REST_MAX);
         }
     }
 
-    /// Takes in what comes until nothing comes for a moment.
+    /// Takes in what comes until nothing comes for a moment, and asks for what has to be read again.
     async fn gather(&mut self, channels: &mut Channels) {
+        self.take_in(channels).await;
+        for kind in self.ingest.resync.drain(..) {
+            self.awaited[kind.index()] = Awaited::Asked;
+            channels.resync[kind.index()].notify_one();
+        }
+    }
+
+    async fn take_in(&mut self, channels: &mut Channels) {
         let deadline = Instant::now() + GATHER_MAX;
         for _ in 0..BATCHES_MAX {
             while let Ok(outcome) = channels.outcomes.try_recv() {
@@ -166,9 +185,10 @@ impl Run {
         }
     }
 
-    /// Every kind has been listed once.
+    /// Every kind has been listed once, and again where that was asked for.
     fn is_complete(&self) -> bool {
-        self.versions.iter().all(Option::is_some)
+        let is_current = self.awaited.iter().all(|awaited| *awaited == Awaited::No);
+        is_current && self.versions.iter().all(Option::is_some)
     }
 
     /// When the next cycle is due although nothing changes.
@@ -191,10 +211,18 @@ impl Run {
             let (kind, result) = match event {
                 Event::Begin(kind) => {
                     self.ingest.begin(kind);
+                    let awaited = &mut self.awaited[kind.index()];
+                    if *awaited != Awaited::No {
+                        *awaited = Awaited::Begun;
+                    }
                     continue;
                 }
                 Event::End(kind, version) => {
                     self.ingest.end(kind);
+                    let awaited = &mut self.awaited[kind.index()];
+                    if *awaited == Awaited::Begun {
+                        *awaited = Awaited::No;
+                    }
                     (kind, Ok(version))
                 }
                 Event::Passed(kind, version) => (kind, Ok(version)),

@@ -289,6 +289,7 @@ impl Shared {
             report: Report::default(),
             held: Vec::new(),
             versions: Default::default(),
+            awaited: Default::default(),
             cycles: 0,
         }
     }
