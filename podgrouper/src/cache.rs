@@ -2,7 +2,10 @@
 //!
 //! A kind is watched from the first read of one of its objects on, by the resource version of that
 //! read, so that nothing is listed. Where a watch is not allowed an object is read again after
-//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second.
+//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second. Of objects that
+//! were read whole some megabytes are kept (`held`), of all others their metadata.
+
+mod held;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,17 +17,20 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::discovery::{Scope, pinned_kind};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::object::{Gvk, Object};
+use held::Held;
 
 /// How old a read of an object may get whose kind cannot be watched.
 const UNWATCHED_AGE_MAX: Duration = Duration::from_secs(30);
 /// How often an object whose status the rule reads is read again at most.
 const STATUS_AGE_MIN: Duration = Duration::from_secs(1);
+/// How many slots there may be more than twice those that were in use last.
+const SLOTS_SLACK: usize = 1_000;
 /// Wait before a broken watch is started again.
 const WATCH_WAIT: Duration = Duration::from_secs(1);
 /// Wait before a watch that was refused is tried again.
@@ -79,6 +85,32 @@ struct Entry {
 
 type Slot = Arc<tokio::sync::Mutex<Entry>>;
 
+#[derive(Debug, Default)]
+struct Slots {
+    rows: HashMap<ObjectKey, Slot>,
+    /// How many there were after the last sweep.
+    kept: usize,
+}
+
+impl Slots {
+    /// The slot of an object. Each time that the slots have doubled, those that can be read again go.
+    fn of(&mut self, key: &ObjectKey) -> Slot {
+        if self.rows.len() > 2 * self.kept + SLOTS_SLACK {
+            self.rows.retain(|_, slot| slot.try_lock().is_ok_and(|entry| !entry.is_old()));
+            self.kept = self.rows.len();
+        }
+        self.rows.entry(key.clone()).or_default().clone()
+    }
+}
+
+impl Entry {
+    /// Whether nothing is known that a watch keeps right or that was read just now.
+    fn is_old(&self) -> bool {
+        let mut known = [&self.metadata, &self.whole].into_iter().flatten();
+        known.all(|known| known.epoch == 0 && known.at.elapsed() > UNWATCHED_AGE_MAX)
+    }
+}
+
 /// The cache; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Cache {
@@ -89,7 +121,8 @@ struct Shared {
     client: Client,
     stop: CancellationToken,
     kinds: Mutex<HashMap<Gvk, Arc<Kind>>>,
-    slots: Mutex<HashMap<ObjectKey, Slot>>,
+    slots: Mutex<Slots>,
+    held: Mutex<Held>,
     changed: UnboundedSender<ObjectKey>,
 }
 
@@ -110,9 +143,8 @@ impl Cache {
         stop: CancellationToken,
         changed: UnboundedSender<ObjectKey>,
     ) -> Self {
-        let shared =
-            Shared { client, stop, kinds: Mutex::default(), slots: Mutex::default(), changed };
-        Self { shared: Arc::new(shared) }
+        let (kinds, slots, held) = Default::default();
+        Self { shared: Arc::new(Shared { client, stop, kinds, slots, held, changed }) }
     }
 
     /// Reads an object, from memory where that is still right.
@@ -138,13 +170,31 @@ impl Cache {
         let known = Known { found: found.clone(), at: Instant::now(), epoch, is_stale: false };
         if matches!(found, Found::Absent) {
             *entry = Entry::default();
+        } else if part == Part::Whole {
+            entry.whole = Some(known.clone());
+            entry.metadata = Some(metadata_of(known));
+            self.hold(key, &found);
         } else {
-            if part == Part::Whole {
-                entry.whole = Some(known.clone());
-            }
             entry.metadata = Some(known);
         }
         Ok(found)
+    }
+
+    /// Notes that an object is kept whole, and lets others go for it.
+    fn hold(&self, key: &ObjectKey, found: &Found) {
+        let Found::Object(object) = found else { return };
+        let bytes = object.value().to_string().len();
+        let gone = {
+            let mut held = self.shared.held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.add(key, bytes)
+        };
+        let slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        for slot in gone.iter().filter_map(|key| slots.rows.get(key)) {
+            // One that is being read just now stays.
+            if let Ok(mut entry) = slot.try_lock() {
+                entry.whole = None;
+            }
+        }
     }
 
     /// Drops what is known of an object.
@@ -180,7 +230,7 @@ impl Cache {
 
     fn slot(&self, key: &ObjectKey) -> Slot {
         let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.entry(key.clone()).or_default().clone()
+        slots.of(key)
     }
 
     async fn kind(&self, gvk: &Gvk) -> Result<Arc<Kind>, kube::Error> {
@@ -307,7 +357,7 @@ impl Cache {
             name: object.name().to_owned(),
         };
         let slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = slots.get(&key)?.clone();
+        let slot = slots.rows.get(&key)?.clone();
         Some((key, slot))
     }
 
@@ -335,7 +385,7 @@ impl Cache {
         let Some((key, slot)) = self.known_slot(gvk, object) else { return };
         *slot.lock().await = Entry::default();
         let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.remove(&key);
+        slots.rows.remove(&key);
     }
 
     fn announce(&self, key: ObjectKey) {
@@ -346,7 +396,7 @@ impl Cache {
     fn announce_all(&self, gvk: &Gvk) {
         let keys: Vec<ObjectKey> = {
             let slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
-            slots.keys().filter(|key| key.gvk == *gvk).cloned().collect()
+            slots.rows.keys().filter(|key| key.gvk == *gvk).cloned().collect()
         };
         for key in keys {
             self.announce(key);
@@ -363,6 +413,16 @@ fn digest(object: &Object) -> [&Value; 6] {
     let meta = &object.value()["metadata"];
     ["uid", "generation", "labels", "annotations", "ownerReferences", "deletionTimestamp"]
         .map(|key| &meta[key])
+}
+
+/// The same knowledge, of the metadata alone.
+fn metadata_of(known: Known) -> Known {
+    let Found::Object(object) = &known.found else { return known };
+    let mut table = Map::new();
+    for key in ["apiVersion", "kind", "metadata"] {
+        table.insert(key.to_owned(), object.value()[key].clone());
+    }
+    Known { found: Found::Object(Arc::new(Object::new(Value::Object(table)))), ..known }
 }
 
 fn metadata_object(gvk: &Gvk, found: &PartialObjectMeta<DynamicObject>) -> Object {

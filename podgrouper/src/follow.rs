@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use kube::Client;
-use kube::api::{Api, DynamicObject};
+use kube::api::Api;
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::Value;
 
-use crate::cache::to_object;
 use crate::object::{Gvk, Object};
+use crate::slim::{Shape, Slim};
 
 /// What happened to the objects of a kind.
 pub(crate) enum Change {
@@ -45,12 +45,18 @@ impl Selection {
     }
 }
 
-/// Follows a kind until the task is dropped; relists after 410 and waits between failures.
-pub(crate) async fn follow(client: Client, selection: Selection, mut on: impl FnMut(Change)) {
+/// Follows a kind until the task is dropped; lists in pages, relists after 410 and waits between failures.
+///
+/// What `S` leaves out of an object is never in memory.
+pub(crate) async fn follow<S: Shape>(
+    client: Client,
+    selection: Selection,
+    mut on: impl FnMut(Change),
+) {
     let gvk = &selection.gvk;
     let resource =
         ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
-    let api: Api<DynamicObject> = match &selection.namespace {
+    let api: Api<Slim<S>> = match &selection.namespace {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
@@ -65,9 +71,9 @@ pub(crate) async fn follow(client: Client, selection: Selection, mut on: impl Fn
                 on(Change::ListEnd);
             }
             Ok(watcher::Event::InitApply(found) | watcher::Event::Apply(found)) => {
-                on(Change::Set(Arc::new(to_object(gvk, found))));
+                on(Change::Set(Arc::new(found.into_object(gvk))));
             }
-            Ok(watcher::Event::Delete(found)) => on(Change::Gone(Arc::new(to_object(gvk, found)))),
+            Ok(watcher::Event::Delete(found)) => on(Change::Gone(Arc::new(found.into_object(gvk)))),
             Err(error) => {
                 // A missing right or CRD stays so for a while: say it once.
                 let text = error.to_string();

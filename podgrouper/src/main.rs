@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use tower::limit::RateLimitLayer;
 use tracing_subscriber::EnvFilter;
 
-#[tokio::main]
+// Each thread that asks for memory has an arena of it for itself, and the work is waiting for answers.
+#[tokio::main(worker_threads = 4)]
 async fn main() -> ExitCode {
     let args = Args::from_command_line(std::env::args());
     start_log(&args);

@@ -6,16 +6,19 @@ use serde_json::{Map, Value, json};
 
 use crate::object::{Object, OwnerRef};
 use crate::texts::Texts;
+use crate::uid::Uid;
 
 /// A pod, reduced to what a grouping rule may look at.
+///
+/// Some hundred thousand of them are kept, so what pods have in common is shared and what is rare takes a pointer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pod {
     /// `metadata.namespace`.
-    pub namespace: String,
+    pub namespace: Arc<str>,
     /// `metadata.name`.
-    pub name: String,
+    pub name: Arc<str>,
     /// `metadata.uid`.
-    pub uid: String,
+    pub uid: Uid,
     /// `metadata.labels`.
     pub labels: Texts,
     /// `metadata.annotations`.
@@ -23,15 +26,13 @@ pub struct Pod {
     /// `metadata.ownerReferences`, in order.
     pub owners: Arc<[OwnerRef]>,
     /// `spec.priorityClassName`.
-    pub priority_class: String,
+    pub priority_class: Arc<str>,
     /// `spec.nodeName`, empty while the pod has no node.
-    pub node: String,
-    /// `spec.schedulerName`.
-    pub scheduler: String,
+    pub node: Arc<str>,
     /// Whether `metadata.deletionTimestamp` is set.
     pub terminating: bool,
     /// What the pod names as its gang in Kubernetes' own API, if anything.
-    pub native: Option<NativeGroup>,
+    pub native: Option<Box<NativeGroup>>,
 }
 
 /// The reference of a pod to a gang of the API group `scheduling.k8s.io`.
@@ -70,20 +71,24 @@ impl NativeGroup {
 impl Pod {
     /// Reads a pod's JSON; whatever is missing reads as empty.
     pub fn from_value(value: &Value) -> Self {
-        let object = Object::new(value.clone());
-        let spec = |key: &str| value["spec"][key].as_str().unwrap_or_default().to_owned();
+        Self::from_object(&Object::new(value.clone()))
+    }
+
+    /// Reads a pod as a watch delivers it.
+    pub(crate) fn from_object(object: &Object) -> Self {
+        let spec = &object.value()["spec"];
+        let text = |key: &str| spec[key].as_str().unwrap_or_default().into();
         Self {
-            namespace: object.namespace().to_owned(),
-            name: object.name().to_owned(),
-            uid: object.uid().to_owned(),
+            namespace: object.namespace().into(),
+            name: object.name().into(),
+            uid: object.uid().into(),
             labels: object.labels().collect(),
             annotations: object.annotations().collect(),
             owners: object.owners().into(),
-            priority_class: spec("priorityClassName"),
-            node: spec("nodeName"),
-            scheduler: spec("schedulerName"),
+            priority_class: text("priorityClassName"),
+            node: text("nodeName"),
             terminating: object.is_terminating(),
-            native: NativeGroup::of(&value["spec"]),
+            native: NativeGroup::of(spec).map(Box::new),
         }
     }
 
@@ -100,8 +105,8 @@ impl Pod {
     /// The pod as an owner: its kind and metadata.
     pub fn to_object(&self) -> Object {
         let mut meta = Map::new();
-        meta.insert("name".to_owned(), json!(self.name));
-        meta.insert("namespace".to_owned(), json!(self.namespace));
+        meta.insert("name".to_owned(), json!(&*self.name));
+        meta.insert("namespace".to_owned(), json!(&*self.namespace));
         meta.insert("uid".to_owned(), json!(self.uid));
         meta.insert("labels".to_owned(), json!(self.labels));
         meta.insert("annotations".to_owned(), json!(self.annotations));
@@ -115,7 +120,7 @@ impl Pod {
             meta.insert("deletionTimestamp".to_owned(), json!("1970-01-01T00:00:00Z"));
         }
         Object::new(json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta,
-            "spec": {"priorityClassName": self.priority_class, "nodeName": self.node}}))
+            "spec": {"priorityClassName": &*self.priority_class, "nodeName": &*self.node}}))
     }
 
     /// A reference to the pod, as a `PodGroup`'s owner has it.
@@ -123,8 +128,8 @@ impl Pod {
         OwnerRef {
             api_version: "v1".to_owned(),
             kind: "Pod".to_owned(),
-            name: self.name.clone(),
-            uid: self.uid.clone(),
+            name: self.name.to_string(),
+            uid: self.uid.to_string(),
         }
     }
 }

@@ -11,6 +11,8 @@ use tokio::time::Instant;
 /// The first wait after a failure, and the longest.
 const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
+/// Room that a queue keeps when nothing waits.
+const ROOM_MIN: usize = 1_024;
 
 /// Keys that wait for a worker.
 #[derive(Debug)]
@@ -79,6 +81,11 @@ impl<K: Clone + Eq + Hash + Ord> Queue<K> {
                 }
                 if let Some(key) = state.ready.pop_front() {
                     state.queued.remove(&key);
+                    if state.ready.is_empty() {
+                        // The room for all pods of the cluster is needed once, at the start.
+                        state.ready.shrink_to(ROOM_MIN);
+                        state.queued.shrink_to(ROOM_MIN);
+                    }
                     state.held.insert(key.clone(), false);
                     let has_more = !state.ready.is_empty();
                     drop(state);

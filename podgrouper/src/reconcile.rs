@@ -1,7 +1,7 @@
 //! One pod: find its `PodGroup`, write it, mark the pod (`spec/podgrouper.md` 3).
 
 use crate::object::POD_GROUP_API_VERSION;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::Value;
 
 use crate::cache::{Cache, Found, ObjectKey, Part, to_object};
+use crate::dependents::Dependents;
 use crate::desired::Desired;
 use crate::events::{Recorder, Subject};
 use crate::facts::{Answer, Facts, Read, Stop};
@@ -61,34 +62,6 @@ pub(crate) struct Reconciler {
     told: Mutex<HashSet<(Key, String)>>,
 }
 
-/// Which pods were grouped by what an object said.
-#[derive(Debug, Default)]
-pub(crate) struct Dependents {
-    rows: Mutex<HashMap<ObjectKey, BTreeSet<Key>>>,
-}
-
-impl Dependents {
-    fn add(&self, object: &ObjectKey, pod: &Key) {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        match rows.get_mut(object) {
-            Some(pods) => pods.insert(pod.clone()),
-            None => rows.entry(object.clone()).or_default().insert(pod.clone()),
-        };
-    }
-
-    /// The pods to look at again when an object changed; those that are gone are dropped.
-    pub(crate) fn of(&self, object: &ObjectKey, store: &Store) -> Vec<Key> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(pods) = rows.get_mut(object) else { return Vec::new() };
-        pods.retain(|pod| store.pod(pod).is_some());
-        let pods: Vec<Key> = pods.iter().cloned().collect();
-        if pods.is_empty() {
-            rows.remove(object);
-        }
-        pods
-    }
-}
-
 impl Reconciler {
     pub(crate) fn new(
         client: Client,
@@ -134,7 +107,7 @@ impl Reconciler {
         let key = ObjectKey {
             gvk: Gvk::new("v1", "Namespace"),
             namespace: String::new(),
-            name: pod.namespace.clone(),
+            name: pod.namespace.to_string(),
         };
         let found = self.cache.read(&key, Part::Metadata).await.map_err(|error| wrong(&error))?;
         let Found::Object(namespace) = found else { return Ok(false) };
@@ -152,7 +125,7 @@ impl Reconciler {
             Failure::Wrong(error.to_string())
         })?;
         for object in &walk.keys {
-            self.dependents.add(object, key);
+            self.dependents.add(object, key, &self.store);
         }
         let is_skipped = |owner: &Arc<Object>| {
             owner.annotation(names::annotation::SKIP_PODGROUPER) == Some("true")
@@ -253,7 +226,7 @@ impl Reconciler {
     async fn read(&self, key: Option<ObjectKey>, pod: Option<&Key>) -> Result<Answer, Failure> {
         let Some(key) = key else { return Ok(Answer::Absent) };
         if let Some(pod) = pod {
-            self.dependents.add(&key, pod);
+            self.dependents.add(&key, pod, &self.store);
         }
         match self.cache.read(&key, Part::Whole).await {
             Ok(Found::Object(object)) => Ok(Answer::Found(object)),
@@ -367,10 +340,6 @@ impl Reconciler {
 
     /// Keeps the marks that were just written, if the pod is still the one they were written for.
     fn note_marks(&self, pod: &Arc<Pod>, patch: &Value) {
-        let key = Key::new(&pod.namespace, &pod.name);
-        if self.store.pod(&key).is_none_or(|stored| !Arc::ptr_eq(&stored, pod)) {
-            return;
-        }
         let mut marked = Pod::clone(pod);
         let tables = [("labels", &mut marked.labels), ("annotations", &mut marked.annotations)];
         for (name, table) in tables {
@@ -378,7 +347,7 @@ impl Reconciler {
                 table.set(key, value.as_str());
             }
         }
-        self.store.set_pod(&key, Some(&self.store.share(marked)));
+        self.store.amend_pod(pod, marked);
     }
 
     /// Says once per `PodGroup` that part of its gang runs under another scheduler.
@@ -409,7 +378,7 @@ impl Reconciler {
             kind: "Pod",
             namespace: &pod.namespace,
             name: &pod.name,
-            uid: &pod.uid,
+            uid: &pod.uid.to_string(),
         };
         self.recorder.warn(&subject, WARNING, message).await;
     }

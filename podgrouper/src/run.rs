@@ -20,6 +20,7 @@ use crate::queue::Queue;
 use crate::reconcile::{Failure, Reconciler};
 use crate::serve::{self, Ready};
 use crate::shard;
+use crate::slim::{AnyShape, PodGroupShape, PodShape};
 use crate::status::{Controller, Dirty, QueueMetrics, Usage, parse_labels};
 use crate::store::{Key, Store, group_of};
 use kai_api::names;
@@ -185,7 +186,7 @@ impl Sink {
     }
 
     fn pod_gone(&self, key: &Key) {
-        if let Some(group) = self.store.set_pod(key, None).and_then(|pod| group_of(key, &pod)) {
+        if let Some(group) = self.store.remove_pod(key).and_then(|pod| group_of(&pod)) {
             self.dirty.group(group);
         }
     }
@@ -217,16 +218,15 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
     };
     let mut listing = Listing::new();
     let mut is_counted = false;
-    follow(client, selection, move |change| match change {
+    follow::<PodShape>(client, selection, move |change| match change {
         Change::ListStart => listing.start(),
         Change::Set(object) => {
-            let key = Key::new(object.namespace(), object.name());
+            let (pod, usage) = (Pod::from_object(&object), Usage::of(object.value()));
+            let (pod, before) = sink.store.set_pod(pod, usage);
+            let key = Key::of(&pod);
             listing.see(key.clone());
-            let pod = sink.store.share(Pod::from_value(object.value()));
-            let before = sink.store.set_pod(&key, Some(&pod));
-            sink.store.set_usage(&key, Usage::of(object.value()));
             for pod in before.iter().chain([&pod]) {
-                if let Some(group) = group_of(&key, pod) {
+                if let Some(group) = group_of(pod) {
                     sink.dirty.group(group);
                 }
             }
@@ -246,7 +246,8 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
 fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
     let mut is_counted = false;
-    follow(client, Selection::of(POD_GROUP_API_VERSION, "PodGroup"), move |change| match change {
+    let selection = Selection::of(POD_GROUP_API_VERSION, "PodGroup");
+    follow::<PodGroupShape>(client, selection, move |change| match change {
         Change::ListStart => listing.start(),
         Change::Set(object) => {
             let key = Key::new(object.namespace(), object.name());
@@ -275,7 +276,7 @@ fn follow_classes(client: Client, sink: Sink) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
     let mut is_counted = false;
     let selection = Selection::of("scheduling.k8s.io/v1", "PriorityClass");
-    follow(client, selection, move |change| match change {
+    follow::<AnyShape>(client, selection, move |change| match change {
         Change::ListStart => listing.start(),
         Change::Set(object) => {
             let name = object.name().to_owned();
@@ -294,7 +295,7 @@ fn follow_classes(client: Client, sink: Sink) -> impl Future<Output = ()> {
 
 fn follow_queues(client: Client, sink: Sink) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
-    follow(client, Selection::of("scheduling.run.ai/v2", "Queue"), move |change| {
+    follow::<AnyShape>(client, Selection::of("scheduling.run.ai/v2", "Queue"), move |change| {
         match change {
             Change::ListStart => listing.start(),
             Change::Set(object) => {

@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use crate::cache::to_object;
 use crate::follow::{Change, Listing, Selection, follow};
 use crate::object::{Gvk, Object};
+use crate::slim::AnyShape;
 
 pub use args::KNOWN_FLAGS;
 pub(crate) use plan::{Pools, View, plan};
@@ -86,7 +87,7 @@ async fn watch(
     table: &Mutex<BTreeMap<String, Arc<Object>>>,
 ) {
     let mut listing = Listing::new();
-    follow(client, selection, |change| {
+    follow::<AnyShape>(client, selection, |change| {
         let mut rows = table.lock().unwrap_or_else(PoisonError::into_inner);
         match change {
             Change::ListStart => listing.start(),

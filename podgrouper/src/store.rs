@@ -1,8 +1,12 @@
 //! What the watches deliver: pods, `PodGroup`s, priority classes, queues.
+//!
+//! A pod costs some hundred bytes here (a test below counts them): its name and UID are its own, all else it shares
+//! with the pods that have the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::interner::Interner;
 use crate::object::Object;
 use crate::pod::Pod;
 use crate::status::Usage;
@@ -19,6 +23,11 @@ pub(crate) struct Key {
 impl Key {
     pub(crate) fn new(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.into(), name: name.into() }
+    }
+
+    /// The key of a pod; it takes no memory beside the pod.
+    pub(crate) fn of(pod: &Pod) -> Self {
+        Self { namespace: pod.namespace.clone(), name: pod.name.clone() }
     }
 }
 
@@ -39,22 +48,55 @@ pub(crate) struct Store {
 
 #[derive(Debug, Default)]
 struct Inner {
-    pods: HashMap<Key, Arc<Pod>>,
+    pods: HashMap<Key, Row>,
     by_label: BTreeMap<(Arc<str>, &'static str, String), BTreeSet<Key>>,
-    groups: BTreeMap<Key, Arc<Object>>,
-    members: HashMap<Key, BTreeSet<Key>>,
+    groups: BTreeMap<Key, Packed>,
+    /// Pods by `PodGroup`: namespace, name of the group, name of the pod.
+    members: BTreeSet<[Arc<str>; 3]>,
     classes: HashMap<String, Arc<Object>>,
     queues: BTreeMap<String, Arc<Object>>,
-    usage: HashMap<Key, Arc<Usage>>,
     common: Common,
-    /// The usage that was stored last: the next pod of a gang has the same.
-    last_usage: Arc<Usage>,
+    usages: Interner<Usage>,
+}
+
+/// A pod and its part in the status of its group.
+#[derive(Debug)]
+struct Row {
+    pod: Arc<Pod>,
+    usage: Arc<Usage>,
+}
+
+/// A stored object. As text it takes a quarter of what it takes as a tree, and is read in some microseconds.
+#[derive(Debug)]
+enum Packed {
+    Text(Arc<str>),
+    Tree(Arc<Object>),
+}
+
+/// Objects of more text than this are kept as trees: each pod of a large gang reads its group.
+const TEXT_BYTES_MAX: usize = 4096;
+
+impl Packed {
+    fn of(object: Arc<Object>) -> Self {
+        let text = object.value().to_string();
+        if text.len() > TEXT_BYTES_MAX { Self::Tree(object) } else { Self::Text(text.into()) }
+    }
+
+    fn open(&self) -> Arc<Object> {
+        match self {
+            Self::Text(text) => {
+                let value = serde_json::from_str(text).expect("it was written from JSON");
+                Arc::new(Object::new(value))
+            }
+            Self::Tree(object) => object.clone(),
+        }
+    }
 }
 
 /// The `PodGroup` that a pod is marked with.
-pub(crate) fn group_of(key: &Key, pod: &Pod) -> Option<Key> {
-    let name = pod.annotation(names::annotation::POD_GROUP)?;
-    Some(Key { namespace: key.namespace.clone(), name: name.into() })
+pub(crate) fn group_of(pod: &Pod) -> Option<Key> {
+    let name = pod.annotations.shared(names::annotation::POD_GROUP)?;
+    Some(Key { namespace: pod.namespace.clone(), name: name.clone() })
 }
 
 impl Store {
@@ -63,43 +105,32 @@ impl Store {
     }
 
     pub(crate) fn pod(&self, key: &Key) -> Option<Arc<Pod>> {
-        self.inner().pods.get(key).cloned()
+        self.inner().pods.get(key).map(|row| row.pod.clone())
     }
 
-    /// A pod to be stored, which keeps for itself only what no other pod has.
-    pub(crate) fn share(&self, mut pod: Pod) -> Arc<Pod> {
-        self.inner().common.share(&mut pod);
-        Arc::new(pod)
-    }
-
-    /// Replaces a pod, or removes it; returns the one before.
-    pub(crate) fn set_pod(&self, key: &Key, pod: Option<&Arc<Pod>>) -> Option<Arc<Pod>> {
+    /// Stores a pod and its usage; returns the pod as it is kept, and the one before.
+    pub(crate) fn set_pod(&self, pod: Pod, usage: Usage) -> (Arc<Pod>, Option<Arc<Pod>>) {
         let mut inner = self.inner();
-        let before = if let Some(pod) = pod {
-            inner.pods.insert(key.clone(), pod.clone())
-        } else {
-            inner.usage.remove(key);
-            inner.pods.remove(key)
-        };
-        for (pod, is_new) in [(before.as_ref(), false), (pod, true)] {
-            let Some(pod) = pod else { continue };
-            for label in INDEXED {
-                let Some(value) = pod.label(label) else { continue };
-                let row = (key.namespace.clone(), label, value.to_owned());
-                edit(inner.by_label.entry(row.clone()).or_default(), key, is_new);
-                if inner.by_label[&row].is_empty() {
-                    inner.by_label.remove(&row);
-                }
-            }
-            if let Some(group) = group_of(key, pod) {
-                let members = inner.members.entry(group.clone()).or_default();
-                edit(members, key, is_new);
-                if members.is_empty() {
-                    inner.members.remove(&group);
-                }
-            }
+        let usage = inner.usages.intern(Arc::new(usage));
+        inner.put(pod, usage)
+    }
+
+    /// Replaces a pod, unless another version of it came meanwhile.
+    pub(crate) fn amend_pod(&self, before: &Arc<Pod>, pod: Pod) {
+        let mut inner = self.inner();
+        let Some(row) = inner.pods.get(&Key::of(before)) else { return };
+        if Arc::ptr_eq(&row.pod, before) {
+            let usage = row.usage.clone();
+            inner.put(pod, usage);
         }
-        before
+    }
+
+    /// Removes a pod; returns it.
+    pub(crate) fn remove_pod(&self, key: &Key) -> Option<Arc<Pod>> {
+        let mut inner = self.inner();
+        let row = inner.pods.remove(key)?;
+        inner.index(&row.pod, false);
+        Some(row.pod)
     }
 
     /// All pods of a namespace that carry a label; by the index where there is one.
@@ -114,16 +145,23 @@ impl Store {
         });
         if let Some(row) = indexed {
             let keys = inner.by_label.get(&row).into_iter().flatten();
-            keys.filter_map(|key| inner.pods.get(key)).filter(|pod| fits(pod)).cloned().collect()
+            let rows = keys.filter_map(|key| inner.pods.get(key));
+            rows.map(|row| &row.pod).filter(|pod| fits(pod)).cloned().collect()
         } else {
             let here = inner.pods.iter().filter(|(key, _)| *key.namespace == *namespace);
-            here.map(|(_, pod)| pod).filter(|pod| fits(pod)).cloned().collect()
+            here.map(|(_, row)| &row.pod).filter(|pod| fits(pod)).cloned().collect()
         }
     }
 
     /// Pods that are marked as members of a `PodGroup`.
     pub(crate) fn members(&self, group: &Key) -> Vec<Key> {
-        self.inner().members.get(group).into_iter().flatten().cloned().collect()
+        let first = [group.namespace.clone(), group.name.clone(), Arc::from("")];
+        let inner = self.inner();
+        let rows = inner.members.range(first..).take_while(|[namespace, name, _]| {
+            *namespace == group.namespace && *name == group.name
+        });
+        rows.map(|[namespace, _, pod]| Key { namespace: namespace.clone(), name: pod.clone() })
+            .collect()
     }
 
     /// Keys of all pods.
@@ -132,7 +170,7 @@ impl Store {
     }
 
     pub(crate) fn group(&self, key: &Key) -> Option<Arc<Object>> {
-        self.inner().groups.get(key).cloned()
+        self.inner().groups.get(key).map(Packed::open)
     }
 
     /// `PodGroups` of a namespace by the beginning of their names.
@@ -140,11 +178,12 @@ impl Store {
         let inner = self.inner();
         let rows = inner.groups.range(Key::new(namespace, prefix)..);
         rows.take_while(|(key, _)| *key.namespace == *namespace && key.name.starts_with(prefix))
-            .map(|(_, group)| group.clone())
+            .map(|(_, group)| group.open())
             .collect()
     }
 
     pub(crate) fn set_group(&self, key: &Key, group: Option<Arc<Object>>) {
+        let group = group.map(Packed::of);
         let mut inner = self.inner();
         match group {
             Some(group) => inner.groups.insert(key.clone(), group),
@@ -189,16 +228,7 @@ impl Store {
 
     /// What a pod asks for and has.
     pub(crate) fn usage(&self, pod: &Key) -> Option<Arc<Usage>> {
-        self.inner().usage.get(pod).cloned()
-    }
-
-    pub(crate) fn set_usage(&self, pod: &Key, usage: Usage) {
-        let mut inner = self.inner();
-        if *inner.last_usage != usage {
-            inner.last_usage = Arc::new(usage);
-        }
-        let usage = inner.last_usage.clone();
-        inner.usage.insert(pod.clone(), usage);
+        self.inner().pods.get(pod).map(|row| row.usage.clone())
     }
 
     pub(crate) fn class_names(&self) -> Vec<String> {
@@ -206,10 +236,115 @@ impl Store {
     }
 }
 
-fn edit(set: &mut BTreeSet<Key>, key: &Key, is_new: bool) {
+impl Inner {
+    fn put(&mut self, mut pod: Pod, usage: Arc<Usage>) -> (Arc<Pod>, Option<Arc<Pod>>) {
+        let mut key = Key::of(&pod);
+        if let Some((known, _)) = self.pods.get_key_value(&key) {
+            // Its name lies where other tables hold it already.
+            key = known.clone();
+            pod.name = key.name.clone();
+        }
+        self.common.share(&mut pod);
+        key.namespace = pod.namespace.clone();
+        let pod = Arc::new(pod);
+        let before = self.pods.insert(key, Row { pod: pod.clone(), usage }).map(|row| row.pod);
+        if let Some(before) = &before {
+            self.index(before, false);
+        }
+        self.index(&pod, true);
+        (pod, before)
+    }
+
+    /// Enters a pod into the tables by label and by group, or takes it out.
+    fn index(&mut self, pod: &Pod, is_new: bool) {
+        for label in INDEXED {
+            let Some(value) = pod.label(label) else { continue };
+            let row = (pod.namespace.clone(), label, value.to_owned());
+            let keys = self.by_label.entry(row.clone()).or_default();
+            edit(keys, Key::of(pod), is_new);
+            if keys.is_empty() {
+                self.by_label.remove(&row);
+            }
+        }
+        if let Some(group) = group_of(pod) {
+            edit(&mut self.members, [group.namespace, group.name, pod.name.clone()], is_new);
+        }
+    }
+}
+
+fn edit<T: Ord>(set: &mut BTreeSet<T>, entry: T, is_new: bool) {
     if is_new {
-        set.insert(key.clone());
+        set.insert(entry);
     } else {
-        set.remove(key);
+        set.remove(&entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::size_of;
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::{Key, Row, Store};
+    use crate::pod::Pod;
+    use crate::status::Usage;
+
+    fn pod(number: usize, group: &str) -> (Pod, Usage) {
+        let value = json!({
+            "metadata": {"namespace": "n", "name": format!("p-{number}"),
+                "uid": uuid::Uuid::from_u128(number as u128).to_string(),
+                "labels": {"job": "j", "index": (number % 10).to_string()},
+                "annotations": {"pod-group-name": group},
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}]},
+            "spec": {"nodeName": format!("n-{}", number % 3),
+                "containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+            "status": {"phase": if number.is_multiple_of(2) { "Running" } else { "Pending" }},
+        });
+        (Pod::from_value(&value), Usage::of(&value))
+    }
+
+    /// What a pod takes for itself, so that 100,000 of them fit into some tens of megabytes. Whoever adds a field
+    /// for every pod finds it here.
+    #[test]
+    fn a_pod_takes_few_bytes_and_shares_the_rest() {
+        assert_eq!((size_of::<Pod>(), size_of::<Row>(), size_of::<Key>()), (152, 16, 32));
+        let store = Store::default();
+        let [(one, used), (other, as_much)] = [pod(0, "g"), pod(30, "g")];
+        let (one, _) = store.set_pod(one, used);
+        let (other, _) = store.set_pod(other, as_much);
+        assert!(Arc::ptr_eq(&one.namespace, &other.namespace));
+        assert!(Arc::ptr_eq(&one.node, &other.node));
+        assert!(Arc::ptr_eq(&one.owners, &other.owners));
+        let text = |pod: &Pod| pod.annotations.shared("pod-group-name").cloned();
+        assert!(text(&one).zip(text(&other)).is_some_and(|(one, other)| Arc::ptr_eq(&one, &other)));
+        let usage = |pod: &Pod| store.usage(&Key::of(pod));
+        let used = usage(&one).zip(usage(&other));
+        assert!(used.is_some_and(|(one, other)| Arc::ptr_eq(&one, &other)));
+        // A name is stored once, whatever tables it stands in and however often the pod comes again.
+        let (again, used) = pod(0, "g");
+        let (again, before) = store.set_pod(again, used);
+        assert!(Arc::ptr_eq(&again.name, &one.name) && before.is_some());
+        let members = store.members(&Key::new("n", "g"));
+        assert!(Arc::ptr_eq(&members[0].name, &one.name));
+    }
+
+    #[test]
+    fn tables_follow_the_pods() {
+        let store = Store::default();
+        for number in 0..4 {
+            let (pod, usage) = pod(number, "g");
+            store.set_pod(pod, usage);
+        }
+        let group = Key::new("n", "g");
+        assert_eq!(store.members(&group).len(), 4);
+        let (moved, usage) = pod(1, "h");
+        store.set_pod(moved, usage);
+        assert_eq!(store.members(&group).len(), 3);
+        assert_eq!(store.members(&Key::new("n", "h")), [Key::new("n", "p-1")]);
+        assert!(store.remove_pod(&Key::new("n", "p-0")).is_some());
+        assert_eq!((store.members(&group).len(), store.pod_keys().len()), (2, 3));
+        assert!(store.usage(&Key::new("n", "p-0")).is_none());
     }
 }

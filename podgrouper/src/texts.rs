@@ -1,30 +1,42 @@
 //! Labels and annotations of many pods: small, and what is equal is stored once.
 //!
-//! A map of strings takes a kilobyte a pod; the pods of a gang have nearly all of it in common.
+//! A map of strings takes a kilobyte a pod. The pods of a gang have nearly all labels in common, and often all.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::interner::Interner;
 use crate::object::OwnerRef;
 use crate::pod::Pod;
 
+/// A key and its text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Entry {
+    key: Arc<str>,
+    text: Arc<str>,
+}
+
 /// Keys with texts, sorted by key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts(Box<[(Arc<str>, Arc<str>)]>);
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Texts(Arc<[Arc<Entry>]>);
 
 impl Texts {
     /// The text of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
-        let at = self.0.binary_search_by(|(found, _)| (**found).cmp(key)).ok()?;
-        Some(&self.0[at].1)
+        self.shared(key).map(|text| &**text)
+    }
+
+    /// The text of a key, to be held beside the table.
+    pub(crate) fn shared(&self, key: &str) -> Option<&Arc<str>> {
+        let at = self.0.binary_search_by(|entry| (*entry.key).cmp(key)).ok()?;
+        Some(&self.0[at].text)
     }
 
     /// Sets the text of a key, or removes it.
     pub(crate) fn set(&mut self, key: &str, text: Option<&str>) {
-        let others = self.0.iter().filter(|(found, _)| **found != *key).cloned();
-        let own = text.map(|text| (Arc::from(key), Arc::from(text)));
+        let others = self.0.iter().filter(|entry| *entry.key != *key).cloned();
+        let own = text.map(|text| Arc::new(Entry { key: key.into(), text: text.into() }));
         let mut all: Vec<_> = others.chain(own).collect();
         all.sort();
         self.0 = all.into();
@@ -33,8 +45,9 @@ impl Texts {
 
 impl<'a> FromIterator<(&'a str, &'a str)> for Texts {
     fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(pairs: I) -> Self {
-        let mut all: Vec<(Arc<str>, Arc<str>)> =
-            pairs.into_iter().map(|(key, text)| (key.into(), text.into())).collect();
+        let entry =
+            |(key, text): (&str, &str)| Arc::new(Entry { key: key.into(), text: text.into() });
+        let mut all: Vec<Arc<Entry>> = pairs.into_iter().map(entry).collect();
         all.sort();
         Self(all.into())
     }
@@ -42,46 +55,40 @@ impl<'a> FromIterator<(&'a str, &'a str)> for Texts {
 
 impl Serialize for Texts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, text)| (&**key, &**text)))
+        serializer.collect_map(self.0.iter().map(|entry| (&*entry.key, &*entry.text)))
     }
 }
 
 /// What pods have in common.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
-    texts: HashSet<Arc<str>>,
-    owners: HashSet<Arc<[OwnerRef]>>,
-    /// How many entries there were after nobody's were dropped last.
-    kept: usize,
+    words: Interner<str>,
+    entries: Interner<Entry>,
+    tables: Interner<[Arc<Entry>]>,
+    owners: Interner<[OwnerRef]>,
 }
 
 impl Common {
-    /// Replaces what the pod has in common with others by theirs.
+    /// Replaces what the pod has in common with others by theirs. Its name and UID it has alone.
     pub(crate) fn share(&mut self, pod: &mut Pod) {
+        for word in [&mut pod.namespace, &mut pod.priority_class, &mut pod.node] {
+            *word = self.words.intern(word.clone());
+        }
         for texts in [&mut pod.labels, &mut pod.annotations] {
-            for (key, text) in &mut texts.0 {
-                *key = self.text(key);
-                *text = self.text(text);
-            }
+            *texts = self.texts(texts);
         }
-        if let Some(known) = self.owners.get(&pod.owners) {
-            pod.owners = known.clone();
-        } else {
-            self.owners.insert(pod.owners.clone());
-        }
-        if self.texts.len() + self.owners.len() > 2 * self.kept + 1_000 {
-            self.texts.retain(|text| Arc::strong_count(text) > 1);
-            self.owners.retain(|owners| Arc::strong_count(owners) > 1);
-            self.kept = self.texts.len() + self.owners.len();
-        }
+        pod.owners = self.owners.intern(pod.owners.clone());
     }
 
-    fn text(&mut self, text: &Arc<str>) -> Arc<str> {
-        if let Some(known) = self.texts.get(text) {
-            return known.clone();
-        }
-        self.texts.insert(text.clone());
-        text.clone()
+    fn texts(&mut self, texts: &Texts) -> Texts {
+        let entries: Arc<[Arc<Entry>]> = texts.0.iter().map(|entry| self.entry(entry)).collect();
+        Texts(self.tables.intern(entries))
+    }
+
+    fn entry(&mut self, entry: &Entry) -> Arc<Entry> {
+        let key = self.words.intern(entry.key.clone());
+        let text = self.words.intern(entry.text.clone());
+        self.entries.intern(Arc::new(Entry { key, text }))
     }
 }
 
@@ -101,15 +108,20 @@ mod tests {
         assert_eq!((texts.get("a"), texts.get("b"), texts.get("c")), (None, Some("4"), Some("3")));
     }
 
+    fn pod(index: &str) -> Pod {
+        Pod { labels: [("index", index), ("key", "text")].into_iter().collect(), ..Pod::default() }
+    }
+
     #[test]
     fn what_pods_have_in_common_is_stored_once() {
         let mut common = Common::default();
-        let pod = || Pod { labels: [("key", "text")].into_iter().collect(), ..Pod::default() };
-        let (mut one, mut two) = (pod(), pod());
-        common.share(&mut one);
-        common.share(&mut two);
-        assert!(Arc::ptr_eq(&one.labels.0[0].1, &two.labels.0[0].1));
-        assert!(Arc::ptr_eq(&one.owners, &two.owners));
-        assert_eq!(one, pod());
+        let (mut one, mut same, mut other) = (pod("1"), pod("1"), pod("2"));
+        for pod in [&mut one, &mut same, &mut other] {
+            common.share(pod);
+        }
+        assert!(Arc::ptr_eq(&one.labels.0, &same.labels.0));
+        assert!(Arc::ptr_eq(&one.labels.0[1], &other.labels.0[1]));
+        assert!(Arc::ptr_eq(&one.owners, &other.owners));
+        assert_eq!((one, other), (pod("1"), pod("2")));
     }
 }

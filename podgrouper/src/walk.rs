@@ -62,7 +62,7 @@ pub(crate) async fn walk(cache: &Cache, store: &Store, pod: &Pod) -> Result<Walk
 }
 
 pub(crate) fn key(pod: &Pod, owner: &OwnerRef) -> ObjectKey {
-    ObjectKey { gvk: owner.gvk(), namespace: pod.namespace.clone(), name: owner.name.clone() }
+    ObjectKey { gvk: owner.gvk(), namespace: pod.namespace.to_string(), name: owner.name.clone() }
 }
 
 fn name(pod: &Pod, owner: &OwnerRef) -> String {
@@ -93,7 +93,7 @@ async fn read(
 ) -> Result<Option<Arc<Object>>, WalkError> {
     if owner.api_version == "v1" && owner.kind == "Pod" {
         let stored = store.pod(&Key::new(&pod.namespace, &owner.name));
-        if let Some(stored) = stored.filter(|stored| stored.uid == owner.uid) {
+        if let Some(stored) = stored.filter(|stored| stored.uid == *owner.uid) {
             return Ok(Some(Arc::new(stored.to_object())));
         }
     }

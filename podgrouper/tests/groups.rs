@@ -149,7 +149,7 @@ fn check_pod(
     let Write::Create(written) = merge(&desired, None, settings) else {
         return vec!["nothing to create".to_owned()];
     };
-    for part in [&want["group"], &want["each"][&pod.name]] {
+    for part in [&want["group"], &want["each"][&*pod.name]] {
         if !part.is_null() {
             differ("", part, &written, &mut findings);
         }
@@ -160,7 +160,7 @@ fn check_pod(
     if merge(&desired, Some(&Object::new(stored)), settings) != Write::Nothing {
         findings.push("the PodGroup would be written again".to_owned());
     }
-    if let Some(wanted) = want["marks"][&pod.name].as_str() {
+    if let Some(wanted) = want["marks"][&*pod.name].as_str() {
         let patch = mark(pod, &desired, settings).unwrap_or_default();
         let found = &patch["metadata"]["labels"]["kai.scheduler/subgroup-name"];
         if found.as_str().unwrap_or_default() != wanted {

@@ -36,7 +36,7 @@ pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Sto
     let staleness_grace = search.duration(names::annotation::STALENESS_GRACE_PERIOD, true);
     Ok(Desired {
         name: format!("pg-{}-{}", case.top.name(), case.top.uid()),
-        namespace: case.pod.namespace.clone(),
+        namespace: case.pod.namespace.to_string(),
         owner: case.top.reference(),
         labels: labels(case.top, case.pod),
         annotations: annotations(case.top, case.pod),
@@ -165,7 +165,7 @@ impl Search<'_> {
             let candidate = owner
                 .label(names::label::PRIORITY_CLASS)
                 .or_else(|| pod.label(names::label::PRIORITY_CLASS))
-                .or_else(|| Some(pod.priority_class.as_str()).filter(|name| !name.is_empty()));
+                .or_else(|| Some(&*pod.priority_class).filter(|name| !name.is_empty()));
             let Some(candidate) = candidate else { continue };
             if class_exists(self.case.facts, candidate)? {
                 return Ok(candidate.to_owned());

@@ -56,7 +56,7 @@ pub(crate) fn cron_job(case: &Case<'_>) -> Result<Desired, Stop> {
 /// A Run:ai job: one `PodGroup` per index of its pods' names.
 pub(crate) fn runai_job(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut desired = base(case, &[])?;
-    let (pod, uid) = (case.pod.name.as_str(), case.top.uid());
+    let (pod, uid) = (&*case.pod.name, case.top.uid());
     if case.settings.legacy_names {
         let parallelism = object::int(case.top.value(), "spec.parallelism")?.unwrap_or(0);
         let stem = if parallelism > 1 { pod } else { case.top.name() };

@@ -147,7 +147,7 @@ fn is_flat(case: &Case<'_>, name: &str) -> Result<bool, Stop> {
     let read = Read::List {
         api_version: POD_GROUP_API_VERSION.to_owned(),
         kind: "PodGroup".to_owned(),
-        namespace: case.pod.namespace.clone(),
+        namespace: case.pod.namespace.to_string(),
         prefix: name.to_owned(),
         labels: Vec::new(),
     };

@@ -71,7 +71,7 @@ fn runs_as_gang(case: &Case<'_>, revision: &str) -> Result<bool, Stop> {
     let pods = Read::List {
         api_version: "v1".to_owned(),
         kind: "Pod".to_owned(),
-        namespace: namespace.clone(),
+        namespace: namespace.to_string(),
         prefix: String::new(),
         labels: vec![(REVISION_LABEL.to_owned(), revision.to_owned())],
     };

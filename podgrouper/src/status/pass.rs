@@ -18,6 +18,7 @@ use super::totals::{Sums, Totals, times};
 use super::usage::{MemoryShare, Usage};
 use super::{Dirty, QueueMetrics};
 use crate::cache::{Cache, Found, ObjectKey, Part};
+use crate::interner::Interner;
 use crate::object::{Gvk, Object};
 use crate::store::{Key, Store};
 
@@ -39,7 +40,10 @@ pub(crate) struct Controller {
     dirty: Arc<Dirty>,
     metrics: Arc<QueueMetrics>,
     /// Sums of each `PodGroup`, with the queue that they are counted in.
-    groups: HashMap<Key, (String, Sums)>,
+    groups: HashMap<Key, (Arc<str>, Arc<Sums>)>,
+    /// Many groups have equal sums, and few queues.
+    names: Interner<str>,
+    sums: Interner<Sums>,
     /// Failures already told, so that a missing right is said once.
     told: HashSet<String>,
 }
@@ -59,8 +63,17 @@ impl Controller {
         dirty: Arc<Dirty>,
         metrics: Arc<QueueMetrics>,
     ) -> Self {
-        let groups = HashMap::new();
-        Self { client, store, cache, dirty, metrics, groups, told: HashSet::new() }
+        Self {
+            client,
+            store,
+            cache,
+            dirty,
+            metrics,
+            groups: HashMap::new(),
+            names: Interner::default(),
+            sums: Interner::default(),
+            told: HashSet::new(),
+        }
     }
 
     /// Works until the task is dropped.
@@ -101,8 +114,9 @@ impl Controller {
                     body: body(&group, &json!({"resourcesStatus": patch})),
                 });
             }
-            let queue = group.value()["spec"]["queue"].as_str().unwrap_or_default().to_owned();
-            self.groups.insert(key, (queue, sums));
+            let queue = group.value()["spec"]["queue"].as_str().unwrap_or_default();
+            let queue = self.names.intern(queue.into());
+            self.groups.insert(key, (queue, self.sums.intern(Arc::new(sums))));
         }
         patches.extend(self.queue_patches());
         self.write(patches).await
@@ -119,7 +133,7 @@ impl Controller {
             .collect();
         let mut own: BTreeMap<String, Sums> = BTreeMap::new();
         for (queue, sums) in self.groups.values() {
-            own.entry(queue.clone()).or_default().add(sums);
+            own.entry(queue.to_string()).or_default().add(sums);
         }
         let all = roll_up(&parents, &own);
         let orphans = orphans(&parents);

@@ -9,6 +9,15 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Totals(BTreeMap<String, Quantity>);
 
+impl std::hash::Hash for Totals {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        for (name, amount) in &self.0 {
+            name.hash(state);
+            amount.nano().hash(state);
+        }
+    }
+}
+
 impl Totals {
     /// Reads a resource list; an amount that is none is left out.
     pub(crate) fn from_value(value: &Value) -> Self {
@@ -87,7 +96,7 @@ pub(crate) fn times(amount: Quantity, count: i64) -> Option<Quantity> {
 }
 
 /// What a `PodGroup` or a queue asks for and has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Sums {
     pub(crate) requested: Totals,
     pub(crate) allocated: Totals,

@@ -10,7 +10,7 @@ use super::totals::{Totals, times};
 const GPU_MEMORY: &str = "run.ai/gpu.memory";
 
 /// Part of a device by memory, which only the node's device can turn into a fraction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct MemoryShare {
     pub(crate) mib: i64,
     pub(crate) devices: i64,
@@ -18,7 +18,7 @@ pub(crate) struct MemoryShare {
 }
 
 /// A pod's part in the status of its `PodGroup`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Usage {
     /// What an active pod asks for.
     pub(crate) requested: Totals,

@@ -1,0 +1,307 @@
+//! Objects as lists and watches deliver them, without what nobody reads of them.
+//!
+//! A pod in JSON is some kilobytes, of which grouping and status read a few hundred bytes. What is not read is skipped
+//! while the text is parsed, so that a page of a list never lies in memory as a whole tree.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use kube::api::DynamicObject;
+use kube::core::{ApiResource, DynamicResourceScope};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value, json};
+
+use crate::object::{Gvk, Object};
+
+/// What is kept of a JSON value.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// All of it.
+    Whole,
+    /// Nothing of it.
+    Nothing,
+    /// Of an object, or of every object of a list: so much of the fields that are named, and so much of the others.
+    Fields(&'static [(&'static str, Self)], &'static Self),
+}
+
+/// What is read of the objects of a kind.
+pub(crate) trait Shape: fmt::Debug + Clone + Send + Sync + 'static {
+    /// What is kept of an object.
+    const KEPT: &'static Kept;
+}
+
+/// All but the bookkeeping of server-side apply.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnyShape;
+
+impl Shape for AnyShape {
+    const KEPT: &'static Kept = &Kept::Fields(
+        &[("metadata", Kept::Fields(&[("managedFields", Kept::Nothing)], &Kept::Whole))],
+        &Kept::Whole,
+    );
+}
+
+const METADATA: Kept = Kept::Fields(
+    &[
+        ("annotations", Kept::Whole),
+        ("deletionTimestamp", Kept::Whole),
+        ("labels", Kept::Whole),
+        ("name", Kept::Whole),
+        ("namespace", Kept::Whole),
+        ("ownerReferences", Kept::Whole),
+        ("resourceVersion", Kept::Whole),
+        ("uid", Kept::Whole),
+    ],
+    &Kept::Nothing,
+);
+
+/// What grouping and status read of a pod.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PodShape;
+
+const REQUESTS: Kept = Kept::Fields(&[("requests", Kept::Whole)], &Kept::Nothing);
+const CONTAINERS: Kept =
+    Kept::Fields(&[("resources", REQUESTS), ("restartPolicy", Kept::Whole)], &Kept::Nothing);
+const POD_SPEC: Kept = Kept::Fields(
+    &[
+        ("containers", CONTAINERS),
+        ("initContainers", CONTAINERS),
+        ("nodeName", Kept::Whole),
+        ("overhead", Kept::Whole),
+        ("priorityClassName", Kept::Whole),
+        ("resourceClaims", Kept::Whole),
+        ("resources", REQUESTS),
+        ("schedulingGroup", Kept::Whole),
+        ("workloadRef", Kept::Whole),
+    ],
+    &Kept::Nothing,
+);
+const CONDITIONS: Kept =
+    Kept::Fields(&[("status", Kept::Whole), ("type", Kept::Whole)], &Kept::Nothing);
+const POD_STATUS: Kept = Kept::Fields(
+    &[("conditions", CONDITIONS), ("phase", Kept::Whole), ("resourceClaimStatuses", Kept::Whole)],
+    &Kept::Nothing,
+);
+
+impl Shape for PodShape {
+    const KEPT: &'static Kept = &Kept::Fields(
+        &[("metadata", METADATA), ("spec", POD_SPEC), ("status", POD_STATUS)],
+        &Kept::Nothing,
+    );
+}
+
+/// What is compared, kept and summed of a `PodGroup`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PodGroupShape;
+
+const POD_GROUP_STATUS: Kept = Kept::Fields(&[("resourcesStatus", Kept::Whole)], &Kept::Nothing);
+
+impl Shape for PodGroupShape {
+    const KEPT: &'static Kept = &Kept::Fields(
+        &[("metadata", METADATA), ("spec", Kept::Whole), ("status", POD_GROUP_STATUS)],
+        &Kept::Nothing,
+    );
+}
+
+impl<'de> DeserializeSeed<'de> for &'static Kept {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        match self {
+            Kept::Whole => Value::deserialize(deserializer),
+            Kept::Nothing => IgnoredAny::deserialize(deserializer).map(|_| Value::Null),
+            Kept::Fields(..) => deserializer.deserialize_any(Reader(self)),
+        }
+    }
+}
+
+/// Reads a value of which only some fields are kept; what has no fields is kept.
+struct Reader(&'static Kept);
+
+impl Reader {
+    fn of(&self, key: &str) -> &'static Kept {
+        match self.0 {
+            Kept::Fields(fields, others) => {
+                fields.iter().find(|(name, _)| *name == key).map_or(*others, |(_, kept)| kept)
+            }
+            Kept::Whole | Kept::Nothing => self.0,
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut table = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let kept = self.of(&key);
+            let value = entries.next_value_seed(kept)?;
+            if !matches!(kept, Kept::Nothing) {
+                table.insert(key, value);
+            }
+        }
+        Ok(Value::Object(table))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(row) = rows.next_element_seed(self.0)? {
+            list.push(row);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+}
+
+/// An object of a list or a watch.
+#[derive(Debug, Clone)]
+pub(crate) struct Slim<S> {
+    value: Value,
+    /// Name, namespace and resource version, which a watcher asks for.
+    meta: ObjectMeta,
+    shape: PhantomData<S>,
+}
+
+impl<S> Slim<S> {
+    /// The object, with the kind that items of a list do not say.
+    pub(crate) fn into_object(self, gvk: &Gvk) -> Object {
+        let Value::Object(mut table) = self.value else { return Object::default() };
+        table.insert("apiVersion".to_owned(), json!(gvk.api_version()));
+        table.insert("kind".to_owned(), json!(gvk.kind));
+        Object::new(Value::Object(table))
+    }
+}
+
+impl<'de, S: Shape> Deserialize<'de> for Slim<S> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = S::KEPT.deserialize(deserializer)?;
+        let text = |key: &str| value["metadata"][key].as_str().map(str::to_owned);
+        let meta = ObjectMeta {
+            name: text("name"),
+            namespace: text("namespace"),
+            resource_version: text("resourceVersion"),
+            ..ObjectMeta::default()
+        };
+        Ok(Self { value, meta, shape: PhantomData })
+    }
+}
+
+impl<S> Resource for Slim<S> {
+    type DynamicType = ApiResource;
+    type Scope = DynamicResourceScope;
+
+    fn kind(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::kind(resource)
+    }
+
+    fn group(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::group(resource)
+    }
+
+    fn version(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::version(resource)
+    }
+
+    fn plural(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::plural(resource)
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.meta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::ResourceExt;
+    use serde_json::{Value, json};
+
+    use super::{AnyShape, PodShape, Shape, Slim};
+    use crate::object::Gvk;
+    use crate::pod::Pod;
+    use crate::status::Usage;
+
+    fn read<S: Shape>(object: &Value) -> Slim<S> {
+        serde_json::from_str(&object.to_string()).expect("it is JSON")
+    }
+
+    /// Grouping and status read the same of a pod and of what is kept of it.
+    #[test]
+    fn what_is_left_out_of_a_pod_is_not_read() {
+        let pod = json!({
+            "metadata": {"name": "p", "namespace": "n", "uid": "u", "resourceVersion": "7",
+                "labels": {"a": "1"}, "annotations": {"gpu-fraction": "0.5", "b": "2"},
+                "managedFields": [{"manager": "m"}], "deletionTimestamp": "2026-01-01T00:00:00Z",
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "o",
+                    "controller": true}]},
+            "spec": {"schedulerName": "kai-scheduler", "priorityClassName": "train", "nodeName": "n1",
+                "workloadRef": {"name": "w", "podGroup": "g"},
+                "containers": [{"name": "c", "image": "i", "env": [{"name": "A", "value": "1"}],
+                    "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}],
+                "initContainers": [{"restartPolicy": "Always",
+                    "resources": {"requests": {"cpu": "3"}}}],
+                "overhead": {"cpu": "10m"}, "resources": {"requests": {"memory": "1Gi"}},
+                "resourceClaims": [{"name": "r", "resourceClaimName": "c"}],
+                "volumes": [{"name": "v"}]},
+            "status": {"phase": "Pending", "podIP": "10.0.0.1", "conditions": [
+                {"type": "PodScheduled", "status": "True", "message": "long"}]},
+        });
+        let slim = read::<PodShape>(&pod).into_object(&Gvk::new("v1", "Pod"));
+        assert_eq!(Pod::from_object(&slim), Pod::from_value(&pod));
+        assert_eq!(Usage::of(slim.value()), Usage::of(&pod));
+        assert!(slim.value()["spec"]["containers"][0]["env"].is_null());
+        assert!(
+            slim.value()["spec"]["volumes"].is_null() && slim.value()["status"]["podIP"].is_null()
+        );
+    }
+
+    #[test]
+    fn of_other_kinds_only_the_bookkeeping_goes() {
+        let object = json!({"metadata": {"name": "o", "resourceVersion": "1", "managedFields": [1],
+            "labels": {"a": "b"}}, "spec": {"list": [1, 2.5, null, "x", {"y": true}]}});
+        let slim = read::<AnyShape>(&object);
+        assert_eq!(slim.resource_version().as_deref(), Some("1"));
+        let kept = slim.into_object(&Gvk::new("v1", "Any"));
+        assert_eq!(kept.value()["spec"], object["spec"]);
+        assert_eq!(
+            kept.value()["metadata"],
+            json!({"name": "o", "resourceVersion": "1", "labels": {"a": "b"}})
+        );
+    }
+}
