@@ -40,7 +40,16 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
     }
 }
 
-const GANG: &str = "spec.instructions.gangScheduling";
+/// What a Karta says of gangs.
+///
+/// The definition of Karta has it below `spec.optimizationInstructions`; below `spec.instructions`, as the rule is
+/// written down, it is read as well.
+fn gang(karta: &Object) -> &Value {
+    let spec = &karta.value()["spec"];
+    let places =
+        ["optimizationInstructions", "instructions"].map(|key| &spec[key]["gangScheduling"]);
+    places.into_iter().find(|gang| gang.is_object()).unwrap_or(&Value::Null)
+}
 
 fn is_usable(karta: &Object, gvk: &Gvk) -> bool {
     let structure = Structure { karta };
@@ -48,11 +57,9 @@ fn is_usable(karta: &Object, gvk: &Gvk) -> bool {
     let text = |key: &str| root["kind"][key].as_str().unwrap_or_default();
     let is_same =
         text("group") == gvk.group && text("version") == gvk.version && text("kind") == gvk.kind;
-    let gang = object::field(karta.value(), GANG).ok().flatten();
-    let has_gang = gang.is_some_and(|gang| {
-        gang["podGroup"].is_object()
-            || gang["podGroups"].as_array().is_some_and(|groups| !groups.is_empty())
-    });
+    let gang = gang(karta);
+    let has_gang = gang["podGroup"].is_object()
+        || gang["podGroups"].as_array().is_some_and(|groups| !groups.is_empty());
     is_same && has_gang && !karta.is_terminating()
 }
 
@@ -120,7 +127,7 @@ fn by_definition(case: &Case<'_>, karta: &Object) -> Result<Desired, Stop> {
     let structure = Structure { karta };
     let root = structure.root().ok_or_else(|| Stop::bad("the Karta has no rootComponent"))?;
     let mut desired = base(case, &[])?;
-    let gang = &karta.value()["spec"]["instructions"]["gangScheduling"];
+    let gang = gang(karta);
     if gang["podGroup"].is_object() {
         let name = object::text(&gang["podGroup"], "name")?.unwrap_or_default();
         desired.name = format!("pg-{}-{name}", case.top.uid());
@@ -333,20 +340,23 @@ fn own_scale(case: &Case<'_>, component: &Value, instance: Option<&Value>) -> Re
     if min > 0 { Ok(min) } else { read("replicasPath") }
 }
 
-/// A `topologyConstraint` of a definition; it needs a name and a level.
+/// The `topology` of a `podGroup` or of one of its `subGroups`; it needs a name and a level.
+///
+/// The definition of Karta requires all three fields, so what is not wanted is an empty text.
+/// Source: the definition `kartas.run.ai`, `gangScheduling.podGroup.topology`.
 fn topology(row: &Value) -> Result<Option<Topology>, Stop> {
-    let Some(constraint) = object::table(row, "topologyConstraint")? else { return Ok(None) };
+    let Some(constraint) = object::table(row, "topology")? else { return Ok(None) };
     let text = |key: &str| {
         let text = constraint.get(key).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
     };
     let topology = Topology {
-        name: text("topology"),
+        name: text("topologyName"),
         required: text("requiredTopologyLevel"),
         preferred: text("preferredTopologyLevel"),
     };
     if !topology.is_complete() {
-        return Err(Stop::bad("a topologyConstraint of the Karta has no topology or no level"));
+        return Err(Stop::bad("a topology of the Karta has no topologyName or no level"));
     }
     Ok(Some(topology))
 }

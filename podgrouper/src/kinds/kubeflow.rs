@@ -16,7 +16,7 @@ pub(super) struct Replica<'a> {
     /// How many pods; absent in the object is one, and none in the peer's reading.
     pub(super) count: i64,
     /// Whether `replicas` is in the object.
-    is_set: bool,
+    pub(super) is_set: bool,
     /// Whether our scheduler places its pods.
     pub(super) is_ours: bool,
     /// Its pod template.
@@ -68,6 +68,15 @@ impl<'a> Replicas<'a> {
         self.rows.iter().filter(|row| !row.is_ours).map(|row| row.name).collect()
     }
 
+    /// Keeps the gang to what our scheduler places, and says what it does not.
+    pub(super) fn leave_out_foreign(&self, case: &Case<'_>, desired: &mut Desired) {
+        let names = self.foreign();
+        if !names.is_empty() {
+            desired.min_member = desired.min_member.min(self.total());
+        }
+        desired.foreign = foreign_text(&names, &case.settings.scheduler);
+    }
+
     fn total(&self) -> i64 {
         self.rows.iter().filter(|row| row.is_ours).map(|row| row.count).sum()
     }
@@ -81,22 +90,19 @@ pub(super) fn min_available(case: &Case<'_>) -> Result<Option<i64>, Stop> {
 /// The gang of a job: `minAvailable` when given, else all replicas of all types.
 pub fn gang(case: &Case<'_>, field: &str, required: &[&str]) -> Result<Desired, Stop> {
     let mut desired = base(case, &[])?;
-    let replicas = Replicas::read(case, field)?;
+    let replicas = Replicas::read(case, field);
     if let Some(min) = min_available(case)? {
         desired.min_member = min;
-    } else {
-        let replicas =
-            replicas.as_ref().ok_or_else(|| Stop::bad(format!("the job has no spec.{field}")))?;
-        check(case, field, required, replicas, &mut desired.notes)?;
-        desired.min_member = replicas.total();
-    }
-    if let Some(replicas) = replicas {
-        let names = replicas.foreign();
-        if !names.is_empty() {
-            desired.min_member = desired.min_member.min(replicas.total());
+        // What it states is taken as it is: the replicas are not looked at for more than who places them.
+        if let Ok(Some(replicas)) = replicas {
+            replicas.leave_out_foreign(case, &mut desired);
         }
-        desired.foreign = foreign_text(&names, &case.settings.scheduler);
+        return Ok(desired);
     }
+    let replicas = replicas?.ok_or_else(|| Stop::bad(format!("the job has no spec.{field}")))?;
+    check(case, field, required, &replicas, &mut desired.notes)?;
+    desired.min_member = replicas.total();
+    replicas.leave_out_foreign(case, &mut desired);
     Ok(desired)
 }
 

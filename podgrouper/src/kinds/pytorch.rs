@@ -20,6 +20,7 @@ pub(crate) fn pytorch_job(case: &Case<'_>) -> Result<Desired, Stop> {
         desired.min_member = min;
     }
     let Some(replicas) = Replicas::read(case, FIELD)? else { return Ok(desired) };
+    replicas.leave_out_foreign(case, &mut desired);
     let masters = replicas.get("Master").map_or(0, |row| row.count).max(0);
     if masters > 0 {
         desired.subgroups.push(Subgroup::leaf("master", masters));
@@ -42,8 +43,10 @@ fn add_workers(
 ) -> Result<(), Stop> {
     let is_worker = case.pod.label(TYPE_LABEL) == Some("worker");
     let size = segment_size(case, workers, is_worker)?;
+    // Segments are cut as the operator counts, also where the peer's gang does not.
+    let replicas = if workers.is_set { workers.count } else { 1 };
     let count = match size {
-        Some(size) => workers.count.max(0).div_euclid(size) + i64::from(workers.count % size > 0),
+        Some(size) => replicas.max(0).div_euclid(size) + i64::from(replicas % size > 0),
         None => 0,
     };
     segments::check_count(count)?;
@@ -56,7 +59,7 @@ fn add_workers(
     };
     let topology = segment_topology(case, workers, is_worker);
     desired.subgroups.push(Subgroup::parent("worker", count));
-    for (index, members) in (0..count).zip(leaf_minima(workers.count, size, min)) {
+    for (index, members) in (0..count).zip(leaf_minima(replicas, size, min)) {
         desired.subgroups.push(
             Subgroup::leaf(format!("worker-{index}"), members)
                 .below("worker")
