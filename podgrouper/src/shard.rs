@@ -1,4 +1,5 @@
-//! Shards: a scheduler Deployment for every `SchedulingShard` (`spec/contract.md` 1.6, 1.8, 7.6).
+//! Shards: a scheduler Deployment for every `SchedulingShard` (`spec/contract.md` 1.6, 1.8, 7.6). And what the Config's
+//! status says of the installation.
 //!
 //! The Deployment of the default shard is the installer's. It is also the pattern of all others: image, resources,
 //! security and whatever an administrator changed there hold for every shard, and follow it. What is made here is owned
@@ -6,6 +7,7 @@
 
 mod args;
 mod conditions;
+mod config;
 mod plan;
 
 use std::collections::{BTreeMap, HashSet};
@@ -13,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use kai_api::names::CONFIG_NAME;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -27,6 +30,8 @@ use crate::slim::AnyShape;
 pub use args::KNOWN_FLAGS;
 pub(crate) use plan::{Pools, View, plan};
 
+/// API version of shards and Config.
+const API_VERSION: &str = "kai.scheduler/v1";
 /// Changes of so long go into one round.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Wait after a round in which a write failed.
@@ -41,10 +46,11 @@ pub(crate) enum Write {
     Replace(Value),
 }
 
-/// Shards and Deployments, as the watches tell them.
+/// Shards, the Config and Deployments, as the watches tell them.
 #[derive(Debug, Default)]
 struct Seen {
     shards: Mutex<BTreeMap<String, Arc<Object>>>,
+    configs: Mutex<BTreeMap<String, Arc<Object>>>,
     deployments: Mutex<BTreeMap<String, Arc<Object>>>,
     wake: Notify,
 }
@@ -60,21 +66,21 @@ pub(crate) struct Place {
     pub(crate) pools: Pools,
 }
 
-/// Keeps a scheduler for every shard; never ends.
+/// Keeps a scheduler for every shard and the statuses of shards and Config; never ends.
 pub(crate) async fn run(client: Client, place: Place) {
     let seen = Seen::default();
     let of_namespace = Selection {
         namespace: Some(place.namespace.clone()),
         ..Selection::of("apps/v1", "Deployment")
     };
+    let config = Selection {
+        fields: format!("metadata.name={CONFIG_NAME}"),
+        ..Selection::of(API_VERSION, "Config")
+    };
     let controller = Controller { client: client.clone(), place, told: Mutex::default() };
     tokio::join!(
-        watch(
-            client.clone(),
-            Selection::of("kai.scheduler/v1", "SchedulingShard"),
-            &seen,
-            &seen.shards
-        ),
+        watch(client.clone(), Selection::of(API_VERSION, "SchedulingShard"), &seen, &seen.shards),
+        watch(client.clone(), config, &seen, &seen.configs),
         watch(client, of_namespace, &seen, &seen.deployments),
         controller.run(&seen),
     );
@@ -159,6 +165,12 @@ impl Controller {
                 is_done &= self.write_conditions(shard, rows).await;
             }
         }
+        for config in copy(&seen.configs).values() {
+            let now = Timestamp::now();
+            if let Some(rows) = config::plan(config, &deployments, &self.place.scheduler, now) {
+                is_done &= self.write_conditions(config, rows).await;
+            }
+        }
         is_done
     }
 
@@ -216,23 +228,24 @@ impl Controller {
         }
     }
 
-    async fn write_conditions(&self, shard: &Object, rows: Value) -> bool {
-        let gvk = GroupVersionKind::gvk("kai.scheduler", "v1", "SchedulingShard");
+    async fn write_conditions(&self, object: &Object, rows: Value) -> bool {
+        let Gvk { group, version, kind } = object.gvk();
+        let gvk = GroupVersionKind::gvk(&group, &version, &kind);
         let api: Api<DynamicObject> =
             Api::all_with(self.client.clone(), &ApiResource::from_gvk(&gvk));
         let body = json!({
-            "metadata": {"uid": shard.uid(), "resourceVersion": shard.resource_version()},
+            "metadata": {"uid": object.uid(), "resourceVersion": object.resource_version()},
             "status": {"conditions": rows},
         });
         let written =
-            api.patch_status(shard.name(), &PatchParams::default(), &Patch::Merge(&body)).await;
+            api.patch_status(object.name(), &PatchParams::default(), &Patch::Merge(&body)).await;
         match written {
             Ok(_) => true,
             Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
             Err(error) => {
                 self.tell(&format!(
-                    "failed to write the status of shard {}: {error}",
-                    shard.name()
+                    "failed to write the status of {kind} {}: {error}",
+                    object.name()
                 ));
                 false
             }

@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{Node, Pod, Service},
 };
-use kai_api::{queue::Queue, shard::SchedulingShard};
+use kai_api::{config::Config, names::CONFIG_NAME, queue::Queue, shard::SchedulingShard};
 use kai_tests::{
     cluster::{Cluster, NAMESPACE, Setup, processes},
     control_plane::assets,
@@ -43,6 +43,8 @@ async fn a_shard_has_a_scheduler_that_keeps_to_its_pool() -> Result<()> {
     let _blue = processes::start_scheduler(&cluster.plane, "kai-scheduler-blue", &flags).await?;
     pods_keep_to_their_pool(&cluster).await?;
     conditions_tell(&shards).await?;
+    flags_of_the_default_shard_come_and_go(&cluster, &shards).await?;
+    config_tells(&cluster).await?;
     shards.delete("blue", &DeleteParams::default()).await?;
     goes_with_its_shard(&cluster).await
 }
@@ -93,9 +95,7 @@ async fn arguments_of_shard(cluster: &Cluster) -> Result<Vec<String>> {
         .await?;
     let made = deployments.get(NAME).await?;
     assert_eq!(made.owner_references()[0].kind, "SchedulingShard");
-    let template = made.spec.context("a Deployment has a spec")?.template;
-    let containers = template.spec.context("a template has a spec")?.containers;
-    let words = containers[0].args.clone().unwrap_or_default();
+    let words = words(&deployments, NAME).await?;
     for word in ["--partition-label-value=blue", "--v=4"] {
         assert!(words.iter().any(|found| found == word), "{words:?}");
     }
@@ -153,6 +153,63 @@ async fn conditions_tell(shards: &Api<SchedulingShard>) -> Result<()> {
     // No kubelet runs the Deployment here.
     assert!(!is_true("Available") && !is_true("Ready"), "{rows}");
     Ok(())
+}
+
+/// What the default shard says reaches its scheduler's Deployment and no other, and goes again.
+async fn flags_of_the_default_shard_come_and_go(
+    cluster: &Cluster,
+    shards: &Api<SchedulingShard>,
+) -> Result<()> {
+    let deployments: Api<Deployment> = Api::namespaced(cluster.client().await?, NAMESPACE);
+    let installed = words(&deployments, "kai-scheduler-default").await?;
+    for (args, is_set) in [(json!({"schedule-period": "2s"}), true), (Value::Null, false)] {
+        let patch = Patch::Merge(json!({"spec": {"args": args}}));
+        shards.patch("default", &PatchParams::default(), &patch).await?;
+        cluster
+            .wait_until("the default scheduler's flags", async || {
+                let found = words(&deployments, "kai-scheduler-default").await?;
+                let has = found.contains(&"--schedule-period=2s".to_owned());
+                let is_as_wanted = if is_set { has } else { found == installed };
+                Ok(if is_as_wanted { Ok(()) } else { Err(format!("{found:?}")) })
+            })
+            .await?;
+        let of_blue = words(&deployments, NAME).await?;
+        assert!(!of_blue.contains(&"--schedule-period=2s".to_owned()), "{of_blue:?}");
+    }
+    Ok(())
+}
+
+/// The flags of a Deployment's container.
+async fn words(deployments: &Api<Deployment>, name: &str) -> Result<Vec<String>> {
+    let template = deployments.get(name).await?.spec.context("a Deployment has a spec")?.template;
+    let containers = template.spec.context("a template has a spec")?.containers;
+    Ok(containers[0].args.clone().unwrap_or_default())
+}
+
+/// The Config's conditions say which of the two daemons is deployed here.
+async fn config_tells(cluster: &Cluster) -> Result<()> {
+    let configs: Api<Config> = Api::all(cluster.client().await?);
+    cluster
+        .wait_until("the Config's conditions", async || {
+            let config = configs.get(CONFIG_NAME).await?;
+            let rows = serde_json::to_value(config.status.map(|status| status.conditions))?;
+            let row = |name: &str| {
+                let row =
+                    rows.as_array().and_then(|rows| rows.iter().find(|row| row["type"] == name));
+                row.map(|row: &Value| (row["status"] == "True", row["observedGeneration"] == 1))
+            };
+            let wanted = [
+                ("Reconciling", false),
+                ("Deployed", false),
+                ("Available", false),
+                ("DependenciesFulfilled", true),
+                ("Ready", false),
+            ];
+            let is_as_wanted = wanted.iter().all(|(name, is)| row(name) == Some((*is, true)));
+            let is_named = rows.to_string().contains("Deployment kai-podgrouper does not exist");
+            Ok(if is_as_wanted && is_named { Ok(()) } else { Err(rows.to_string()) })
+        })
+        .await
 }
 
 async fn goes_with_its_shard(cluster: &Cluster) -> Result<()> {

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
 use super::plan::Pools;
+use crate::object::Object;
 
 /// Flags that `spec.args` of a shard may set (`spec/contract.md` 7.3); the scheduler takes each of them.
 pub const KNOWN_FLAGS: [&str; 35] = [
@@ -42,6 +46,49 @@ pub const KNOWN_FLAGS: [&str; 35] = [
     "use-scheduling-signatures",
     "v",
 ];
+
+/// The flags of the default scheduler as its installer wrote them.
+///
+/// The default shard's own flags are put over them in the same Deployment, which is also the pattern of all other
+/// shards: what was there before is kept in an annotation, so that a flag that is taken out of the shard goes, and
+/// no other shard inherits it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Installed {
+    pub(super) words: Vec<String>,
+}
+
+/// The annotation's value.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    installed: Vec<String>,
+    written: Vec<String>,
+}
+
+impl Installed {
+    pub(super) const ANNOTATION: &str = "kai.scheduler/installed-args";
+
+    /// Of the Deployment. Flags that are not those that were written for the shard are an installer's or an
+    /// administrator's, and the pattern from now on.
+    pub(super) fn of(deployment: &Object) -> Self {
+        let words = &deployment.value()["spec"]["template"]["spec"]["containers"][0]["args"];
+        let words: Vec<String> = serde_json::from_value(words.clone()).unwrap_or_default();
+        let note = deployment.annotation(Self::ANNOTATION);
+        let note = note.and_then(|text| serde_json::from_str::<Note>(text).ok());
+        match note.filter(|note| note.written == words) {
+            Some(note) => Self { words: note.installed },
+            None => Self { words },
+        }
+    }
+
+    /// The annotation to write beside these flags; null for none.
+    pub(super) fn note(&self, written: &[String]) -> Value {
+        if self.words == written {
+            return Value::Null;
+        }
+        let note = Note { installed: self.words.clone(), written: written.to_vec() };
+        json!(json!(note).to_string())
+    }
+}
 
 /// The flags of a shard's scheduler: the pattern's, the node pool's, then the shard's own, of which a later one wins.
 /// Also the names in `own` that are no flags and left out.

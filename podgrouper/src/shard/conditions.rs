@@ -1,4 +1,4 @@
-//! What a shard's status says (`spec/contract.md` 1.8).
+//! What the status of a shard or of the Config says (`spec/contract.md` 1.8).
 
 use jiff::Timestamp;
 use kai_api::names::condition;
@@ -6,21 +6,23 @@ use serde_json::{Value, json};
 
 use crate::object::Object;
 
-/// How a shard stands.
+/// How a shard or the whole installation stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Standing {
+    /// Whose readiness it is about, with its verb.
+    pub(super) subject: &'static str,
     /// What it needs and is not there.
     pub(super) missing: Option<String>,
-    /// Why nothing is deployed for it.
+    /// Why it is not deployed.
     pub(super) refused: Option<String>,
     /// What of its spec has no effect.
     pub(super) idle: Vec<String>,
-    /// Whether its scheduler answers.
+    /// Whether everything that is deployed answers.
     pub(super) is_available: bool,
 }
 
-/// The five conditions of a shard; `None` when they are as stored but for times.
-pub(super) fn conditions(shard: &Object, standing: &Standing, now: Timestamp) -> Option<Value> {
+/// The five conditions of an object; `None` when they are as stored but for times.
+pub(super) fn conditions(object: &Object, standing: &Standing, now: Timestamp) -> Option<Value> {
     let is_fulfilled = standing.missing.is_none();
     let is_deployed = is_fulfilled && standing.refused.is_none();
     let is_available = is_deployed && standing.is_available;
@@ -31,13 +33,13 @@ pub(super) fn conditions(shard: &Object, standing: &Standing, now: Timestamp) ->
             format!("all objects are applied; without effect here: {}", standing.idle.join(", "))
         }
     };
-    let available =
-        if is_available { "the scheduler is ready" } else { "the scheduler is not ready" };
+    let not = if is_available { "" } else { "not " };
+    let available = format!("{} {not}ready", standing.subject);
     let fulfilled = standing.missing.clone().unwrap_or_else(|| "nothing is missing".to_owned());
     let rows = [
         (condition::RECONCILING, false, "reconciled", "done".to_owned()),
         (condition::DEPLOYED, is_deployed, "deployed", deployed),
-        (condition::AVAILABLE, is_available, "available", available.to_owned()),
+        (condition::AVAILABLE, is_available, "available", available.clone()),
         (
             condition::DEPENDENCIES_FULFILLED,
             is_fulfilled,
@@ -48,11 +50,11 @@ pub(super) fn conditions(shard: &Object, standing: &Standing, now: Timestamp) ->
             condition::READY,
             is_available,
             if is_available { "ready" } else { "not_ready" },
-            available.to_owned(),
+            available,
         ),
     ];
-    let stored = shard.value()["status"]["conditions"].as_array();
-    let generation = &shard.value()["metadata"]["generation"];
+    let stored = object.value()["status"]["conditions"].as_array();
+    let generation = &object.value()["metadata"]["generation"];
     let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let mut is_same = true;
     let mut wanted = Vec::new();

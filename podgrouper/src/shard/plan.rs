@@ -8,7 +8,7 @@ use kai_api::names::{DEFAULT_SHARD, component, label};
 use serde_json::{Map, Value, json};
 
 use super::Write;
-use super::args::arguments;
+use super::args::{Installed, arguments};
 use super::conditions::{Standing, conditions};
 use crate::object::Object;
 
@@ -57,8 +57,12 @@ const IDLE: [&str; 3] = ["queueDepthPerAction", "scenarioSearchBudgets", "usageD
 pub(crate) fn plan(shard: &Object, view: &View<'_>) -> Plan {
     let name = format!("{}-{}", view.scheduler, shard.name());
     let pattern_name = format!("{}-{DEFAULT_SHARD}", view.scheduler);
-    let mut standing =
-        Standing { refused: doubled(shard, view), idle: idle(shard), ..Standing::default() };
+    let mut standing = Standing {
+        subject: "the scheduler is",
+        refused: doubled(shard, view),
+        idle: idle(shard),
+        ..Standing::default()
+    };
     let mut writes = Vec::new();
     match view.deployments.get(&pattern_name) {
         None => {
@@ -105,7 +109,7 @@ fn idle(shard: &Object) -> Vec<String> {
     IDLE.iter().filter(|key| !spec[**key].is_null()).map(|key| format!("spec.{key}")).collect()
 }
 
-fn is_available(deployment: &Object) -> bool {
+pub(super) fn is_available(deployment: &Object) -> bool {
     let value = deployment.value();
     let wanted = value["spec"]["replicas"].as_i64().unwrap_or(1);
     value["status"]["availableReplicas"].as_i64().unwrap_or(0) >= wanted.max(1)
@@ -121,19 +125,22 @@ fn deployment(
     let own: BTreeMap<String, String> =
         serde_json::from_value(shard.value()["spec"]["args"].clone()).unwrap_or_default();
     let mut spec = pattern.value()["spec"].clone();
-    let words = &spec["template"]["spec"]["containers"][0]["args"];
-    let words: Vec<String> = serde_json::from_value(words.clone()).unwrap_or_default();
-    if shard.name() == DEFAULT_SHARD && own.is_empty() && pool(shard).is_empty() {
-        // As installed.
-        return (pattern.value().clone(), Vec::new());
-    }
-    let (words, unknown) = arguments(&words, view.pools, pool(shard), &own);
-    spec["template"]["spec"]["containers"][0]["args"] = json!(words);
+    let installed = Installed::of(pattern);
     if shard.name() == DEFAULT_SHARD {
+        let is_as_installed = own.is_empty() && pool(shard).is_empty();
+        let (words, unknown) = if is_as_installed {
+            (installed.words.clone(), Vec::new())
+        } else {
+            arguments(&installed.words, view.pools, pool(shard), &own)
+        };
+        spec["template"]["spec"]["containers"][0]["args"] = json!(words);
         let mut value = pattern.value().clone();
+        value["metadata"]["annotations"][Installed::ANNOTATION] = installed.note(&words);
         value["spec"] = spec;
         return (value, unknown);
     }
+    let (words, unknown) = arguments(&installed.words, view.pools, pool(shard), &own);
+    spec["template"]["spec"]["containers"][0]["args"] = json!(words);
     spec["selector"] = json!({"matchLabels": {label::APP: name}});
     spec["template"]["metadata"]["labels"][label::APP] = json!(name);
     spec["template"]["spec"]["containers"][0]["name"] = json!(name);
@@ -193,7 +200,13 @@ fn write(stored: Option<&Object>, mut wanted: Value) -> Option<Write> {
     for table in ["labels", "annotations"] {
         let entries = wanted["metadata"][table].as_object_mut().map(std::mem::take);
         for (key, value) in entries.into_iter().flatten() {
-            whole["metadata"][table][key] = value;
+            if value.is_null() {
+                if let Some(entries) = whole["metadata"][table].as_object_mut() {
+                    entries.remove(&key);
+                }
+            } else {
+                whole["metadata"][table][key] = value;
+            }
         }
     }
     if !wanted["metadata"]["ownerReferences"].is_null() {
@@ -210,6 +223,10 @@ fn covers(stored: &Value, wanted: &Value) -> bool {
             matches!(key.as_str(), "status" | "resourceVersion")
                 || covers(stored.get(key).unwrap_or(&Value::Null), wanted)
         }),
+        // What is wanted absent.
+        (Value::Null, Value::Object(wanted)) => {
+            wanted.values().all(|wanted| covers(&Value::Null, wanted))
+        }
         (Value::Array(stored), Value::Array(wanted)) => {
             stored.len() == wanted.len()
                 && stored.iter().zip(wanted).all(|(stored, wanted)| covers(stored, wanted))

@@ -159,6 +159,57 @@ fn the_default_shard_is_the_installers_until_it_says_something_itself() {
     assert_eq!(args.as_array().and_then(|args| args.last()), Some(&json!("--v=6")));
 }
 
+fn args(cluster: &Cluster, name: &str) -> Vec<String> {
+    let words =
+        &cluster.deployments[name].value()["spec"]["template"]["spec"]["containers"][0]["args"];
+    serde_json::from_value(words.clone()).unwrap_or_default()
+}
+
+#[test]
+fn flags_of_the_default_shard_are_its_own_and_go_again() {
+    let mut cluster = Cluster::new([
+        shard("default", &json!({"args": {"v": "6", "schedule-period": "2s"}})),
+        shard("fast", &json!({"partitionLabelValue": "a100"})),
+    ]);
+    let default = "kai-scheduler-default";
+    let installed = args(&cluster, default);
+    cluster.apply("default");
+    cluster.apply("fast");
+    assert!(args(&cluster, default).contains(&"--v=6".to_owned()));
+    assert_eq!(cluster.plan("default").writes, []);
+    let of_fast = args(&cluster, "kai-scheduler-fast");
+    assert!(of_fast.contains(&"--v=3".to_owned()), "{of_fast:?}");
+    assert!(!of_fast.iter().any(|word| word.starts_with("--schedule-period")), "{of_fast:?}");
+    cluster.shards.extend(by_name([shard("default", &json!({"args": {"v": "6"}}))]));
+    cluster.apply("default");
+    assert!(!args(&cluster, default).iter().any(|word| word.starts_with("--schedule-period")));
+    cluster.shards.extend(by_name([shard("default", &json!({}))]));
+    cluster.apply("default");
+    assert_eq!(args(&cluster, default), installed);
+    assert_eq!(cluster.deployments[default].annotations().count(), 0);
+    assert_eq!(cluster.plan("default").writes, []);
+}
+
+#[test]
+fn flags_that_an_installer_writes_anew_are_the_pattern() {
+    let mut cluster = Cluster::new([shard("default", &json!({"args": {"v": "6"}}))]);
+    let default = "kai-scheduler-default";
+    cluster.apply("default");
+    let mut value = cluster.deployments[default].value().clone();
+    value["spec"]["template"]["spec"]["containers"][0]["args"] = json!(["--v=4", "--qps=9"]);
+    cluster.deployments.extend(by_name([value]));
+    cluster.apply("default");
+    let found = args(&cluster, default);
+    assert!(
+        found.contains(&"--qps=9".to_owned()) && found.contains(&"--v=6".to_owned()),
+        "{found:?}"
+    );
+    assert!(!found.contains(&"--leader-elect=true".to_owned()), "{found:?}");
+    cluster.shards.extend(by_name([shard("default", &json!({}))]));
+    cluster.apply("default");
+    assert_eq!(args(&cluster, default), ["--v=4", "--qps=9"]);
+}
+
 #[test]
 fn a_node_pool_has_one_scheduler_and_a_missing_pattern_is_said() {
     let mut cluster = Cluster::new([shard("default", &json!({})), shard("again", &json!({}))]);

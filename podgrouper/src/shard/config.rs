@@ -1,0 +1,126 @@
+//! What the status of the Config says (`spec/contract.md` 1.7, 1.8).
+//!
+//! There is no operator here that would make an installation from it: the installer does, and flags and shards set it
+//! up. Whoever waits for the Config (Argo CD, Helm, kstatus) still has to hear whether the installation stands, so its
+//! conditions tell of the Deployments that there are, and which of its fields have no effect.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kai_api::names::{DEFAULT_SHARD, component};
+use serde_json::Value;
+
+use super::conditions::{Standing, conditions};
+use super::plan::is_available;
+use crate::object::Object;
+
+/// The one field that is true of every installation: where it is.
+const NAMESPACE: &str = "namespace";
+
+/// The conditions of the Config where they are not as wanted, from the Deployments of the system's namespace.
+pub(super) fn plan(
+    config: &Object,
+    deployments: &BTreeMap<String, Arc<Object>>,
+    scheduler: &str,
+    now: Timestamp,
+) -> Option<Value> {
+    let names = [format!("{scheduler}-{DEFAULT_SHARD}"), component::PODGROUPER.to_owned()];
+    let missing: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !deployments.contains_key(*name)).collect();
+    let is_ready = |name: &String| deployments.get(name).is_some_and(|found| is_available(found));
+    let standing = Standing {
+        subject: "the scheduler and the podgrouper are",
+        missing: None,
+        refused: match missing[..] {
+            [] => None,
+            [name] => Some(format!("Deployment {name} does not exist")),
+            _ => Some(format!("Deployments {} do not exist", missing.join(" and "))),
+        },
+        idle: idle(config),
+        is_available: names.iter().all(is_ready),
+    };
+    conditions(config, &standing, now)
+}
+
+fn idle(config: &Object) -> Vec<String> {
+    let fields = config.value()["spec"].as_object().into_iter().flatten();
+    let set = fields.filter(|(key, value)| *key != NAMESPACE && !value.is_null());
+    set.map(|(key, _)| format!("spec.{key}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
+
+    use super::plan;
+    use crate::object::Object;
+
+    fn deployment(name: &str, available: i64) -> (String, Arc<Object>) {
+        let value = json!({"metadata": {"name": name, "generation": 2}, "spec": {"replicas": 1},
+            "status": {"observedGeneration": 2, "availableReplicas": available}});
+        (name.to_owned(), Arc::new(Object::new(value)))
+    }
+
+    fn config(spec: &Value, conditions: &Value) -> Object {
+        Object::new(json!({"metadata": {"name": "kai-config", "generation": 3}, "spec": spec,
+            "status": {"conditions": conditions}}))
+    }
+
+    /// Statuses in the order Reconciling, Deployed, Available, `DependenciesFulfilled`, Ready, and what Deployed says.
+    fn check(spec: &Value, deployments: &[(String, Arc<Object>)], statuses: [&str; 5], why: &str) {
+        let deployments: BTreeMap<String, Arc<Object>> = deployments.iter().cloned().collect();
+        let plan =
+            |config: &Object| plan(config, &deployments, "kai-scheduler", Timestamp::UNIX_EPOCH);
+        let rows = plan(&config(spec, &Value::Null)).expect("nothing is stored yet");
+        let found: Vec<&str> = rows
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|row| row["status"].as_str())
+            .collect();
+        assert_eq!(found, statuses, "{rows}");
+        assert_eq!(rows[1]["message"], why);
+        assert!(
+            rows.as_array()
+                .is_some_and(|rows| rows.iter().all(|row| row["observedGeneration"] == 3))
+        );
+        assert_eq!(plan(&config(spec, &rows)), None, "a second look writes nothing");
+    }
+
+    #[test]
+    fn conditions_tell_what_is_deployed_and_answers() {
+        let spec = json!({"namespace": "kai-scheduler", "prometheus": {"enabled": true}});
+        let scheduler = |available| deployment("kai-scheduler-default", available);
+        let podgrouper = deployment("kai-podgrouper", 1);
+        let idle = "all objects are applied; without effect here: spec.prometheus";
+        check(
+            &spec,
+            &[scheduler(1), podgrouper.clone()],
+            ["False", "True", "True", "True", "True"],
+            idle,
+        );
+        check(
+            &spec,
+            &[scheduler(0), podgrouper.clone()],
+            ["False", "True", "False", "True", "False"],
+            idle,
+        );
+        check(
+            &json!({}),
+            &[podgrouper],
+            ["False", "False", "False", "True", "False"],
+            "Deployment kai-scheduler-default does not exist",
+        );
+        check(
+            &json!({}),
+            &[],
+            ["False", "False", "False", "True", "False"],
+            "Deployments kai-scheduler-default and kai-podgrouper do not exist",
+        );
+    }
+}
