@@ -1,39 +1,56 @@
-//! The podgrouper on an embedded API server under its own account, with every request on a tape and faults on request.
+//! The podgrouper under its own account on an embedded API server or a real one, with every request on a tape and
+//! faults on request.
 //!
 //! With tokio's clock paused a minute of backoff takes no time, and what happens when is the same in every run.
 
+mod log;
 pub mod scene;
 mod tape;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use anyhow::{Context, Result, anyhow, bail};
-use kai_api::names::{component, namespace};
-use kai_sandbox::server::{Options, Server};
+use anyhow::{Context, Result, bail, ensure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kai_api::names::component;
 use kube::{
-    Client,
-    api::{Api, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    Client, Resource,
+    api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
     core::{ApiResource, GroupVersionKind},
     discovery::{Scope, pinned_kind},
 };
-use kubectl_kai::install;
 use serde_json::Value;
-use tokio::task::JoinHandle;
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep},
+};
 use tokio_util::sync::CancellationToken;
 
+use crate::live::Place;
+pub use log::Log;
 pub use tape::{Call, Fault, Tape};
 
 /// A cluster in which the podgrouper acts.
-#[derive(Debug)]
 pub struct Stage {
-    server: Server,
+    place: Place,
+    client: Client,
     /// What the podgrouper asked of the API server.
     pub tape: Tape,
     flags: Vec<String>,
     running: Option<Running>,
     /// UIDs of what was created, by `Kind/name`.
     uids: BTreeMap<String, String>,
+    /// What was created, in order.
+    created: Vec<Value>,
 }
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Stage").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// How long what was created may take to go.
+const GO_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 struct Running {
@@ -49,39 +66,47 @@ impl Drop for Running {
 }
 
 impl Stage {
-    /// Starts the API server, installs CRDs, roles and queues, and starts the podgrouper with `flags` more.
+    /// An embedded API server with CRDs, roles and queues, for a podgrouper with `flags` more.
     ///
     /// # Errors
     ///
-    /// When the installation fails or the flags are refused.
+    /// When the installation fails.
     pub async fn start(flags: &[String]) -> Result<Self> {
-        let stage = Self::empty(flags).await?;
-        let options = install::Options { wait: false, ..install::Options::without_daemons() };
-        install::apply(stage.server.client(), &options, &mut |_| {})
-            .await
-            .map_err(|error| anyhow!("{error:?}"))?;
-        Ok(stage)
+        Self::at(Place::embedded().await?, flags).await
     }
 
-    async fn empty(flags: &[String]) -> Result<Self> {
-        let server = Server::start(Options::default()).await?;
+    /// The same at an API server that is there already.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be reached.
+    pub async fn at(place: Place, flags: &[String]) -> Result<Self> {
         Ok(Self {
-            server,
+            client: place.admin().await?,
+            place,
             tape: Tape::default(),
             flags: flags.to_vec(),
             running: None,
             uids: BTreeMap::new(),
+            created: Vec::new(),
         })
     }
 
     /// An administrator's client, whose requests are on no tape.
     pub fn client(&self) -> Client {
-        self.server.client()
+        self.client.clone()
     }
 
     /// An administrator's kubeconfig.
-    pub fn kubeconfig(&self) -> String {
-        self.server.kubeconfig()
+    ///
+    /// # Errors
+    ///
+    /// When that of a real API server cannot be read.
+    pub fn kubeconfig(&self) -> Result<String> {
+        match &self.place {
+            Place::Embedded(server) => Ok(server.kubeconfig()),
+            Place::Real(plane) => Ok(std::fs::read_to_string(plane.kubeconfig())?),
+        }
     }
 
     /// Starts the podgrouper.
@@ -89,7 +114,7 @@ impl Stage {
     /// # Errors
     ///
     /// When its flags are refused.
-    pub fn start_podgrouper(&mut self) -> Result<()> {
+    pub async fn start_podgrouper(&mut self) -> Result<()> {
         let fixed = [
             "kai-podgrouper",
             "--metrics-bind-address=0",
@@ -98,10 +123,7 @@ impl Stage {
         ];
         let words = fixed.iter().map(|word| (*word).to_owned()).chain(self.flags.iter().cloned());
         let args = kai_podgrouper::Args::try_from_words(words)?;
-        let user = format!("system:serviceaccount:{}:{}", namespace::SYSTEM, component::PODGROUPER);
-        let own = format!("system:serviceaccounts:{}", namespace::SYSTEM);
-        let groups = ["system:serviceaccounts", &own, "system:authenticated"];
-        let client = self.tape.record(self.server.client_as(&user, &groups));
+        let client = self.tape.record(self.place.account(component::PODGROUPER).await?);
         let stop = CancellationToken::new();
         let task = tokio::spawn(kai_podgrouper::run(args, client, stop.clone()));
         self.running = Some(Running { stop, task });
@@ -152,20 +174,25 @@ impl Stage {
     ///
     /// When the kind is not served.
     pub async fn api(&self, object: &Value) -> Result<Api<DynamicObject>> {
+        let (resource, namespace) = self.kind(object).await?;
+        Ok(match namespace {
+            Some(namespace) => Api::namespaced_with(self.client(), &namespace, &resource),
+            None => Api::all_with(self.client(), &resource),
+        })
+    }
+
+    /// The kind of an object, and its namespace where the kind has any.
+    async fn kind(&self, object: &Value) -> Result<(ApiResource, Option<String>)> {
         let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let gvk = GroupVersionKind::gvk(group, version, kind);
         let (resource, capabilities) = pinned_kind(&self.client(), &gvk).await?;
-        Ok(match capabilities.scope {
-            Scope::Namespaced => {
-                let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
-                Api::namespaced_with(self.client(), namespace, &resource)
-            }
-            Scope::Cluster => Api::all_with(self.client(), &resource),
-        })
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+        let is_namespaced = matches!(capabilities.scope, Scope::Namespaced);
+        Ok((resource, is_namespaced.then(|| namespace.to_owned())))
     }
 
-    /// Creates an object, with its status where it has one.
+    /// Creates an object, with its status where it has one. A field that its kind does not have is refused.
     ///
     /// # Errors
     ///
@@ -173,17 +200,55 @@ impl Stage {
     pub async fn create(&mut self, object: &Value) -> Result<()> {
         let object = self.resolve(object)?;
         let (kind, name) = (text(&object, "kind"), text(&object["metadata"], "name"));
-        let api = self.api(&object).await?;
-        let body = serde_json::from_value(object.clone())?;
-        let created = api.create(&PostParams::default(), &body).await;
+        let (resource, namespace) = self.kind(&object).await?;
+        let path = DynamicObject::url_path(&resource, namespace.as_deref());
+        let request = http::Request::post(format!("{path}?fieldValidation=Strict"))
+            .header("content-type", "application/json")
+            .body(serde_json::to_vec(&object)?)?;
+        let created = self.client.request::<Value>(request).await;
         let created = created.with_context(|| format!("failed to create {kind} {name}"))?;
         if !object["status"].is_null() {
             let status = Patch::Merge(serde_json::json!({"status": object["status"]}));
+            let api = self.api(&object).await?;
             api.patch_status(name, &PatchParams::default(), &status).await?;
         }
-        let uid = created.metadata.uid.context("a created object has a UID")?;
+        let uid = text(&created["metadata"], "uid").to_owned();
         self.uids.insert(format!("{kind}/{name}"), uid);
+        self.created.push(object);
         Ok(())
+    }
+
+    /// Installs one of the product's own definitions, by its name, and waits until it is served.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of this name, or it is refused.
+    pub async fn define(&self, name: &str) -> Result<()> {
+        let all = kai_api::crd::all();
+        let definition = all.iter().find(|row| row.metadata.name.as_deref() == Some(name));
+        let definition = definition.with_context(|| format!("no definition {name}"))?;
+        self.install(definition).await
+    }
+
+    /// Creates a definition and waits until its kind is served.
+    ///
+    /// # Errors
+    ///
+    /// When it is refused, or not served within a minute.
+    pub async fn install(&self, definition: &CustomResourceDefinition) -> Result<()> {
+        let api: Api<CustomResourceDefinition> = Api::all(self.client());
+        let name = definition.metadata.name.as_deref().unwrap_or_default();
+        api.create(&PostParams::default(), definition).await.context(name.to_owned())?;
+        let end = Instant::now() + GO_MAX;
+        loop {
+            let live = api.get(name).await?;
+            let conditions = live.status.and_then(|status| status.conditions).unwrap_or_default();
+            if conditions.iter().any(|row| row.type_ == "Established" && row.status == "True") {
+                return Ok(());
+            }
+            ensure!(Instant::now() < end, "{name} is not served: {conditions:?}");
+            sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// All objects of a built-in or installed kind as JSON.
@@ -205,6 +270,43 @@ impl Stage {
     ///
     /// When the podgrouper had ended by itself.
     pub async fn end(mut self) -> Result<()> {
+        self.end_podgrouper().await?;
+        self.place.stop().await;
+        Ok(())
+    }
+
+    /// Stops the podgrouper and takes away what was created; the API server stays.
+    ///
+    /// # Errors
+    ///
+    /// When the podgrouper had ended by itself, or something does not go.
+    pub async fn leave(mut self) -> Result<Place> {
+        let ended = self.end_podgrouper().await;
+        for object in self.created.iter().rev() {
+            // A kind that went takes its objects along.
+            let Ok(api) = self.api(object).await else { continue };
+            let name = text(&object["metadata"], "name");
+            // What is gone already is as wanted.
+            let _ = api.delete(name, &DeleteParams::background().grace_period(0)).await;
+            let end = Instant::now() + GO_MAX;
+            while api.get_opt(name).await?.is_some() {
+                ensure!(Instant::now() < end, "{} {name} does not go", text(object, "kind"));
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+        // What a scene took away that was not its own.
+        let definitions: Api<CustomResourceDefinition> = Api::all(self.client());
+        for definition in kai_api::crd::all() {
+            let name = definition.metadata.name.as_deref().unwrap_or_default();
+            if definitions.get_opt(name).await?.is_none() {
+                self.install(&definition).await?;
+            }
+        }
+        self.place.clear().await?;
+        ended.map(|()| self.place)
+    }
+
+    async fn end_podgrouper(&mut self) -> Result<()> {
         if let Some(mut running) = self.running.take() {
             if running.task.is_finished() {
                 bail!("the podgrouper ended by itself: {:?}", (&mut running.task).await);
@@ -212,7 +314,6 @@ impl Stage {
             running.stop.cancel();
             (&mut running.task).await??;
         }
-        self.server.stop().await;
         Ok(())
     }
 }

@@ -47,7 +47,7 @@ async fn count(pods: usize) -> Result<BTreeMap<&'static str, usize>> {
         .create(&json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
             "spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": container}}}}))
         .await?;
-    stage.start_podgrouper()?;
+    stage.start_podgrouper().await?;
     sleep(Duration::from_secs(5)).await;
     stage.tape.take();
     let owner = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "$(Job/j)"}]);

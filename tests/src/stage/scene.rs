@@ -11,6 +11,7 @@
 //!       groups: {"pg-j-$(Job/j)": {spec: {minMember: 2}}, other: null}
 //!       marks: {a: "pg-j-$(Job/j)", b: null}
 //!       events: [part of a message]
+//!       said: [part of a line of the log]
 //!       writes: 3
 //! ```
 
@@ -23,8 +24,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::{Call, Fault, Stage};
-use crate::matching::differences;
+use super::{Call, Fault, Log, Stage};
+use crate::{live::Place, matching::differences};
 
 /// How long what is expected may take to come, by the paused clock.
 const COME_MAX: Duration = Duration::from_secs(20);
@@ -37,6 +38,9 @@ const STAY: Duration = Duration::from_secs(3);
 pub struct Scene {
     /// What it shows, in one sentence.
     pub what: String,
+    /// Why it cannot be played on a real API server, where it cannot.
+    #[serde(default)]
+    embedded: Option<String>,
     /// Flags of the podgrouper.
     #[serde(default)]
     flags: Vec<String>,
@@ -59,6 +63,8 @@ enum Step {
     /// The same for its status.
     Status(Value),
     Delete(Value),
+    /// Installs one of the product's definitions, by its name.
+    Define(String),
     Fault(Fault),
     /// Takes all faults away.
     Heal,
@@ -83,8 +89,10 @@ struct Expect {
     subgroups: BTreeMap<String, Option<String>>,
     /// Parts of the messages of all warnings; each must be there once, and no other.
     events: Option<Vec<String>>,
-    /// Conditions of a queue, parts, by the queue's name.
+    /// Parts of statuses of queues, by the queue's name.
     queues: BTreeMap<String, Value>,
+    /// Parts of warnings in the podgrouper's log since the scene began, each of exactly one line.
+    said: Vec<String>,
     /// How many requests of each kind there were since the last `expect` or `forget`.
     calls: BTreeMap<String, usize>,
     /// How many writes there were, but for events and statuses.
@@ -99,18 +107,68 @@ impl Scene {
     /// When a step fails or what it expects does not come; the message says which.
     pub async fn play(&self) -> Result<()> {
         let mut stage = Stage::start(&self.flags).await?;
-        stage.start_podgrouper()?;
+        self.act(&mut stage).await?;
+        stage.end().await
+    }
+
+    /// Plays the scene at an API server that is there already, and takes away what it made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scene::play`]; outside, when the API server cannot be brought back to where it was.
+    pub async fn play_at(&self, place: Place) -> Result<(Place, Result<()>)> {
+        let mut stage = Stage::at(place, &self.flags).await?;
+        let result = self.act(&mut stage).await;
+        Ok((stage.leave().await?, result))
+    }
+
+    /// Plays the steps on a stage where the podgrouper does not run yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scene::play`].
+    pub async fn act(&self, stage: &mut Stage) -> Result<()> {
+        let log = Log::default();
+        // Everything runs on this thread.
+        let _heard = log.listen();
+        stage.start_podgrouper().await?;
         sleep(Duration::from_secs(1)).await;
         for (index, step) in self.steps.iter().enumerate() {
-            step.play(&mut stage).await.with_context(|| format!("step {}", index + 1))?;
+            step.play(stage, &log).await.with_context(|| format!("step {}", index + 1))?;
         }
         stage.tape.clear_faults();
-        stage.end().await
+        Ok(())
+    }
+
+    /// Why the scene cannot be played on a real API server, where it cannot.
+    pub fn is_embedded_only(&self) -> Option<&str> {
+        self.embedded.as_deref()
+    }
+
+    /// How long the scene waits by its own words.
+    ///
+    /// # Errors
+    ///
+    /// When one of its waits is no duration.
+    pub fn wait(&self) -> Result<Duration> {
+        let mut sum = Duration::ZERO;
+        for step in &self.steps {
+            if let Step::Wait(text) = step {
+                sum += duration(text)?;
+            }
+        }
+        Ok(sum)
     }
 }
 
+fn duration(text: &str) -> Result<Duration> {
+    let length: GoDuration =
+        text.parse().map_err(|_| anyhow::anyhow!("{text:?} is no duration"))?;
+    Ok(Duration::from_nanos(u64::try_from(length.nanos())?))
+}
+
 impl Step {
-    async fn play(&self, stage: &mut Stage) -> Result<()> {
+    async fn play(&self, stage: &mut Stage, log: &Log) -> Result<()> {
         match self {
             Self::Create(object) => stage.create(object).await?,
             Self::Copies { of, count } => {
@@ -138,29 +196,25 @@ impl Step {
             }
             Self::Fault(fault) => stage.tape.add(fault.clone()),
             Self::Heal => stage.tape.clear_faults(),
-            Self::Wait(text) => {
-                let length: GoDuration =
-                    text.parse().map_err(|_| anyhow::anyhow!("{text:?} is no duration"))?;
-                let nanos = u64::try_from(length.nanos())?;
-                sleep(Duration::from_nanos(nanos)).await;
-            }
-            Self::Start => stage.start_podgrouper()?,
+            Self::Define(name) => stage.define(name).await?,
+            Self::Wait(text) => sleep(duration(text)?).await,
+            Self::Start => stage.start_podgrouper().await?,
             Self::Stop => stage.stop_podgrouper().await,
             Self::Kill => stage.kill_podgrouper().await,
             Self::Forget => {
                 stage.tape.take();
             }
-            Self::Expect(expect) => expect.play(stage).await?,
+            Self::Expect(expect) => expect.play(stage, log).await?,
         }
         Ok(())
     }
 }
 
 impl Expect {
-    async fn play(&self, stage: &Stage) -> Result<()> {
+    async fn play(&self, stage: &Stage, log: &Log) -> Result<()> {
         let end = Instant::now() + COME_MAX;
         loop {
-            let findings = self.findings(stage).await?;
+            let findings = self.findings(stage, log).await?;
             if findings.is_empty() {
                 break;
             }
@@ -170,7 +224,7 @@ impl Expect {
             sleep(Duration::from_millis(100)).await;
         }
         sleep(STAY).await;
-        let mut findings = self.findings(stage).await?;
+        let mut findings = self.findings(stage, log).await?;
         findings.extend(self.count(stage, &stage.tape.take())?);
         if !findings.is_empty() {
             bail!("{}", findings.join("\n"));
@@ -178,9 +232,19 @@ impl Expect {
         Ok(())
     }
 
-    async fn findings(&self, stage: &Stage) -> Result<Vec<String>> {
+    async fn findings(&self, stage: &Stage, log: &Log) -> Result<Vec<String>> {
         let mut findings = Vec::new();
-        let groups = by_name(stage.list("scheduling.run.ai/v2alpha2", "PodGroup").await?);
+        for part in &self.said {
+            let found = log.count(part);
+            if found != 1 {
+                findings.push(format!("{part:?} is in {found} lines of the log:\n{}", log.text()));
+            }
+        }
+        let groups = if self.groups.is_empty() {
+            BTreeMap::new()
+        } else {
+            by_name(stage.list("scheduling.run.ai/v2alpha2", "PodGroup").await?)
+        };
         for (name, want) in &self.groups {
             let name = resolved(stage, name)?;
             let found = groups.get(&name).unwrap_or(&Value::Null);
