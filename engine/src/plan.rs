@@ -258,8 +258,14 @@ pub struct NoRoom {
 
 impl NoRoom {
     fn is_like(&self, other: &Self) -> bool {
+        let has = |all: &Self, misfit: Misfit| all.misfits.iter().any(|(one, _)| *one == misfit);
+        let tells = |from: &Self, to: &Self| {
+            from.misfits.iter().all(|(misfit, _)| !misfit.lasts() || has(to, *misfit))
+        };
         (self.sub_group, self.placed, self.gang, self.dominant)
             == (other.sub_group, other.placed, other.gang, other.dominant)
+            && tells(self, other)
+            && tells(other, self)
     }
 }
 
@@ -314,6 +320,38 @@ pub enum Misfit {
     Zones,
     /// A queue on the path may not take what the pod would cost here.
     Queue,
+}
+
+impl Misfit {
+    /// Whether the reason lies in what nodes and pods are, not in what is free or where others run.
+    fn lasts(self) -> bool {
+        match self {
+            Self::Blocked(_)
+            | Self::Taint(_)
+            | Self::Selector
+            | Self::Worker
+            | Self::LegacyMig
+            | Self::NotMig
+            | Self::MigSingle
+            | Self::MigMixed
+            | Self::GpuMemoryUnknown
+            | Self::GpuTooSmall
+            | Self::Missing
+            | Self::OnlyClaims
+            | Self::Claim(..) => true,
+            Self::Short(_)
+            | Self::Device
+            | Self::PodSlots
+            | Self::Port
+            | Self::Affinity
+            | Self::AntiAffinity
+            | Self::Barred
+            | Self::Domain
+            | Self::Devices
+            | Self::Zones
+            | Self::Queue => false,
+        }
+    }
 }
 
 /// What is free of GPUs over all nodes that take pods.
