@@ -123,6 +123,12 @@ impl Cluster {
         self.pods.state.get(pod)?.place.as_ref().map(|place| place.node)
     }
 
+    /// Whether one of these terms holds for the labels of a node; never where it is not there.
+    pub fn meets(&self, node: NodeId, terms: &[Vec<crate::Requirement>]) -> bool {
+        let Some(facts) = self.nodes.facts.get(node).and_then(Option::as_ref) else { return false };
+        terms.iter().any(|term| crate::shape::labels_meet(&facts.labels, term))
+    }
+
     /// What a node offers of a lane, and what of that nobody holds; the latter is negative on an over-committed node.
     pub fn node_amounts(&self, node: NodeId, lane: crate::Lane) -> (i64, i64) {
         let facts = self.nodes.facts.get(node).and_then(Option::as_ref);

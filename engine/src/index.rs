@@ -79,6 +79,8 @@ pub(crate) struct Index {
     parts: Vec<IdSet<Rank>>,
     /// Per node: in how many of these it is.
     part_sets: Column<Rank, usize>,
+    /// Per lane: the most that a node offers. Filled as asked.
+    pub(crate) largest: Option<Vec<i64>>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
     feasible: Column<ShapeId, Option<IdSet<Rank>>>,
 }
@@ -196,6 +198,29 @@ impl Nodes {
         self.index.roomy.assign(rank, roomy);
         let unsettled = !self.releasing.is_zero(node);
         self.index.unsettled.assign(rank, unsettled);
+    }
+
+    /// Per lane: the most that one node offers to pods.
+    ///
+    /// # Cost
+    /// In the number of nodes, once after nodes changed.
+    pub(crate) fn largest(&mut self) -> &[i64] {
+        if self.index.largest.is_none() {
+            let mut largest = vec![0; Lane::PODS.row() + 1];
+            for (id, node) in self.facts.iter() {
+                let Some(node) = node else { continue };
+                for (lane, amount) in node.allocatable.iter() {
+                    if largest.len() <= lane.row() {
+                        largest.resize(lane.row() + 1, 0);
+                    }
+                    largest[lane.row()] = amount.max(largest[lane.row()]);
+                }
+                let gpus = node.allocatable.amount(Lane::GPU) + self.slice_gpus(id);
+                largest[Lane::GPU.row()] = gpus.max(largest[Lane::GPU.row()]);
+            }
+            self.index.largest = Some(largest);
+        }
+        self.index.largest.as_deref().unwrap_or_default()
     }
 
     /// Puts a node among those with its largest part of a shared GPU.
@@ -349,6 +374,7 @@ impl Cluster {
             self.nodes.index.stale = true;
             return;
         };
+        self.nodes.index.largest = None;
         let kind = self.nodes.kinds.intern(Kind::of(new, &self.shapes.keys));
         if std::mem::replace(&mut self.nodes.index.kind[rank], kind) == kind {
             return self.nodes.reindex(id);

@@ -75,11 +75,11 @@ pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Work
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
 pub use plan::{
     Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom,
-    Plan, QueueState, Steps, Unready, Verdict, Why,
+    Plan, QueueState, Steps, TooLarge, Unready, Verdict, Why,
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    PodTerm, Requirement, Reserved, Shape, Toleration,
+    PodTerm, Requirement, Reserved, Shape, Toleration, VolumeNodes,
 };
 pub use proof::{EvictionKind, Proof, Shortage};
 pub use queue::Queue;

@@ -5,9 +5,9 @@ use crate::{
     cycle::Timestamp,
     ids::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
     node::{Blocked, Taint},
-    pod::Reserved,
+    pod::{Missing, Reserved},
     proof::Proof,
-    resources::{Charge, Lane, Limit, PerLane, QueueLane},
+    resources::{Charge, Lane, Limit, PerLane, QueueLane, Resources},
 };
 
 /// What a cycle decided.
@@ -254,6 +254,22 @@ pub struct NoRoom {
     pub misfits: Vec<(Misfit, u32)>,
     /// What is free, as a shape.
     pub free: FreeShape,
+    /// What it asks for that no node has in all.
+    pub too_large: Option<TooLarge>,
+}
+
+/// A request that is larger than what any node has, empty.
+///
+/// # Source
+/// spec/scheduling.md 10.1, `MaxNodePoolResources`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TooLarge {
+    /// The resource.
+    pub lane: Lane,
+    /// The most of it that a node has.
+    pub most: i64,
+    /// All that the pod asks for; GPUs in milli-devices.
+    pub request: Resources,
 }
 
 impl NoRoom {
@@ -266,6 +282,7 @@ impl NoRoom {
             == (other.sub_group, other.placed, other.gang, other.dominant)
             && tells(self, other)
             && tells(other, self)
+            && self.too_large == other.too_large
     }
 }
 
@@ -308,8 +325,12 @@ pub enum Misfit {
     Barred,
     /// It is outside the topology domain that the group has to stay in.
     Domain,
+    /// A volume of the pod cannot be used from it.
+    Volume,
+    /// No volume for a claim of the pod can be found or made there.
+    VolumeUnbound,
     /// Something the pod needs does not exist.
-    Missing,
+    Missing(Missing),
     /// The devices that its claims ask for are not free together.
     Devices,
     /// Its GPUs are for resource claims only.
@@ -336,7 +357,9 @@ impl Misfit {
             | Self::MigMixed
             | Self::GpuMemoryUnknown
             | Self::GpuTooSmall
-            | Self::Missing
+            | Self::Volume
+            | Self::VolumeUnbound
+            | Self::Missing(_)
             | Self::OnlyClaims
             | Self::Claim(..) => true,
             Self::Short(_)

@@ -161,7 +161,9 @@ pub struct Shape {
     pub ports: Vec<HostPort>,
     /// What it asks of NUMA zones, where alignment is on and the pod is one to align.
     pub alignment: Option<Box<Alignment>>,
-    /// What no node can give: a missing claim or config map, as the adapter words it.
+    /// The nodes that its volumes can be used from, a volume each.
+    pub volumes: Vec<VolumeNodes>,
+    /// What no node can give: a missing claim or config map.
     pub missing: Vec<Missing>,
 }
 
@@ -252,14 +254,33 @@ pub struct HostPort {
     pub address: Symbol,
 }
 
+/// The nodes from which a volume can be used.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VolumeNodes {
+    /// One of these must hold; no terms, no node.
+    pub terms: Vec<Vec<Requirement>>,
+    /// Whether the claim has its volume; else one is found or made for the node.
+    pub bound: bool,
+}
+
 /// Something that a pod needs, does not exist, and no eviction can bring.
 ///
 /// # Source
-/// spec/scheduling.md 10.1 and 10.3.
+/// spec/scheduling.md 10.1 and 10.3; the Kubernetes filter `VolumeBinding`, its stage before nodes are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Missing {
-    /// A volume claim by this name.
+    /// A volume claim by this name does not exist.
     Claim(Symbol),
+    /// The claim by this name for an ephemeral volume was not made yet.
+    Ephemeral(Symbol),
+    /// The claim by this name for an ephemeral volume is another pod's.
+    NotOwned(Symbol),
+    /// The volume claim by this name is being deleted.
+    Deleted(Symbol),
+    /// The volume claim by this name lost its volume, by this name.
+    Lost(Symbol, Symbol),
+    /// A claim whose class binds at once has no volume yet.
+    Unbound,
     /// A config map by this name.
     ConfigMap(Symbol),
 }

@@ -188,11 +188,13 @@ impl NoRoom {
             | Misfit::Devices
             | Misfit::Zones => 1203,
             Misfit::Domain => 1206,
-            Misfit::Missing => 1210,
+            Misfit::Missing(_) => 1210,
             Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall | Misfit::OnlyClaims => 1211,
             Misfit::Blocked(_)
             | Misfit::Taint(_)
             | Misfit::Selector
+            | Misfit::Volume
+            | Misfit::VolumeUnbound
             | Misfit::Worker
             | Misfit::LegacyMig
             | Misfit::NotMig
@@ -218,6 +220,8 @@ impl NoRoom {
             Misfit::Taint(taint) => Remedy::Tolerate(taint),
             Misfit::Blocked(blocked) => Remedy::Open(blocked),
             other @ (Misfit::Selector
+            | Misfit::Volume
+            | Misfit::VolumeUnbound
             | Misfit::Worker
             | Misfit::LegacyMig
             | Misfit::NotMig
@@ -230,7 +234,7 @@ impl NoRoom {
             | Misfit::AntiAffinity
             | Misfit::Barred
             | Misfit::Domain
-            | Misfit::Missing
+            | Misfit::Missing(_)
             | Misfit::Devices
             | Misfit::OnlyClaims
             | Misfit::Claim(..)

@@ -182,7 +182,9 @@ impl Shapes {
     /// Has nodes told apart by the label keys that a shape asks for.
     pub(crate) fn ask_keys(&mut self, facts: &Shape) {
         self.keys.extend(facts.node_selector.iter().map(|(key, _)| *key));
-        self.keys.extend(facts.node_affinity.iter().flatten().map(|requirement| requirement.key));
+        let volumes = facts.volumes.iter().flat_map(|volume| &volume.terms);
+        let terms = facts.node_affinity.iter().chain(volumes);
+        self.keys.extend(terms.flatten().map(|requirement| requirement.key));
     }
 
     /// One use more of a shape in use.
@@ -280,8 +282,8 @@ impl Kind {
         lifted: Option<Misfit>,
     ) -> Result<(), Misfit> {
         let stands = |misfit: Misfit| if lifted == Some(misfit) { Ok(()) } else { Err(misfit) };
-        if !shape.facts.missing.is_empty() {
-            stands(Misfit::Missing)?;
+        if let Some(missing) = shape.facts.missing.first() {
+            stands(Misfit::Missing(*missing))?;
         }
         self.admits_gpu(shape).or_else(stands)?;
         if let Some(blocked) = self.blocked {
@@ -299,6 +301,11 @@ impl Kind {
         let near = terms.is_empty() || terms.iter().any(|term| self.satisfies(term));
         if !selected || !near {
             stands(Misfit::Selector)?;
+        }
+        for volume in &shape.facts.volumes {
+            if !volume.terms.iter().any(|term| self.satisfies(term)) {
+                stands(if volume.bound { Misfit::Volume } else { Misfit::VolumeUnbound })?;
+            }
         }
         if restrict && !self.works(shape) {
             stands(Misfit::Worker)?;
@@ -362,14 +369,18 @@ impl Kind {
     }
 
     fn satisfies(&self, term: &[Requirement]) -> bool {
-        // A term without requirements selects no node, as in the API.
-        !term.is_empty()
-            && term.iter().all(|requirement| {
-                let label = self.label(requirement.key);
-                let number = label.and_then(|label| label.number);
-                holds(&requirement.holds, label.map(|label| label.value), number)
-            })
+        labels_meet(&self.labels, term)
     }
+}
+
+/// Whether a term holds for the labels of a node; one without requirements selects no node, as in the API.
+pub(crate) fn labels_meet(labels: &[Label], term: &[Requirement]) -> bool {
+    !term.is_empty()
+        && term.iter().all(|requirement| {
+            let label = labels.iter().find(|label| label.key == requirement.key);
+            let number = label.and_then(|label| label.number);
+            holds(&requirement.holds, label.map(|label| label.value), number)
+        })
 }
 
 /// Whether a requirement holds for a label.

@@ -87,17 +87,25 @@ impl Sieve {
         for (key, value) in &shape.facts.node_selector {
             nodes.intersect(&self.of(*key, &[*value]));
         }
-        match shape.facts.node_affinity.as_slice() {
-            [] => nodes,
-            [term] => self.term(nodes, term),
-            terms => {
-                let mut any = IdSet::default();
-                for term in terms {
-                    any.extend(self.term(nodes.clone(), term).iter());
-                }
-                any
-            }
+        if !shape.facts.node_affinity.is_empty() {
+            nodes = self.any(nodes, &shape.facts.node_affinity);
         }
+        for volume in &shape.facts.volumes {
+            nodes = self.any(nodes, &volume.terms);
+        }
+        nodes
+    }
+
+    /// The nodes that satisfy one of these terms.
+    pub(crate) fn any(&self, nodes: IdSet<Rank>, terms: &[Vec<Requirement>]) -> IdSet<Rank> {
+        if let [term] = terms {
+            return self.term(nodes, term);
+        }
+        let mut any = IdSet::default();
+        for term in terms {
+            any.extend(self.term(nodes.clone(), term).iter());
+        }
+        any
     }
 
     /// The nodes that satisfy a term; one without requirements selects none, as in the API.

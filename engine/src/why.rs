@@ -9,9 +9,9 @@ use crate::{
     device,
     ids::{NodeId, PodId, Rank},
     idset::IdSet,
-    plan::{FreeShape, Misfit, NoRoom, Why},
+    plan::{FreeShape, Misfit, NoRoom, TooLarge, Why},
     pod::GpuRequest,
-    resources::{GPU_MILLI, Lane},
+    resources::{GPU_MILLI, Lane, QueueLane, Resources},
     shape::ShapeRow,
 };
 
@@ -45,7 +45,8 @@ impl Cluster {
         // The sub-group's count holds what this attempt placed: less than the minimum means it was for the gang.
         let gang = leaf.is_some_and(|leaf| leaf.count.used < leaf.min);
         let free = self.free_shape(pod);
-        let shape = &self.shapes[facts.shape];
+        let too_large = self.too_large(pod);
+        let shape = &self.shapes[self.pods[pod].shape];
         let parts = i64::from(shape.shared) * self.part_micro(shape) * GPU_MILLI / 1_000_000;
         let gpu_milli = shape.amount(Lane::GPU) + parts;
         Why::NoRoom(Box::new(NoRoom {
@@ -59,7 +60,31 @@ impl Cluster {
             gpu_milli,
             misfits,
             free,
+            too_large,
         }))
+    }
+
+    /// What a pod asks for that no node has in all, where there is something.
+    ///
+    /// # Source
+    /// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
+    fn too_large(&mut self, pod: PodId) -> Option<TooLarge> {
+        let largest = self.nodes.largest();
+        let shape = &self.shapes[self.pods[pod].shape];
+        let mut request: Resources =
+            shape.asked().filter(|(lane, _)| *lane != Lane::PODS).collect();
+        if let GpuRequest::Fraction { .. } = shape.facts.gpu {
+            request.add(Lane::GPU, shape.charge[QueueLane::Gpu]);
+        }
+        let most = |lane: Lane| largest.get(lane.row()).copied().unwrap_or(0);
+        let (lane, _) = [Lane::GPU, Lane::CPU, Lane::MEMORY]
+            .into_iter()
+            .map(|lane| (lane, request.amount(lane)))
+            .chain(request.iter())
+            .find(|(lane, amount)| {
+                *amount > most(*lane) && !self.claims.backs.contains_key(lane)
+            })?;
+        Some(TooLarge { lane, most: most(lane), request })
     }
 
     /// How many nodes refuse a pod, by reason, the most frequent first; and the reason that stands out.
@@ -74,8 +99,10 @@ impl Cluster {
         };
         let nodes = self.nodes.index.ranks().len();
         let shape = &self.shapes[id];
-        if !shape.facts.missing.is_empty() {
-            return everywhere(Misfit::Missing, nodes);
+        if let Some(first) = shape.facts.missing.first() {
+            let all = u32::try_from(nodes).unwrap_or(u32::MAX);
+            let each = shape.facts.missing.iter().map(|one| (Misfit::Missing(*one), all));
+            return (each.collect(), Misfit::Missing(*first));
         }
         let standings = match self.special(pod) {
             Ok(standings) => standings,
@@ -248,7 +275,7 @@ fn dominant(tallies: &BTreeMap<Misfit, Tally>) -> Misfit {
     }
     let most =
         tallies.iter().max_by_key(|(misfit, tally)| (tally.nodes, std::cmp::Reverse(*misfit)));
-    most.map_or(Misfit::Missing, |(misfit, tally)| {
+    most.map_or(Misfit::PodSlots, |(misfit, tally)| {
         tally
             .behind
             .filter(|behind| is_shortage(*misfit) && !is_shortage(*behind))
@@ -267,7 +294,7 @@ fn is_shortage(misfit: Misfit) -> bool {
 /// spec/scheduling.md 1.13 (room first) and the table of 10.2.
 fn turn(misfit: Misfit) -> u8 {
     match misfit {
-        Misfit::Missing | Misfit::Claim(..) => 0,
+        Misfit::Missing(_) | Misfit::Claim(..) => 0,
         Misfit::Short(_) | Misfit::Device => 1,
         Misfit::Queue => 2,
         Misfit::LegacyMig | Misfit::NotMig | Misfit::MigSingle | Misfit::MigMixed => 3,
@@ -278,9 +305,10 @@ fn turn(misfit: Misfit) -> u8 {
         Misfit::Taint(_) => 8,
         Misfit::Selector => 9,
         Misfit::Affinity | Misfit::AntiAffinity | Misfit::Barred => 10,
-        Misfit::Domain => 11,
-        Misfit::Worker => 12,
-        Misfit::Devices | Misfit::OnlyClaims => 13,
-        Misfit::Zones => 14,
+        Misfit::Volume | Misfit::VolumeUnbound => 11,
+        Misfit::Domain => 12,
+        Misfit::Worker => 13,
+        Misfit::Devices | Misfit::OnlyClaims => 14,
+        Misfit::Zones => 15,
     }
 }

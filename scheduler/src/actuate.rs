@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! run ─► urgent: bind, evict ──────┐
+//!     ─► patient: bind with volumes ┤
 //!     ─► status: conditions ───────┼─► at most URGENT_MAX, QUIET_MAX in flight ─► outcomes ─► run
 //!     ─► events (droppable) ───────┘
 //! ```
@@ -23,16 +24,20 @@ mod claim;
 mod event;
 mod evict;
 mod status;
+mod volume;
 
 pub use bind::Bind;
 pub use claim::ClaimGrant;
 pub use event::{Event, Target};
 pub use evict::Evict;
 pub use status::{GroupChange, GroupPatch, PodCondition};
+pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
 
 /// Binds and evictions in flight. More connections do not make a server of two cores faster, and
 /// a large one is not waited for with fewer. Source: design/performance.md 3.2.
 const URGENT_MAX: usize = 64;
+/// Binds in flight that wait for volumes, most of them idle.
+const PATIENT_MAX: usize = 512;
 /// Conditions and events in flight while nothing urgent is.
 const QUIET_MAX: usize = 8;
 /// Events that wait; above this the oldest are dropped, as nothing depends on them.
@@ -75,11 +80,25 @@ pub struct Actuator {
     guard: Guard,
     metrics: Metrics,
     outcomes: mpsc::UnboundedSender<Outcome>,
+    stop: CancellationToken,
     urgent: VecDeque<Task>,
+    patient: VecDeque<Task>,
     status: VecDeque<Task>,
     events: VecDeque<Event>,
-    flights: JoinSet<bool>,
+    flights: JoinSet<Haste>,
     urgent_flights: usize,
+    patient_flights: usize,
+}
+
+/// What a flight counts against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Haste {
+    /// Goes before everything else.
+    Urgent,
+    /// Waits for others for most of the time.
+    Patient,
+    /// Goes while nothing urgent does.
+    Quiet,
 }
 
 impl Actuator {
@@ -95,11 +114,14 @@ impl Actuator {
             guard,
             metrics,
             outcomes,
+            stop: CancellationToken::new(),
             urgent: VecDeque::new(),
+            patient: VecDeque::new(),
             status: VecDeque::new(),
             events: VecDeque::new(),
             flights: JoinSet::new(),
             urgent_flights: 0,
+            patient_flights: 0,
         }
     }
 
@@ -109,13 +131,18 @@ impl Actuator {
         mut tasks: mpsc::UnboundedReceiver<Vec<Task>>,
         stop: CancellationToken,
     ) {
+        self.stop = stop.clone();
         loop {
             self.launch();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 Some(ended) = self.flights.join_next() => {
-                    self.urgent_flights -= usize::from(ended.unwrap_or(false));
+                    match ended {
+                        Ok(Haste::Urgent) => self.urgent_flights -= 1,
+                        Ok(Haste::Patient) => self.patient_flights -= 1,
+                        Ok(Haste::Quiet) | Err(_) => {}
+                    }
                 }
                 batch = tasks.recv() => match batch {
                     Some(batch) => self.take(batch),
@@ -130,6 +157,7 @@ impl Actuator {
     fn take(&mut self, batch: Vec<Task>) {
         for task in batch {
             match task {
+                Task::Bind(ref bind) if !bind.volumes.is_empty() => self.patient.push_back(task),
                 Task::Bind(_) | Task::Evict(_) => self.urgent.push_back(task),
                 Task::Group(_) | Task::Pod(_) => self.status.push_back(task),
                 Task::Event(event) => self.events.push_back(event),
@@ -144,22 +172,28 @@ impl Actuator {
         while self.urgent_flights < URGENT_MAX {
             let Some(task) = self.urgent.pop_front() else { break };
             self.urgent_flights += 1;
-            self.fly(task, true);
+            self.fly(task, Haste::Urgent);
         }
-        while self.urgent_flights == 0 && self.flights.len() < QUIET_MAX {
+        while self.patient_flights < PATIENT_MAX {
+            let Some(task) = self.patient.pop_front() else { break };
+            self.patient_flights += 1;
+            self.fly(task, Haste::Patient);
+        }
+        while self.urgent_flights == 0 && self.flights.len() - self.patient_flights < QUIET_MAX {
             let next = self.status.pop_front();
             let Some(task) = next.or_else(|| self.events.pop_front().map(Task::Event)) else {
                 break;
             };
-            self.fly(task, false);
+            self.fly(task, Haste::Quiet);
         }
     }
 
-    fn fly(&mut self, task: Task, is_urgent: bool) {
+    fn fly(&mut self, task: Task, haste: Haste) {
         let write = Write {
             client: self.client.clone(),
             guard: self.guard.clone(),
             metrics: self.metrics.clone(),
+            stop: self.stop.clone(),
         };
         let outcomes = self.outcomes.clone();
         self.flights.spawn(async move {
@@ -167,7 +201,7 @@ impl Actuator {
                 // Without a receiver the process is ending.
                 let _ = outcomes.send(outcome);
             }
-            is_urgent
+            haste
         });
     }
 }
@@ -182,6 +216,8 @@ pub struct Write {
     pub guard: Guard,
     /// Where writes are counted.
     pub metrics: Metrics,
+    /// Ends what waits for others.
+    pub stop: CancellationToken,
 }
 
 impl Write {

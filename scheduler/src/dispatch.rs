@@ -88,6 +88,7 @@ impl Dispatch {
             },
             labels,
             claims: Vec::new(),
+            volumes: Vec::new(),
         }
     }
 

@@ -20,7 +20,9 @@ use crate::names::{Names, Number, Presence};
 
 mod catalog;
 mod claim;
+mod gpu;
 mod group;
+mod needs;
 mod node;
 mod pod;
 mod priority;
@@ -31,6 +33,7 @@ mod shape;
 mod shard;
 mod slice;
 mod topology;
+mod volume;
 
 /// A kind of object that is watched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -45,12 +48,16 @@ pub enum Kind {
     DeviceClass,
     ResourceSlice,
     ResourceClaim,
+    PersistentVolumeClaim,
+    PersistentVolume,
+    StorageClass,
+    ConfigMap,
     Pod,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Node,
         Self::Queue,
         Self::PriorityClass,
@@ -60,6 +67,10 @@ impl Kind {
         Self::DeviceClass,
         Self::ResourceSlice,
         Self::ResourceClaim,
+        Self::PersistentVolumeClaim,
+        Self::PersistentVolume,
+        Self::StorageClass,
+        Self::ConfigMap,
         Self::Pod,
     ];
 
@@ -75,6 +86,10 @@ impl Kind {
             Self::DeviceClass => "DeviceClass",
             Self::ResourceSlice => "ResourceSlice",
             Self::ResourceClaim => "ResourceClaim",
+            Self::PersistentVolumeClaim => "PersistentVolumeClaim",
+            Self::PersistentVolume => "PersistentVolume",
+            Self::StorageClass => "StorageClass",
+            Self::ConfigMap => "ConfigMap",
             Self::Pod => "Pod",
         }
     }
@@ -172,14 +187,18 @@ pub struct Ingest {
     asked: BTreeSet<u32>,
     /// Devices and what selects them.
     catalog: catalog::Catalog,
+    /// Volumes and config maps, and who needs them.
+    needs: needs::Needs,
     now: Timestamp,
 }
 
 impl Ingest {
     /// Nothing known yet.
     pub fn new(rules: Rules) -> Self {
+        let mut names = Names::new();
+        names.pool = Box::from(rules.pool());
         let mut ingest = Self {
-            names: Names::new(),
+            names,
             deltas: Vec::new(),
             touched: Vec::new(),
             rules,
@@ -189,6 +208,7 @@ impl Ingest {
             releasing: Vec::new(),
             asked: BTreeSet::new(),
             catalog: catalog::Catalog::default(),
+            needs: needs::Needs::default(),
             resync: Vec::new(),
             now: Timestamp(0),
         };
@@ -203,6 +223,7 @@ impl Ingest {
         self.now = now;
         pod::stuck(self);
         catalog::flush(self);
+        needs::flush(self);
     }
 
     /// A full list begins.
@@ -254,6 +275,16 @@ impl Ingest {
             }
             Kind::PriorityClass => priority::end(self),
             Kind::Shard => {}
+            Kind::PersistentVolumeClaim | Kind::PersistentVolume | Kind::StorageClass => {
+                volume::end(self, kind);
+            }
+            Kind::ConfigMap => {
+                let maps = self.needs.config_maps.iter();
+                let gone = maps.filter(|(_, seen)| **seen != generation);
+                for name in gone.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+                    needs::config_map_gone(self, &name);
+                }
+            }
             Kind::ResourceClaim => {
                 let rows = self.names.claims.iter();
                 for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
@@ -292,6 +323,15 @@ impl Ingest {
             Kind::ResourceClaim => claim::applied(self, &serde_json::from_slice(bytes)?),
             Kind::ResourceSlice => slice::applied(self, &serde_json::from_slice(bytes)?),
             Kind::DeviceClass => slice::class_applied(self, serde_json::from_slice(bytes)?),
+            Kind::PersistentVolumeClaim => {
+                volume::claim_applied(self, &serde_json::from_slice(bytes)?)
+            }
+            Kind::PersistentVolume => volume::volume_applied(self, &serde_json::from_slice(bytes)?),
+            Kind::StorageClass => volume::class_applied(self, &serde_json::from_slice(bytes)?),
+            Kind::ConfigMap => {
+                let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
+                needs::config_map_applied(self, &metadata)
+            }
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
         };
         Ok(version)
@@ -302,11 +342,6 @@ impl Ingest {
     /// # Errors
     /// The object is not what its kind says.
     pub fn deleted(&mut self, kind: Kind, bytes: &[u8]) -> serde_json::Result<String> {
-        #[derive(serde::Deserialize)]
-        struct Named<'a> {
-            #[serde(borrow)]
-            metadata: crate::wire::Meta<'a>,
-        }
         let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
         match kind {
             Kind::Node => {
@@ -340,6 +375,10 @@ impl Ingest {
             }
             Kind::ResourceSlice => slice::gone(self, &metadata.name),
             Kind::DeviceClass => slice::class_gone(self, &metadata.name),
+            Kind::PersistentVolumeClaim => volume::claim_gone(self, &metadata.key()),
+            Kind::PersistentVolume => volume::volume_gone(self, &metadata.name),
+            Kind::StorageClass => volume::class_gone(self, &metadata.name),
+            Kind::ConfigMap => needs::config_map_gone(self, &metadata.key()),
             Kind::Shard => shard::gone(self, &metadata.name),
         }
         Ok(metadata.resource_version.to_string())
@@ -366,6 +405,13 @@ impl Ingest {
         presence.is_there = true;
         presence.generation = self.generation(kind);
     }
+}
+
+/// An object of which only the metadata matters.
+#[derive(serde::Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    metadata: crate::wire::Meta<'a>,
 }
 
 /// One reference less to a node; its row goes with the last where the node is gone.

@@ -193,6 +193,7 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         received,
         labels,
         claims: Vec::new(),
+        volumes: Vec::new(),
     })
 }
 

@@ -52,6 +52,8 @@ pub struct Names {
     pub device_configs: HashMap<Box<str>, Vec<serde_json::Value>>,
     /// Priority classes.
     pub priorities: Priorities,
+    /// Our node pool, as messages name it.
+    pub pool: Box<str>,
     lanes: HashMap<Box<str>, Lane>,
     resources: Vec<Box<str>>,
     opened: HashMap<DeviceId, u32>,

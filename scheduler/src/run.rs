@@ -5,7 +5,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kai_engine::{Change, Cluster, Config, Delta, GroupId, Plan, PodId, Timestamp, plan_stepwise};
+use kai_engine::{
+    Change, Cluster, Config, Delta, GroupId, NodeId, Plan, PodId, Timestamp, plan_stepwise,
+};
 use tokio::{
     sync::{Notify, mpsc},
     time::{Instant, sleep_until, timeout},
@@ -13,9 +15,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    actuate::{Outcome, PodCondition, Task},
+    actuate::{Outcome, Task},
     config::Source,
-    dispatch::{Dispatch, pod_target},
+    dispatch::Dispatch,
     health::Health,
     ingest::{Ingest, Kind},
     lease::Guard,
@@ -24,7 +26,10 @@ use crate::{
     report::Report,
     watch::{Event, backoff},
 };
-use kai_api::names::{condition, event};
+
+mod outcome;
+
+use outcome::{bound, not_bound};
 
 /// After a change, so long without another ends the wait for more.
 const QUIET: Duration = Duration::from_millis(1);
@@ -320,8 +325,16 @@ impl Run {
     }
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
+        let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.names);
+        for task in &mut tasks {
+            if let Task::Bind(bind) = task
+                && let Some(node) = self.ingest.names.nodes.find(&bind.node)
+            {
+                let meets = |terms: &[_]| self.cluster.meets(NodeId::new(node), terms);
+                bind.volumes = self.ingest.volume_grants((bind.pod, &bind.node), &meets);
+            }
+        }
         let names = &mut self.ingest.names;
-        let mut tasks = self.dispatch.tasks(&plan.changes, names);
         let mut groups = std::mem::take(&mut self.ingest.touched);
         groups.extend(plan.changes.iter().filter_map(|change| match change {
             Change::Evict { pod, .. } => names.pods[pod.number()].group,
@@ -374,7 +387,9 @@ impl Run {
                 names.pods[pod].is_binding = false;
                 self.ingest.deltas.push(Delta::BindFailed(PodId::new(pod)));
                 let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
-                if let Some(group) = names.pods[pod].group {
+                let group = names.pods[pod].group;
+                self.ingest.take_back_volumes(pod);
+                if let Some(group) = group {
                     self.hold(group);
                 }
             }
@@ -441,56 +456,6 @@ impl Run {
                 self.ingest.deltas.push(Delta::Group(GroupId::new(group), facts));
             }
         }
-    }
-}
-
-/// What is said of a pod that was bound. Source: spec/contract.md 4.3, 8.4.
-fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) -> Vec<Task> {
-    let target = pod_target(pod, names);
-    let (namespace, name) = (&target.namespace, &target.name);
-    let pool = &dispatch.pool;
-    let assigned =
-        format!("Successfully assigned pod {namespace}/{name} to node {node} at node-pool {pool}");
-    let message = format!("Pod bound successfully to node {node}");
-    vec![
-        Task::Event(dispatch.event(target.clone(), event::SCHEDULED, assigned)),
-        Task::Pod(condition_of(pod, true, message.clone(), names)),
-        Task::Event(dispatch.event(target, event::BOUND, message)),
-    ]
-}
-
-fn not_bound(
-    pod: u32,
-    (node, reason): (&str, &str),
-    names: &Names,
-    dispatch: &Dispatch,
-) -> Vec<Task> {
-    let target = pod_target(pod, names);
-    let message =
-        format!("Failed to bind pod {}/{} to node {node}: {reason}", target.namespace, target.name);
-    tracing::warn!("{message}");
-    let mut failed = dispatch.event(target.clone(), event::FAILED_BINDING, message.clone());
-    failed.is_warning = true;
-    let mut error = dispatch.event(target, event::BINDING_ERROR, message.clone());
-    error.is_warning = true;
-    vec![
-        Task::Event(failed),
-        Task::Pod(condition_of(pod, false, message, names)),
-        Task::Event(error),
-    ]
-}
-
-fn condition_of(pod: u32, is_true: bool, message: String, names: &Names) -> PodCondition {
-    let row = &names.pods[pod];
-    PodCondition {
-        pod,
-        uid: Box::from(&**names.pods.key(pod)),
-        namespace: row.namespace.clone(),
-        name: row.name.clone(),
-        kind: condition::POD_BOUND,
-        is_true,
-        reason: if is_true { event::BOUND } else { event::BINDING_ERROR },
-        message,
     }
 }
 

@@ -213,6 +213,7 @@ impl Shared {
             client: self.client.clone(),
             guard: guard.clone(),
             metrics: self.metrics.clone(),
+            stop: stop.clone(),
         };
         let selector = pool_selector(&self.args);
         let mut failures = 0;
@@ -313,7 +314,12 @@ fn sources(
                 | Kind::DeviceClass
                 | Kind::ResourceSlice
                 | Kind::ResourceClaim
+                | Kind::PersistentVolumeClaim
+                | Kind::PersistentVolume
+                | Kind::StorageClass
+                | Kind::ConfigMap
         ),
+        metadata_only: kind == Kind::ConfigMap,
         resync: Arc::clone(&resync[kind.index()]),
     };
     Kind::ALL
@@ -328,6 +334,10 @@ fn sources(
             Kind::DeviceClass => source(kind, devices(devices_version)[0], ""),
             Kind::ResourceSlice => source(kind, devices(devices_version)[1], ""),
             Kind::ResourceClaim => source(kind, devices(devices_version)[2], ""),
+            Kind::PersistentVolumeClaim => source(kind, "/api/v1/persistentvolumeclaims", ""),
+            Kind::PersistentVolume => source(kind, "/api/v1/persistentvolumes", ""),
+            Kind::StorageClass => source(kind, "/apis/storage.k8s.io/v1/storageclasses", ""),
+            Kind::ConfigMap => source(kind, "/api/v1/configmaps", ""),
             Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
         })
         .collect()

@@ -16,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
-use http::{Request, StatusCode};
+use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use kube::{Client, client::Body};
 use serde::Deserialize;
@@ -60,6 +60,8 @@ pub struct Source {
     pub selector: String,
     /// Without it nothing can be decided; else an absent API reads as an empty list.
     pub required: bool,
+    /// Only the metadata of its objects is asked for.
+    pub metadata_only: bool,
     /// Asks for a full list.
     pub resync: Arc<Notify>,
 }
@@ -76,6 +78,9 @@ const BACKOFF_MAX: Duration = Duration::from_secs(30);
 const HEALTHY_MIN: Duration = Duration::from_secs(5);
 /// Bounds the memory of one page while a list is paged.
 const PAGE_LIMIT: u32 = 500;
+/// Forms of answers that leave out all but the metadata.
+const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 /// An expired token is read anew by the client; one that is refused this often stays refused.
 const UNAUTHORIZED_MAX: u32 = 3;
 
@@ -296,7 +301,12 @@ impl Watch {
 
     async fn request(&mut self, query: &str) -> Result<Body, Problem> {
         let uri = format!("{}{query}", self.source.path);
-        let request = Request::get(uri).body(Body::empty()).map_err(Problem::broken)?;
+        let mut request = Request::get(uri);
+        if self.source.metadata_only {
+            let form = if query.contains("watch=true") { METADATA } else { METADATA_LIST };
+            request = request.header(header::ACCEPT, form);
+        }
+        let request = request.body(Body::empty()).map_err(Problem::broken)?;
         let answer = timeout(ANSWER_MAX, self.client.send(request)).await;
         let answer = answer.map_err(|_| Problem::silent())?.map_err(Problem::broken)?;
         let (parts, body) = answer.into_parts();

@@ -101,6 +101,13 @@ pub struct Meta<'a> {
     pub annotations: Pairs<'a>,
 }
 
+impl Meta<'_> {
+    /// Namespace and name, with a slash between.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+}
+
 /// Milliseconds since 1970 of an API timestamp.
 pub fn milliseconds(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)

@@ -1,13 +1,13 @@
 //! Objects of the API against the deltas that the engine is told: one YAML file per idea.
 //!
 //! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
-//! and for a full list that holds nothing), `flags` as on the command line, and `expect`, one line
+//! and for a full list that holds nothing; `flush: true` lets the loop go round once), `flags` as on the command line, and `expect`, one line
 //! per delta. Only what differs from the default is printed.
 
 use std::{ffi::OsString, fmt::Write as _, fs, path::Path};
 
 use kai_engine::{
-    Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Node, Owner, PerLane, Place, Pod,
+    Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Owner, PerLane, Place, Pod,
     PodState, Queue, Requirement, Resources, SliceDevice, SliceDeviceId, Structure, Symbol,
     Timestamp,
 };
@@ -68,6 +68,10 @@ fn told(case: &Case) -> String {
 }
 
 fn apply(ingest: &mut Ingest, object: &Value) {
+    if object["flush"] == true {
+        ingest.advance(NOW);
+        return;
+    }
     if let Some(listed) = object["listed"].as_str() {
         ingest.begin(kind(listed));
         ingest.end(kind(listed));
@@ -306,6 +310,23 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     }
     for claim in &pod.claims {
         let _ = write!(text, " claim={}:{}", claim.number(), names.of_claim(*claim));
+    }
+    for volume in &pod.shape.volumes {
+        let terms: Vec<_> = volume.terms.iter().map(|term| requirements(term, names)).collect();
+        let word = if volume.bound { "volume" } else { "unbound" };
+        let _ = write!(text, " {word}={}", terms.join("or"));
+    }
+    for missing in &pod.shape.missing {
+        let (what, name) = match missing {
+            Missing::Claim(name) => ("claim", *name),
+            Missing::Ephemeral(name) => ("ephemeral-claim", *name),
+            Missing::NotOwned(name) => ("own-claim", *name),
+            Missing::Deleted(name) => ("deleted-claim", *name),
+            Missing::Lost(name, _) => ("volume-of-claim", *name),
+            Missing::Unbound => ("immediate-volume", Symbol::EMPTY),
+            Missing::ConfigMap(name) => ("config-map", *name),
+        };
+        let _ = write!(text, " missing={what}:{}", names.text(name));
     }
     for (key, value) in &pod.labels {
         let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));

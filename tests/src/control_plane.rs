@@ -32,7 +32,8 @@ const READY_TIMEOUT: Duration = Duration::from_mins(1);
 /// Controllers that the suites need; the default set watches much that no test has.
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
     cronjob-controller,replicaset-controller,deployment-controller,statefulset-controller,disruption-controller,\
-    ttl-after-finished-controller,clusterrole-aggregation-controller";
+    ttl-after-finished-controller,clusterrole-aggregation-controller,persistentvolume-binder-controller,\
+    persistentvolumeclaim-protection-controller,persistentvolume-protection-controller,ephemeral-volume-controller";
 
 /// A running control plane; dropping it stops every process and removes its data.
 #[derive(Debug)]

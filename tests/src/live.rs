@@ -38,6 +38,9 @@ pub struct Scenario {
     /// How many nodes a rack has.
     #[serde(default = "rack_nodes")]
     rack_nodes: u32,
+    /// It needs controllers of Kubernetes that the embedded server does not have.
+    #[serde(default)]
+    pub needs_controllers: bool,
     /// Flags of the scheduler.
     #[serde(default)]
     flags: Vec<String>,

@@ -1,4 +1,5 @@
-//! Every story of `tests/live`, on the embedded API server and, where there is one, on a real kube-apiserver.
+//! Every story of `tests/live`, on the embedded API server and, where there is one, on a real kube-apiserver. Those that
+//! need controllers of Kubernetes itself are told on the real one alone.
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
@@ -42,7 +43,8 @@ fn report(failures: &[String]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn stories_come_true_on_the_embedded_server() -> Result<()> {
     let all = scenarios()?;
-    let told = all.iter().filter(|(name, _)| is_chosen(name)).map(|(name, scenario)| async move {
+    let chosen = all.iter().filter(|(name, story)| is_chosen(name) && !story.needs_controllers);
+    let told = chosen.map(|(name, scenario)| async move {
         let place = Place::embedded().await?;
         let result = run(scenario, &place).await;
         place.stop().await;

@@ -148,6 +148,7 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
         wait_marked(cluster, &client, pod).await?;
     }
     special_pods(&client).await?;
+    volumes(&client).await?;
     shards(cluster, &client).await?;
     gangs(cluster, &client).await?;
     cluster.plane.crash_api_server().await?;
@@ -368,6 +369,33 @@ async fn special_pods(client: &Client) -> Result<()> {
     // Its owner is gone: told again and again.
     let owners = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "u"}]);
     create(client, &pod("orphan", &json!({"ownerReferences": owners}), &json!({}))).await?;
+    Ok(())
+}
+
+/// Pods whose claims get a volume that is there, and one that has to be made.
+async fn volumes(client: &Client) -> Result<()> {
+    for (class, provisioner) in [("local", "kubernetes.io/no-provisioner"), ("made", "x.io/disk")] {
+        let object = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
+            "metadata": {"name": class}, "provisioner": provisioner,
+            "volumeBindingMode": "WaitForFirstConsumer"});
+        create(client, &object).await?;
+        let spec = json!({"storageClassName": class, "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}}});
+        let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "metadata": {"name": class, "namespace": "default"}, "spec": spec});
+        create(client, &claim).await?;
+    }
+    let spec = json!({"storageClassName": "local", "accessModes": ["ReadWriteOnce"],
+        "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/disk"}});
+    let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume",
+        "metadata": {"name": "disk"}, "spec": spec});
+    create(client, &volume).await?;
+    for class in ["local", "made"] {
+        let labels = json!({"labels": {"kai.scheduler/queue": "default-queue"}});
+        let volumes =
+            json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": class}}]});
+        create(client, &pod(&format!("with-{class}"), &labels, &volumes)).await?;
+    }
     Ok(())
 }
 

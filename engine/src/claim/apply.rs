@@ -250,6 +250,7 @@ impl Cluster {
             }
         }
         self.offer_node(id, -1);
+        self.nodes.index.largest = None;
         let had = !self.nodes.slices[id].is_empty();
         self.nodes.slices[id] = devices.into_iter().map(SliceRow::new).collect();
         let has = !self.nodes.slices[id].is_empty();

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{ClaimGrant, Outcome, Write, claim::Consumer};
+use super::{ClaimGrant, Outcome, VolumeGrant, Write, claim::Consumer};
 use crate::{
     call::{Failure, Form, call, read},
     metrics::milliseconds,
@@ -40,6 +40,8 @@ pub struct Bind {
     pub labels: Vec<(Box<str>, Option<Box<str>>)>,
     /// Its resource claims, which get their devices before the bind.
     pub claims: Vec<ClaimGrant>,
+    /// Its volume claims without a volume, which get theirs before the bind.
+    pub volumes: Vec<VolumeGrant>,
 }
 
 /// How a bind stands, by a read.
@@ -84,6 +86,9 @@ impl Bind {
             }
         }
         if result.is_ok() {
+            result = self.bind_volumes(write).await;
+        }
+        if result.is_ok() {
             result = self.bind_reserved(write).await;
         }
         if result.is_err() {
@@ -92,6 +97,20 @@ impl Bind {
             }
         }
         result
+    }
+
+    /// Has every claim get its volume, and waits for that.
+    async fn bind_volumes(&self, write: &Write) -> Result<(), String> {
+        for grant in &self.volumes {
+            grant.assign(write).await?;
+        }
+        for grant in &self.volumes {
+            grant.settled(write).await?;
+        }
+        if self.volumes.is_empty() || write.guard.check().await.is_ok() {
+            return Ok(());
+        }
+        Err(String::from("the lease was lost while volumes were bound"))
     }
 
     async fn bind_reserved(&self, write: &Write) -> Result<(), String> {
@@ -222,6 +241,7 @@ mod tests {
             received: "Regular",
             labels: Vec::new(),
             claims: Vec::new(),
+            volumes: Vec::new(),
         };
         assert_eq!(bind.compare("u", "n1"), Standing::Done);
         assert_eq!(bind.compare("u", ""), Standing::Open);

@@ -1,19 +1,16 @@
 //! Pod.
 
-use std::str::FromStr;
-
-use kai_api::{
-    names::{annotation, label, namespace, resource, value},
-    quantity::Quantity,
-};
+use kai_api::names::{annotation, label, namespace, resource, value};
 use kai_engine::{
-    ClaimId, GPU_MILLI, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    Resources, Shape, Symbol,
+    ClaimId, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState, Shape, Symbol,
 };
 use serde::Deserialize;
 
 use super::{
-    Delta, Ingest, Kind, NodeId, PodId, Timestamp, moment,
+    Delta, Ingest, Kind, NodeId, PodId, Timestamp,
+    gpu::gpu_request,
+    moment,
+    needs::{self, Mentions, WireVolume},
     request::{Amounts, Asking, Container, Requirements},
     shape::{Affinity, Constraints, WireToleration},
     uid_number,
@@ -58,6 +55,8 @@ struct Spec<'a> {
     scheduling_gates: Vec<serde::de::IgnoredAny>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     resource_claims: Vec<PodClaim<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    volumes: Vec<WireVolume<'a>>,
 }
 
 /// A claim of a pod: an existing one, or one that is made from a template.
@@ -108,19 +107,23 @@ pub(super) struct Releasing {
     facts: Pod,
 }
 
-/// More devices than this are on no node.
-const DEVICES_MAX: u16 = 1024;
-
 pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
     let row = ingest.names.pod(&meta.uid).number();
-    let facts = facts(ingest, wire);
+    let mut facts = facts(ingest, wire);
     // Told to go before it had a node: it will never run.
     if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
         gone(ingest, row);
         return version;
     }
+    let spec = &wire.spec;
+    let mentions = Mentions {
+        meta,
+        volumes: &spec.volumes,
+        containers: spec.containers.iter().chain(&spec.init_containers).collect(),
+    };
+    needs::tie(ingest, row, &mentions, &mut facts);
     refer(ingest, row, &facts);
     remember(ingest, row, wire, &facts);
     if let PodState::Releasing(_) = facts.state {
@@ -143,6 +146,7 @@ pub(super) fn gone(ingest: &mut Ingest, row: u32) {
     // It may be stale now, or all that was said of it done with.
     ingest.touched.extend(pod.group);
     refer(ingest, row, &Pod::default());
+    needs::untie(ingest, row);
     ingest.names.pods.remove(row);
     if was_there {
         ingest.deltas.push(Delta::PodGone(PodId::new(row)));
@@ -408,59 +412,6 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     };
     constraints.read(ingest, &mut shape);
     shape
-}
-
-/// Source: spec/scheduling.md 2.2, the table of GPU requirements.
-fn gpu_request(ingest: &mut Ingest, annotations: &Pairs<'_>, whole: &Resources) -> GpuRequest {
-    let legacy = mig_annotations(ingest, annotations);
-    if !legacy.is_empty() {
-        return GpuRequest::LegacyMig(legacy);
-    }
-    let mut instances = Vec::new();
-    for (lane, amount) in whole.iter() {
-        if ingest.names.lane_name(lane).starts_with(resource::MIG_PREFIX) && amount > 0 {
-            instances.push((lane, u32::try_from(amount).unwrap_or(u32::MAX)));
-        }
-    }
-    if !instances.is_empty() {
-        return GpuRequest::Mig(instances);
-    }
-    let devices = annotations.value(annotation::GPU_FRACTION_DEVICES);
-    let devices = devices.and_then(|text| text.parse::<u16>().ok()).filter(|count| *count > 0);
-    let devices = devices.unwrap_or(1).min(DEVICES_MAX);
-    if let Some(micro) = annotations.value(annotation::GPU_FRACTION).and_then(fraction_micro) {
-        return GpuRequest::Fraction { micro, devices };
-    }
-    let memory = annotations.value(annotation::GPU_MEMORY).and_then(|text| text.parse().ok());
-    if let Some(mib) = memory.filter(|mib: &u32| *mib > 0) {
-        return GpuRequest::Memory { mib, devices };
-    }
-    match whole.amount(Lane::GPU) {
-        0 => GpuRequest::None,
-        milli => GpuRequest::Whole(u16::try_from(milli / GPU_MILLI).unwrap_or(u16::MAX)),
-    }
-}
-
-/// A fraction in (0, 1] as millionths, rounded up so that nothing is given away.
-fn fraction_micro(text: &str) -> Option<u32> {
-    let nano = Quantity::from_str(text).ok()?.nano();
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+.eE-".contains(&byte));
-    let in_range = is_number && nano > 0 && nano <= 1_000_000_000;
-    in_range.then(|| u32::try_from((nano + 999) / 1000).ok())?
-}
-
-fn mig_annotations(ingest: &mut Ingest, annotations: &Pairs<'_>) -> Vec<(Lane, u32)> {
-    let mut instances = Vec::new();
-    for (key, text) in annotations.iter() {
-        if !key.starts_with(annotation::MIG_PREFIX) {
-            continue;
-        }
-        if let Ok(count) = text.parse::<u32>() {
-            instances.push((ingest.lane(key), count));
-        }
-    }
-    instances.sort_unstable();
-    instances
 }
 
 impl Ingest {

@@ -121,6 +121,37 @@ pub(super) struct Container<'a> {
     pub(super) ports: Vec<Port<'a>>,
     #[serde(borrow)]
     pub(super) restart_policy: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) volume_mounts: Vec<Named<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) env: Vec<Variable<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) env_from: Vec<VariableSource<'a>>,
+}
+
+/// Something that refers to another by its name.
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct Named<'a> {
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    pub(super) optional: Option<bool>,
+}
+
+/// One of `env`, only whether it comes from a config map.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Variable<'a> {
+    #[serde(borrow)]
+    pub(super) value_from: Option<VariableSource<'a>>,
+}
+
+/// Where variables come from, only config maps.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct VariableSource<'a> {
+    #[serde(borrow, alias = "configMapKeyRef")]
+    pub(super) config_map_ref: Option<Named<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]

@@ -4,7 +4,10 @@ use kai_engine::{Holds, HostPort, PodTerm, Requirement, Shape, Symbol, Toleratio
 use serde::Deserialize;
 
 use super::{Ingest, node, request::Container};
-use crate::wire::{Pairs, Text, null_as_default};
+use crate::{
+    names::Names,
+    wire::{Pairs, Text, null_as_default},
+};
 
 /// `spec.affinity`, only what is required.
 #[derive(Deserialize, Default, Debug)]
@@ -27,7 +30,7 @@ struct NodeAffinity<'a> {
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct NodeSelector<'a> {
+pub(super) struct NodeSelector<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
     node_selector_terms: Vec<NodeTerm<'a>>,
 }
@@ -76,11 +79,19 @@ struct WireTerm<'a> {
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct LabelSelector<'a> {
+pub(super) struct LabelSelector<'a> {
     #[serde(borrow)]
     match_labels: Pairs<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     match_expressions: Vec<Expression<'a>>,
+}
+
+/// One of `allowedTopologies` of a storage class.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct TopologyTerm<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    match_label_expressions: Vec<Expression<'a>>,
 }
 
 /// One of `spec.tolerations`.
@@ -116,8 +127,7 @@ impl Constraints<'_, '_> {
         shape.ports = self.ports(ingest);
         let Some(affinity) = self.affinity else { return };
         if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
-            let terms = required.node_selector_terms.iter();
-            shape.node_affinity = terms.map(|term| node_term(ingest, term)).collect();
+            shape.node_affinity = node_terms(ingest, required);
         }
         shape.pod_affinity = self.terms(ingest, affinity.near.as_ref());
         shape.pod_anti_affinity = self.terms(ingest, affinity.apart.as_ref());
@@ -189,7 +199,7 @@ fn pod_term(ingest: &mut Ingest, term: &WireTerm<'_>, own: &str) -> PodTerm {
         None => {
             vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }]
         }
-        Some(selector) => selector_requirements(ingest, selector),
+        Some(selector) => selector.requirements(ingest),
     };
     for requirement in &selector {
         ingest.ask_for_pod_label(requirement.key);
@@ -197,13 +207,55 @@ fn pod_term(ingest: &mut Ingest, term: &WireTerm<'_>, own: &str) -> PodTerm {
     PodTerm { topology_key, namespaces, selector }
 }
 
-fn selector_requirements(ingest: &mut Ingest, wire: &LabelSelector<'_>) -> Vec<Requirement> {
-    let mut all = Vec::new();
-    for (key, value) in symbols(ingest, &wire.match_labels) {
-        all.push(Requirement { key, holds: Holds::In(vec![value]) });
+impl LabelSelector<'_> {
+    /// What has to hold for labels.
+    pub(super) fn requirements(&self, ingest: &mut Ingest) -> Vec<Requirement> {
+        let mut all = Vec::new();
+        for (key, value) in symbols(ingest, &self.match_labels) {
+            all.push(Requirement { key, holds: Holds::In(vec![value]) });
+        }
+        all.extend(self.match_expressions.iter().map(|one| requirement(ingest, one)));
+        all
     }
-    all.extend(wire.match_expressions.iter().map(|one| requirement(ingest, one)));
+}
+
+/// The terms of a node selector: one of them must hold.
+pub(super) fn node_terms(ingest: &mut Ingest, wire: &NodeSelector<'_>) -> Vec<Vec<Requirement>> {
+    wire.node_selector_terms.iter().map(|term| node_term(ingest, term)).collect()
+}
+
+/// What has to hold for a node where a class makes volumes.
+pub(super) fn topology_term(ingest: &mut Ingest, wire: &TopologyTerm<'_>) -> Vec<Requirement> {
+    let mut all = Vec::new();
+    for one in &wire.match_label_expressions {
+        let key = ingest.names.symbol(&one.key);
+        let values = one.values.iter().map(|value| ingest.names.symbol(value)).collect();
+        all.push(Requirement { key, holds: Holds::In(values) });
+    }
     all
+}
+
+/// Whether labels, as text, are what a selector asks for.
+pub(super) fn selects(
+    selector: &[Requirement],
+    labels: &[(Box<str>, Box<str>)],
+    names: &Names,
+) -> bool {
+    selector.iter().all(|requirement| {
+        let key = names.text(requirement.key);
+        let value = labels.iter().find(|(name, _)| **name == *key).map(|(_, value)| &**value);
+        let is_one_of = |values: &[Symbol]| {
+            value.is_some_and(|value| values.iter().any(|one| names.text(*one) == value))
+        };
+        match &requirement.holds {
+            Holds::In(values) => is_one_of(values),
+            Holds::NotIn(values) => !is_one_of(values),
+            Holds::Exists => value.is_some(),
+            Holds::Absent => value.is_none(),
+            // Labels other than those of nodes are not compared as numbers.
+            Holds::Above(_) | Holds::Below(_) => false,
+        }
+    })
 }
 
 /// An operator that is not known holds nowhere.

@@ -1,14 +1,20 @@
 //! Why no node takes a pod: counts of nodes by reason.
 
-use kai_engine::{Blocked, ClaimProblem, Lane, Misfit, NoRoom};
+use std::fmt::Write as _;
 
+use kai_engine::{Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, QueueLane, TooLarge};
+
+use super::{amount_text, thousandths};
 use crate::names::{Names, Number};
 
 /// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
 pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     const BASE: &str = "no nodes with enough resources were found";
-    if let [(Misfit::Claim(claim, problem), _)] = no_room.misfits[..] {
-        return unmet(no_room, &claim_problem(problem, names.of_claim(claim)), names);
+    let (namespace, name) = pod_name(no_room, names);
+    let unmet = unmet(no_room, names);
+    if !unmet.is_empty() {
+        let unmet = unmet.concat();
+        return format!("Scheduling conditions were not met for pod {namespace}/{name}:{unmet}");
     }
     let mut reasons: Vec<String> = no_room
         .misfits
@@ -22,16 +28,109 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     format!("{BASE}: {}.", reasons.join(". \n"))
 }
 
-/// What is said where a claim keeps the pod out before any node is looked at.
+fn pod_name<'n>(no_room: &NoRoom, names: &'n Names) -> (&'n str, &'n str) {
+    let pod = names.pods.row(no_room.pod.number());
+    pod.map_or(("", ""), |pod| (&*pod.namespace, &*pod.name))
+}
+
+/// What keeps the pod out before any node is looked at: a line for each filter, with the line's break before it.
 ///
 /// # Source
 /// spec/scheduling.md 10.1.
-fn unmet(no_room: &NoRoom, error: &str, names: &Names) -> String {
-    let pod = names.pods.row(no_room.pod.number());
-    let (namespace, name) = pod.map_or(("", ""), |pod| (&*pod.namespace, &*pod.name));
+fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
+    let line = |filter: &str, error: &str| format!("\n{filter}: {error}.");
+    let (namespace, name) = pod_name(no_room, names);
+    let mut lines = Vec::new();
+    if let Some(large) = &no_room.too_large {
+        let error = too_large(large, &format!("{namespace}/{name}"), names);
+        lines.push(line("MaxNodePoolResources", &error));
+    }
+    let mut config_maps = Vec::new();
+    for (misfit, _) in &no_room.misfits {
+        if let Misfit::Claim(claim, problem) = misfit {
+            let error = claim_problem(*problem, names.of_claim(*claim));
+            lines.push(line("DynamicResources", &error));
+        } else if let Misfit::Missing(Missing::ConfigMap(name)) = misfit {
+            config_maps.push(names.text(*name));
+        } else if let Misfit::Missing(missing) = misfit {
+            let error = volume_problem(*missing, (namespace, name), names);
+            lines.push(line("VolumeBinding", &error));
+        }
+    }
+    if !config_maps.is_empty() {
+        let error = format!("Missing required configmaps: [{}]", config_maps.join(" "));
+        lines.push(line("ConfigMap", &error));
+    }
+    lines
+}
+
+/// What is wrong with a volume of a pod, in the words of the Kubernetes filter `VolumeBinding`.
+fn volume_problem(missing: Missing, (namespace, pod): (&str, &str), names: &Names) -> String {
+    let text = |symbol| names.text(symbol);
+    match missing {
+        Missing::Claim(claim) => format!("persistentvolumeclaim \"{}\" not found", text(claim)),
+        Missing::Ephemeral(claim) => format!(
+            "waiting for ephemeral volume controller to create the persistentvolumeclaim \"{}\"",
+            text(claim)
+        ),
+        Missing::NotOwned(claim) => format!(
+            "PVC {namespace}/{} was not created for pod {namespace}/{pod} (pod is not owner)",
+            text(claim)
+        ),
+        Missing::Deleted(claim) => {
+            format!("persistentvolumeclaim \"{}\" is being deleted", text(claim))
+        }
+        Missing::Lost(claim, volume) => format!(
+            "persistentvolumeclaim \"{}\" bound to non-existent persistentvolume \"{}\"",
+            text(claim),
+            text(volume)
+        ),
+        Missing::Unbound => String::from("pod has unbound immediate PersistentVolumeClaims"),
+        Missing::ConfigMap(name) => format!("config map {} is missing", text(name)),
+    }
+}
+
+/// What no node has so much of.
+fn too_large(large: &TooLarge, pod: &str, names: &Names) -> String {
+    let asked = |lane: Lane| amount(lane, large.request.amount(lane));
+    let mut others = String::new();
+    for (lane, of_it) in large.request.iter() {
+        if ![Lane::GPU, Lane::CPU, Lane::MEMORY].contains(&lane) {
+            let _ = write!(others, ", {}: {}", names.lane_name(lane), amount(lane, of_it));
+        }
+    }
+    let (resource, unit) = match large.lane {
+        Lane::GPU => ("GPU", ""),
+        Lane::CPU => ("CPU", " cores"),
+        Lane::MEMORY => ("memory", " GB"),
+        lane => (names.lane_name(lane), ""),
+    };
+    let pool = &names.pool;
+    let most = if large.most == 0 {
+        format!("No node in the {pool} node-pool has {resource} resources")
+    } else {
+        format!(
+            "Max {resource} resources available in a single node in the {pool} node-pool is topped \
+             at {}{unit}",
+            amount(large.lane, large.most)
+        )
+    };
     format!(
-        "Scheduling conditions were not met for pod {namespace}/{name}:\nDynamicResources: {error}."
+        "The pod {pod} requires GPU: {}, CPU: {} (cores), memory: {} (GB){others}. {most}",
+        asked(Lane::GPU),
+        asked(Lane::CPU),
+        asked(Lane::MEMORY),
     )
+}
+
+/// An amount in cores, GB, devices, or as it is.
+fn amount(lane: Lane, amount: i64) -> String {
+    match lane {
+        Lane::GPU => amount_text(QueueLane::Gpu, amount),
+        Lane::CPU => amount_text(QueueLane::Cpu, amount),
+        Lane::MEMORY => amount_text(QueueLane::Memory, amount),
+        _ => thousandths(amount.saturating_mul(1000)),
+    }
 }
 
 fn reason(misfit: Misfit, names: &Names) -> String {
@@ -66,7 +165,9 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
         Misfit::Barred => "node(s) didn't satisfy existing pods anti-affinity rules",
         Misfit::Domain => "node(s) were outside the topology domain of the workload",
-        Misfit::Missing => "node(s) can't provide what the pod refers to and does not exist",
+        Misfit::Volume => "node(s) didn't match PersistentVolume's node affinity",
+        Misfit::VolumeUnbound => "node(s) didn't find available persistent volumes to bind",
+        Misfit::Missing(_) => "node(s) can't provide what the pod refers to and does not exist",
         Misfit::Devices => "cannot allocate all claims",
         Misfit::OnlyClaims => "fractional/shared GPU pods are not yet supported on DRA-only nodes",
         Misfit::Claim(claim, problem) => return claim_problem(problem, names.of_claim(claim)),

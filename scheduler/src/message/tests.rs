@@ -1,7 +1,8 @@
 //! Verdicts against the words that users' tools read.
 
 use kai_engine::{
-    ClaimProblem, FreeShape, GroupId, Lane, Misfit, NoRoom, PerLane, PodId, QueueState, Unready,
+    ClaimProblem, FreeShape, GroupId, Lane, Misfit, Missing, NoRoom, PerLane, PodId, QueueState,
+    Resources, TooLarge, Unready,
 };
 
 use super::*;
@@ -29,6 +30,7 @@ fn no_room(gang: bool) -> Why {
         gpu_milli: 1000,
         misfits: vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Selector, 1)],
         free: FreeShape::default(),
+        too_large: None,
     }))
 }
 
@@ -174,4 +176,53 @@ fn a_stale_group_and_a_pod_without_a_sub_group() {
         stray(workers, 0, &names),
         "Pod references subgroup \"workers\", which does not exist in PodGroup ml/train"
     );
+}
+
+#[test]
+fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
+    let mut names = world();
+    let [disk, tuning, more] = ["disk", "tuning", "more"].map(|name| names.symbol(name));
+    let check = |misfits: &[Missing], expect: &str| {
+        let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+        let misfits = misfits.iter().map(|one| (Misfit::Missing(*one), 3)).collect();
+        let why = Why::NoRoom(Box::new(NoRoom { misfits, ..*no_room }));
+        let told = reason(&why, 0, &names).expect("there is something to say");
+        let base = "Scheduling conditions were not met for pod ml/train-0:";
+        assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
+    };
+    check(
+        &[Missing::Claim(disk), Missing::ConfigMap(tuning), Missing::ConfigMap(more)],
+        "\nVolumeBinding: persistentvolumeclaim \"disk\" not found.\nConfigMap: Missing required \
+         configmaps: [tuning more].",
+    );
+    check(
+        &[Missing::Unbound],
+        "\nVolumeBinding: pod has unbound immediate PersistentVolumeClaims.",
+    );
+    check(
+        &[Missing::NotOwned(disk)],
+        "\nVolumeBinding: PVC ml/disk was not created for pod ml/train-0 (pod is not owner).",
+    );
+}
+
+#[test]
+fn a_pod_larger_than_every_node() {
+    let mut names = world();
+    names.pool = Box::from("default");
+    let check = |lane, most, expect: &str| {
+        let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+        let amounts = [(Lane::GPU, 9000), (Lane::CPU, 2500), (Lane::MEMORY, 4_000_000_000)];
+        let request: Resources = amounts.into_iter().collect();
+        let too_large = Some(TooLarge { lane, most, request });
+        let why = Why::NoRoom(Box::new(NoRoom { too_large, ..*no_room }));
+        let told = reason(&why, 0, &names).expect("there is something to say");
+        let base = "Scheduling conditions were not met for pod ml/train-0:\nMaxNodePoolResources: \
+                    The pod ml/train-0 requires GPU: 9, CPU: 2.5 (cores), memory: 4 (GB). ";
+        assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
+    };
+    let max = "resources available in a single node in the default node-pool is topped at";
+    check(Lane::GPU, 8000, &format!("Max GPU {max} 8."));
+    check(Lane::CPU, 2000, &format!("Max CPU {max} 2 cores."));
+    check(Lane::MEMORY, 1_500_000_000, &format!("Max memory {max} 1.5 GB."));
+    check(Lane::GPU, 0, "No node in the default node-pool has GPU resources.");
 }

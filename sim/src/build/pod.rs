@@ -2,7 +2,7 @@
 
 use kai_engine::{
     Alignment, GPU_MILLI, GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement,
-    Resources, Shape, Symbol, Toleration,
+    Resources, Shape, Symbol, Toleration, VolumeNodes,
 };
 
 use super::{Result, effect_of, lane, taint_parts};
@@ -34,13 +34,7 @@ pub(super) fn shape(
         .iter()
         .map(|(key, value)| (world.names.symbol(key), world.names.symbol(value)))
         .collect();
-    let requirements: Vec<Requirement> = alternatives
-        .iter()
-        .map(|(key, values)| Requirement {
-            key: world.names.symbol(key),
-            holds: Holds::In(values.split('|').map(|value| world.names.symbol(value)).collect()),
-        })
-        .collect();
+    let requirements = selected(world, alternatives.into_iter());
     let gpu = gpu(world, key, pod)?;
     Ok(Shape {
         alignment: alignment(pod, &request, &gpu),
@@ -64,12 +58,30 @@ pub(super) fn shape(
                 address: Symbol::EMPTY,
             })
             .collect(),
+        volumes: pod
+            .volumes
+            .iter()
+            .map(|labels| VolumeNodes { terms: vec![selected(world, labels.iter())], bound: true })
+            .collect(),
         missing: pod
             .missing
             .iter()
             .map(|claim| Missing::Claim(world.names.symbol(claim)))
             .collect(),
     })
+}
+
+/// Labels with their alternatives as requirements.
+fn selected<'p>(
+    world: &mut World,
+    labels: impl Iterator<Item = (&'p str, &'p String)>,
+) -> Vec<Requirement> {
+    labels
+        .map(|(key, values)| Requirement {
+            key: world.names.symbol(key),
+            holds: Holds::In(values.split('|').map(|value| world.names.symbol(value)).collect()),
+        })
+        .collect()
 }
 
 /// What the pod asks of NUMA zones, as one container: everything where it is guaranteed, else GPUs alone.

@@ -92,6 +92,17 @@ fn short_of_room(no_room: &NoRoom, names: &Names) -> String {
         .map(|(why, count)| format!("{count} {}", misfit(*why, *count, names)))
         .collect();
     let nodes = if nodes.is_empty() { "there is no node".to_owned() } else { nodes.join(", ") };
+    let nodes = match &no_room.too_large {
+        Some(large) => {
+            let lane = names.of_lane(large.lane);
+            let milli = matches!(large.lane, kai_engine::Lane::GPU | kai_engine::Lane::CPU);
+            let unit = if milli { GPU_MILLI } else { 1 };
+            let [asked, most] =
+                [large.request.amount(large.lane), large.most].map(|amount| decimal(amount, unit));
+            format!("asks for {asked} {lane}, no node has more than {most}")
+        }
+        None => nodes,
+    };
     let first = no_room.misfits.first().map(|(misfit, _)| *misfit);
     let about_gpus = matches!(first, Some(Misfit::Short(kai_engine::Lane::GPU) | Misfit::Device));
     let free = if about_gpus { format!("; {}", free(no_room)) } else { String::new() };
@@ -148,7 +159,9 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::AntiAffinity => "near pods it must avoid",
         Misfit::Barred => "near pods that must avoid it",
         Misfit::Domain => "outside the domain",
-        Misfit::Missing => "cannot give what does not exist",
+        Misfit::Volume => "without access to a volume of it",
+        Misfit::VolumeUnbound => "without a volume for a claim of it",
+        Misfit::Missing(_) => "cannot give what does not exist",
         Misfit::Devices => "without the devices that its claims ask for",
         Misfit::OnlyClaims => "with GPUs for resource claims only",
         Misfit::Claim(claim, problem) => {

@@ -47,6 +47,9 @@ pub struct Pod {
     pub anti_affinity: Vec<Affinity>,
     /// Host ports.
     pub ports: Vec<u16>,
+    /// Volumes that are there, each with the labels of the nodes that it can be used from; values separated by `|` are
+    /// alternatives.
+    pub volumes: Vec<Entries<String>>,
     /// Volume claims that do not exist.
     pub missing: Vec<String>,
     /// Resource claims that it names.
@@ -154,6 +157,7 @@ impl Pod {
             "affinity" => self.affinity = map.next_value()?,
             "anti_affinity" => self.anti_affinity = map.next_value()?,
             "ports" => self.ports = map.next_value()?,
+            "volumes" => self.volumes = map.next_value()?,
             "missing" => self.missing = map.next_value()?,
             "claims" => self.claims = map.next_value()?,
             "templates" => self.templates = map.next_value()?,

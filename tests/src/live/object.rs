@@ -150,8 +150,9 @@ fn merge(into: &mut Value, patch: &Value) {
 /// Group and version of the kinds that scenarios name, and whether they have a namespace.
 fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     let (group, version, namespaced) = match kind {
-        "Pod" | "Event" => ("", "v1", true),
-        "Node" => ("", "v1", false),
+        "Pod" | "Event" | "PersistentVolumeClaim" | "ConfigMap" => ("", "v1", true),
+        "Node" | "PersistentVolume" => ("", "v1", false),
+        "StorageClass" => ("storage.k8s.io", "v1", false),
         "PodGroup" => ("scheduling.run.ai", "v2alpha2", true),
         "BindRequest" => ("scheduling.run.ai", "v1alpha2", true),
         "Queue" => ("scheduling.run.ai", "v2", false),
@@ -177,6 +178,7 @@ fn api(client: &Client, kind: &str) -> Result<Api<DynamicObject>> {
 pub(super) fn is_installed(kind: &str, name: &str) -> bool {
     match kind {
         "Queue" => name.starts_with("default-"),
+        "ConfigMap" => name == "kube-root-ca.crt",
         "PriorityClass" => {
             name.starts_with("system-")
                 || matches!(name, "train" | "build-preemptible" | "build" | "inference")

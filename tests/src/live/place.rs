@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 /// What scenarios make, dependants first.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 13] = [
     "Pod",
     "PodGroup",
     "BindRequest",
@@ -29,6 +29,10 @@ const KINDS: [&str; 9] = [
     "Topology",
     "SchedulingShard",
     "PriorityClass",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "StorageClass",
+    "ConfigMap",
     "Event",
     "Node",
 ];

@@ -1,0 +1,173 @@
+//! Giving a pod's volume claims their volumes on its node, before the bind.
+//!
+//! A volume that is there is reserved for its claim (`spec.claimRef`); for one that is to be made the claim says for which
+//! node (`volume.kubernetes.io/selected-node`). Then the cluster's volume controllers do the rest, and the bind waits for
+//! them. Nothing is taken back where the bind fails: the claim keeps its node, and the pod goes there the next time, until
+//! the provisioner gives up and takes the node off the claim. Source: spec/contract.md 4.4, `volumebinding`.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::Write;
+use crate::{
+    call::{Failure, Form, call, read},
+    watch::backoff,
+};
+
+/// The node for which a claim gets its volume.
+pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+/// How long claims may take to get their volumes. Source: spec/contract.md 2.3, `volumeBindingTimeoutSeconds`.
+const BOUND_WITHIN: Duration = Duration::from_mins(2);
+/// A claim is looked at this often while it waits for its volume.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often an object is read again that others write too.
+const ATTEMPTS_MAX: u32 = 8;
+/// Says of a volume that a scheduler or controller chose its claim, so that it may be let go again.
+const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
+
+/// What a claim of a pod is to get.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VolumeGrant {
+    /// The claim's namespace.
+    pub namespace: Box<str>,
+    /// The claim's name.
+    pub claim: Box<str>,
+    /// The claim's UID.
+    pub uid: Box<str>,
+    /// The node of the pod.
+    pub node: Box<str>,
+    /// How it gets its volume.
+    pub step: VolumeStep,
+}
+
+/// How a claim gets its volume.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum VolumeStep {
+    /// This volume is there.
+    Give(Box<str>),
+    /// One is made for the node.
+    Provision,
+    /// There is none that another pod was not given first.
+    Refuse,
+}
+
+impl VolumeGrant {
+    /// Writes what gets the claim its volume.
+    pub(super) async fn assign(&self, write: &Write) -> Result<(), String> {
+        let mut last = String::new();
+        for attempt in 1..=ATTEMPTS_MAX {
+            let result = match &self.step {
+                VolumeStep::Give(volume) => self.give(write, volume).await,
+                VolumeStep::Provision => self.select_node(write).await,
+                VolumeStep::Refuse => {
+                    Err(refusal("node(s) didn't find available persistent volumes to bind"))
+                }
+            };
+            match result {
+                Ok(()) => return Ok(()),
+                Err(Failure::Refused { code: 409, message } | Failure::Unsure(message)) => {
+                    last = message;
+                    sleep(backoff(attempt)).await;
+                }
+                Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
+            }
+        }
+        Err(self.failed(&last))
+    }
+
+    /// Waits until the claim has its volume.
+    pub(super) async fn settled(&self, write: &Write) -> Result<(), String> {
+        let end = Instant::now() + BOUND_WITHIN;
+        loop {
+            match self.read_claim(write).await {
+                Ok(claim) if claim["status"]["phase"] == "Bound" => return Ok(()),
+                Ok(claim)
+                    if self.step == VolumeStep::Provision
+                        && claim["metadata"]["annotations"][SELECTED_NODE] != *self.node =>
+                {
+                    return Err(self.failed("the provisioner made no volume for this node"));
+                }
+                Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
+                Ok(_) | Err(Failure::Unsure(_)) => {}
+            }
+            if Instant::now() > end {
+                let seconds = BOUND_WITHIN.as_secs();
+                return Err(self.failed(&format!("it was not bound within {seconds}s")));
+            }
+            tokio::select! {
+                () = write.stop.cancelled() => return Err(self.failed("the scheduler ends")),
+                () = sleep(LOOK_EVERY) => {}
+            }
+        }
+    }
+
+    fn failed(&self, reason: &str) -> String {
+        format!("failed to bind the volume claim {}: {reason}", self.claim)
+    }
+
+    async fn give(&self, write: &Write, name: &str) -> Result<(), Failure> {
+        let path = format!("/api/v1/persistentvolumes/{name}");
+        let bytes = read(&write.client, &path).await?;
+        let volume: Value = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::Unsure(format!("no persistent volume: {error}")))?;
+        let meta = &volume["metadata"];
+        let claim = &volume["spec"]["claimRef"];
+        let is_its_own = claim["namespace"] == *self.namespace && claim["name"] == *self.claim;
+        if !meta["deletionTimestamp"].is_null() || !(claim.is_null() || is_its_own) {
+            return Err(refusal(&format!("persistentvolume {name} is not free any more")));
+        }
+        if claim["uid"] == *self.uid {
+            return Ok(());
+        }
+        let mut body = json!({
+            "metadata": { "uid": meta["uid"], "resourceVersion": meta["resourceVersion"] },
+            "spec": { "claimRef": {
+                "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                "namespace": self.namespace, "name": self.claim, "uid": self.uid,
+            } },
+        });
+        if claim.is_null() {
+            body["metadata"]["annotations"] = json!({ BOUND_BY_CONTROLLER: "yes" });
+        }
+        call(&write.client, Method::PATCH, &path, Form::Merge, &body).await.map(drop)
+    }
+
+    async fn select_node(&self, write: &Write) -> Result<(), Failure> {
+        let claim = self.read_claim(write).await?;
+        let meta = &claim["metadata"];
+        let selected = &meta["annotations"][SELECTED_NODE];
+        if *selected == *self.node || !claim["spec"]["volumeName"].is_null() {
+            return Ok(());
+        }
+        if !selected.is_null() {
+            return Err(refusal("it is to get its volume on another node"));
+        }
+        let body = json!({ "metadata": {
+            "uid": self.uid,
+            "resourceVersion": meta["resourceVersion"],
+            "annotations": { SELECTED_NODE: self.node },
+        } });
+        call(&write.client, Method::PATCH, &self.path(), Form::Merge, &body).await.map(drop)
+    }
+
+    async fn read_claim(&self, write: &Write) -> Result<Value, Failure> {
+        let bytes = read(&write.client, &self.path()).await?;
+        let claim: Value = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::Unsure(format!("no volume claim: {error}")))?;
+        if claim["metadata"]["uid"] == *self.uid {
+            return Ok(claim);
+        }
+        Err(refusal("it was replaced by another"))
+    }
+
+    fn path(&self) -> String {
+        format!("/api/v1/namespaces/{}/persistentvolumeclaims/{}", self.namespace, self.claim)
+    }
+}
+
+fn refusal(message: &str) -> Failure {
+    Failure::Refused { code: 422, message: String::from(message) }
+}

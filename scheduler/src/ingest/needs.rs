@@ -1,0 +1,297 @@
+//! What pods refer to besides nodes: volume claims and config maps. When one of them changes, the pods that refer to it
+//! are told anew, each with the nodes that its volumes allow and with what is missing.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use kai_api::names::annotation;
+use kai_engine::{Missing, Pod, PodState, VolumeNodes};
+use serde::Deserialize;
+
+use super::{
+    Delta, Ingest, PodId,
+    request::{Container, Named},
+    volume::{self, Volumes},
+};
+use crate::wire::{Meta, Text, null_as_default};
+
+/// Kubernetes puts this into every namespace by itself, and the kubelet waits for it: nobody has to be told.
+const ROOT_CA: &str = "kube-root-ca.crt";
+
+/// One of `spec.volumes`, only what refers to other objects.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct WireVolume<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    persistent_volume_claim: Option<ClaimSource<'a>>,
+    ephemeral: Option<serde::de::IgnoredAny>,
+    #[serde(borrow)]
+    config_map: Option<Named<'a>>,
+    #[serde(borrow)]
+    projected: Option<Projected<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct ClaimSource<'a> {
+    #[serde(borrow)]
+    claim_name: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Projected<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    sources: Vec<Projection<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Projection<'a> {
+    #[serde(borrow)]
+    config_map: Option<Named<'a>>,
+}
+
+/// All of a pod that refers to what it needs.
+pub(super) struct Mentions<'w, 'a> {
+    pub(super) meta: &'w Meta<'a>,
+    pub(super) volumes: &'w [WireVolume<'a>],
+    /// Those that run and those that initialise.
+    pub(super) containers: Vec<&'w Container<'a>>,
+}
+
+/// A volume claim that a pod uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Mount {
+    /// Namespace and name, with a slash between.
+    pub(super) claim: Box<str>,
+    /// The claim is made for the pod and goes with it.
+    pub(super) ephemeral: bool,
+}
+
+/// A pod that refers to something.
+#[derive(Debug)]
+pub(super) struct Needy {
+    uid: Box<str>,
+    /// As it was told last.
+    facts: Pod,
+    mounts: Vec<Mount>,
+    /// Config maps by namespace and name.
+    config_maps: Vec<Box<str>>,
+}
+
+/// What pods refer to, and who refers to it.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    pub(super) volumes: Volumes,
+    /// Config maps by namespace and name, each with the full list in which it was seen last.
+    pub(super) config_maps: HashMap<Box<str>, u32>,
+    /// By the pod's number.
+    pods: HashMap<u32, Needy>,
+    /// Pods by the claim that they use.
+    claim_users: HashMap<Box<str>, BTreeSet<u32>>,
+    /// Pods by the config map that they refer to.
+    config_map_users: HashMap<Box<str>, BTreeSet<u32>>,
+    /// Pods to look at again.
+    due: BTreeSet<u32>,
+    /// Claims without a volume have to be looked at again: what they may get changed.
+    unbound_due: bool,
+}
+
+impl Needs {
+    /// A claim changed.
+    pub(super) fn claim_changed(&mut self, claim: &str) {
+        self.due.extend(self.claim_users.get(claim).into_iter().flatten());
+    }
+
+    /// What claims without a volume may get changed.
+    pub(super) fn offers_changed(&mut self) {
+        self.unbound_due = true;
+    }
+
+    /// A config map came or went.
+    pub(super) fn config_map_changed(&mut self, name: &str) {
+        self.due.extend(self.config_map_users.get(name).into_iter().flatten());
+    }
+
+    fn remove(&mut self, pod: u32) {
+        let Some(needy) = self.pods.remove(&pod) else { return };
+        for mount in &needy.mounts {
+            leave(&mut self.claim_users, &mount.claim, pod);
+        }
+        for name in &needy.config_maps {
+            leave(&mut self.config_map_users, name, pod);
+        }
+    }
+
+    fn insert(&mut self, pod: u32, needy: Needy) {
+        for mount in &needy.mounts {
+            self.claim_users.entry(mount.claim.clone()).or_default().insert(pod);
+        }
+        for name in &needy.config_maps {
+            self.config_map_users.entry(name.clone()).or_default().insert(pod);
+        }
+        self.pods.insert(pod, needy);
+    }
+}
+
+fn leave(users: &mut HashMap<Box<str>, BTreeSet<u32>>, key: &str, pod: u32) {
+    if let Some(pods) = users.get_mut(key) {
+        pods.remove(&pod);
+        if pods.is_empty() {
+            users.remove(key);
+        }
+    }
+}
+
+/// Fills in what a pod's volumes allow and what of its needs is missing, and remembers who needs it.
+pub(super) fn tie(ingest: &mut Ingest, row: u32, mentions: &Mentions<'_, '_>, facts: &mut Pod) {
+    ingest.needs.remove(row);
+    let has_ended = match facts.state {
+        PodState::Gated | PodState::Pending | PodState::Bound(_) | PodState::Running(_) => false,
+        PodState::Releasing(_) | PodState::Stuck(_) | PodState::Succeeded | PodState::Failed => {
+            true
+        }
+    };
+    if has_ended {
+        return;
+    }
+    let (mounts, config_maps) = (mentions.mounts(), mentions.config_maps());
+    if mounts.is_empty() && config_maps.is_empty() {
+        return;
+    }
+    let uid = Box::from(&*mentions.meta.uid);
+    let mut needy = Needy { uid, facts: facts.clone(), mounts, config_maps };
+    resolve(ingest, &mut needy);
+    facts.shape = needy.facts.shape.clone();
+    ingest.needs.insert(row, needy);
+}
+
+/// Forgets what a pod needed.
+pub(super) fn untie(ingest: &mut Ingest, row: u32) {
+    ingest.needs.remove(row);
+    ingest.needs.due.remove(&row);
+}
+
+/// Tells anew of pods for which something changed.
+pub(super) fn flush(ingest: &mut Ingest) {
+    if std::mem::take(&mut ingest.needs.unbound_due) {
+        let Needs { volumes, claim_users, due, .. } = &mut ingest.needs;
+        for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
+            due.extend(pods);
+        }
+    }
+    for row in std::mem::take(&mut ingest.needs.due) {
+        let Some(mut needy) = ingest.needs.pods.remove(&row) else { continue };
+        if resolve(ingest, &mut needy) {
+            let facts = Box::new(needy.facts.clone());
+            ingest.deltas.push(Delta::Pod(PodId::new(row), facts));
+        }
+        ingest.needs.pods.insert(row, needy);
+    }
+}
+
+/// Works out what a pod's needs allow; says whether that differs from what was told.
+fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
+    let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
+    let mut missing: Vec<Missing> = Vec::new();
+    let mut volumes: Vec<VolumeNodes> = Vec::new();
+    for mount in &needy.mounts {
+        match volume::nodes(ingest, mount, &needy.uid) {
+            Ok(nodes) => volumes.extend(nodes),
+            Err(problem) if waits => {
+                missing.push(problem);
+                break;
+            }
+            // It has its place already.
+            Err(_) => {}
+        }
+    }
+    if waits {
+        for name in &needy.config_maps {
+            if !ingest.needs.config_maps.contains_key(name) {
+                let name = name.split_once('/').map_or(&**name, |(_, name)| name);
+                missing.push(Missing::ConfigMap(ingest.names.symbol(name)));
+            }
+        }
+    }
+    let shape = &mut needy.facts.shape;
+    let is_new = shape.missing != missing || shape.volumes != volumes;
+    (shape.missing, shape.volumes) = (missing, volumes);
+    is_new
+}
+
+/// The claims of a pod, in the order of its volumes.
+pub(super) fn mounts_of(ingest: &Ingest, pod: u32) -> &[Mount] {
+    ingest.needs.pods.get(&pod).map_or(&[], |needy| &needy.mounts)
+}
+
+/// Has a pod looked at again.
+pub(super) fn again(ingest: &mut Ingest, pod: u32) {
+    ingest.needs.due.insert(pod);
+}
+
+impl Mentions<'_, '_> {
+    fn mounts(&self) -> Vec<Mount> {
+        let of_namespace = |name: &str| format!("{}/{name}", self.meta.namespace).into();
+        let mut mounts = Vec::new();
+        for volume in self.volumes {
+            if let Some(source) = &volume.persistent_volume_claim {
+                mounts.push(Mount { claim: of_namespace(&source.claim_name), ephemeral: false });
+            } else if volume.ephemeral.is_some() {
+                let name = format!("{}-{}", self.meta.name, &*volume.name);
+                mounts.push(Mount { claim: of_namespace(&name), ephemeral: true });
+            }
+        }
+        mounts
+    }
+
+    /// Config maps without which no container starts: of volumes that are mounted, and of variables.
+    ///
+    /// # Source
+    /// spec/scheduling.md 10.1.
+    fn config_maps(&self) -> Vec<Box<str>> {
+        let mut found: Vec<&Named<'_>> = Vec::new();
+        let mounts = self.containers.iter().flat_map(|one| &one.volume_mounts);
+        let mounted: HashSet<&str> = mounts.map(|mount| &*mount.name).collect();
+        for volume in self.volumes.iter().filter(|volume| mounted.contains(&*volume.name)) {
+            let projected = volume.projected.iter().flat_map(|projected| &projected.sources);
+            found.extend(projected.filter_map(|source| source.config_map.as_ref()));
+            found.extend(&volume.config_map);
+        }
+        for container in &self.containers {
+            let variables = container.env.iter().filter_map(|one| one.value_from.as_ref());
+            let sources = variables.chain(&container.env_from);
+            found.extend(sources.filter_map(|source| source.config_map_ref.as_ref()));
+        }
+        let ignored = self.meta.annotations.value(annotation::SHARED_GPU_CONFIG_MAP);
+        let counts = |one: &&Named<'_>| {
+            one.optional != Some(true)
+                && !one.name.is_empty()
+                && &*one.name != ROOT_CA
+                && ignored.is_none_or(|prefix| prefix.is_empty() || !one.name.starts_with(prefix))
+        };
+        let names = found.into_iter().filter(counts);
+        let names: BTreeSet<Box<str>> =
+            names.map(|one| format!("{}/{}", self.meta.namespace, &*one.name).into()).collect();
+        names.into_iter().collect()
+    }
+}
+
+/// A config map is there.
+pub(super) fn config_map_applied(ingest: &mut Ingest, meta: &Meta<'_>) -> String {
+    let key: Box<str> = meta.key().into();
+    let generation = ingest.generation(super::Kind::ConfigMap);
+    if ingest.needs.config_maps.insert(key.clone(), generation).is_none() {
+        ingest.needs.config_map_changed(&key);
+    }
+    meta.resource_version.to_string()
+}
+
+/// A config map is gone.
+pub(super) fn config_map_gone(ingest: &mut Ingest, key: &str) {
+    if ingest.needs.config_maps.remove(key).is_some() {
+        ingest.needs.config_map_changed(key);
+    }
+}

@@ -1,0 +1,427 @@
+//! `PersistentVolumeClaim`, `PersistentVolume` and `StorageClass`: from which nodes a claim's volume can be used, and
+//! which volume an unbound claim gets on a node.
+//!
+//! # Source
+//! spec/scheduling.md 10.2, check 6: the filter `VolumeBinding` of the Kubernetes scheduler, whose rules for matching,
+//! for classes that wait for their first consumer and for topologies are those of the API's volume documentation.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kai_api::quantity::Quantity;
+use kai_engine::{Holds, Missing, Requirement, VolumeNodes};
+
+use super::{
+    Ingest, Kind,
+    needs::{Mount, again, mounts_of},
+    node::NAME_KEY,
+    shape::{node_terms, selects, topology_term},
+};
+use crate::{
+    actuate::{SELECTED_NODE, VolumeGrant, VolumeStep},
+    names::Names,
+    wire::{Pairs, Text},
+};
+
+mod wire;
+
+use wire::{Storage, WireClaim, WireClass, WireVolume};
+
+/// The claim has its volume, and both know.
+const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+/// The class of a claim or volume, in an old form that still counts before the field.
+const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+/// The provisioner of classes for which nobody makes volumes.
+const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
+
+/// What has to be the same of a claim and its volume, and what may not be less.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Form {
+    class: Box<str>,
+    modes: Vec<Box<str>>,
+    /// `Filesystem` or `Block`.
+    volume_mode: Box<str>,
+    bytes: i64,
+}
+
+/// What is kept of a claim.
+#[derive(Debug, Default)]
+struct Claim {
+    generation: u32,
+    uid: Box<str>,
+    form: Form,
+    volume: Box<str>,
+    is_bound: bool,
+    is_lost: bool,
+    is_deleted: bool,
+    selected_node: Option<Box<str>>,
+    /// The UIDs of its owners.
+    owners: Vec<Box<str>>,
+    selector: Vec<Requirement>,
+}
+
+/// What is kept of a volume.
+#[derive(Debug, Default)]
+struct Volume {
+    generation: u32,
+    form: Form,
+    labels: Vec<(Box<str>, Box<str>)>,
+    /// The claim that it is or will be bound to: namespace and name, and its UID where it is known.
+    claim: Option<(Box<str>, Box<str>)>,
+    is_free: bool,
+    /// From where it can be used; none: from everywhere.
+    terms: Option<Vec<Vec<Requirement>>>,
+}
+
+/// What is kept of a storage class.
+#[derive(Debug, Default)]
+struct Class {
+    generation: u32,
+    /// Claims get their volume when a pod needs it.
+    waits: bool,
+    /// Somebody makes volumes.
+    provisions: bool,
+    /// Where volumes can be made; none: everywhere.
+    terms: Vec<Vec<Requirement>>,
+}
+
+/// Claims, volumes and classes.
+#[derive(Debug, Default)]
+pub(super) struct Volumes {
+    /// By namespace and name.
+    claims: HashMap<Box<str>, Claim>,
+    /// Volumes by name.
+    rows: HashMap<Box<str>, Volume>,
+    classes: HashMap<Box<str>, Class>,
+    /// Volumes that a claim may still get, by class.
+    free: HashMap<Box<str>, BTreeSet<Box<str>>>,
+    /// Volumes that a bind under way gives to a claim.
+    given: HashMap<Box<str>, Box<str>>,
+}
+
+impl Volumes {
+    /// Whether a claim has its volume.
+    pub(super) fn is_bound(&self, claim: &str) -> bool {
+        self.claims.get(claim).is_some_and(|claim| claim.is_bound)
+    }
+
+    /// Free volumes that would do for a claim.
+    fn fitting<'v>(
+        &'v self,
+        key: &'v str,
+        claim: &'v Claim,
+        names: &'v Names,
+    ) -> impl Iterator<Item = (&'v Box<str>, &'v Volume)> {
+        let free = self.free.get(&claim.form.class).into_iter().flatten();
+        free.filter_map(|name| Some((name, self.rows.get(name)?))).filter(move |(name, volume)| {
+            let for_it = match (&volume.claim, self.given.get(*name)) {
+                (_, Some(other)) => **other == *key,
+                (Some((other, uid)), None) => {
+                    **other == *key && (uid.is_empty() || *uid == claim.uid)
+                }
+                (None, None) => selects(&claim.selector, &volume.labels, names),
+            };
+            for_it && claim.form.is_met_by(&volume.form)
+        })
+    }
+}
+
+impl Form {
+    fn is_met_by(&self, volume: &Self) -> bool {
+        self.class == volume.class
+            && self.volume_mode == volume.volume_mode
+            && self.bytes <= volume.bytes
+            && self.modes.iter().all(|mode| volume.modes.contains(mode))
+    }
+}
+
+/// From which nodes the volume of a mount can be used; none: from every node.
+pub(super) fn nodes(
+    ingest: &mut Ingest,
+    mount: &Mount,
+    pod_uid: &str,
+) -> Result<Option<VolumeNodes>, Missing> {
+    let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
+    let symbol = ingest.names.symbol(name);
+    let volumes = &ingest.needs.volumes;
+    let Some(claim) = volumes.claims.get(&mount.claim) else {
+        return Err(if mount.ephemeral {
+            Missing::Ephemeral(symbol)
+        } else {
+            Missing::Claim(symbol)
+        });
+    };
+    if claim.is_lost {
+        let volume = claim.volume.clone();
+        return Err(Missing::Lost(symbol, ingest.names.symbol(&volume)));
+    }
+    if claim.is_deleted {
+        return Err(Missing::Deleted(symbol));
+    }
+    if mount.ephemeral && !claim.owners.iter().any(|owner| **owner == *pod_uid) {
+        return Err(Missing::NotOwned(symbol));
+    }
+    if claim.is_bound {
+        // A volume that is not there can be used from nowhere.
+        let terms = match volumes.rows.get(&claim.volume) {
+            Some(volume) => volume.terms.clone(),
+            None => Some(Vec::new()),
+        };
+        return Ok(terms.map(|terms| VolumeNodes { terms, bound: true }));
+    }
+    let class = volumes.classes.get(&claim.form.class).filter(|class| class.waits);
+    let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
+        return Err(Missing::Unbound);
+    };
+    if let Some(node) = claim.selected_node.clone() {
+        let key = ingest.names.symbol(NAME_KEY);
+        let holds = Holds::In(vec![ingest.names.symbol(&node)]);
+        let terms = vec![vec![Requirement { key, holds }]];
+        return Ok(Some(VolumeNodes { terms, bound: false }));
+    }
+    let mut terms = Vec::new();
+    if class.provisions {
+        if class.terms.is_empty() {
+            return Ok(None);
+        }
+        terms.clone_from(&class.terms);
+    }
+    for (_, volume) in volumes.fitting(&mount.claim, claim, &ingest.names) {
+        match &volume.terms {
+            None => return Ok(None),
+            Some(of_volume) => of_volume.iter().for_each(|term| join(&mut terms, term)),
+        }
+    }
+    Ok(Some(VolumeNodes { terms, bound: false }))
+}
+
+/// Adds a term; terms that name values of one label are one term.
+fn join(terms: &mut Vec<Vec<Requirement>>, term: &[Requirement]) {
+    if let [Requirement { key, holds: Holds::In(values) }] = term {
+        for known in terms.iter_mut() {
+            if let [Requirement { key: same, holds: Holds::In(all) }] = known.as_mut_slice()
+                && same == key
+            {
+                let new = values.iter().filter(|value| !all.contains(value)).copied();
+                let new: Vec<_> = new.collect();
+                all.extend(new);
+                return;
+            }
+        }
+    }
+    terms.push(term.to_vec());
+}
+
+impl Ingest {
+    /// What has to be written so that a pod's claims get their volumes on a node; from now on this is under way. `meets`
+    /// says of terms whether one of them holds for the node.
+    pub fn volume_grants(
+        &mut self,
+        at: (u32, &str),
+        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+    ) -> Vec<VolumeGrant> {
+        grants(self, at, meets)
+    }
+
+    /// A bind failed: what it was to give to claims is free again, unless the volume says otherwise.
+    pub fn take_back_volumes(&mut self, pod: u32) {
+        let claims: Vec<Box<str>> =
+            mounts_of(self, pod).iter().map(|mount| mount.claim.clone()).collect();
+        if claims.is_empty() {
+            return;
+        }
+        self.needs.volumes.given.retain(|_, claim| !claims.contains(claim));
+        self.needs.offers_changed();
+        again(self, pod);
+    }
+}
+
+fn grants(
+    ingest: &mut Ingest,
+    (pod, node): (u32, &str),
+    meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+) -> Vec<VolumeGrant> {
+    let mut grants = Vec::new();
+    for mount in mounts_of(ingest, pod).to_vec() {
+        let volumes = &ingest.needs.volumes;
+        let Some(claim) = volumes.claims.get(&mount.claim).filter(|claim| !claim.is_bound) else {
+            continue;
+        };
+        let on_node = |volume: &Volume| volume.terms.as_deref().is_none_or(meets);
+        let fitting = volumes.fitting(&mount.claim, claim, &ingest.names);
+        let smallest = fitting
+            .filter(|(_, volume)| on_node(volume))
+            .min_by_key(|(name, volume)| (volume.claim.is_none(), volume.form.bytes, *name));
+        let class = volumes.classes.get(&claim.form.class);
+        let step = match smallest {
+            Some((name, _)) if claim.selected_node.is_none() => VolumeStep::Give(name.clone()),
+            _ if class.is_some_and(|class| class.provisions) => VolumeStep::Provision,
+            _ => VolumeStep::Refuse,
+        };
+        let (namespace, name) = mount.claim.split_once('/').unwrap_or_default();
+        let grant = VolumeGrant {
+            namespace: Box::from(namespace),
+            claim: Box::from(name),
+            uid: claim.uid.clone(),
+            node: Box::from(node),
+            step,
+        };
+        if let VolumeStep::Give(volume) = &grant.step {
+            let volume = volume.clone();
+            ingest.needs.volumes.given.insert(volume, mount.claim.clone());
+            ingest.needs.offers_changed();
+        }
+        grants.push(grant);
+    }
+    grants
+}
+
+pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String {
+    let meta = &wire.metadata;
+    let spec = &wire.spec;
+    let class = spec.storage_class_name.as_deref().unwrap_or_default();
+    let annotations = &meta.annotations;
+    let selector =
+        spec.selector.as_ref().map_or_else(Vec::new, |selector| selector.requirements(ingest));
+    let claim = Claim {
+        generation: ingest.generation(Kind::PersistentVolumeClaim),
+        uid: Box::from(&*meta.uid),
+        form: Form {
+            class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
+            modes: boxes(&spec.access_modes),
+            volume_mode: mode(&spec.volume_mode),
+            bytes: bytes(&spec.resources.requests),
+        },
+        volume: Box::from(&*spec.volume_name),
+        is_bound: !spec.volume_name.is_empty() && annotations.value(BIND_COMPLETED).is_some(),
+        is_lost: &*wire.status.phase == "Lost",
+        is_deleted: meta.deletion_timestamp.is_some(),
+        selected_node: annotations.value(SELECTED_NODE).map(Box::from),
+        owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
+        selector,
+    };
+    let key = format!("{}/{}", &*meta.namespace, &*meta.name);
+    ingest.needs.claim_changed(&key);
+    ingest.needs.volumes.claims.insert(key.into(), claim);
+    meta.resource_version.to_string()
+}
+
+pub(super) fn claim_gone(ingest: &mut Ingest, key: &str) {
+    if ingest.needs.volumes.claims.remove(key).is_some() {
+        ingest.needs.claim_changed(key);
+    }
+}
+
+pub(super) fn volume_applied(ingest: &mut Ingest, wire: &WireVolume<'_>) -> String {
+    let meta = &wire.metadata;
+    let spec = &wire.spec;
+    volume_gone(ingest, &meta.name);
+    let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
+    let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
+    let terms = required.map(|required| node_terms(ingest, required));
+    let claim = spec.claim_ref.as_ref().map(|claim| {
+        let key: Box<str> = format!("{}/{}", &*claim.namespace, &*claim.name).into();
+        (key, Box::from(&*claim.uid))
+    });
+    let volume = Volume {
+        generation: ingest.generation(Kind::PersistentVolume),
+        form: Form {
+            class: Box::from(class),
+            modes: boxes(&spec.access_modes),
+            volume_mode: mode(&spec.volume_mode),
+            bytes: bytes(&spec.capacity),
+        },
+        labels: pairs(&meta.labels),
+        is_free: meta.deletion_timestamp.is_none()
+            && matches!(&*wire.status.phase, "" | "Pending" | "Available"),
+        claim,
+        terms,
+    };
+    let name: Box<str> = Box::from(&*meta.name);
+    if volume.is_free {
+        let free = &mut ingest.needs.volumes.free;
+        free.entry(volume.form.class.clone()).or_default().insert(name.clone());
+        ingest.needs.offers_changed();
+    }
+    if let Some((claim, _)) = &volume.claim {
+        ingest.needs.claim_changed(claim);
+    }
+    ingest.needs.volumes.rows.insert(name, volume);
+    meta.resource_version.to_string()
+}
+
+pub(super) fn volume_gone(ingest: &mut Ingest, name: &str) {
+    let Some(volume) = ingest.needs.volumes.rows.remove(name) else { return };
+    ingest.needs.volumes.given.remove(name);
+    if volume.is_free {
+        if let Some(free) = ingest.needs.volumes.free.get_mut(&volume.form.class) {
+            free.remove(name);
+        }
+        ingest.needs.offers_changed();
+    }
+    if let Some((claim, _)) = &volume.claim {
+        ingest.needs.claim_changed(claim);
+    }
+}
+
+pub(super) fn class_applied(ingest: &mut Ingest, wire: &WireClass<'_>) -> String {
+    let terms = wire.allowed_topologies.iter().map(|term| topology_term(ingest, term)).collect();
+    let class = Class {
+        generation: ingest.generation(Kind::StorageClass),
+        waits: wire.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"),
+        provisions: !wire.provisioner.is_empty() && &*wire.provisioner != NO_PROVISIONER,
+        terms,
+    };
+    ingest.needs.volumes.classes.insert(Box::from(&*wire.metadata.name), class);
+    ingest.needs.offers_changed();
+    wire.metadata.resource_version.to_string()
+}
+
+pub(super) fn class_gone(ingest: &mut Ingest, name: &str) {
+    if ingest.needs.volumes.classes.remove(name).is_some() {
+        ingest.needs.offers_changed();
+    }
+}
+
+/// A full list is complete: what was not in it is gone.
+pub(super) fn end(ingest: &mut Ingest, kind: Kind) {
+    let generation = ingest.generation(kind);
+    let volumes = &ingest.needs.volumes;
+    let names = |all: &mut dyn Iterator<Item = (&Box<str>, u32)>| -> Vec<Box<str>> {
+        all.filter(|(_, seen)| *seen != generation).map(|(name, _)| name.clone()).collect()
+    };
+    if kind == Kind::PersistentVolumeClaim {
+        for name in names(&mut volumes.claims.iter().map(|(name, one)| (name, one.generation))) {
+            claim_gone(ingest, &name);
+        }
+    } else if kind == Kind::PersistentVolume {
+        for name in names(&mut volumes.rows.iter().map(|(name, one)| (name, one.generation))) {
+            volume_gone(ingest, &name);
+        }
+    } else {
+        for name in names(&mut volumes.classes.iter().map(|(name, one)| (name, one.generation))) {
+            class_gone(ingest, &name);
+        }
+    }
+}
+
+fn boxes(texts: &[Text<'_>]) -> Vec<Box<str>> {
+    texts.iter().map(|text| Box::from(&**text)).collect()
+}
+
+fn pairs(pairs: &Pairs<'_>) -> Vec<(Box<str>, Box<str>)> {
+    pairs.iter().map(|(key, value)| (Box::from(key), Box::from(value))).collect()
+}
+
+fn mode(mode: &str) -> Box<str> {
+    Box::from(if mode.is_empty() { "Filesystem" } else { mode })
+}
+
+/// An amount of storage; one that cannot be read is none.
+fn bytes(storage: &Storage) -> i64 {
+    let text = match &storage.storage {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => return 0,
+    };
+    text.parse::<Quantity>().ok().and_then(|quantity| quantity.value().ok()).unwrap_or(0)
+}
