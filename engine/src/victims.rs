@@ -399,8 +399,13 @@ impl Cluster {
 
     /// The queue on the victim's path just below the lowest queue that both paths share.
     fn below_common_ancestor(&self, victim: QueueId, reclaimer: QueueId) -> QueueId {
-        let (ours, theirs) = (self.queues.path_down(reclaimer), self.queues.path_down(victim));
-        let shared = ours.iter().zip(&theirs).take_while(|(our, their)| our == their).count();
-        theirs.get(shared).or(theirs.last()).copied().unwrap_or(victim)
+        let mut below = victim;
+        for at in self.queues.path(victim) {
+            if self.queues.path(reclaimer).any(|other| other == at) {
+                return below;
+            }
+            below = at;
+        }
+        below
     }
 }

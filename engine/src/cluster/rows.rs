@@ -247,13 +247,6 @@ impl Queues {
             row.facts.is_some() && !row.ring
         })
     }
-
-    /// The path from the root down to the queue.
-    pub(crate) fn path_down(&self, queue: QueueId) -> Vec<QueueId> {
-        let mut path: Vec<QueueId> = self.path(queue).collect();
-        path.reverse();
-        path
-    }
 }
 
 /// A queue and all above it.

@@ -116,7 +116,8 @@ impl Hunt<'_> {
         let mut short = self.demand.short(&tally.room, all);
         for group in self.victims.groups(cluster) {
             short?;
-            tally.add(cluster, &self.demand, &self.nodes, &evictable(cluster, group));
+            let pods: Vec<PodId> = evictable(cluster, group).collect();
+            tally.add(cluster, &self.demand, &self.nodes, &pods);
             short = self.demand.short(&tally.room, all);
         }
         let (needed, most) = short.map(counts)?;
@@ -127,7 +128,8 @@ impl Hunt<'_> {
     fn emptied(&self, cluster: &Cluster) -> Tally {
         let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
         for group in self.victims.groups(cluster) {
-            tally.add(cluster, &self.demand, &self.nodes, &evictable(cluster, group));
+            let pods: Vec<PodId> = evictable(cluster, group).collect();
+            tally.add(cluster, &self.demand, &self.nodes, &pods);
         }
         tally
     }
@@ -241,9 +243,9 @@ fn counts((needed, most): (usize, usize)) -> (u32, u32) {
     (count(needed), count(most))
 }
 
-fn evictable(cluster: &Cluster, group: crate::GroupId) -> Vec<PodId> {
+fn evictable(cluster: &Cluster, group: crate::GroupId) -> impl Iterator<Item = PodId> {
     let pods = cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
-    pods.filter(|pod| cluster.is_evictable(*pod)).collect()
+    pods.filter(|pod| cluster.is_evictable(*pod))
 }
 
 /// The GPUs that a pod takes at least, in milli-devices, wherever it goes.
