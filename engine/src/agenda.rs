@@ -3,6 +3,8 @@
 //! Groups that could stand in for each other are one class. When one of them finds no room the others need not be
 //! tried, and none of them until room may have come. So a cycle looks at what changed, not at what waits.
 
+mod tell;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
@@ -425,55 +427,6 @@ impl Cluster {
     /// The waiting pods of a group that are placed next.
     pub(crate) fn to_place(&self, group: GroupId) -> Vec<PodId> {
         self.groups[group].tree.to_place(&|pod| self.pods.state[pod].is_waiting())
-    }
-
-    /// Puts a pair to sleep until room may have come, and tells its groups why.
-    pub(crate) fn park(
-        &mut self,
-        queue: QueueId,
-        class: ClassId,
-        why: &Why,
-        said: &mut Vec<Verdict>,
-    ) {
-        self.agenda.awake.remove(&(queue, class));
-        let Some(pair) = self.agenda.pairs.get_mut(&(queue, class)) else { return };
-        let unsaid = std::mem::take(&mut pair.unsaid);
-        let before = pair.why.replace(why.clone());
-        let same = before.is_some_and(|before| before.is_like(why));
-        let told: Vec<GroupId> = if same {
-            let here = |group: &GroupId| {
-                let listing = self.agenda.listings.get(*group).copied().flatten();
-                listing.is_some_and(|at| (at.queue, at.class) == (queue, class))
-            };
-            unsaid.into_iter().filter(here).collect()
-        } else {
-            pair.groups.iter().map(|key| key.group).collect()
-        };
-        for group in told {
-            let why = self.personal(group, why);
-            self.say(group, why, said);
-        }
-    }
-
-    /// The same reason with this group's own pod in it.
-    fn personal(&self, group: GroupId, why: &Why) -> Why {
-        let mut why = why.clone();
-        if let Why::NoRoom(no_room) = &mut why {
-            let pods = self.to_place(group);
-            if let Some(pod) = pods.get(no_room.at as usize).or(pods.last()) {
-                no_room.pod = *pod;
-            }
-        }
-        why
-    }
-
-    /// Remembers what became of a group, and says so where it is news.
-    pub(crate) fn say(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
-        let row = &mut self.groups[group];
-        if !row.why.as_ref().is_some_and(|before| before.is_like(&why)) {
-            said.push(Verdict { group, why: why.clone() });
-        }
-        row.why = Some(why);
     }
 }
 

@@ -116,6 +116,35 @@ pub struct Config {
     pub reclaim_min_runtime: Millis,
     /// Where to look for the safety from other queues.
     pub reclaim_resolution: ReclaimResolution,
+    /// How many groups of a leaf queue each action looks at.
+    pub queue_depth: QueueDepth,
+}
+
+/// How many groups of a leaf queue each action looks at in a cycle, the first ones; none for all.
+///
+/// # Source
+/// spec/scheduling.md 1.11.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueDepth {
+    /// For allocate.
+    pub allocate: Option<u32>,
+    /// For consolidate.
+    pub consolidate: Option<u32>,
+    /// For reclaim.
+    pub reclaim: Option<u32>,
+    /// For preempt.
+    pub preempt: Option<u32>,
+}
+
+impl QueueDepth {
+    /// That of an action that evicts.
+    pub(crate) fn of(self, kind: EvictionKind) -> Option<u32> {
+        match kind {
+            EvictionKind::Consolidate => self.consolidate,
+            EvictionKind::Reclaim => self.reclaim,
+            EvictionKind::Preempt => self.preempt,
+        }
+    }
 }
 
 impl Default for Config {
@@ -143,6 +172,7 @@ impl Default for Config {
             preempt_min_runtime: 0,
             reclaim_min_runtime: 0,
             reclaim_resolution: ReclaimResolution::CommonAncestor,
+            queue_depth: QueueDepth::default(),
         }
     }
 }
@@ -185,6 +215,7 @@ pub fn plan_stepwise(
     let due = cluster.agenda.wake.is_some_and(|wake| wake <= now);
     if cluster.agenda.config.as_ref() != Some(config) {
         cluster.agenda.config = Some(config.clone());
+        cluster.queues.moved = true;
         cluster.agenda.grow();
     }
     if !cluster.agenda.changed && !due {
@@ -257,7 +288,10 @@ impl Cycle<'_> {
 
     fn finish(mut self) -> Plan {
         self.repeat_promises();
-        self.cluster.agenda.changed = self.cluster.steps.spent;
+        // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
+        let bounded = self.config.queue_depth != QueueDepth::default();
+        let moved_on = bounded && !self.changes.is_empty();
+        self.cluster.agenda.changed = self.cluster.steps.spent || moved_on;
         let Self { cluster, changes, said, proofs, .. } = self;
         Plan { changes, verdicts: said, proofs, steps: cluster.steps }
     }

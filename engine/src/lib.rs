@@ -36,6 +36,7 @@ mod index;
 mod trial;
 
 mod company;
+mod depth;
 pub mod entitlement;
 mod fit;
 mod fragment;
@@ -63,7 +64,8 @@ pub use claim::{
 };
 pub use cluster::Cluster;
 pub use cycle::{
-    Actions, Config, Millis, Placement, ReclaimResolution, Timestamp, Typical, plan, plan_stepwise,
+    Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, Typical, plan,
+    plan_stepwise,
 };
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};

@@ -183,6 +183,11 @@ pub enum Why {
     NoRoom(Box<NoRoom>),
     /// Nodes together do not satisfy its topology.
     NoDomain(Box<NoDomain>),
+    /// It has had no turn yet: so many groups of its queue have theirs in a cycle, and they come first.
+    Behind {
+        /// How many.
+        depth: u32,
+    },
     /// The cycle's steps ran out before it was decided.
     Undecided,
 }

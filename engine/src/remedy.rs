@@ -97,7 +97,7 @@ impl Why {
     ///
     /// 1201 queue, 1202 limit, 1203 capacity, 1204 quota, 1205 enough GPUs in the wrong shape, 1206 topology, 1207 gang
     /// incomplete, 1208 gated or held, 1209 refused by nodes, 1210 something missing, 1211 GPU sharing, 1212 delay, 1213
-    /// waits for others to leave.
+    /// waits for others to leave, or to have their turn.
     pub fn code(&self) -> Option<u16> {
         Some(match self {
             Self::Satisfied | Self::Undecided => return None,
@@ -112,7 +112,7 @@ impl Why {
             Self::Malformed => 1207,
             Self::Held => 1208,
             Self::Delayed { .. } => 1212,
-            Self::Nominated => 1213,
+            Self::Nominated | Self::Behind { .. } => 1213,
             Self::NoRoom(no_room) => no_room.code(),
         })
     }
@@ -120,7 +120,7 @@ impl Why {
     /// What would help, the least first. Each alone changes the reason; another may stand behind it.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::Satisfied | Self::Undecided | Self::Nominated => Vec::new(),
+            Self::Satisfied | Self::Undecided | Self::Nominated | Self::Behind { .. } => Vec::new(),
             Self::QueueMissing => vec![Remedy::CreateQueue],
             Self::QueueNotLeaf => vec![Remedy::LeafQueue],
             Self::Malformed => vec![Remedy::SubGroups],

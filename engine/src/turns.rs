@@ -6,8 +6,10 @@ use std::{
 };
 
 use crate::{
+    agenda::Listing,
     bracket::Bracket,
     cluster::Cluster,
+    depth::Front,
     ids::{ClassId, GroupId, QueueId},
     order::{GroupKey, Standing},
     resources::Charge,
@@ -20,6 +22,8 @@ pub(crate) struct Turns {
     bracket: Bracket,
     /// What groups ask for where that is not their class's to say.
     asks: BTreeMap<GroupId, Charge>,
+    /// The groups that may have turns; all where nothing bounds them.
+    front: Option<Front>,
 }
 
 /// One group's turn.
@@ -59,10 +63,17 @@ impl Leaf {
 }
 
 impl Turns {
-    /// The turns of all groups that pass: the heads of their pairs, which come queue by queue.
-    pub(crate) fn new(cluster: &Cluster, pairs: impl Iterator<Item = (QueueId, ClassId)>) -> Self {
-        let head = |(queue, class)| Some((queue, cluster.agenda.head(queue, class)?, class));
-        Self::of(cluster, pairs.filter_map(head), BTreeMap::new())
+    /// The turns of all groups that pass, at most those of a front: the heads of their pairs, which come queue by
+    /// queue.
+    pub(crate) fn new(
+        cluster: &Cluster,
+        pairs: impl Iterator<Item = (QueueId, ClassId)>,
+        front: Option<Front>,
+    ) -> Self {
+        let head =
+            |(queue, class)| Some((queue, head(front.as_ref(), cluster, queue, class)?, class));
+        let turns = Self::of(cluster, pairs.filter_map(head), BTreeMap::new());
+        Self { front, ..turns }
     }
 
     /// The turns of some groups, each with what it asks for.
@@ -90,7 +101,7 @@ impl Turns {
             }
         }
         let bracket = Bracket::new(cluster, leaves.iter().map(|leaf| leaf.queue), Ordering::Less);
-        let mut turns = Self { leaves, bracket, asks };
+        let mut turns = Self { leaves, bracket, asks, front: None };
         for leaf in 0..turns.leaves.len() {
             turns.seat(cluster, leaf);
         }
@@ -113,9 +124,11 @@ impl Turns {
     pub(crate) fn skip(&mut self, cluster: &Cluster, turn: Turn) {
         let leaf = &mut self.leaves[turn.leaf];
         leaf.drop_first();
-        if let Some(key) = cluster.agenda.after(turn.queue, turn.class, turn.key) {
-            leaf.heads.push(Reverse((key, turn.class)));
-        }
+        let next = match &self.front {
+            Some(front) => front.after(turn.queue, turn.class, turn.key),
+            None => cluster.agenda.after(turn.queue, turn.class, turn.key),
+        };
+        leaf.heads.extend(next.map(|key| Reverse((key, turn.class))));
         self.seat(cluster, turn.leaf);
     }
 
@@ -126,19 +139,29 @@ impl Turns {
         turn: Turn,
         classes: impl IntoIterator<Item = ClassId>,
     ) {
+        if let Some(front) = &mut self.front {
+            let Turn { queue, class, key, .. } = turn;
+            let now = cluster.agenda.listing(turn.group).filter(|now| now.queue == queue);
+            front.follow(Listing { queue, class, key }, now);
+        }
         let leaf = &mut self.leaves[turn.leaf];
         leaf.drop_first();
         for class in classes {
-            if let Some(key) = cluster.agenda.head(turn.queue, class) {
+            if let Some(key) = head(self.front.as_ref(), cluster, turn.queue, class) {
                 leaf.heads.push(Reverse((key, class)));
             }
         }
         self.seat(cluster, turn.leaf);
     }
 
+    /// The groups that may have turns, as they are listed now; none where nothing bounds them.
+    pub(crate) fn front(&self) -> Option<&Front> {
+        self.front.as_ref()
+    }
+
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
-        let Self { leaves, bracket, asks } = self;
+        let Self { leaves, bracket, asks, front: _ } = self;
         bracket.seat(leaf, |queue, leaf| {
             let (key, class) = leaves[leaf].first()?;
             let ask = match asks.get(&key.group) {
@@ -148,5 +171,18 @@ impl Turns {
             let row = &cluster.queues.rows[queue];
             Some(Standing::new(row, ask, Charge::default(), cluster.total()))
         });
+    }
+}
+
+/// The first group of a pair that may have a turn.
+fn head(
+    front: Option<&Front>,
+    cluster: &Cluster,
+    queue: QueueId,
+    class: ClassId,
+) -> Option<GroupKey> {
+    match front {
+        Some(front) => front.first(queue, class),
+        None => cluster.agenda.head(queue, class),
     }
 }

@@ -53,7 +53,7 @@ impl Source {
         let settings = Settings::of_file(&text, &config)
             .map_err(|source| Error::Parse { path, source: Box::new(source) })?;
         warn("--scheduler-conf", &settings.problems);
-        Ok(Self { config: settings.config, follows_shards: false })
+        Ok(Self { settings, follows_shards: false })
     }
 
     /// The configuration while these shards serve our node pool, in the order of their names.
@@ -69,7 +69,7 @@ impl Source {
         for (other, _) in shards {
             tracing::warn!("schedulingshard/{other} serves the node pool of {shard}: ignored");
         }
-        settings.config
+        settings
     }
 }
 

@@ -2,9 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use kai_api::names::{annotation, event, label, value};
-use kai_engine::{Change, ClaimId, Claimed, DeviceId, Eviction, Grant, Reserved};
-use serde_json::{Value, json};
+use kai_api::{
+    names::{annotation, event, label, value},
+    quantity::Quantity,
+};
+use kai_engine::{
+    Change, ClaimId, Claimed, DeviceId, Eviction, GPU_MILLI, Grant, Lane, Reserved, SliceDeviceId,
+    ZoneAmount,
+};
+use serde_json::{Map, Value, json};
 
 use crate::{
     actuate::{Bind, ClaimGrant, Event, Evict, Target, Task},
@@ -190,10 +196,7 @@ fn allocation(claim: u32, node: u32, held: &[&Claimed], names: &Names) -> Value 
                     config.push(entry);
                 }
             }
-            let key = names.slice_devices.key(claimed.device.number());
-            // Neither a driver nor a device has a slash in its name; a pool may.
-            let (driver, rest) = key.split_once('/').unwrap_or_default();
-            let (pool, device) = rest.rsplit_once('/').unwrap_or_default();
+            let [driver, pool, device] = device_names(claimed.device, names);
             json!({ "request": request, "driver": driver, "pool": pool, "device": device })
         })
         .collect();

@@ -73,6 +73,10 @@ pub fn reason(why: &Why, group: u32, names: &Names) -> Option<Reason> {
             told.pod = Some((no_room.pod.number(), misfit::task(no_room, names)));
             Some(told)
         }
+        Why::Behind { depth } => errors(format!(
+            "Workload waits for its turn: {depth} of queue '{queue}' are looked at in a cycle \
+             (queueDepthPerAction), and others come first"
+        )),
         Why::NoRoom(no_room) => Some(short_of_room(no_room, names)),
         Why::NoDomain(no_domain) => errors(domain(no_domain, group, names)),
     }

@@ -275,9 +275,6 @@ impl Run {
         for delta in self.ingest.deltas.drain(..) {
             self.cluster.apply(delta);
         }
-        if std::mem::take(&mut self.ingest.shards_changed) {
-            self.config = self.source.config(self.ingest.shards.iter());
-        }
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
         let plan = self.plan(now);

@@ -3,7 +3,10 @@
 //! Both are read into the engine's [`Config`]; whatever asks for something that is not here is told as a
 //! [`Settings::problems`], never passed over. Source: spec/contract.md 1.6, spec/scheduling.md appendix B.
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+};
 
 use kai_api::{duration::GoDuration, shard::SchedulingShardSpec};
 use kai_engine::{Actions, Config, Placement, ReclaimResolution};
@@ -97,6 +100,7 @@ impl Settings {
             }
         }
         reading.config.device_placement = device_placement(devices);
+        reading.depths(&spec.queue_depth_per_action);
         if let Some(k) = spec.k_value {
             reading.config.usage_factor_milli = milli(k);
         }
@@ -350,16 +354,17 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_and_factors_are_read() {
+    fn runtimes_factors_and_depths_are_read() {
         check(
-            "{minRuntime: {preemptMinRuntime: 1m}, kValue: 0.5, \
+            "{minRuntime: {preemptMinRuntime: 1m}, kValue: 0.5, queueDepthPerAction: {reclaim: 3}, \
              plugins: {minruntime: {arguments: {reclaimResolveMethod: queue}}}}",
-            "{tiers: [{plugins: [{name: gpupack}, \
+            "{queueDepthPerAction: {reclaim: 3}, tiers: [{plugins: [{name: gpupack}, \
              {name: nodeplacement}, {name: proportion, arguments: {kValue: '0.5'}}, {name: minruntime, \
              arguments: {defaultPreemptMinRuntime: 1m, reclaimResolveMethod: queue}}]}]}",
             |config| {
                 config.preempt_min_runtime = 60_000;
                 config.usage_factor_milli = 500;
+                config.queue_depth.reclaim = Some(3);
                 config.reclaim_resolution = ReclaimResolution::Queue;
             },
             &[],
@@ -382,9 +387,10 @@ mod tests {
                 "plugins.predicates: its rules are always on",
                 "plugins.proportion.arguments.kValue: \"x\" is no number",
                 "plugins.proportion.arguments.y has no effect here",
+                "queueDepthPerAction.dance: no such action tries groups",
+                "queueDepthPerAction.preempt: -1 is no number of groups: all are tried",
                 "plugins.minruntime.arguments.defaultReclaimMinRuntime: failed to read duration \"soon\": \
                  a form like 30s, 1h30m, 500ms, -1s or 0 was expected",
-                "queueDepthPerAction has no effect here: every waiting group is tried",
             ],
         );
     }

@@ -200,9 +200,10 @@ impl Shared {
         };
         turn.cancel();
         watches.shutdown().await;
-        // Both end by themselves once cancelled; that one was aborted means nothing.
+        // They end by themselves once cancelled; that one was aborted means nothing.
         let _ = actuator.await;
         let _ = keeper.await;
+        let _ = reader.await;
         result
     }
 
@@ -281,7 +282,7 @@ impl Shared {
             ingest: Ingest::new(rules),
             cluster: Cluster::default(),
             source: self.source.clone(),
-            config: self.source.config(std::iter::empty()),
+            config: self.source.settings(std::iter::empty()).config,
             dispatch,
             health: self.health.clone(),
             gauges: QueueGauges::new(self.metrics.queues.clone()),

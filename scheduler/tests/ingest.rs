@@ -4,7 +4,13 @@
 //! and for a full list that holds nothing; `flush: true` lets the loop go round once), `flags` as on the command line, and `expect`, one line
 //! per delta. Only what differs from the default is printed.
 
-use std::{ffi::OsString, fmt::Write as _, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fmt::Write as _,
+    fs,
+    path::Path,
+};
 
 use kai_engine::{
     Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Owner, PerLane, Place, Pod,
@@ -132,14 +138,12 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
     if let Some(queue) = claim.queue {
         let _ = write!(text, " queue={}", queue.number());
     }
-    let flags = [
-        ("own", claim.own),
-        ("synthetic", claim.synthetic),
-        ("full", claim.full),
-        ("unsupported", claim.unsupported),
-    ];
+    let flags = [("own", claim.own), ("synthetic", claim.synthetic), ("full", claim.full)];
     for (word, _) in flags.into_iter().filter(|(_, is_so)| *is_so) {
         let _ = write!(text, " {word}");
+    }
+    if let Some(what) = claim.unsupported {
+        let _ = write!(text, " unsupported={what:?}");
     }
     if let Some(given) = &claim.allocation {
         let node = given.node.map_or(String::from("*"), |node| node.number().to_string());
@@ -269,7 +273,7 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
         Owner::Foreign => String::from("foreign"),
         Owner::Reservation => String::from("reservation"),
     };
-    let mut text = format!(" {owner} {}", state(&pod.state));
+    let mut text = format!(" {owner} {}", state(&pod.state, names));
     if pod.sub_group != Symbol::EMPTY {
         let _ = write!(text, " sub-group={}", names.text(pod.sub_group));
     }
@@ -334,7 +338,7 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     text
 }
 
-fn state(state: &PodState) -> String {
+fn state(state: &PodState, names: &Names) -> String {
     let on = |place: &Place| {
         let devices: Vec<_> = place.devices.iter().map(|one| one.number().to_string()).collect();
         let devices =

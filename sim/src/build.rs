@@ -1,7 +1,8 @@
 //! From a scenario to a world: names become ids, text becomes facts, in the order of the file.
 
 use kai_engine::{
-    Actions, Config, Delta, LaneKind, Placement as Ranking, ReclaimResolution, Timestamp, Topology,
+    Actions, Config, Delta, LaneKind, Placement as Ranking, QueueDepth, ReclaimResolution,
+    Timestamp, Topology,
 };
 
 use crate::{
@@ -67,6 +68,12 @@ fn config(settings: &Settings) -> Result<Config> {
         settings.usage_factor.map_or(config.usage_factor_milli, |k| milli(k.0));
     config.saturation_multiplier_milli =
         settings.saturation.map_or(config.saturation_multiplier_milli, |times| milli(times.0));
+    config.queue_depth = QueueDepth {
+        allocate: settings.queue_depth.allocate,
+        consolidate: settings.queue_depth.consolidation,
+        reclaim: settings.queue_depth.reclaim,
+        preempt: settings.queue_depth.preempt,
+    };
     config.steps_max = settings.steps.unwrap_or(config.steps_max);
     config.reclaim_resolution = match settings.resolve.as_deref() {
         None => config.reclaim_resolution,

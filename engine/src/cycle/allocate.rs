@@ -6,6 +6,7 @@
 
 use crate::{
     cycle::Cycle,
+    depth::Front,
     ids::GroupId,
     placement::{Attempt, Mode},
     plan::Why,
@@ -17,7 +18,10 @@ impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room.
     pub(crate) fn allocate(&mut self) {
         self.claim();
-        let mut turns = Turns::new(self.cluster, self.cluster.agenda.awake());
+        let agenda = &self.cluster.agenda;
+        let depth = self.config.queue_depth.allocate;
+        let front = depth.map(|depth| Front::new(agenda, depth, |_| true));
+        let mut turns = Turns::new(self.cluster, agenda.awake(), front);
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
                 self.cluster.steps.spent = true;
@@ -32,6 +36,9 @@ impl Cycle<'_> {
                     self.cluster.park(turn.queue, turn.class, &why, &mut self.said);
                 }
             }
+        }
+        if let (Some(front), Some(depth)) = (turns.front(), depth) {
+            self.cluster.tell_behind(front, depth, &mut self.said);
         }
     }
 

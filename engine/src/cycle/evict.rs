@@ -6,6 +6,7 @@
 use crate::{
     cluster::Cluster,
     cycle::{Cycle, Timestamp},
+    depth::Front,
     entitlement::{Claim, Holding, entitled, may_give},
     hunt::{Aim, Hunt, Outcome},
     ids::{Column, GroupId, PodId, QueueId},
@@ -27,13 +28,14 @@ impl Cycle<'_> {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
+        let front = self.front(kind);
         let pairs: Vec<_> =
             self.cluster.agenda.pairs().map(|(queue, class, _)| (queue, class)).collect();
         let slow =
             |(queue, class): &(QueueId, _)| self.cluster.agenda.patience(*queue, *class, kind) > 0;
         let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
         for pairs in [first, last] {
-            self.evict_for(kind, Turns::new(self.cluster, pairs.into_iter()));
+            self.evict_for(kind, Turns::new(self.cluster, pairs.into_iter(), front.clone()));
         }
     }
 
@@ -65,23 +67,35 @@ impl Cycle<'_> {
         }
     }
 
+    /// The groups that the action looks at, where their number is bounded.
+    fn front(&mut self, kind: EvictionKind) -> Option<Front> {
+        let depth = self.config.queue_depth.of(kind)?;
+        let (cluster, now) = (&*self.cluster, self.now);
+        let mut delayed = Vec::new();
+        let front = Front::new(&cluster.agenda, depth, |group| {
+            let facts = cluster.groups[group].facts.as_ref();
+            let preemptible = facts.is_some_and(|facts| facts.preemptible);
+            let is_delayed = cluster.delayed_until(group).is_some_and(|until| now < until);
+            delayed.extend(is_delayed.then_some(group));
+            !is_delayed && (preemptible || kind != EvictionKind::Consolidate)
+        });
+        for group in delayed {
+            self.is_delayed(group);
+        }
+        Some(front)
+    }
+
     /// Whether a group may not evict yet; remembers when it may.
     fn is_delayed(&mut self, group: GroupId) -> bool {
-        let row = &self.cluster.groups[group];
-        let Some(facts) = &row.facts else { return true };
-        if facts.preemption_delay <= 0 {
+        let Some(until) = self.cluster.delayed_until(group).filter(|until| self.now < *until)
+        else {
             return false;
+        };
+        self.wake_at(until);
+        if let Some(Why::NoRoom(no_room)) = self.cluster.groups[group].why.clone() {
+            self.cluster.say(group, Why::Delayed { until, no_room }, &mut self.said);
         }
-        let from = row.last_eviction.unwrap_or(facts.created).max(facts.created);
-        let until = Timestamp(from.0.saturating_add(facts.preemption_delay));
-        let delayed = self.now < until;
-        if delayed {
-            self.wake_at(until);
-            if let Some(Why::NoRoom(no_room)) = self.cluster.groups[group].why.clone() {
-                self.cluster.say(group, Why::Delayed { until, no_room }, &mut self.said);
-            }
-        }
-        delayed
+        true
     }
 
     /// Remembers that something changes by time alone.
@@ -242,6 +256,17 @@ impl Cycle<'_> {
 }
 
 impl Cluster {
+    /// Until when a live group may not evict; none where it never had to wait.
+    ///
+    /// # Source
+    /// spec/scheduling.md 4.7.
+    fn delayed_until(&self, group: GroupId) -> Option<Timestamp> {
+        let row = &self.groups[group];
+        let facts = row.facts.as_ref().filter(|facts| facts.preemption_delay > 0)?;
+        let from = row.last_eviction.unwrap_or(facts.created).max(facts.created);
+        Some(Timestamp(from.0.saturating_add(facts.preemption_delay)))
+    }
+
     /// Pods that the log evicts, with their groups.
     fn evicted_in_log(&self) -> Vec<(PodId, GroupId)> {
         self.log

@@ -92,6 +92,9 @@ impl Bind {
             result = self.bind_reserved(write).await;
         }
         if result.is_err() {
+            if let Some(claim) = made {
+                claim.undo(&write.client, &self.path(""), consumer).await;
+            }
             for (grant, made) in reserved {
                 grant.release(&write.client, consumer, made).await;
             }
@@ -149,7 +152,7 @@ impl Bind {
     }
 
     async fn post(&self, client: &Client) -> Result<(), Failure> {
-        let body = json!({
+        let mut body = json!({
             "apiVersion": "v1",
             "kind": "Binding",
             "metadata": {

@@ -27,6 +27,7 @@ pub fn why(verdict: &Why, names: &Names) -> Option<String> {
         }
         Why::NoRoom(no_room) => short_of_room(no_room, names),
         Why::NoDomain(no_domain) => domain(no_domain, names),
+        Why::Behind { depth } => format!("behind the first {depth} of its queue"),
         Why::Undecided => "not decided yet".to_owned(),
     })
 }

@@ -34,8 +34,24 @@ pub struct Settings {
     pub resolve: Option<String>,
     /// Whether only gpu-workers take pods with GPUs and only cpu-workers the others.
     pub restrict_nodes: Option<bool>,
+    /// How many groups of a leaf queue each action looks at.
+    pub queue_depth: Depths,
     /// How many steps a cycle may take.
     pub steps: Option<u64>,
+}
+
+/// How many groups of a leaf queue each action looks at; all where it is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Depths {
+    /// For allocate.
+    pub allocate: Option<u32>,
+    /// For consolidation.
+    pub consolidation: Option<u32>,
+    /// For reclaim.
+    pub reclaim: Option<u32>,
+    /// For preempt.
+    pub preempt: Option<u32>,
 }
 
 /// How places that all fit are ranked.

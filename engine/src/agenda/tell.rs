@@ -1,0 +1,73 @@
+//! What groups that wait are told.
+
+use crate::{
+    cluster::Cluster,
+    depth::Front,
+    ids::{ClassId, GroupId, QueueId},
+    plan::{Verdict, Why},
+};
+
+impl Cluster {
+    /// Puts a pair to sleep until room may have come, and tells its groups why.
+    pub(crate) fn park(
+        &mut self,
+        queue: QueueId,
+        class: ClassId,
+        why: &Why,
+        said: &mut Vec<Verdict>,
+    ) {
+        self.agenda.awake.remove(&(queue, class));
+        self.tell_why((queue, class), why, said);
+    }
+
+    /// Tells groups that had no turn that others of their queue come first; what they were told before stands.
+    pub(crate) fn tell_behind(&mut self, front: &Front, depth: u32, said: &mut Vec<Verdict>) {
+        let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
+        let pairs: Vec<_> = self.agenda.awake().filter(behind).collect();
+        for at in pairs {
+            let why = self.agenda.pairs.get(&at).and_then(|pair| pair.why.clone());
+            self.tell_why(at, &why.unwrap_or(Why::Behind { depth }), said);
+        }
+    }
+
+    fn tell_why(&mut self, (queue, class): (QueueId, ClassId), why: &Why, said: &mut Vec<Verdict>) {
+        let Some(pair) = self.agenda.pairs.get_mut(&(queue, class)) else { return };
+        let unsaid = std::mem::take(&mut pair.unsaid);
+        let before = pair.why.replace(why.clone());
+        let same = before.is_some_and(|before| before.is_like(why));
+        let told: Vec<GroupId> = if same {
+            let here = |group: &GroupId| {
+                let listing = self.agenda.listings.get(*group).copied().flatten();
+                listing.is_some_and(|at| (at.queue, at.class) == (queue, class))
+            };
+            unsaid.into_iter().filter(here).collect()
+        } else {
+            pair.groups.iter().map(|key| key.group).collect()
+        };
+        for group in told {
+            let why = self.personal(group, why);
+            self.say(group, why, said);
+        }
+    }
+
+    /// The same reason with this group's own pod in it.
+    fn personal(&self, group: GroupId, why: &Why) -> Why {
+        let mut why = why.clone();
+        if let Why::NoRoom(no_room) = &mut why {
+            let pods = self.to_place(group);
+            if let Some(pod) = pods.get(no_room.at as usize).or(pods.last()) {
+                no_room.pod = *pod;
+            }
+        }
+        why
+    }
+
+    /// Remembers what became of a group, and says so where it is news.
+    pub(crate) fn say(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
+        let row = &mut self.groups[group];
+        if !row.why.as_ref().is_some_and(|before| before.is_like(&why)) {
+            said.push(Verdict { group, why: why.clone() });
+        }
+        row.why = Some(why);
+    }
+}
