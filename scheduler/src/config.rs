@@ -32,7 +32,7 @@ pub enum Error {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
     /// Of the command line and, where one is given, the file.
-    config: Config,
+    settings: Settings,
     /// With a file the shards are not asked, as with the peer.
     follows_shards: bool,
 }
@@ -56,14 +56,16 @@ impl Source {
         Ok(Self { settings, follows_shards: false })
     }
 
-    /// The configuration while these shards serve our node pool, in the order of their names.
-    pub fn config<'s>(
+    /// What is asked for while these shards serve our node pool, in the order of their names.
+    pub fn settings<'s>(
         &self,
         shards: impl Iterator<Item = (&'s String, &'s SchedulingShardSpec)>,
-    ) -> Config {
+    ) -> Settings {
         let mut shards = shards.filter(|_| self.follows_shards);
-        let Some((name, spec)) = shards.next() else { return self.config.clone() };
-        let settings = Settings::of_shard(spec, &self.config);
+        let Some((name, spec)) = shards.next() else {
+            return self.settings.clone();
+        };
+        let settings = Settings::of_shard(spec, &self.settings.config);
         let shard = format!("schedulingshard/{name}");
         warn(&shard, &settings.problems);
         for (other, _) in shards {

@@ -28,6 +28,7 @@ pub mod report;
 pub mod run;
 pub mod serve;
 pub mod settings;
+pub mod usage;
 pub mod watch;
 pub mod wire;
 

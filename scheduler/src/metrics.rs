@@ -26,6 +26,8 @@ pub struct Metrics {
     pub bind: Histogram,
     /// From a pod's creation to the decision.
     pub task: Histogram,
+    /// Length of a query for past use.
+    pub usage_query: Histogram,
     /// What each action did.
     actions: ActionMetrics,
     /// Pods evicted.
@@ -58,6 +60,10 @@ impl Metrics {
             task: make.histogram(
                 "task_scheduling_latency_milliseconds",
                 "From a pod's creation to its placement",
+            ),
+            usage_query: make.histogram(
+                "usage_query_latency_milliseconds",
+                "Length of a query for what queues used in the past",
             ),
             actions: ActionMetrics::new(&make),
             evicted: make.counters(

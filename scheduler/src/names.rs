@@ -7,8 +7,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use kai_api::names::{annotation, resource};
 use kai_engine::{
-    ClaimId, Constraint, DeviceId, Group, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Symbol,
-    TopologyId, ids::Id,
+    ClaimId, Constraint, DeviceId, Group, GroupId, Lane, LaneKind, NodeId, PodId, Queue, QueueId,
+    Symbol, TopologyId, ids::Id,
 };
 
 mod table;
@@ -87,6 +87,8 @@ pub struct QueueRow {
     pub parent: Option<u32>,
     /// `spec.displayName`, else empty.
     pub display_name: Box<str>,
+    /// The facts as the engine has them.
+    pub facts: Box<Queue>,
 }
 
 /// What is kept of a topology.

@@ -10,7 +10,7 @@ use kai_engine::{
 };
 use tokio::{
     sync::{Notify, mpsc},
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,7 @@ use crate::{
     metrics::{Metrics, QueueGauges, milliseconds},
     names::{Names, Number},
     report::Report,
+    usage::Feed,
     watch::{Event, backoff},
 };
 
@@ -43,6 +44,8 @@ const REST_MAX: Duration = Duration::from_millis(100);
 const CHECK_EVERY: u64 = 1000;
 /// What was last heard longer ago may be long untrue: nothing is decided on it.
 const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
+/// While past use is waited for, so long between two looks at what else came.
+const AWAIT_PAUSE: Duration = Duration::from_millis(50);
 /// Events taken in one go before a cycle may start.
 const BATCHES_MAX: usize = 10_000;
 
@@ -79,6 +82,8 @@ pub struct Channels {
     pub tasks: mpsc::UnboundedSender<Vec<Task>>,
     /// Ask a watch for a full list.
     pub resync: [Arc<Notify>; Kind::ALL.len()],
+    /// What queues used in the past.
+    pub usage: Feed,
 }
 
 /// All that the loop owns.
@@ -151,6 +156,7 @@ impl Run {
                     self.settle(outcome, &channels.tasks);
                 }
                 Some(events) = channels.events.recv() => self.take(events),
+                Some(usage) = channels.usage.next() => self.ingest.used(usage),
                 () = sleep_until(wake) => {}
             }
             let started = Instant::now();
@@ -162,6 +168,10 @@ impl Run {
             if !self.is_complete() {
                 continue;
             }
+            if channels.usage.is_awaited() {
+                sleep(AWAIT_PAUSE).await;
+                continue;
+            }
             self.cycle(&channels, started)?;
             rested = Instant::now() + (started.elapsed() * REST_FACTOR).min(REST_MAX);
         }
@@ -170,6 +180,9 @@ impl Run {
     /// Takes in what comes until nothing comes for a moment, and asks for what has to be read again.
     async fn gather(&mut self, channels: &mut Channels) {
         self.take_in(channels).await;
+        if self.is_complete() {
+            self.configure(&mut channels.usage);
+        }
         for kind in self.ingest.resync.drain(..) {
             self.awaited[kind.index()] = Awaited::Asked;
             channels.resync[kind.index()].notify_one();

@@ -8,9 +8,14 @@ use std::{
     str::FromStr,
 };
 
-use kai_api::{duration::GoDuration, shard::SchedulingShardSpec};
+use kai_api::{
+    duration::GoDuration,
+    shard::{SchedulingShardSpec, UsageDbConfig},
+};
 use kai_engine::{Actions, Config, Placement, ReclaimResolution};
 use serde::Deserialize;
+
+use crate::usage::Params;
 
 /// A configuration, and what of the text has no effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +34,7 @@ struct File {
     tiers: Vec<Tier>,
     queue_depth_per_action: BTreeMap<String, i64>,
     #[serde(rename = "usageDBConfig")]
-    usage_db_config: Option<serde::de::IgnoredAny>,
+    usage_db_config: Option<UsageDbConfig>,
     scenario_search_budgets: Option<serde::de::IgnoredAny>,
 }
 
@@ -115,11 +120,8 @@ impl Settings {
                 }
             }
         }
-        reading.absent([
-            !spec.queue_depth_per_action.is_empty(),
-            spec.usage_db_config.is_some(),
-            spec.scenario_search_budgets.is_some(),
-        ]);
+        reading.usage(spec.usage_db_config.as_ref());
+        reading.budgets(spec.scenario_search_budgets.is_some());
         reading.done()
     }
 
@@ -157,11 +159,9 @@ impl Settings {
                 reading.arguments(&plugin.name, &plugin.arguments);
             }
         }
-        reading.absent([
-            !file.queue_depth_per_action.is_empty(),
-            file.usage_db_config.is_some(),
-            file.scenario_search_budgets.is_some(),
-        ]);
+        reading.depths(&file.queue_depth_per_action);
+        reading.usage(file.usage_db_config.as_ref());
+        reading.budgets(file.scenario_search_budgets.is_some());
         Ok(reading.done())
     }
 }
@@ -261,15 +261,39 @@ impl Reading {
         }
     }
 
-    /// Names the fields that are given and have no effect here.
-    fn absent(&mut self, given: [bool; 3]) {
-        let texts = [
-            "queueDepthPerAction has no effect here: every waiting group is tried",
-            "usageDBConfig has no effect here: past use is not read and counts nothing",
-            "scenarioSearchBudgets has no effect here: searches are bounded by counted steps",
-        ];
-        let absent = texts.iter().zip(given).filter(|(_, given)| *given);
-        self.problems.extend(absent.map(|(text, _)| String::from(*text)));
+    fn depths(&mut self, depths: &BTreeMap<String, i64>) {
+        for (name, depth) in depths {
+            let slot = match &**name {
+                "allocate" => &mut self.config.queue_depth.allocate,
+                "consolidation" => &mut self.config.queue_depth.consolidate,
+                "reclaim" => &mut self.config.queue_depth.reclaim,
+                "preempt" => &mut self.config.queue_depth.preempt,
+                _ => {
+                    self.problem(format!(
+                        "queueDepthPerAction.{name}: no such action tries groups"
+                    ));
+                    continue;
+                }
+            };
+            match u32::try_from(*depth) {
+                Ok(depth) => *slot = Some(depth),
+                Err(_) => self.problem(format!(
+                    "queueDepthPerAction.{name}: {depth} is no number of groups: all are tried"
+                )),
+            }
+        }
+    }
+
+    fn usage(&mut self, given: Option<&UsageDbConfig>) {
+        self.usage = given.and_then(|given| Params::read(given, &mut self.problems));
+    }
+
+    fn budgets(&mut self, given: bool) {
+        if given {
+            self.problem(String::from(
+                "scenarioSearchBudgets has no effect here: searches are bounded by counted steps",
+            ));
+        }
     }
 }
 

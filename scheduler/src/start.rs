@@ -26,7 +26,7 @@ use crate::{
     metrics::{Metrics, QueueGauges},
     report::Report,
     run::{self, Channels, End, Run},
-    serve,
+    serve, usage,
     watch::{self, Source},
 };
 
@@ -193,7 +193,9 @@ impl Shared {
             let (guard, turn) = (guard.clone(), turn.clone());
             async move { guard.keep(&turn).await }
         });
-        let channels = Channels { events, outcomes, tasks, resync };
+        let (usage, reader) = usage::feed(&self.args.namespace, self.metrics.usage_query.clone());
+        let reader = tokio::spawn(reader.keep(turn.clone()));
+        let channels = Channels { events, outcomes, tasks, resync, usage };
         let result = tokio::select! {
             end = self.state(devices_version).run(channels, guard, &turn) => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),

@@ -206,6 +206,9 @@ fn queue_text(queue: &Queue) -> String {
     if queue.priority != 100 {
         let _ = write!(text, " priority={}", queue.priority);
     }
+    if queue.usage_micro != PerLane::default() {
+        let _ = write!(text, " usage={}", queue.usage_micro.0.map(|one| one.to_string()).join("/"));
+    }
     for (name, value) in
         [("preempt", queue.preempt_min_runtime), ("reclaim", queue.reclaim_min_runtime)]
     {

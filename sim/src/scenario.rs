@@ -33,7 +33,7 @@ pub use claim::{Claim, DeviceClass};
 pub use group::{Affinity, Group, Pod, PodSet, Set};
 pub use node::{Mig, Node, Zones};
 pub use queue::{Queue, Share};
-pub use settings::{Placement, Settings};
+pub use settings::{Depths, Placement, Settings};
 
 /// One scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

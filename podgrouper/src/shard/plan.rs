@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 }
 
 /// Fields of a shard that no part reads; what of the others has no effect the scheduler logs.
-const IDLE: [&str; 3] = ["queueDepthPerAction", "scenarioSearchBudgets", "usageDBConfig"];
+const IDLE: [&str; 1] = ["scenarioSearchBudgets"];
 
 /// What brings a shard's scheduler and status to what they should be. Pure; a second plan of what the first made
 /// is empty.

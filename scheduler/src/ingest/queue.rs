@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::{Delta, Ingest, Kind, QueueId, moment, uid_number};
 use crate::{
     names::Number,
+    usage::Usage,
     wire::{Meta, Text, null_as_default},
 };
 
@@ -68,14 +69,34 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         gone(ingest, row);
         return version;
     }
-    let facts = facts(ingest, wire);
+    let mut facts = facts(ingest, wire);
+    facts.usage_micro = usage_of(ingest, row);
     refer(ingest, row, facts.parent.map(Number::number));
     let mut presence = ingest.names.queues[row].presence;
     ingest.seen(Kind::Queue, &mut presence);
     ingest.names.queues[row].presence = presence;
     ingest.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
+    *ingest.names.queues[row].facts = facts.clone();
     ingest.deltas.push(Delta::Queue(QueueId::new(row), Box::new(facts)));
     version
+}
+
+/// Takes in what queues used in the past; who is not named used nothing.
+pub(super) fn used(ingest: &mut Ingest, usage: Usage) {
+    ingest.usage = usage;
+    let live = ingest.names.queues.iter().filter(|(_, row)| row.presence.is_there);
+    for row in super::numbers(live) {
+        let used = usage_of(ingest, row);
+        let facts = &mut ingest.names.queues[row].facts;
+        if facts.usage_micro != used {
+            facts.usage_micro = used;
+            ingest.deltas.push(Delta::Queue(QueueId::new(row), facts.clone()));
+        }
+    }
+}
+
+fn usage_of(ingest: &Ingest, row: u32) -> PerLane<u64> {
+    ingest.usage.get(&**ingest.names.queues.key(row)).copied().unwrap_or_default()
 }
 
 pub(super) fn gone(ingest: &mut Ingest, row: u32) {

@@ -1,0 +1,215 @@
+//! What queues used in the past, read from Prometheus in the background; the last answer counts in fair shares.
+//!
+//! ```text
+//! SchedulingShard ─► Params ─► Feed ──wanted──► keep: every fetchInterval 6 queries ─► Usage ─► Feed ─► Queue.usage_micro
+//! ```
+//!
+//! Usage is what a queue held as a part of what there was, over a window that ends now. Where it cannot be read the
+//! last answer counts on, with a warning once it is too old; before the first one nothing counts.
+//! Source: spec/scheduling.md 3.6, spec/contract.md 1.6.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use kai_engine::{PerLane, Timestamp};
+use kube::Client;
+use prometheus::Histogram;
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::watch::backoff;
+
+mod client;
+mod params;
+mod query;
+mod window;
+
+pub use params::Params;
+
+use client::Failure;
+
+/// What each queue used, by name, in millionths of what there was.
+pub type Usage = BTreeMap<Box<str>, PerLane<u64>>;
+
+/// The loop's end of the task: what is wanted goes in, answers come out.
+#[derive(Debug)]
+pub struct Feed {
+    wanted: watch::Sender<Option<Params>>,
+    answers: mpsc::Receiver<Usage>,
+    /// Until when the first answer is waited for.
+    awaited: Option<Instant>,
+    /// Something was wanted, or nothing, since the start.
+    is_settled: bool,
+}
+
+/// The task's end.
+#[derive(Debug)]
+pub struct Task {
+    wanted: watch::Receiver<Option<Params>>,
+    answers: mpsc::Sender<Usage>,
+    /// Namespace of the database that the peer's operator sets up; asked where no address is given.
+    namespace: String,
+    /// How long queries take.
+    latency: Histogram,
+}
+
+/// Both ends.
+pub fn feed(namespace: &str, latency: Histogram) -> (Feed, Task) {
+    let (wanted_in, wanted) = watch::channel(None);
+    let (answers, answers_out) = mpsc::channel(1);
+    let feed = Feed { wanted: wanted_in, answers: answers_out, awaited: None, is_settled: false };
+    (feed, Task { wanted, answers, namespace: String::from(namespace), latency })
+}
+
+impl Feed {
+    /// Has the database asked from now on as `params` say. The first time, its first answer is worth waiting for.
+    pub fn want(&mut self, params: Option<Params>) {
+        if !std::mem::replace(&mut self.is_settled, true) {
+            self.awaited = params.as_ref().map(|params| Instant::now() + params.wait);
+        }
+        self.wanted.send_if_modified(|wanted| {
+            let is_new = *wanted != params;
+            *wanted = params;
+            is_new
+        });
+    }
+
+    /// The next answer.
+    pub async fn next(&mut self) -> Option<Usage> {
+        let usage = self.answers.recv().await;
+        self.awaited = None;
+        usage
+    }
+
+    /// Whether deciding should wait for the first answer.
+    pub fn is_awaited(&self) -> bool {
+        self.awaited.is_some_and(|until| Instant::now() < until)
+    }
+}
+
+impl Task {
+    /// Asks as wanted until `stop`, or until nobody listens.
+    pub async fn keep(mut self, stop: CancellationToken) {
+        let mut counts = false;
+        loop {
+            let params = self.wanted.borrow_and_update().clone();
+            // What was read before counts no more once nothing is wanted.
+            let forgets = std::mem::replace(&mut counts, params.is_some()) && params.is_none();
+            if forgets && self.answers.send(Usage::new()).await.is_err() {
+                return;
+            }
+            let goes_on = tokio::select! {
+                () = stop.cancelled() => false,
+                changed = self.wanted.changed() => changed.is_ok(),
+                () = follow(params, &self.answers, &self.namespace, &self.latency) => false,
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+}
+
+/// Asks at the interval until nobody listens; nothing without parameters.
+async fn follow(
+    params: Option<Params>,
+    answers: &mpsc::Sender<Usage>,
+    namespace: &str,
+    latency: &Histogram,
+) {
+    let Some(params) = params else { return std::future::pending().await };
+    let mut reader = Reader {
+        params: &params,
+        namespace,
+        latency,
+        client: None,
+        since: Timestamp(jiff::Timestamp::now().as_millisecond()),
+    };
+    let mut heard = Instant::now();
+    let mut failures = 0;
+    let mut said_stale = false;
+    loop {
+        let pause = match reader.read().await {
+            Ok(usage) => {
+                if failures > 0 {
+                    tracing::info!("past use is read again");
+                }
+                (heard, failures, said_stale) = (Instant::now(), 0, false);
+                if answers.send(usage).await.is_err() {
+                    return;
+                }
+                params.interval
+            }
+            Err(failure) => {
+                failures += 1;
+                if failures == 1 {
+                    tracing::warn!(%failure, "failed to read past use (usageDBConfig)");
+                }
+                if heard.elapsed() > params.staleness && !std::mem::replace(&mut said_stale, true) {
+                    let seconds = heard.elapsed().as_secs();
+                    tracing::warn!(%failure, seconds, "past use is stale: what was read last counts on");
+                }
+                params.interval.min(backoff(failures))
+            }
+        };
+        sleep(pause.max(PAUSE_MIN)).await;
+    }
+}
+
+/// The shortest pause between two readings.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+
+/// Reads usage, over a connection that is made when it is first needed.
+struct Reader<'a> {
+    params: &'a Params,
+    namespace: &'a str,
+    latency: &'a Histogram,
+    client: Option<Client>,
+    /// When these parameters were first followed: where a tumbling window without a start begins.
+    since: Timestamp,
+}
+
+impl Reader<'_> {
+    async fn read(&mut self) -> Result<Usage, Failure> {
+        let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+        let client = match &self.client {
+            Some(client) => client.clone(),
+            None => client::connect(self.params, self.namespace)?,
+        };
+        self.client = Some(client.clone());
+        let Some(range) = self.params.window.range(self.since, now) else {
+            return Ok(Usage::new());
+        };
+        let mut usage = Usage::new();
+        for lane in kai_engine::QueueLane::ALL {
+            let [allocation, capacity] = self.params.metrics[lane as usize]
+                .each_ref()
+                .map(|metric| query::text(metric, self.params, &range, now));
+            let whole = query::sum(&self.ask(&client, &capacity, now).await?);
+            if whole <= 0.0 {
+                continue;
+            }
+            for (queue, part) in query::by_queue(&self.ask(&client, &allocation, now).await?) {
+                usage.entry(queue).or_default()[lane] = query::micro(part, whole);
+            }
+        }
+        Ok(usage)
+    }
+
+    async fn ask(
+        &self,
+        client: &Client,
+        query: &str,
+        now: Timestamp,
+    ) -> Result<Vec<query::Sample>, Failure> {
+        let started = Instant::now();
+        let answer = client::ask(client, query, now, self.params.timeout).await;
+        self.latency.observe(crate::metrics::milliseconds(started.elapsed()));
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests;
