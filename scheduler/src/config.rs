@@ -45,7 +45,8 @@ impl Source {
     pub fn new(args: &Args) -> Result<Self, Error> {
         let config = engine(args);
         if args.scheduler_conf.is_empty() {
-            return Ok(Self { config, follows_shards: true });
+            let settings = Settings { config, usage: None, aligning: None, problems: Vec::new() };
+            return Ok(Self { settings, follows_shards: true });
         }
         let path = PathBuf::from(&args.scheduler_conf);
         let text = std::fs::read_to_string(&path)

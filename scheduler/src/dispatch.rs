@@ -46,6 +46,7 @@ impl Dispatch {
                 Change::Place { pod, node, devices, grant, reserved } => {
                     let (pod, node) = (pod.number(), node.number());
                     let claims = self.claims(pod, node, reserved.as_deref(), names);
+                    let zones = reserved.as_deref().and_then(|one| zones(node, &one.zones, names));
                     let bind = self.bind(pod, node, (devices, *grant), names);
                     tasks.push(Task::Bind(Bind { claims, ..bind }));
                 }
@@ -210,6 +211,40 @@ fn allocation(claim: u32, node: u32, held: &[&Claimed], names: &Names) -> Value 
         "devices": devices,
         "nodeSelector": { "nodeSelectorTerms": [{ "matchFields": [field] }] },
     })
+}
+
+/// Driver, pool and name of a device.
+fn device_names(device: SliceDeviceId, names: &Names) -> [&str; 3] {
+    let key = names.slice_devices.key(device.number());
+    // Neither a driver nor a device has a slash in its name; a pool may.
+    let (driver, rest) = key.split_once('/').unwrap_or_default();
+    let (pool, device) = rest.rsplit_once('/').unwrap_or_default();
+    [driver, pool, device]
+}
+
+/// Amounts of a node's zones as the pod's annotation holds them; none where there are none.
+fn zones(node: u32, held: &[ZoneAmount], names: &Names) -> Option<String> {
+    let known = &names.nodes.row(node)?.zones;
+    let amounts = |zone: usize| -> Map<String, Value> {
+        let of_zone = held.iter().filter(|one| usize::from(one.zone) == zone);
+        of_zone
+            .map(|one| {
+                let amount = match one.lane {
+                    Lane::CPU => Quantity::from_milli(one.amount),
+                    Lane::GPU => Quantity::from_value(one.amount / GPU_MILLI),
+                    _ => Quantity::from_value(one.amount),
+                };
+                (String::from(names.lane_name(one.lane)), json!(amount.to_string()))
+            })
+            .collect()
+    };
+    let zones: Vec<Value> = (0..)
+        .zip(known)
+        .map(|(at, name)| (name, amounts(at)))
+        .filter(|(_, amounts)| !amounts.is_empty())
+        .map(|(name, amounts)| json!({ "zone": name, "amount": amounts }))
+        .collect();
+    (!zones.is_empty()).then(|| json!(zones).to_string())
 }
 
 /// The labels of shared GPUs: those to set, and those of an earlier attempt to remove.

@@ -16,7 +16,11 @@ use std::{
 use kai_api::shard::SchedulingShardSpec;
 use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timestamp};
 
-use crate::names::{Names, Number, Presence};
+use crate::{
+    names::{Names, Number, Presence},
+    settings::Aligning,
+    usage::Usage,
+};
 
 mod catalog;
 mod claim;
@@ -24,6 +28,7 @@ mod gpu;
 mod group;
 mod needs;
 mod node;
+mod numa;
 mod pod;
 mod priority;
 mod queue;
@@ -52,6 +57,7 @@ pub enum Kind {
     PersistentVolume,
     StorageClass,
     ConfigMap,
+    NodeResourceTopology,
     Pod,
 }
 
@@ -71,6 +77,7 @@ impl Kind {
         Self::PersistentVolume,
         Self::StorageClass,
         Self::ConfigMap,
+        Self::NodeResourceTopology,
         Self::Pod,
     ];
 
@@ -90,6 +97,7 @@ impl Kind {
             Self::PersistentVolume => "PersistentVolume",
             Self::StorageClass => "StorageClass",
             Self::ConfigMap => "ConfigMap",
+            Self::NodeResourceTopology => "NodeResourceTopology",
             Self::Pod => "Pod",
         }
     }
@@ -189,6 +197,10 @@ pub struct Ingest {
     catalog: catalog::Catalog,
     /// Volumes and config maps, and who needs them.
     needs: needs::Needs,
+    /// What queues used in the past, as it was read last.
+    usage: Usage,
+    /// NUMA zones of nodes.
+    zones: numa::Zones,
     now: Timestamp,
 }
 
@@ -209,6 +221,8 @@ impl Ingest {
             asked: BTreeSet::new(),
             catalog: catalog::Catalog::default(),
             needs: needs::Needs::default(),
+            usage: Usage::new(),
+            zones: numa::Zones::default(),
             resync: Vec::new(),
             now: Timestamp(0),
         };
@@ -224,6 +238,16 @@ impl Ingest {
         pod::stuck(self);
         catalog::flush(self);
         needs::flush(self);
+    }
+
+    /// Aligns pods to NUMA zones from now on, or not.
+    pub fn align(&mut self, wanted: Option<Aligning>) {
+        numa::align(self, wanted);
+    }
+
+    /// Takes in what queues used in the past.
+    pub fn used(&mut self, usage: Usage) {
+        queue::used(self, usage);
     }
 
     /// A full list begins.
@@ -285,6 +309,7 @@ impl Ingest {
                     needs::config_map_gone(self, &name);
                 }
             }
+            Kind::NodeResourceTopology => numa::end(self),
             Kind::ResourceClaim => {
                 let rows = self.names.claims.iter();
                 for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
@@ -332,6 +357,7 @@ impl Ingest {
                 let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
                 needs::config_map_applied(self, &metadata)
             }
+            Kind::NodeResourceTopology => numa::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
         };
         Ok(version)
@@ -379,6 +405,7 @@ impl Ingest {
             Kind::PersistentVolume => volume::volume_gone(self, &metadata.name),
             Kind::StorageClass => volume::class_gone(self, &metadata.name),
             Kind::ConfigMap => needs::config_map_gone(self, &metadata.key()),
+            Kind::NodeResourceTopology => numa::gone(self, &metadata.name),
             Kind::Shard => shard::gone(self, &metadata.name),
         }
         Ok(metadata.resource_version.to_string())

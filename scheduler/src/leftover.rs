@@ -194,6 +194,9 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         labels,
         claims: Vec::new(),
         volumes: Vec::new(),
+        extended: None,
+        zones: (!spec.predicted_numa_zones.is_empty())
+            .then(|| json!(spec.predicted_numa_zones).to_string()),
     })
 }
 
@@ -227,12 +230,13 @@ mod tests {
                 .map(|(key, value)| format!(" {key}={}", value.as_deref().unwrap_or("-")))
                 .collect();
             format!(
-                "{}/{} to {} {}{}",
+                "{}/{} to {} {}{}{}",
                 bind.namespace,
                 bind.name,
                 bind.node,
                 bind.received,
-                labels.concat()
+                labels.concat(),
+                bind.zones.map_or_else(String::new, |zones| format!(" zones={zones}")),
             )
         });
         let text = match (has_failed(&request), bind) {
@@ -252,6 +256,13 @@ mod tests {
         };
         let whole = "podName: p, selectedNode: n1, receivedResourceType: Regular";
         check(&request(whole, ""), "ns/p to n1 Regular");
+        check(
+            &request(
+                &format!("{whole}, predictedNUMAZones: [{{zone: node-0, amount: {{cpu: 4}}}}]"),
+                "",
+            ),
+            r#"ns/p to n1 Regular zones=[{"zone":"node-0","amount":{"cpu":"4"}}]"#,
+        );
         check(&request(whole, "phase: Failed, failedAttempts: 1"), "failed");
         let retried = format!("{whole}, backoffLimit: 3");
         check(&request(&retried, "phase: Failed, failedAttempts: 1"), "ns/p to n1 Regular");

@@ -76,6 +76,8 @@ pub struct Presence {
 pub struct NodeRow {
     /// Whether it is there.
     pub presence: Presence,
+    /// The names of its NUMA zones, in order.
+    pub zones: Vec<Box<str>>,
 }
 
 /// What is kept of a queue.

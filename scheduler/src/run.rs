@@ -203,6 +203,16 @@ impl Run {
         }
     }
 
+    /// Follows the shards as they are now.
+    fn configure(&mut self, usage: &mut Feed) {
+        if std::mem::take(&mut self.ingest.shards_changed) {
+            let settings = self.source.settings(self.ingest.shards.iter());
+            self.config = settings.config;
+            usage.want(settings.usage);
+            self.ingest.align(settings.aligning);
+        }
+    }
+
     /// Every kind has been listed once, and again where that was asked for.
     fn is_complete(&self) -> bool {
         let is_current = self.awaited.iter().all(|awaited| *awaited == Awaited::No);

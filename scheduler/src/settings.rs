@@ -22,8 +22,19 @@ use crate::usage::Params;
 pub struct Settings {
     /// What the engine follows.
     pub config: Config,
+    /// Where past use is read; none: it counts nothing.
+    pub usage: Option<Params>,
+    /// How pods are aligned to NUMA zones; none: not at all.
+    pub aligning: Option<Aligning>,
     /// One sentence each, naming the field.
     pub problems: Vec<String>,
+}
+
+/// How pods are aligned to NUMA zones. Source: spec/scheduling.md 13.3.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Aligning {
+    /// Resources that are not aligned.
+    pub ignored: BTreeSet<String>,
 }
 
 /// The peer's configuration file, in YAML.
@@ -168,16 +179,19 @@ impl Settings {
 
 struct Reading {
     config: Config,
+    usage: Option<Params>,
+    aligning: Option<Aligning>,
     problems: Vec<String>,
 }
 
 impl Reading {
     fn new(base: &Config) -> Self {
-        Self { config: base.clone(), problems: Vec::new() }
+        Self { config: base.clone(), usage: None, aligning: None, problems: Vec::new() }
     }
 
     fn done(self) -> Settings {
-        Settings { config: self.config, problems: self.problems }
+        let Self { config, usage, aligning, problems } = self;
+        Settings { config, usage, aligning, problems }
     }
 
     fn problem(&mut self, text: String) {
@@ -218,7 +232,7 @@ impl Reading {
                 self.problem(format!("plugins.{name}: its rules are always on"));
             }
         } else if name == "numa" {
-            self.problem(String::from("plugins.numa has no effect here: reports are not read"));
+            self.aligning = enabled.then(Aligning::default);
         } else if !NOTHING.contains(&name) {
             self.problem(format!("plugins: there is no plugin {name:?}"));
         }
@@ -257,6 +271,15 @@ impl Reading {
                     Err(error) => self.problem(format!("{field}: {error}")),
                 }
             }
+            ("numa", "ignoreList") => {
+                let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+                let aligning = self.aligning.get_or_insert_default();
+                aligning.ignored = names.map(String::from).collect();
+            }
+            ("numa", "reconstructAvailable") if text.parse() == Ok(true) => {}
+            ("numa", "reconstructAvailable") => self.problem(format!(
+                "{field}: {text:?} has no effect here: what pods hold is always taken from what zones have"
+            )),
             _ => self.problem(format!("{field} has no effect here")),
         }
     }
@@ -322,6 +345,8 @@ mod tests {
         expect(&mut config);
         let expect = Settings {
             config,
+            usage: None,
+            aligning: None,
             problems: problems.iter().map(|text| String::from(*text)).collect(),
         };
         let base = Config::default();
@@ -396,10 +421,48 @@ mod tests {
     }
 
     #[test]
+    fn zones_count_where_the_plugin_is_listed() {
+        let text =
+            "arguments: {ignoreList: 'memory, hugepages-1Gi', reconstructAvailable: 'false'}";
+        let base = Config::default();
+        let spec = format!("plugins: {{numa: {{{text}}}}}");
+        let spec: SchedulingShardSpec = serde_saphyr::from_str(&spec).expect("a shard's spec");
+        let of_shard = Settings::of_shard(&spec, &base);
+        let ignored = ["memory", "hugepages-1Gi"].map(String::from).into();
+        assert_eq!(of_shard.aligning, Some(Aligning { ignored }));
+        assert_eq!(
+            of_shard.problems,
+            [
+                "plugins.numa.arguments.reconstructAvailable: \"false\" has no effect here: what pods hold is \
+              always taken from what zones have"
+            ],
+        );
+        let file = format!(
+            "tiers: [{{plugins: [{{name: nodeplacement}}, {{name: gpupack}}, {{name: numa, {text}}}]}}]"
+        );
+        assert_eq!(Settings::of_file(&file, &base).expect("a file"), of_shard);
+        let off = "plugins: {numa: {enabled: false}}";
+        let off: SchedulingShardSpec = serde_saphyr::from_str(off).expect("a shard's spec");
+        assert_eq!(Settings::of_shard(&off, &base).aligning, None);
+    }
+
+    #[test]
+    fn past_use_is_read_from_where_both_forms_say() {
+        let text = "{usageDBConfig: {clientType: prometheus, connectionString: 'http://prometheus:9090', \
+                    usageParams: {halfLifePeriod: 24h}}}";
+        let base = Config::default();
+        let spec: SchedulingShardSpec = serde_saphyr::from_str(text).expect("a shard's spec");
+        let of_shard = Settings::of_shard(&spec, &base);
+        assert!(of_shard.usage.is_some());
+        assert_eq!(of_shard.problems, Vec::<String>::new());
+        assert_eq!(of_shard, Settings::of_file(text, &base).expect("a file"));
+    }
+
+    #[test]
     fn what_has_no_effect_is_named() {
         check(
-            "{placementStrategy: {cpu: sprinkle}, actions: {dance: {}}, queueDepthPerAction: {reclaim: 1}, \
-             plugins: {predicates: {enabled: false}, mine: {}, numa: {}, proportion: {arguments: {kValue: x, y: z}}}, \
+            "{placementStrategy: {cpu: sprinkle}, actions: {dance: {}}, queueDepthPerAction: {dance: 1, preempt: -1}, \
+             plugins: {predicates: {enabled: false}, mine: {}, proportion: {arguments: {kValue: x, y: z}}}, \
              minRuntime: {reclaimMinRuntime: soon}}",
             "",
             |_| {},
@@ -407,7 +470,6 @@ mod tests {
                 "placementStrategy.cpu: \"sprinkle\" is neither binpack nor spread: binpack",
                 "actions: there is no action \"dance\"",
                 "plugins: there is no plugin \"mine\"",
-                "plugins.numa has no effect here: reports are not read",
                 "plugins.predicates: its rules are always on",
                 "plugins.proportion.arguments.kValue: \"x\" is no number",
                 "plugins.proportion.arguments.y has no effect here",

@@ -321,6 +321,7 @@ fn sources(
                 | Kind::PersistentVolume
                 | Kind::StorageClass
                 | Kind::ConfigMap
+                | Kind::NodeResourceTopology
         ),
         metadata_only: kind == Kind::ConfigMap,
         resync: Arc::clone(&resync[kind.index()]),
@@ -341,6 +342,9 @@ fn sources(
             Kind::PersistentVolume => source(kind, "/api/v1/persistentvolumes", ""),
             Kind::StorageClass => source(kind, "/apis/storage.k8s.io/v1/storageclasses", ""),
             Kind::ConfigMap => source(kind, "/api/v1/configmaps", ""),
+            Kind::NodeResourceTopology => {
+                source(kind, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "")
+            }
             Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
         })
         .collect()

@@ -1,7 +1,9 @@
 //! Objects of the API against the deltas that the engine is told: one YAML file per idea.
 //!
 //! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
-//! and for a full list that holds nothing; `flush: true` lets the loop go round once), `flags` as on the command line, and `expect`, one line
+//! and for a full list that holds nothing; `flush: true` lets the loop go round once, `used` is what queues used in
+//! the past, `aligned` the resources that the plugin `numa` ignores, or none where it is off), `flags` as on the command
+//! line, and `expect`, one line
 //! per delta. Only what differs from the default is printed.
 
 use std::{
@@ -13,14 +15,15 @@ use std::{
 };
 
 use kai_engine::{
-    Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Owner, PerLane, Place, Pod,
-    PodState, Queue, Requirement, Resources, SliceDevice, SliceDeviceId, Structure, Symbol,
-    Timestamp,
+    Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner, PerLane,
+    Place, Pod, PodState, Queue, Requirement, Resources, SliceDevice, SliceDeviceId, Structure,
+    Symbol, Timestamp,
 };
 use kai_scheduler::{
     Args,
     ingest::{Ingest, Kind, Rules},
     names::{Names, Number},
+    settings::Aligning,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -83,6 +86,18 @@ fn apply(ingest: &mut Ingest, object: &Value) {
         ingest.end(kind(listed));
         return;
     }
+    if let Some(used) = object.get("used") {
+        let used: BTreeMap<Box<str>, [u64; 3]> =
+            serde_json::from_value(used.clone()).expect("queues with millionths");
+        ingest.used(used.into_iter().map(|(queue, used)| (queue, PerLane(used))).collect());
+        return;
+    }
+    if let Some(ignored) = object.get("aligned") {
+        let ignored: Option<BTreeSet<String>> =
+            serde_json::from_value(ignored.clone()).expect("resources, or nothing");
+        ingest.align(ignored.map(|ignored| Aligning { ignored }));
+        return;
+    }
     let bytes = object.to_string();
     if let Some(deleted) = object["deleted"].as_str() {
         ingest.deleted(kind(deleted), bytes.as_bytes()).expect("a name can be read");
@@ -118,12 +133,21 @@ fn line(delta: &Delta, names: &Names) -> String {
             let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
             format!("slices of node {} [{}]", id.number(), devices.join(", "))
         }
-        Delta::Zones(id, numa) => format!("zones of node {} {numa:?}", id.number()),
+        Delta::Zones(id, numa) => {
+            format!("zones of node {}{}", id.number(), zones_text(numa.as_deref(), names))
+        }
         outcome @ (Delta::Bound(_)
         | Delta::BindFailed(_)
         | Delta::Evicted(_)
         | Delta::EvictFailed(_)) => panic!("no object is an outcome: {outcome:?}"),
     }
+}
+
+fn zones_text(numa: Option<&Numa>, names: &Names) -> String {
+    let Some(numa) = numa else { return String::from(" gone") };
+    let zones: Vec<String> =
+        numa.zones.iter().map(|zone| format!("[{}]", amounts(zone, names))).collect();
+    format!(" {:?} by {:?} {}", numa.policy, numa.scope, zones.join(" "))
 }
 
 fn claim_text(claim: &Claim, names: &Names) -> String {
@@ -287,6 +311,19 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     if pod.rank != kai_engine::PodRank::default() {
         let _ = write!(text, " rank={:?}", pod.rank);
     }
+    if let Some(alignment) = &pod.shape.alignment {
+        let list = |all: &[Resources]| {
+            let each = all.iter().map(|one| format!("[{}]", amounts(one, names)));
+            each.collect::<Vec<_>>().concat()
+        };
+        let _ = write!(
+            text,
+            " aligns={}/{}/{}",
+            amounts(&alignment.pod, names),
+            list(&alignment.concurrent),
+            list(&alignment.serial)
+        );
+    }
     for (key, value) in &pod.shape.node_selector {
         let _ = write!(text, " on={}={}", names.text(*key), names.text(*value));
     }
@@ -346,7 +383,12 @@ fn state(state: &PodState, names: &Names) -> String {
         let devices: Vec<_> = place.devices.iter().map(|one| one.number().to_string()).collect();
         let devices =
             if devices.is_empty() { String::new() } else { format!("/{}", devices.join(",")) };
-        format!("@{}{devices}", place.node.number())
+        let zones = place.reserved.iter().flat_map(|reserved| &reserved.zones);
+        let zones: Vec<String> = zones
+            .map(|one| format!(" holds {}:{}:{}", one.zone, names.lane_name(one.lane), one.amount))
+            .collect();
+        let zones = zones.concat();
+        format!("@{}{devices}{zones}", place.node.number())
     };
     match state {
         PodState::Bound(place) => format!("bound{}", on(place)),

@@ -165,6 +165,10 @@ impl Bind {
             },
             "target": { "apiVersion": "v1", "kind": "Node", "name": self.node },
         });
+        if let Some(zones) = &self.zones {
+            let key = kai_api::names::annotation::NUMA_PREDICTED;
+            body["metadata"]["annotations"][key] = json!(zones);
+        }
         call(client, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
     }
 

@@ -2,7 +2,8 @@
 
 use kai_api::names::{annotation, label, namespace, resource, value};
 use kai_engine::{
-    ClaimId, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState, Shape, Symbol,
+    ClaimId, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState, Reserved, Shape,
+    Symbol,
 };
 use serde::Deserialize;
 
@@ -11,6 +12,7 @@ use super::{
     gpu::gpu_request,
     moment,
     needs::{self, Mentions, WireVolume},
+    numa,
     request::{Amounts, Asking, Container, Requirements},
     shape::{Affinity, Constraints, WireToleration},
     uid_number,
@@ -74,6 +76,8 @@ struct PodClaim<'a> {
 struct Status<'a> {
     #[serde(borrow)]
     phase: Text<'a>,
+    #[serde(borrow)]
+    qos_class: Text<'a>,
     #[serde(borrow)]
     nominated_node_name: Text<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
@@ -350,10 +354,12 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     let mut devices: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
     devices.sort_unstable();
     devices.dedup();
+    let node = ingest.names.node(&wire.spec.node_name);
+    let zones = numa::held(ingest, node, &wire.metadata.annotations);
     let place = Place {
-        node: ingest.names.node(&wire.spec.node_name),
+        node,
         devices: devices.into_iter().map(|group| ingest.names.device(group)).collect(),
-        reserved: None,
+        reserved: (!zones.is_empty()).then(|| Box::new(Reserved { zones, ..Reserved::default() })),
     };
     if let Some(deleted) = &wire.metadata.deletion_timestamp {
         let deleted = milliseconds(deleted).unwrap_or(ingest.now.0);
@@ -401,7 +407,9 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
                 && !ingest.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
         })
         .collect();
-    let mut shape = Shape { request, gpu, ..Shape::default() };
+    let guaranteed = &*wire.status.qos_class == "Guaranteed";
+    let alignment = numa::alignment(ingest, guaranteed, &spec.containers, &spec.init_containers);
+    let mut shape = Shape { request, gpu, alignment, ..Shape::default() };
     let constraints = Constraints {
         namespace: &wire.metadata.namespace,
         node_selector: &spec.node_selector,

@@ -213,7 +213,7 @@ impl Asking<'_, '_> {
     }
 }
 
-fn amounts(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
+pub(super) fn amounts(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
     let mut lanes = Vec::with_capacity(amounts.0.len());
     for (name, amount) in amounts.iter() {
         let lane = ingest.lane(name);
@@ -224,14 +224,14 @@ fn amounts(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
     lanes.into_iter().collect()
 }
 
-fn add(sum: &mut Resources, more: &Resources) {
+pub(super) fn add(sum: &mut Resources, more: &Resources) {
     for (lane, amount) in more.iter() {
         let now = sum.amount(lane);
         sum.add(lane, now.saturating_add(amount).min(AMOUNT_MAX) - now);
     }
 }
 
-fn raise(most: &mut Resources, other: &Resources) {
+pub(super) fn raise(most: &mut Resources, other: &Resources) {
     for (lane, amount) in other.iter() {
         let now = most.amount(lane);
         most.add(lane, (amount - now).max(0));
