@@ -22,10 +22,6 @@ pub(crate) use standing::Standings;
 
 /// The facts of a resource claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "four facts of the API that do not exclude each other"
-)]
 pub struct Claim {
     /// What it asks for, in the order of its spec.
     pub requests: Vec<DeviceRequest>,
@@ -39,8 +35,8 @@ pub struct Claim {
     pub queue: Option<QueueId>,
     /// Whether `status.reservedFor` is full: 256 consumers.
     pub full: bool,
-    /// Whether it asks for something that is not supported; its pods wait until it is allocated.
-    pub unsupported: bool,
+    /// What it asks for that is not supported; its pods wait until it is allocated.
+    pub unsupported: Option<Unsupported>,
     /// The devices that it was given.
     pub allocation: Option<Allocation>,
 }
@@ -54,6 +50,19 @@ pub struct Allocation {
     pub devices: Vec<(u16, SliceDeviceId)>,
 }
 
+/// What a claim may ask for and gets from nobody here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Unsupported {
+    /// Devices that others have: `adminAccess`.
+    AdminAccess,
+    /// A part of a device: `capacity`.
+    Capacity,
+    /// A way to count devices that is not known: `allocationMode`.
+    Mode,
+    /// A constraint that is neither `matchAttribute` nor `distinctAttribute`.
+    Constraint,
+}
+
 /// One request of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DeviceRequest {
@@ -61,6 +70,8 @@ pub struct DeviceRequest {
     pub class: DeviceClassId,
     /// How many.
     pub count: DeviceCount,
+    /// Whether it stands in for the entry before it: they are alternatives, the best first.
+    pub instead: bool,
     /// Whether the class is one of GPUs, by its name: such requests count as GPUs of queues.
     pub gpu: bool,
 }
@@ -88,13 +99,16 @@ impl DeviceRequest {
     }
 }
 
-/// An attribute that devices of some requests of a claim must have alike: `matchAttribute`.
+/// An attribute that devices of some requests of a claim must have alike (`matchAttribute`), or each its own value of
+/// (`distinctAttribute`).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DeviceMatch {
     /// Positions of the requests; none for all.
     pub requests: Vec<u16>,
     /// The attribute.
     pub attribute: Symbol,
+    /// Whether no two values may be the same.
+    pub distinct: bool,
 }
 
 /// A device class, with the selectors of a request.
@@ -143,7 +157,7 @@ pub enum ClaimProblem {
     /// A device class that it names does not exist.
     NoClass,
     /// It asks for something that is not supported.
-    Unsupported,
+    Unsupported(Unsupported),
     /// The claims of the pod are bound to different nodes.
     Apart,
 }

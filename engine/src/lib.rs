@@ -60,7 +60,7 @@ pub mod remedy;
 
 pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, DeviceClass, DeviceCount, DeviceMatch, DeviceRequest,
-    SliceDevice,
+    SliceDevice, Unsupported,
 };
 pub use cluster::Cluster;
 pub use cycle::{

@@ -162,7 +162,7 @@ fn claim() -> impl Strategy<Value = Delta> {
                 devices: vec![(0, SliceDeviceId::new(node * 4 + device))],
             });
             let claim = Claim {
-                requests: vec![DeviceRequest { class, count, gpu }],
+                requests: vec![DeviceRequest { class, count, instead: false, gpu }],
                 own: id % 2 == 1,
                 queue: Some(QueueId::new(queue)),
                 allocation,

@@ -23,6 +23,7 @@ mod bind;
 mod claim;
 mod event;
 mod evict;
+mod extended;
 mod status;
 mod volume;
 
@@ -30,6 +31,8 @@ pub use bind::Bind;
 pub use claim::ClaimGrant;
 pub use event::{Event, Target};
 pub use evict::Evict;
+pub(crate) use extended::EXTENDED;
+pub use extended::{Backed, ExtendedGrant};
 pub use status::{GroupChange, GroupPatch, PodCondition};
 pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
 

@@ -13,7 +13,7 @@ use kai_engine::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    actuate::{Bind, ClaimGrant, Event, Evict, Target, Task},
+    actuate::{Backed, Bind, ClaimGrant, Event, Evict, ExtendedGrant, Target, Task},
     message::eviction,
     metrics::Metrics,
     names::{Names, Number},
@@ -48,7 +48,9 @@ impl Dispatch {
                     let claims = self.claims(pod, node, reserved.as_deref(), names);
                     let zones = reserved.as_deref().and_then(|one| zones(node, &one.zones, names));
                     let bind = self.bind(pod, node, (devices, *grant), names);
-                    tasks.push(Task::Bind(Bind { claims, ..bind }));
+                    let extended = reserved.as_deref();
+                    let extended = extended.and_then(|one| self.extended(node, one, names));
+                    tasks.push(Task::Bind(Bind { claims, extended, zones, ..bind }));
                 }
                 Change::Nominate { pod, node, .. } => {
                     let (pod, node) = (pod.number(), node.number());
@@ -96,6 +98,8 @@ impl Dispatch {
             labels,
             claims: Vec::new(),
             volumes: Vec::new(),
+            extended: None,
+            zones: None,
         }
     }
 
@@ -122,6 +126,35 @@ impl Dispatch {
             }
         };
         names.pods[pod].claims.iter().map(grant).collect()
+    }
+
+    /// What stands in for a pod's extended resources, where a claim has yet to be made for them.
+    fn extended(
+        &self,
+        node: u32,
+        reserved: &Reserved,
+        names: &Names,
+    ) -> Option<Box<ExtendedGrant>> {
+        let mut backed: Vec<Backed> = Vec::new();
+        for claimed in reserved.claims.iter().filter(|claimed| claimed.claim.is_none()) {
+            let lane = Lane::new(claimed.request);
+            let resource = names.lane_name(lane);
+            if backed.last().is_none_or(|last| *last.resource != *resource) {
+                let class = names.backing.get(&lane).cloned().unwrap_or_default();
+                let config = names.device_configs.get(&class).cloned().unwrap_or_default();
+                backed.push(Backed {
+                    resource: Box::from(resource),
+                    class,
+                    config,
+                    devices: Vec::new(),
+                });
+            }
+            let device = device_names(claimed.device, names).map(Box::from);
+            backed.last_mut().expect("one was pushed").devices.push(device);
+        }
+        let node = Box::from(&**names.nodes.key(node));
+        let version = self.devices_version;
+        (!backed.is_empty()).then(|| Box::new(ExtendedGrant { version, node, backed }))
     }
 
     /// Said once for each node that a pod is nominated to.

@@ -50,6 +50,8 @@ pub struct Names {
     pub slice_devices: Table<()>,
     /// What device classes configure, by name: copied into allocations.
     pub device_configs: HashMap<Box<str>, Vec<serde_json::Value>>,
+    /// The device class that serves a resource where no device plugin does.
+    pub backing: HashMap<Lane, Box<str>>,
     /// Priority classes.
     pub priorities: Priorities,
     /// Our node pool, as messages name it.

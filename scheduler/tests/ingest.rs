@@ -127,7 +127,10 @@ fn line(delta: &Delta, names: &Names) -> String {
         Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
         Delta::Claim(id, claim) => format!("claim {}{}", id.number(), claim_text(claim, names)),
         Delta::ClaimGone(id) => format!("claim {} gone", id.number()),
-        Delta::DeviceClass(id, _) => format!("class {}", id.number()),
+        Delta::DeviceClass(id, class) => {
+            let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));
+            format!("class {}{}", id.number(), backs.unwrap_or_default())
+        }
         Delta::DeviceClassGone(id) => format!("class {} gone", id.number()),
         Delta::Slices(id, devices) => {
             let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
@@ -154,10 +157,12 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
     let mut text = String::new();
     for request in &claim.requests {
         let gpu = if request.gpu { " gpu" } else { "" };
-        let _ = write!(text, " {:?} of {}{gpu}", request.count, request.class.number());
+        let or = if request.instead { " or" } else { "" };
+        let _ = write!(text, "{or} {:?} of {}{gpu}", request.count, request.class.number());
     }
     for alike in &claim.matches {
-        let _ = write!(text, " alike={}{:?}", names.text(alike.attribute), alike.requests);
+        let word = if alike.distinct { "distinct" } else { "alike" };
+        let _ = write!(text, " {word}={}{:?}", names.text(alike.attribute), alike.requests);
     }
     if let Some(queue) = claim.queue {
         let _ = write!(text, " queue={}", queue.number());

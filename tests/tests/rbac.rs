@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 /// Rights that this suite cannot bring about: account, group, resource, verb (`*`: any), and why it is there.
-const UNSEEN: [(&str, &str, &str, &str, &str); 10] = [
+const UNSEEN: [(&str, &str, &str, &str, &str); 14] = [
     (
         "kai-scheduler",
         "*",
@@ -47,6 +47,34 @@ const UNSEEN: [(&str, &str, &str, &str, &str); 10] = [
         "resourceclaims/binding",
         "*",
         "no request of its own: asked about with a write of a claim's status",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims",
+        "create",
+        "extended resources that devices stand in for",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims",
+        "patch",
+        "such a claim where the bind failed",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims",
+        "delete",
+        "such a claim where the bind failed",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims/status",
+        "patch",
+        "such a claim where the bind failed",
     ),
     ("kai-podgrouper", "scheduling.k8s.io", "workloads", "*", "served by Kubernetes 1.35 only"),
     (

@@ -2,7 +2,7 @@
 
 use crate::{
     claim::{
-        ClaimProblem, Claimed, DeviceCount, SliceRow, Standings,
+        ClaimProblem, Claimed, DeviceCount, DeviceMatch, DeviceRequest, SliceRow, Standings,
         choose::{Alike, Want, choose},
         standing::Standing,
     },
@@ -59,8 +59,8 @@ impl Cluster {
         if facts.allocation.is_some() {
             return Ok(());
         }
-        if facts.unsupported {
-            return refused(ClaimProblem::Unsupported);
+        if let Some(what) = facts.unsupported {
+            return refused(ClaimProblem::Unsupported(what));
         }
         if facts.requests.iter().any(|request| !self.claims.has_class(request.class)) {
             return refused(ClaimProblem::NoClass);
@@ -119,6 +119,7 @@ impl Cluster {
                     request: lane.number(),
                     class: self.claims.backs[&lane],
                     count: DeviceCount::Exactly(u32::try_from(count).unwrap_or(u32::MAX)),
+                    instead: false,
                 });
                 needs.lanes.push(lane);
             }
@@ -197,18 +198,12 @@ impl Cluster {
 
     fn want(&self, claim: ClaimId, needs: &mut Needs) {
         let Some(facts) = self.claims.facts(claim) else { return };
-        let first = needs.wants.len();
+        let claim = Some(claim);
         for (request, ask) in (0..).zip(&facts.requests) {
-            let claim = Some(claim);
-            needs.wants.push(Want { claim, request, class: ask.class, count: ask.count });
+            let DeviceRequest { class, count, instead, .. } = *ask;
+            needs.wants.push(Want { claim, request, class, count, instead });
         }
-        for alike in &facts.matches {
-            let wants = if alike.requests.is_empty() {
-                (first..needs.wants.len()).collect()
-            } else {
-                alike.requests.iter().map(|request| first + usize::from(*request)).collect()
-            };
-            needs.alikes.push(Alike { wants, attribute: alike.attribute });
-        }
+        let of = |alike: &DeviceMatch| Alike { claim, of: alike.clone() };
+        needs.alikes.extend(facts.matches.iter().map(of));
     }
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{ClaimGrant, Outcome, VolumeGrant, Write, claim::Consumer};
+use super::{ClaimGrant, ExtendedGrant, Outcome, VolumeGrant, Write, claim::Consumer};
 use crate::{
     call::{Failure, Form, call, read},
     metrics::milliseconds,
@@ -42,6 +42,10 @@ pub struct Bind {
     pub claims: Vec<ClaimGrant>,
     /// Its volume claims without a volume, which get theirs before the bind.
     pub volumes: Vec<VolumeGrant>,
+    /// What stands in for its extended resources: a claim is made for it before the bind.
+    pub extended: Option<Box<ExtendedGrant>>,
+    /// What it will hold of NUMA zones, as its annotation says it.
+    pub zones: Option<String>,
 }
 
 /// How a bind stands, by a read.
@@ -83,6 +87,13 @@ impl Bind {
                     result = Err(reason);
                     break;
                 }
+            }
+        }
+        let mut made = None;
+        if let (Ok(()), Some(grant)) = (&result, &self.extended) {
+            match grant.make(&write.client, &self.path(""), consumer).await {
+                Ok(claim) => made = Some(claim),
+                Err(reason) => result = Err(reason),
             }
         }
         if result.is_ok() {
@@ -249,6 +260,8 @@ mod tests {
             labels: Vec::new(),
             claims: Vec::new(),
             volumes: Vec::new(),
+            extended: None,
+            zones: None,
         };
         assert_eq!(bind.compare("u", "n1"), Standing::Done);
         assert_eq!(bind.compare("u", ""), Standing::Open);

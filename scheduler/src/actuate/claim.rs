@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Nobody deletes a claim that has devices.
-const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 /// How often a claim is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 

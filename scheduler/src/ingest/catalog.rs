@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Ingest,
-    selector::{Attribute, Device, Functions, Selector},
+    selector::{Attribute, Device, Functions, Selector, Tolerated},
 };
-use kai_engine::{Delta, DeviceClass, DeviceClassId, NodeId, SliceDevice, SliceDeviceId};
+use kai_engine::{Delta, DeviceClass, DeviceClassId, Lane, NodeId, SliceDevice, SliceDeviceId};
 
 /// Classes, selections and slices.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct Catalog {
     pub(super) slices: BTreeMap<Box<str>, Slice>,
     by_node: BTreeMap<u32, BTreeSet<Box<str>>>,
     selections: Vec<Selection>,
-    by_key: HashMap<Box<str>, u32>,
+    by_key: HashMap<(Box<str>, Wish), u32>,
     /// Attributes that some claim wants alike.
     matched: BTreeSet<Box<str>>,
     /// Nodes whose devices have to be told anew.
@@ -27,10 +27,19 @@ pub(super) struct Catalog {
 }
 
 /// A device class.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Class {
     pub(super) selectors: Vec<Box<str>>,
+    /// The extended resource that it serves where no device plugin does.
+    pub(super) backs: Lane,
     pub(super) generation: u32,
+}
+
+/// What a request wants of devices of a class.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Wish {
+    pub(super) selectors: Vec<Box<str>>,
+    pub(super) tolerations: Vec<Tolerated>,
 }
 
 /// A slice of one node.
@@ -51,7 +60,7 @@ pub(super) struct Slice {
 #[derive(Debug)]
 struct Selection {
     class: Box<str>,
-    own: Vec<Box<str>>,
+    own: Wish,
     /// Those of the class and its own; none while the class does not exist.
     selector: Option<Selector>,
 }
@@ -63,8 +72,8 @@ pub(super) fn is_gpu(name: &str) -> bool {
 
 impl Catalog {
     /// The number of a device class with further selectors; a new one is matched before the next cycle.
-    pub(super) fn selection(&mut self, class: &str, own: Vec<Box<str>>) -> (DeviceClassId, bool) {
-        let key = format!("{class}\u{1f}{}", own.join("\u{1f}")).into_boxed_str();
+    pub(super) fn selection(&mut self, class: &str, own: Wish) -> (DeviceClassId, bool) {
+        let key = (Box::from(class), own.clone());
         if let Some(number) = self.by_key.get(&key) {
             return (DeviceClassId::new(*number), false);
         }
@@ -85,12 +94,14 @@ impl Catalog {
     }
 
     /// Compiles the selections of a class anew; says which there are.
-    fn recompile(&mut self, class: &str) -> Vec<(DeviceClassId, bool)> {
+    fn recompile(&mut self, class: &str) -> Vec<(DeviceClassId, Option<DeviceClass>)> {
         let mut touched = Vec::new();
         for (number, selection) in (0..).zip(&mut self.selections) {
             if &*selection.class == class {
-                selection.compile(self.classes.get(class));
-                touched.push((DeviceClassId::new(number), selection.selector.is_some()));
+                let facts = self.classes.get(class);
+                selection.compile(facts);
+                touched
+                    .push((DeviceClassId::new(number), facts.map(|class| selection.told(class))));
             }
         }
         if !touched.is_empty() {
@@ -138,9 +149,14 @@ impl Catalog {
 }
 
 impl Selection {
+    /// Only the class as it is serves an extended resource.
+    fn told(&self, class: &Class) -> DeviceClass {
+        DeviceClass { backs: (self.own == Wish::default()).then_some(class.backs) }
+    }
+
     fn compile(&mut self, class: Option<&Class>) {
         self.selector = class.map(|class| {
-            let all = class.selectors.iter().chain(&self.own).map(|text| &**text);
+            let all = class.selectors.iter().chain(&self.own.selectors).map(|text| &**text);
             let selector = Selector::compile(all);
             if let Some(fault) = &selector.fault {
                 tracing::warn!(class = &*self.class, fault, "a CEL selector cannot be used");
@@ -152,17 +168,17 @@ impl Selection {
 
 /// A class came, changed or went: its selections are told, and matched anew.
 pub(super) fn class_changed(ingest: &mut Ingest, class: &str) {
-    for (id, exists) in ingest.catalog.recompile(class) {
-        ingest.deltas.push(if exists {
-            Delta::DeviceClass(id, DeviceClass::default())
-        } else {
-            Delta::DeviceClassGone(id)
+    ingest.catalog.selection(class, Wish::default());
+    for (id, told) in ingest.catalog.recompile(class) {
+        ingest.deltas.push(match told {
+            Some(told) => Delta::DeviceClass(id, told),
+            None => Delta::DeviceClassGone(id),
         });
     }
 }
 
 /// The number of a selection; the engine hears of a new one.
-pub(super) fn selection(ingest: &mut Ingest, class: &str, own: Vec<Box<str>>) -> DeviceClassId {
+pub(super) fn selection(ingest: &mut Ingest, class: &str, own: Wish) -> DeviceClassId {
     let (id, is_new) = ingest.catalog.selection(class, own);
     if is_new && ingest.catalog.classes.contains_key(class) {
         ingest.deltas.push(Delta::DeviceClass(id, DeviceClass::default()));
@@ -186,6 +202,7 @@ pub(super) fn flush(ingest: &mut Ingest) {
                 let asked = functions.device(&slice.driver, device, &domains);
                 let classes = (0..).zip(&ingest.catalog.selections).filter(|(_, selection)| {
                     selection.selector.as_ref().is_some_and(|one| asked.satisfies(one))
+                        && device.is_tolerated(&selection.own.tolerations)
                 });
                 let classes = classes.map(|(number, _)| DeviceClassId::new(number)).collect();
                 let key = format!("{}/{}/{}", slice.driver, slice.pool, device.name);

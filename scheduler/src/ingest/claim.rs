@@ -2,12 +2,17 @@
 
 use kai_api::names::label;
 use kai_engine::{
-    Allocation, Claim, ClaimId, DeviceCount, DeviceMatch, DeviceRequest, SliceDeviceId,
+    Allocation, Claim, ClaimId, DeviceCount, DeviceMatch, DeviceRequest, SliceDeviceId, Unsupported,
 };
 use serde::Deserialize;
 
-use super::{Delta, Ingest, Kind, catalog};
+use super::{
+    Delta, Ingest, Kind,
+    catalog::{self, Wish},
+    selector::Tolerated,
+};
 use crate::{
+    actuate::EXTENDED,
     names::{AskedFor, Number},
     wire::{Meta, Text, null_as_default},
 };
@@ -16,8 +21,6 @@ use crate::{
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
 /// The most consumers of a claim. Source: the API's `ResourceClaimReservedForMaxSize`.
 const CONSUMERS_MAX: usize = 256;
-/// A claim for extended resources, made by a scheduler.
-const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 
 #[derive(Deserialize, Debug)]
 pub(super) struct Wire<'a> {
@@ -50,24 +53,20 @@ struct Devices<'a> {
 #[serde(rename_all = "camelCase", default)]
 struct Request<'a> {
     #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
     exactly: Option<Exactly<'a>>,
-    #[serde(deserialize_with = "null_as_default")]
-    first_available: Vec<serde::de::IgnoredAny>,
-    #[serde(borrow)]
-    device_class_name: Text<'a>,
-    #[serde(deserialize_with = "null_as_default")]
-    selectors: Vec<WireSelector>,
-    #[serde(borrow)]
-    allocation_mode: Text<'a>,
-    count: Option<i64>,
-    admin_access: Option<bool>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    first_available: Vec<Exactly<'a>>,
+    #[serde(borrow, flatten)]
+    own: Exactly<'a>,
 }
 
+/// What devices one request, or one of its alternatives, is for.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 struct Exactly<'a> {
+    /// Of an alternative.
+    #[serde(borrow)]
+    name: Text<'a>,
     #[serde(borrow)]
     device_class_name: Text<'a>,
     #[serde(deserialize_with = "null_as_default")]
@@ -77,8 +76,22 @@ struct Exactly<'a> {
     count: Option<i64>,
     admin_access: Option<bool>,
     capacity: Option<serde::de::IgnoredAny>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    tolerations: Vec<WireToleration<'a>>,
 }
 
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct WireToleration<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    operator: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(borrow)]
+    effect: Text<'a>,
+}
 /// A selector of a class or a request.
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
@@ -99,6 +112,8 @@ struct Constraint<'a> {
     requests: Vec<Text<'a>>,
     #[serde(borrow)]
     match_attribute: Option<Text<'a>>,
+    #[serde(borrow)]
+    distinct_attribute: Option<Text<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -230,87 +245,98 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
         ..Claim::default()
     };
     claim.own |= claim.synthetic;
-    let mut asked = Vec::new();
+    let mut asked: Vec<AskedFor> = Vec::new();
     for request in &devices.requests {
-        claim.unsupported |= !request.is_supported();
-        let class = request.class();
-        let selectors = expressions(request.selectors());
-        claim.requests.push(DeviceRequest {
-            class: catalog::selection(ingest, class, selectors),
-            count: request.device_count(),
-            gpu: request.first_available.is_empty() && catalog::is_gpu(class),
-        });
-        asked.push(AskedFor { request: Box::from(&*request.name), class: Box::from(class) });
+        for (at, (name, one)) in request.entries().into_iter().enumerate() {
+            claim.unsupported = claim.unsupported.or(one.unsupported());
+            let class = &*one.device_class_name;
+            claim.requests.push(DeviceRequest {
+                class: catalog::selection(ingest, class, one.wish()),
+                count: one.device_count(),
+                instead: at > 0,
+                gpu: request.first_available.is_empty() && catalog::is_gpu(class),
+            });
+            asked.push(AskedFor { request: name, class: Box::from(class) });
+        }
     }
     for constraint in &devices.constraints {
-        let Some(attribute) = &constraint.match_attribute else {
-            claim.unsupported = true;
-            continue;
+        let (attribute, distinct) = match constraint {
+            Constraint { match_attribute: Some(attribute), .. } => (attribute, false),
+            Constraint { distinct_attribute: Some(attribute), .. } => (attribute, true),
+            Constraint { .. } => {
+                claim.unsupported = claim.unsupported.or(Some(Unsupported::Constraint));
+                continue;
+            }
         };
         ingest.catalog.want_attribute(attribute);
-        let requests = constraint.requests.iter().filter_map(|name| position(devices, name));
+        let requests = constraint.requests.iter().flat_map(|name| positions(&asked, name));
         let requests = requests.collect();
         let attribute = ingest.names.symbol(attribute);
-        claim.matches.push(DeviceMatch { requests, attribute });
+        claim.matches.push(DeviceMatch { requests, attribute, distinct });
     }
     claim.allocation =
-        wire.status.allocation.as_ref().map(|given| allocation(ingest, devices, given));
+        wire.status.allocation.as_ref().map(|given| allocation(ingest, &asked, given));
     (claim, asked)
 }
 
-fn position(devices: &Devices<'_>, name: &str) -> Option<u16> {
-    let at = devices.requests.iter().position(|request| *request.name == *name)?;
-    u16::try_from(at).ok()
+/// The entries of a request, or the one of an alternative: it is named behind a slash.
+fn positions(asked: &[AskedFor], name: &str) -> impl Iterator<Item = u16> {
+    let is_of =
+        move |own: &str| own == name || own.split_once('/').is_some_and(|(of, _)| of == name);
+    (0..).zip(asked).filter(move |(_, one)| is_of(&one.request)).map(|(at, _)| at)
 }
 
-fn allocation(ingest: &mut Ingest, devices: &Devices<'_>, wire: &WireAllocation<'_>) -> Allocation {
+fn allocation(ingest: &mut Ingest, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
     let fields = wire.node_selector.iter().flat_map(|selector| &selector.node_selector_terms);
     let mut fields = fields.flat_map(|term| &term.match_fields);
     let name = fields.find(|field| &*field.key == "metadata.name");
     let node = name.and_then(|field| field.values.first()).map(|node| ingest.names.node(node));
     let device = |given: &Given<'_>| {
-        // A request with alternatives names the one that was taken behind a slash.
-        let request = given.request.split('/').next().unwrap_or_default();
         let key = format!("{}/{}/{}", given.driver, given.pool, given.device);
         let id = SliceDeviceId::new(ingest.names.slice_devices.intern(&key));
-        (position(devices, request).unwrap_or(0), id)
+        (positions(asked, &given.request).next().unwrap_or(0), id)
     };
     Allocation { node, devices: wire.devices.results.iter().map(device).collect() }
 }
 
-impl Request<'_> {
-    fn class(&self) -> &str {
-        self.exactly.as_ref().map_or(&self.device_class_name, |exactly| &exactly.device_class_name)
+impl<'a> Request<'a> {
+    /// What it is for, or its alternatives, the best first, each with the name that an allocation uses.
+    fn entries(&self) -> Vec<(Box<str>, &Exactly<'a>)> {
+        let own = &self.own.name;
+        if self.first_available.is_empty() {
+            return vec![(Box::from(&**own), self.exactly.as_ref().unwrap_or(&self.own))];
+        }
+        let name = |one: &Exactly<'_>| format!("{own}/{}", one.name).into_boxed_str();
+        self.first_available.iter().map(|one| (name(one), one)).collect()
+    }
+}
+
+impl Exactly<'_> {
+    fn wish(&self) -> Wish {
+        let tolerated = |one: &WireToleration<'_>| Tolerated {
+            key: Box::from(&*one.key),
+            value: (&*one.operator != "Exists").then(|| Box::from(&*one.value)),
+            effect: Box::from(&*one.effect),
+        };
+        Wish {
+            selectors: expressions(&self.selectors),
+            tolerations: self.tolerations.iter().map(tolerated).collect(),
+        }
     }
 
-    fn selectors(&self) -> &[WireSelector] {
-        self.exactly.as_ref().map_or(&self.selectors, |exactly| &exactly.selectors)
-    }
-
-    /// Whether it is one for devices of one class, whole and for its pods alone.
-    fn is_supported(&self) -> bool {
-        let own = (self.admin_access, None);
-        let (admin, capacity) = self
-            .exactly
-            .as_ref()
-            .map_or(own, |exactly| (exactly.admin_access, exactly.capacity.as_ref()));
-        let mode = self.mode();
-        self.first_available.is_empty()
-            && admin != Some(true)
-            && capacity.is_none()
-            && matches!(mode, "" | "ExactCount" | "All")
-    }
-
-    fn mode(&self) -> &str {
-        self.exactly.as_ref().map_or(&self.allocation_mode, |exactly| &exactly.allocation_mode)
+    /// What of it is more than devices of one class, whole and for its pods alone.
+    fn unsupported(&self) -> Option<Unsupported> {
+        let is_known = matches!(&*self.allocation_mode, "" | "ExactCount" | "All");
+        let admin = (self.admin_access == Some(true)).then_some(Unsupported::AdminAccess);
+        let part = self.capacity.is_some().then_some(Unsupported::Capacity);
+        admin.or(part).or((!is_known).then_some(Unsupported::Mode))
     }
 
     fn device_count(&self) -> DeviceCount {
-        if self.mode() == "All" {
+        if &*self.allocation_mode == "All" {
             return DeviceCount::All;
         }
-        let count = self.exactly.as_ref().map_or(self.count, |exactly| exactly.count);
-        let count = count.filter(|count| *count > 0).unwrap_or(1);
+        let count = self.count.filter(|count| *count > 0).unwrap_or(1);
         DeviceCount::Exactly(u32::try_from(count).unwrap_or(u32::MAX))
     }
 }

@@ -39,6 +39,31 @@ pub(super) struct Device {
     pub(super) attributes: BTreeMap<(Box<str>, Box<str>), Attribute>,
     /// Quantities, as written.
     pub(super) capacity: BTreeMap<(Box<str>, Box<str>), Box<str>>,
+    /// Key, value and effect of what keeps it from those that do not tolerate it.
+    pub(super) taints: Vec<[Box<str>; 3]>,
+}
+
+/// What of a device's taints a request puts up with.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Tolerated {
+    /// Empty: every key.
+    pub(super) key: Box<str>,
+    /// None: every value.
+    pub(super) value: Option<Box<str>>,
+    /// Empty: every effect.
+    pub(super) effect: Box<str>,
+}
+
+impl Device {
+    /// Whether a request with these tolerations may have it.
+    pub(super) fn is_tolerated(&self, tolerations: &[Tolerated]) -> bool {
+        let tolerates = |one: &Tolerated, [key, value, effect]: &[Box<str>; 3]| {
+            (one.key.is_empty() || one.key == *key)
+                && one.value.as_ref().is_none_or(|own| own == value)
+                && (one.effect.is_empty() || one.effect == *effect)
+        };
+        self.taints.iter().all(|taint| tolerations.iter().any(|one| tolerates(one, taint)))
+    }
 }
 
 impl Selector {
@@ -171,6 +196,7 @@ mod tests {
             .into_iter()
             .collect(),
             capacity: [(own("memory"), Box::from("80Gi"))].into_iter().collect(),
+            taints: Vec::new(),
         };
         let functions = Functions::new();
         for (expression, expect) in [

@@ -58,8 +58,8 @@ struct WireDevice<'a> {
     attributes: HashMap<Text<'a>, WireAttribute<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     capacity: HashMap<Text<'a>, Capacity<'a>>,
-    #[serde(deserialize_with = "null_as_default")]
-    taints: Vec<Taint>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    taints: Vec<WireTaint<'a>>,
     /// A part of something larger: not given away, as nobody would count the whole.
     consumes_counters: Option<Vec<serde::de::IgnoredAny>>,
 }
@@ -71,6 +71,9 @@ struct Properties<'a> {
     attributes: HashMap<Text<'a>, WireAttribute<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     capacity: HashMap<Text<'a>, Capacity<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    taints: Vec<WireTaint<'a>>,
+    consumes_counters: Option<Vec<serde::de::IgnoredAny>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -92,16 +95,32 @@ struct Capacity<'a> {
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
-struct Taint {
-    effect: String,
+struct WireTaint<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(borrow)]
+    effect: Text<'a>,
 }
 
 pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let (meta, spec) = (&wire.metadata, &wire.spec);
     let version = meta.resource_version.to_string();
     if spec.node_name.is_empty() {
+        if !spec.devices.is_empty() {
+            tracing::warn!(slice = &*meta.name, "devices of several nodes are not given away");
+        }
         gone(ingest, &meta.name);
         return version;
+    }
+    let parts = spec.devices.iter().filter(|device| device.is_part()).count();
+    if parts > 0 {
+        tracing::warn!(
+            slice = &*meta.name,
+            parts,
+            "devices that consume shared counters are not given away"
+        );
     }
     let node = ingest.names.node(&spec.node_name).number();
     ingest.names.nodes[node].presence.references += 1;
@@ -124,17 +143,25 @@ pub(super) fn gone(ingest: &mut Ingest, name: &str) {
     super::let_go_of_node(ingest, node);
 }
 
+impl WireDevice<'_> {
+    /// Whether it consumes counters that it shares with others.
+    fn is_part(&self) -> bool {
+        let basic = self.basic.as_ref().and_then(|basic| basic.consumes_counters.as_ref());
+        let counters = basic.or(self.consumes_counters.as_ref());
+        counters.is_some_and(|counters| !counters.is_empty())
+    }
+}
+
 /// What of a device decides; none where it may not be given away.
 fn device(driver: &str, wire: &WireDevice<'_>) -> Option<Device> {
-    let tainted =
-        wire.taints.iter().any(|taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute"));
-    let counted = wire.consumes_counters.as_ref().is_some_and(|counters| !counters.is_empty());
-    if tainted || counted {
+    if wire.is_part() {
         return None;
     }
-    let own = (&wire.attributes, &wire.capacity);
-    let (attributes, capacity) =
-        wire.basic.as_ref().map_or(own, |basic| (&basic.attributes, &basic.capacity));
+    let own = (&wire.attributes, &wire.capacity, &wire.taints);
+    let (attributes, capacity, taints) = wire
+        .basic
+        .as_ref()
+        .map_or(own, |basic| (&basic.attributes, &basic.capacity, &basic.taints));
     let key = |name: &str| {
         let (domain, name) = name.split_once('/').unwrap_or((driver, name));
         (Box::from(domain), Box::from(name))
@@ -148,6 +175,11 @@ fn device(driver: &str, wire: &WireDevice<'_>) -> Option<Device> {
         capacity: capacity
             .iter()
             .map(|(name, capacity)| (key(name), Box::from(&*capacity.value)))
+            .collect(),
+        taints: taints
+            .iter()
+            .filter(|taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute"))
+            .map(|taint| [&taint.key, &taint.value, &taint.effect].map(|text| Box::from(&**text)))
             .collect(),
     })
 }
@@ -169,26 +201,36 @@ pub(super) struct WireClass<'a> {
     spec: ClassSpec,
 }
 
+/// The extended resource of a class that names none, before its name.
+const IMPLICIT: &str = "deviceclass.resource.kubernetes.io/";
+
 #[derive(Deserialize, Default, Debug)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct ClassSpec {
     #[serde(deserialize_with = "null_as_default")]
     selectors: Vec<super::claim::WireSelector>,
     #[serde(deserialize_with = "null_as_default")]
     config: Vec<Value>,
+    extended_resource_name: Option<String>,
 }
 
 pub(super) fn class_applied(ingest: &mut Ingest, wire: WireClass<'_>) -> String {
     let meta = &wire.metadata;
+    let backs = wire.spec.extended_resource_name.filter(|name| !name.is_empty());
+    let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
     let class = Class {
         selectors: super::claim::expressions(&wire.spec.selectors),
+        backs: ingest.lane(&backs),
         generation: ingest.generation(Kind::DeviceClass),
     };
     let name: Box<str> = Box::from(&*meta.name);
+    ingest.names.backing.retain(|_, backing| *backing != name);
+    ingest.names.backing.insert(class.backs, name.clone());
     ingest.names.device_configs.insert(name.clone(), wire.spec.config);
     let before = ingest.catalog.classes.insert(name.clone(), class);
     let now = &ingest.catalog.classes[&name];
-    if before.is_none_or(|before| before.selectors != now.selectors) {
+    let decides = |class: &Class| (class.selectors.clone(), class.backs);
+    if before.is_none_or(|before| decides(&before) != decides(now)) {
         catalog::class_changed(ingest, &name);
     }
     meta.resource_version.to_string()
@@ -196,6 +238,7 @@ pub(super) fn class_applied(ingest: &mut Ingest, wire: WireClass<'_>) -> String 
 
 pub(super) fn class_gone(ingest: &mut Ingest, name: &str) {
     ingest.names.device_configs.remove(name);
+    ingest.names.backing.retain(|_, backing| **backing != *name);
     if ingest.catalog.classes.remove(name).is_some() {
         catalog::class_changed(ingest, name);
     }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use kai_engine::{Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, QueueLane, TooLarge};
+use kai_engine::{
+    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, QueueLane, TooLarge, Unsupported,
+};
 
 use super::{amount_text, thousandths};
 use crate::names::{Names, Number};
@@ -196,8 +198,16 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         ClaimProblem::NoClass => {
             format!("resource claim {claim} names a device class that does not exist")
         }
-        ClaimProblem::Unsupported => {
-            format!("resource claim {claim} asks for what is not supported")
+        ClaimProblem::Unsupported(what) => {
+            let what = match what {
+                Unsupported::AdminAccess => "adminAccess, devices that others have,",
+                Unsupported::Capacity => "capacity, a part of a device,",
+                Unsupported::Mode => "an allocationMode other than ExactCount and All,",
+                Unsupported::Constraint => {
+                    "a constraint other than matchAttribute and distinctAttribute,"
+                }
+            };
+            format!("resource claim {claim} asks for {what} which this scheduler does not give")
         }
         ClaimProblem::Apart => {
             format!("resource claim {claim} is bound to another node than another claim")

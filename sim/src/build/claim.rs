@@ -129,24 +129,35 @@ fn allocate(world: &mut World, id: ClaimId, node: NodeId, key: &str) -> Result<(
     Ok(())
 }
 
-/// Reads `gpu*2 + nic*1 alike`.
+/// Reads `gpu*2 | gpu*1 + nic*1 alike`.
 fn requests(world: &mut World, key: &str, text: &str) -> Result<Claim> {
-    let (requests, alike) =
-        text.strip_suffix(" alike").map_or((text, false), |requests| (requests, true));
+    let alike = text.strip_suffix(" alike").map(|requests| (requests, false));
+    let values = alike.or_else(|| Some((text.strip_suffix(" distinct")?, true)));
+    let requests = values.map_or(text, |(requests, _)| requests);
     let wrong = || ScenarioError::value(key, format!("`{text}`: write gpu*2 or gpu*all + nic*1"));
-    let request = |text: &str| {
+    let mut request = |(at, text): (usize, &str)| {
         let (class, count) = text.trim().split_once('*').ok_or_else(wrong)?;
         let count = match count {
             "all" => DeviceCount::All,
             count => DeviceCount::Exactly(count.parse().map_err(|_| wrong())?),
         };
         let gpu = is_gpu(class);
-        Ok(DeviceRequest { class: world.names.device_class(class), count, gpu })
+        let class = world.names.device_class(class);
+        Ok(DeviceRequest { class, count, instead: at > 0, gpu })
     };
-    let requests = requests.split('+').map(request).collect::<Result<_>>()?;
+    let alternatives = requests.split('+').flat_map(|text| text.split('|').enumerate());
+    let mut requests = alternatives.map(&mut request).collect::<Result<Vec<_>>>()?;
+    // Which of several it will be is not known before: queues are charged for none of them.
+    for at in 1..requests.len() {
+        if requests[at].instead {
+            requests[at].gpu = false;
+            requests[at - 1].gpu = false;
+        }
+    }
     let attribute = world.names.symbol(ROOT);
     let matches =
-        alike.then(|| DeviceMatch { requests: Vec::new(), attribute }).into_iter().collect();
+        values.map(|(_, distinct)| DeviceMatch { requests: Vec::new(), attribute, distinct });
+    let matches = matches.into_iter().collect();
     Ok(Claim { requests, matches, ..Claim::default() })
 }
 

@@ -1,7 +1,7 @@
 //! Resource claims of a scenario.
 //!
-//! Requests are `class*count` or `class*all`, several joined by ` + `; ` alike` behind them wants devices with the same
-//! value behind `@` in their names.
+//! Requests are `class*count` or `class*all`, several joined by ` + `, alternatives by ` | `, the best first; ` alike`
+//! behind them wants devices with the same value behind `@` in their names, ` distinct` each with its own.
 
 use serde::{Deserialize, Serialize};
 

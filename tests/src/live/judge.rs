@@ -34,6 +34,8 @@ pub(super) struct Expect {
     annotations: BTreeMap<String, BTreeMap<String, String>>,
     /// Labels that an object has.
     labels: BTreeMap<String, BTreeMap<String, String>>,
+    /// Devices of the claims that are reserved for a pod, in the order of their names.
+    claims: BTreeMap<String, String>,
     /// For how long it has to stay true.
     pub(super) still_seconds: u64,
 }
@@ -74,6 +76,33 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
     }
     misses.extend(said(expect, client).await?);
     misses.extend(marks(expect, client).await?);
+    misses.extend(claimed(expect, client).await?);
+    Ok(misses)
+}
+
+async fn claimed(expect: &Expect, client: &Client) -> Result<Vec<String>> {
+    let mut misses = Vec::new();
+    if expect.claims.is_empty() {
+        return Ok(misses);
+    }
+    let claims = object::list(client, "ResourceClaim").await?;
+    for (pod, wanted) in &expect.claims {
+        let list = |of: &Value| of.as_array().cloned().unwrap_or_default();
+        let mut devices = Vec::new();
+        for claim in &claims {
+            let status = &claim.data["status"];
+            if list(&status["reservedFor"]).iter().any(|one| one["name"] == **pod) {
+                let results = list(&status["allocation"]["devices"]["results"]);
+                let device = |one: &Value| one["device"].as_str().unwrap_or_default().to_owned();
+                devices.extend(results.iter().map(device));
+            }
+        }
+        devices.sort();
+        let seen = devices.join(" ");
+        if seen != *wanted {
+            misses.push(format!("pod {pod}: its claims hold {seen:?}, not {wanted:?}"));
+        }
+    }
     Ok(misses)
 }
 

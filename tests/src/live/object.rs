@@ -159,6 +159,11 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
         "Topology" => ("kai.scheduler", "v1alpha1", false),
         "SchedulingShard" => ("kai.scheduler", "v1", false),
         "PriorityClass" => ("scheduling.k8s.io", "v1", false),
+        "CustomResourceDefinition" => ("apiextensions.k8s.io", "v1", false),
+        "DeviceClass" => ("resource.k8s.io", "v1", false),
+        "ResourceSlice" => ("resource.k8s.io", "v1", false),
+        "ResourceClaim" => ("resource.k8s.io", "v1", true),
+        "NodeResourceTopology" => ("topology.node.k8s.io", "v1alpha2", false),
         _ => bail!("add {kind} to the kinds that scenarios know"),
     };
     Ok((GroupVersionKind::gvk(group, version, kind), namespaced))
@@ -232,6 +237,11 @@ pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
     let mut params = DeleteParams::default();
     if kind == "Pod" {
         params = params.grace_period(0);
+    }
+    if kind == "ResourceClaim" {
+        // Nobody here does what Kubernetes' own controller does once the pods of a claim are gone.
+        let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+        api.patch(name, &PatchParams::default(), &patch).await?;
     }
     match api.delete(name, &params).await {
         Ok(_) => {}

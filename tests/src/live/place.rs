@@ -21,8 +21,11 @@ pub enum Place {
 }
 
 /// What scenarios make, dependants first.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 16] = [
     "Pod",
+    "ResourceClaim",
+    "ResourceSlice",
+    "DeviceClass",
     "PodGroup",
     "BindRequest",
     "Queue",

@@ -1,0 +1,327 @@
+//! The claim of a pod whose extended resources devices stand in for: made, given its devices and named in the pod's
+//! status before the bind.
+//!
+//! The claim holds nothing until its status is written. What is left by a crash goes with the pod, which owns it; a
+//! claim that the pod's status names already is bound to like any other. Source: spec/contract.md 4.4,
+//! `dynamicresources`; KEP-5004.
+
+use http::Method;
+use kai_api::quantity::Quantity;
+use kube::Client;
+use serde_json::{Value, json};
+
+use super::claim::{Consumer, FINALIZER};
+use crate::call::{Failure, Form, call, read};
+
+/// Says that a claim was made for extended resources.
+pub(crate) const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
+
+/// What the claim of a pod is to hold.
+#[derive(Clone, Debug)]
+pub struct ExtendedGrant {
+    /// The version of `resource.k8s.io` that is written.
+    pub version: &'static str,
+    /// The node.
+    pub node: Box<str>,
+    /// What stands in for each of the resources.
+    pub backed: Vec<Backed>,
+}
+
+/// Devices that stand in for an extended resource.
+#[derive(Clone, Debug)]
+pub struct Backed {
+    /// The resource.
+    pub resource: Box<str>,
+    /// The device class that serves it.
+    pub class: Box<str>,
+    /// What the class configures.
+    pub config: Vec<Value>,
+    /// Driver, pool and name of each device.
+    pub devices: Vec<[Box<str>; 3]>,
+}
+
+/// A claim that was made.
+#[derive(Debug)]
+pub(super) struct Made {
+    path: String,
+}
+
+/// A request of the claim: which container asks for what, and which devices it gets.
+#[derive(Debug)]
+struct Part<'g> {
+    name: String,
+    container: String,
+    of: &'g Backed,
+    devices: &'g [[Box<str>; 3]],
+}
+
+impl ExtendedGrant {
+    /// Makes the claim of a pod at `pod`.
+    pub(super) async fn make(
+        &self,
+        client: &Client,
+        pod: &str,
+        consumer: Consumer<'_>,
+    ) -> Result<Made, String> {
+        let failed = |what: &str, failure: Failure| {
+            format!("failed to {what} the resource claim for extended resources: {failure}")
+        };
+        let bytes = read(client, pod).await.map_err(|failure| failed("prepare", failure))?;
+        let object: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let parts = self.parts(&object)?;
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
+        let path =
+            format!("/apis/resource.k8s.io/{}/namespaces/{namespace}/resourceclaims", self.version);
+        let body = self.claim(consumer, &parts);
+        let made = call(client, Method::POST, &path, Form::Object, &body).await;
+        let made = made.map_err(|failure| failed("make", failure))?;
+        let mut claim: Value = serde_json::from_slice(&made).unwrap_or_default();
+        let name = claim["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let made = Made { path: format!("{path}/{name}") };
+        claim["status"] = json!({
+            "allocation": self.allocation(&parts),
+            "reservedFor": [{ "resource": "pods", "name": consumer.name, "uid": consumer.uid }],
+        });
+        let status = format!("{}/status", made.path);
+        let result = match call(client, Method::PUT, &status, Form::Object, &claim).await {
+            Ok(_) => name_it(client, pod, consumer, &name, &parts).await,
+            Err(failure) => Err(failed("allocate", failure)),
+        };
+        match result {
+            Ok(()) => Ok(made),
+            Err(reason) => {
+                made.undo(client, pod, consumer).await;
+                Err(reason)
+            }
+        }
+    }
+
+    /// The requests of a pod's containers, each with its devices. Ordinary init containers come last and get what is
+    /// left: what they use is used again after them.
+    fn parts(&self, pod: &Value) -> Result<Vec<Part<'_>>, String> {
+        let mut left: Vec<&[[Box<str>; 3]]> = self.backed.iter().map(|of| &*of.devices).collect();
+        let list = |field: &str| pod["spec"][field].as_array().cloned().unwrap_or_default();
+        let (inits, mains) = (list("initContainers"), list("containers"));
+        let all: Vec<&Value> = inits.iter().chain(&mains).collect();
+        let is_ordinary = |at: usize| at < inits.len() && all[at]["restartPolicy"] != "Always";
+        let (last, first): (Vec<usize>, Vec<usize>) =
+            (0..all.len()).partition(|at| is_ordinary(*at));
+        let mut parts = Vec::new();
+        for at in first.into_iter().chain(last) {
+            let asked = |of: &Backed| {
+                let amount = all[at]["resources"]["requests"][&*of.resource].as_str();
+                let amount = amount.and_then(|text| Quantity::parse(text).ok()?.value().ok());
+                amount.and_then(|amount| usize::try_from(amount).ok()).filter(|count| *count > 0)
+            };
+            let of_container = self.backed.iter().enumerate();
+            let of_container = of_container.filter_map(|(row, of)| Some((row, of, asked(of)?)));
+            for (number, (row, of, count)) in of_container.enumerate() {
+                let Some((devices, rest)) = left[row].split_at_checked(count) else {
+                    if is_ordinary(at) {
+                        continue;
+                    }
+                    return Err(format!("the pod asks for more {} than it was given", of.resource));
+                };
+                left[row] = rest;
+                parts.push(Part {
+                    name: format!("container-{at}-request-{number}"),
+                    container: all[at]["name"].as_str().unwrap_or_default().to_owned(),
+                    of,
+                    devices,
+                });
+            }
+        }
+        Ok(parts)
+    }
+
+    fn claim(&self, consumer: Consumer<'_>, parts: &[Part<'_>]) -> Value {
+        let request = |part: &Part<'_>| {
+            let exactly = json!({
+                "deviceClassName": part.of.class,
+                "allocationMode": "ExactCount",
+                "count": part.devices.len(),
+            });
+            if self.version != "v1beta1" {
+                return json!({ "name": part.name, "exactly": exactly });
+            }
+            let mut request = exactly;
+            request["name"] = json!(part.name);
+            request
+        };
+        json!({
+            "apiVersion": format!("resource.k8s.io/{}", self.version),
+            "kind": "ResourceClaim",
+            "metadata": {
+                "generateName": format!("{}-extended-resources-", consumer.name),
+                "annotations": { EXTENDED: "true" },
+                "finalizers": [FINALIZER],
+                "ownerReferences": [{
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "name": consumer.name,
+                    "uid": consumer.uid,
+                    "controller": true,
+                }],
+            },
+            "spec": { "devices": { "requests": parts.iter().map(request).collect::<Vec<_>>() } },
+        })
+    }
+
+    fn allocation(&self, parts: &[Part<'_>]) -> Value {
+        let mut results = Vec::new();
+        let mut config = Vec::new();
+        for part in parts {
+            for [driver, pool, device] in part.devices {
+                results.push(json!({
+                    "request": part.name, "driver": driver, "pool": pool, "device": device,
+                }));
+            }
+            for entry in &part.of.config {
+                let mut entry = entry.clone();
+                entry["source"] = json!("FromClass");
+                entry["requests"] = json!([part.name]);
+                config.push(entry);
+            }
+        }
+        let mut devices = json!({ "results": results });
+        if !config.is_empty() {
+            devices["config"] = json!(config);
+        }
+        let field = json!({ "key": "metadata.name", "operator": "In", "values": [self.node] });
+        json!({
+            "devices": devices,
+            "nodeSelector": { "nodeSelectorTerms": [{ "matchFields": [field] }] },
+        })
+    }
+}
+
+/// Names the claim in the status of its pod, where the kubelet looks for it.
+async fn name_it(
+    client: &Client,
+    pod: &str,
+    consumer: Consumer<'_>,
+    name: &str,
+    parts: &[Part<'_>],
+) -> Result<(), String> {
+    let mapping = |part: &Part<'_>| {
+        json!({
+            "containerName": part.container,
+            "resourceName": part.of.resource,
+            "requestName": part.name,
+        })
+    };
+    let mappings: Vec<Value> = parts.iter().map(mapping).collect();
+    let status = json!({ "resourceClaimName": name, "requestMappings": mappings });
+    let body = json!({
+        "metadata": { "uid": consumer.uid },
+        "status": { "extendedResourceClaimStatus": status },
+    });
+    let path = format!("{pod}/status");
+    let answer = call(client, Method::PATCH, &path, Form::Merge, &body).await;
+    let answer = answer.map_err(|failure| {
+        format!("failed to name the resource claim {name} in the pod's status: {failure}")
+    })?;
+    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+    if answer["status"]["extendedResourceClaimStatus"].is_null() {
+        return Err(String::from(
+            "the API server keeps no status.extendedResourceClaimStatus of pods: extended resources that \
+             device classes serve need its feature DRAExtendedResource",
+        ));
+    }
+    Ok(())
+}
+
+impl Made {
+    /// Takes the devices back, and deletes the claim.
+    pub(super) async fn undo(&self, client: &Client, pod: &str, consumer: Consumer<'_>) {
+        if let Err(failure) = self.try_undo(client, pod, consumer).await {
+            tracing::warn!(claim = self.path, %failure, "failed to take a resource claim back");
+        }
+    }
+
+    async fn try_undo(
+        &self,
+        client: &Client,
+        pod: &str,
+        consumer: Consumer<'_>,
+    ) -> Result<(), Failure> {
+        let body = json!({
+            "metadata": { "uid": consumer.uid },
+            "status": { "extendedResourceClaimStatus": null },
+        });
+        match call(client, Method::PATCH, &format!("{pod}/status"), Form::Merge, &body).await {
+            // The pod is gone, or another has its name: the claim goes all the same.
+            Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => {}
+            Err(failure) => return Err(failure),
+        }
+        let status = json!({ "status": { "allocation": null, "reservedFor": null } });
+        call(client, Method::PATCH, &format!("{}/status", self.path), Form::Merge, &status).await?;
+        let body = json!({ "metadata": { "finalizers": null } });
+        call(client, Method::PATCH, &self.path, Form::Merge, &body).await?;
+        let options = json!({ "apiVersion": "v1", "kind": "DeleteOptions" });
+        match call(client, Method::DELETE, &self.path, Form::Object, &options).await {
+            Ok(_) | Err(Failure::Refused { code: 404, .. }) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grant(devices: usize) -> ExtendedGrant {
+        let device = |at: usize| ["d", "n1", &format!("gpu-{at}")].map(Box::from);
+        ExtendedGrant {
+            version: "v1",
+            node: Box::from("n1"),
+            backed: vec![Backed {
+                resource: Box::from("example.com/gpu"),
+                class: Box::from("gpu"),
+                config: Vec::new(),
+                devices: (0..devices).map(device).collect(),
+            }],
+        }
+    }
+
+    /// Init containers and containers by what they ask for (`+` in front of a sidecar) against `REQUEST=DEVICES`.
+    fn check(inits: &[&str], mains: &[&str], devices: usize, expect: Result<&str, &str>) {
+        let list = |all: &[&str]| -> Vec<Value> {
+            let one = |text: &&str| {
+                let count = text.trim_start_matches('+');
+                let mut container = json!({ "name": "c", "resources": { "requests": { "example.com/gpu": count } } });
+                if text.starts_with('+') {
+                    container["restartPolicy"] = json!("Always");
+                }
+                container
+            };
+            all.iter().map(one).collect()
+        };
+        let pod = json!({ "spec": { "initContainers": list(inits), "containers": list(mains) } });
+        let grant = grant(devices);
+        let parts = grant.parts(&pod).map(|parts| {
+            let one = |part: &Part<'_>| {
+                let devices: Vec<&str> = part.devices.iter().map(|device| &*device[2]).collect();
+                format!("{}={}", part.name, devices.join(","))
+            };
+            parts.iter().map(one).collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(parts.as_deref().map_err(|error| &**error), expect, "{inits:?} {mains:?}");
+    }
+
+    #[test]
+    fn devices_are_dealt_out_to_containers() {
+        check(&[], &["2"], 2, Ok("container-0-request-0=gpu-0,gpu-1"));
+        check(
+            &[],
+            &["1", "0", "1"],
+            2,
+            Ok("container-0-request-0=gpu-0 container-2-request-0=gpu-1"),
+        );
+        check(&["+1"], &["1"], 2, Ok("container-0-request-0=gpu-0 container-1-request-0=gpu-1"));
+        // An init container that ends before the others begin gets what is left of the pod's devices.
+        check(&["2"], &["1"], 2, Ok("container-1-request-0=gpu-0"));
+        check(&["1"], &["1"], 2, Ok("container-1-request-0=gpu-0 container-0-request-0=gpu-1"));
+        check(&[], &["2"], 1, Err("the pod asks for more example.com/gpu than it was given"));
+    }
+}
