@@ -31,6 +31,7 @@ impl Cluster {
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
         compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));
         compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
+        compare("pods that spread counts", self.crowds == anew.crowds);
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
             let new = &anew.queues.rows[id];
@@ -58,6 +59,7 @@ impl Cluster {
         anew.nodes.pods = Column::default();
         anew.nodes.devices = Column::default();
         anew.nodes.foreign = Charge::default();
+        anew.crowds.clear_counts();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
             (row.used, row.fixed, row.requested, row.requested_mib) = Default::default();

@@ -34,6 +34,8 @@ pub struct Cluster {
     pub(crate) topologies: Column<TopologyId, Option<Box<crate::group::Topology>>>,
     /// Pods with anti-affinity.
     pub(crate) antisocial: std::collections::BTreeSet<PodId>,
+    /// Pods that topology spread counts, by node. Derived.
+    pub(crate) crowds: crate::crowd::Crowds,
     /// Who waits, in what order.
     pub(crate) agenda: Agenda,
     /// What open trials did, to be undone or kept.
@@ -53,6 +55,7 @@ impl PartialEq for Cluster {
             && self.groups == other.groups
             && self.queues == other.queues
             && self.claims == other.claims
+            && self.crowds == other.crowds
             && self.log == other.log
             && self.opened == other.opened
     }

@@ -13,6 +13,7 @@ use crate::{
     plan::Misfit,
     pod::PodTerm,
     shape::{ShapeRow, holds},
+    spread::Standing,
 };
 
 /// Domains by node label: key and value.
@@ -29,6 +30,8 @@ pub(crate) struct Company {
     barred: Spots,
     /// Domains that are forbidden until pods left.
     far_now: Spots,
+    /// How topology spread stands.
+    pub(crate) spread: Vec<Standing>,
 }
 
 impl Cluster {
@@ -36,11 +39,13 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
-    pub(crate) fn company(&self, pod: PodId) -> Option<Company> {
-        let shape = &self.shapes[self.pods[pod].shape];
-        if !shape.is_social() && self.antisocial.is_empty() {
+    pub(crate) fn company(&mut self, pod: PodId) -> Option<Company> {
+        let id = self.pods[pod].shape;
+        if !self.shapes[id].is_social() && self.antisocial.is_empty() {
             return None;
         }
+        self.know_domains(id);
+        let shape = &self.shapes[id];
         let mut company = Company::default();
         for term in &shape.facts.pod_affinity {
             let spots = self.spots(pod, term, &mut |_| {});
@@ -71,6 +76,7 @@ impl Cluster {
                 }
             }
         }
+        company.spread = self.spread_standings(pod);
         Some(company)
     }
 
@@ -98,6 +104,9 @@ impl Cluster {
         }
         if within(&company.barred) {
             return Err(Misfit::Barred);
+        }
+        if !self.spreads(&company.spread, node) {
+            return Err(Misfit::Spread);
         }
         let mut room = if within(&company.far_now) { Room::Later } else { Room::Now };
         if !shape.facts.ports.is_empty() {
@@ -135,6 +144,20 @@ impl Cluster {
             }
         });
         spots
+    }
+
+    /// The domains of pods that a term means, of those that stay.
+    pub(crate) fn each_stayer(
+        &self,
+        pod: PodId,
+        term: &PodTerm,
+        found: &mut dyn FnMut((Symbol, Symbol)),
+    ) {
+        self.each_match(pod, term, &mut |other, spot| {
+            if !self.leaves(other) {
+                found(spot);
+            }
+        });
     }
 
     fn each_match(

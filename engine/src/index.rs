@@ -79,6 +79,8 @@ pub(crate) struct Index {
     parts: Vec<IdSet<Rank>>,
     /// Per node: in how many of these it is.
     part_sets: Column<Rank, usize>,
+    /// Per shape with topology spread: the domains of each constraint. Filled as asked.
+    pub(crate) spread: BTreeMap<ShapeId, Vec<BTreeSet<crate::Symbol>>>,
     /// Per lane: the most that a node offers. Filled as asked.
     pub(crate) largest: Option<Vec<i64>>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
@@ -161,9 +163,15 @@ impl Index {
         self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
     }
 
+    /// Nodes by label; [`Cluster::sieve`] has to have been called.
+    pub(crate) fn known_sieve(&self) -> &Sieve {
+        self.sieve.as_ref().expect("the sieve was made")
+    }
+
     /// Forgets a shape's nodes.
     pub(crate) fn forget(&mut self, shape: ShapeId) {
         self.fragments.forget(shape);
+        self.spread.remove(&shape);
         if self.feasible.get(shape).is_some() {
             self.feasible[shape] = None;
         }
@@ -380,6 +388,7 @@ impl Cluster {
             return self.nodes.reindex(id);
         }
         self.nodes.index.sieve = None;
+        self.nodes.index.spread.clear();
         let restrict = self.nodes.index.policy.restrict;
         let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
         for shape in index.feasible.ids() {
@@ -388,6 +397,13 @@ impl Cluster {
             }
         }
         self.nodes.reindex(id);
+    }
+
+    /// Makes the sets of nodes by label, where they are not there.
+    pub(crate) fn sieve(&mut self) {
+        let Nodes { index, kinds, .. } = &mut self.nodes;
+        let Index { sieve, kind, .. } = index;
+        sieve.get_or_insert_with(|| Sieve::new(kinds, kind));
     }
 
     /// Works out the nodes of a shape, once, and has the CPU order built where the shape needs it.

@@ -36,17 +36,20 @@ mod index;
 mod trial;
 
 mod company;
+mod crowd;
 mod depth;
 pub mod entitlement;
 mod fit;
 mod fragment;
 mod hunt;
+mod leaning;
 mod limits;
 mod order;
 mod placement;
 mod search;
 pub mod share;
 mod sieve;
+mod spread;
 mod topology;
 mod turns;
 mod victims;
@@ -81,7 +84,7 @@ pub use plan::{
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    PodTerm, Requirement, Reserved, Shape, Toleration, VolumeNodes,
+    PodTerm, Requirement, Reserved, Shape, Spread, Toleration, VolumeNodes,
 };
 pub use proof::{EvictionKind, Proof, Shortage};
 pub use queue::Queue;

@@ -328,6 +328,8 @@ pub enum Misfit {
     AntiAffinity,
     /// Pods are near that must not have it near.
     Barred,
+    /// Its domain has more pods of the kind than topology spread allows.
+    Spread,
     /// It is outside the topology domain that the group has to stay in.
     Domain,
     /// A volume of the pod cannot be used from it.
@@ -374,6 +376,7 @@ impl Misfit {
             | Self::Affinity
             | Self::AntiAffinity
             | Self::Barred
+            | Self::Spread
             | Self::Domain
             | Self::Devices
             | Self::Zones

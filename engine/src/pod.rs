@@ -157,6 +157,12 @@ pub struct Shape {
     pub pod_affinity: Vec<PodTerm>,
     /// Required pod anti-affinity: all must hold.
     pub pod_anti_affinity: Vec<PodTerm>,
+    /// Preferred node affinity: weights and terms.
+    pub preferred_nodes: Vec<(i32, Vec<Requirement>)>,
+    /// Preferred pod affinity: weights, negative for anti-affinity, and terms.
+    pub preferred_pods: Vec<(i32, PodTerm)>,
+    /// Topology spread.
+    pub spread: Vec<Spread>,
     /// Host ports.
     pub ports: Vec<HostPort>,
     /// What it asks of NUMA zones, where alignment is on and the pod is one to align.
@@ -241,6 +247,27 @@ pub struct PodTerm {
     pub namespaces: Vec<Symbol>,
     /// Which pods count: all requirements hold.
     pub selector: Vec<Requirement>,
+}
+
+/// One constraint of topology spread.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Spread {
+    /// The node label whose values are the domains.
+    pub topology_key: Symbol,
+    /// By how many pods a domain may be ahead of the emptiest.
+    pub skew_max: u32,
+    /// With fewer domains than this the emptiest counts as empty.
+    pub domains_min: u32,
+    /// The pod's namespace; only pods of it count.
+    pub namespace: Symbol,
+    /// Which pods count: all requirements hold.
+    pub selector: Vec<Requirement>,
+    /// Only nodes that the pod selects, by labels and affinity, are in domains.
+    pub honors_selection: bool,
+    /// Only nodes whose taints the pod tolerates are in domains.
+    pub honors_taints: bool,
+    /// It has to hold; else it is only wished for.
+    pub required: bool,
 }
 
 /// A port of the node that a pod wants.

@@ -204,6 +204,7 @@ impl NoRoom {
             | Misfit::Affinity
             | Misfit::AntiAffinity
             | Misfit::Barred
+            | Misfit::Spread
             | Misfit::Claim(..) => 1209,
         }
     }
@@ -233,6 +234,7 @@ impl NoRoom {
             | Misfit::Affinity
             | Misfit::AntiAffinity
             | Misfit::Barred
+            | Misfit::Spread
             | Misfit::Domain
             | Misfit::Missing(_)
             | Misfit::Devices

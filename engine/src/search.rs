@@ -72,6 +72,11 @@ impl Cluster {
         if placement == Placement::Fragmentation {
             self.rank_by_fragments(shape);
         }
+        let company = self.company(pod);
+        let open = self.open(pod, company.as_ref(), within);
+        let within = open.as_ref().or(within);
+        let levels =
+            if self.shapes[shape].leans() { self.leanings(pod, within) } else { Vec::new() };
         let nodes = self.nodes.index.feasible(shape);
         let span_max = self.spans(shape);
         let mut search = Search {
@@ -81,19 +86,22 @@ impl Cluster {
             nodes,
             within: within.unwrap_or(nodes),
             devices,
-            company: self.company(pod),
+            company,
             standings,
             span_max: span_max.then_some(1),
             looked: 0,
         };
-        let mut found = search.run();
-        // Fewer zones go before more: nodes with room are gone through again with one more.
-        while let Some(span) =
-            search.span_max.filter(|span| found.is_none() && *span < self.nodes.zones_max)
-        {
-            search.span_max = Some(span + 1);
-            found = search.run();
-        }
+        let found = if levels.is_empty() {
+            search.best()
+        } else {
+            let nominated = search.nominated();
+            nominated.or_else(|| {
+                levels.iter().find_map(|level| {
+                    search.within = level;
+                    search.best()
+                })
+            })
+        };
         let looked = search.looked;
         self.steps.nodes += looked;
         found
@@ -116,6 +124,20 @@ impl Cluster {
 }
 
 impl Search<'_> {
+    /// The best node: fewer NUMA zones go before more, so nodes with room are gone through again with one more.
+    fn best(&mut self) -> Option<Found> {
+        let first = self.span_max;
+        let mut found = self.run();
+        while let Some(span) =
+            self.span_max.filter(|span| found.is_none() && *span < self.cluster.nodes.zones_max)
+        {
+            self.span_max = Some(span + 1);
+            found = self.run();
+        }
+        self.span_max = first;
+        found
+    }
+
     fn run(&mut self) -> Option<Found> {
         if self.nodes.is_empty() {
             return None;

@@ -126,6 +126,7 @@ impl ShapeRow {
         !self.facts.pod_affinity.is_empty()
             || !self.facts.pod_anti_affinity.is_empty()
             || !self.facts.ports.is_empty()
+            || self.facts.spread.iter().any(|spread| spread.required)
     }
 }
 
@@ -185,6 +186,10 @@ impl Shapes {
         let volumes = facts.volumes.iter().flat_map(|volume| &volume.terms);
         let terms = facts.node_affinity.iter().chain(volumes);
         self.keys.extend(terms.flatten().map(|requirement| requirement.key));
+        self.keys.extend(facts.spread.iter().map(|spread| spread.topology_key));
+        let nodes = facts.preferred_nodes.iter().flat_map(|(_, term)| term);
+        self.keys.extend(nodes.map(|requirement| requirement.key));
+        self.keys.extend(facts.preferred_pods.iter().map(|(_, term)| term.topology_key));
     }
 
     /// One use more of a shape in use.
@@ -292,14 +297,7 @@ impl Kind {
         for taint in self.repelling(shape) {
             stands(Misfit::Taint(taint))?;
         }
-        let selected = shape
-            .facts
-            .node_selector
-            .iter()
-            .all(|(key, value)| self.label(*key).is_some_and(|label| label.value == *value));
-        let terms = &shape.facts.node_affinity;
-        let near = terms.is_empty() || terms.iter().any(|term| self.satisfies(term));
-        if !selected || !near {
+        if !self.is_selected(&shape.facts) {
             stands(Misfit::Selector)?;
         }
         for volume in &shape.facts.volumes {
@@ -321,8 +319,16 @@ impl Kind {
             && (!restrict || self.works(shape))
     }
 
+    /// Whether the labels are those that a shape selects, by selector and by required affinity.
+    pub(crate) fn is_selected(&self, shape: &Shape) -> bool {
+        let selector = &mut shape.node_selector.iter();
+        let terms = &shape.node_affinity;
+        selector.all(|(key, value)| self.label(*key).is_some_and(|label| label.value == *value))
+            && (terms.is_empty() || terms.iter().any(|term| self.satisfies(term)))
+    }
+
     /// The taints that keep the pods of a shape away.
-    fn repelling(&self, shape: &ShapeRow) -> impl Iterator<Item = Taint> {
+    pub(crate) fn repelling(&self, shape: &ShapeRow) -> impl Iterator<Item = Taint> {
         let tolerations = &shape.facts.tolerations;
         let tolerated = |taint: &Taint| tolerations.iter().any(|one| tolerates(one, taint));
         self.taints.iter().filter(move |taint| !tolerated(taint)).copied()
@@ -364,7 +370,7 @@ impl Kind {
         misfit.map_or(Ok(()), Err)
     }
 
-    fn label(&self, key: Symbol) -> Option<&Label> {
+    pub(crate) fn label(&self, key: Symbol) -> Option<&Label> {
         self.labels.iter().find(|label| label.key == key)
     }
 

@@ -139,7 +139,7 @@ impl Sieve {
     }
 
     /// The nodes with one of these values of a label.
-    fn of(&self, key: Symbol, values: &[Symbol]) -> IdSet<Rank> {
+    pub(crate) fn of(&self, key: Symbol, values: &[Symbol]) -> IdSet<Rank> {
         let Some(all) = self.keys.get(&key) else { return IdSet::default() };
         let each = values.iter().filter_map(|value| all.each.get(value));
         each.flat_map(|(_, ranks)| ranks.iter().copied()).collect()

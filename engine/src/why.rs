@@ -109,6 +109,7 @@ impl Cluster {
             Err(misfit) => return everywhere(misfit, nodes),
         };
         let company = self.company(pod);
+        let shape = &self.shapes[id];
         let asker = Asker { cluster: self, pod, shape, company, standings };
         let tallies = asker.ask();
         let dominant = dominant(&tallies);
@@ -304,7 +305,7 @@ fn turn(misfit: Misfit) -> u8 {
         Misfit::Port => 7,
         Misfit::Taint(_) => 8,
         Misfit::Selector => 9,
-        Misfit::Affinity | Misfit::AntiAffinity | Misfit::Barred => 10,
+        Misfit::Affinity | Misfit::AntiAffinity | Misfit::Barred | Misfit::Spread => 10,
         Misfit::Volume | Misfit::VolumeUnbound => 11,
         Misfit::Domain => 12,
         Misfit::Worker => 13,

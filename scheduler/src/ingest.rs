@@ -26,6 +26,7 @@ mod catalog;
 mod claim;
 mod gpu;
 mod group;
+mod namespace;
 mod needs;
 mod node;
 mod numa;
@@ -58,12 +59,13 @@ pub enum Kind {
     StorageClass,
     ConfigMap,
     NodeResourceTopology,
+    Namespace,
     Pod,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Node,
         Self::Queue,
         Self::PriorityClass,
@@ -78,6 +80,7 @@ impl Kind {
         Self::StorageClass,
         Self::ConfigMap,
         Self::NodeResourceTopology,
+        Self::Namespace,
         Self::Pod,
     ];
 
@@ -98,6 +101,7 @@ impl Kind {
             Self::StorageClass => "StorageClass",
             Self::ConfigMap => "ConfigMap",
             Self::NodeResourceTopology => "NodeResourceTopology",
+            Self::Namespace => "Namespace",
             Self::Pod => "Pod",
         }
     }
@@ -201,6 +205,8 @@ pub struct Ingest {
     usage: Usage,
     /// NUMA zones of nodes.
     zones: numa::Zones,
+    /// Labels of namespaces.
+    namespaces: namespace::Namespaces,
     now: Timestamp,
 }
 
@@ -223,6 +229,7 @@ impl Ingest {
             needs: needs::Needs::default(),
             usage: Usage::new(),
             zones: numa::Zones::default(),
+            namespaces: namespace::Namespaces::default(),
             resync: Vec::new(),
             now: Timestamp(0),
         };
@@ -302,6 +309,7 @@ impl Ingest {
             Kind::PersistentVolumeClaim | Kind::PersistentVolume | Kind::StorageClass => {
                 volume::end(self, kind);
             }
+            Kind::Namespace => namespace::end(self),
             Kind::ConfigMap => {
                 let maps = self.needs.config_maps.iter();
                 let gone = maps.filter(|(_, seen)| **seen != generation);
@@ -358,6 +366,10 @@ impl Ingest {
                 needs::config_map_applied(self, &metadata)
             }
             Kind::NodeResourceTopology => numa::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::Namespace => {
+                let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
+                namespace::applied(self, &metadata)
+            }
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
         };
         Ok(version)
@@ -406,6 +418,7 @@ impl Ingest {
             Kind::StorageClass => volume::class_gone(self, &metadata.name),
             Kind::ConfigMap => needs::config_map_gone(self, &metadata.key()),
             Kind::NodeResourceTopology => numa::gone(self, &metadata.name),
+            Kind::Namespace => namespace::gone(self, &metadata.name),
             Kind::Shard => shard::gone(self, &metadata.name),
         }
         Ok(metadata.resource_version.to_string())

@@ -322,8 +322,9 @@ fn sources(
                 | Kind::StorageClass
                 | Kind::ConfigMap
                 | Kind::NodeResourceTopology
+                | Kind::Namespace
         ),
-        metadata_only: kind == Kind::ConfigMap,
+        metadata_only: matches!(kind, Kind::ConfigMap | Kind::Namespace),
         resync: Arc::clone(&resync[kind.index()]),
     };
     Kind::ALL
@@ -345,6 +346,7 @@ fn sources(
             Kind::NodeResourceTopology => {
                 source(kind, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "")
             }
+            Kind::Namespace => source(kind, "/api/v1/namespaces", ""),
             Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
         })
         .collect()

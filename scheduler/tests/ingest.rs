@@ -16,8 +16,8 @@ use std::{
 
 use kai_engine::{
     Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner, PerLane,
-    Place, Pod, PodState, Queue, Requirement, Resources, SliceDevice, SliceDeviceId, Structure,
-    Symbol, Timestamp,
+    Place, Pod, PodState, Queue, Requirement, Resources, Shape, SliceDevice, SliceDeviceId,
+    Structure, Symbol, Timestamp,
 };
 use kai_scheduler::{
     Args,
@@ -335,19 +335,7 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     for term in &pod.shape.node_affinity {
         let _ = write!(text, " near={}", requirements(term, names));
     }
-    for (word, terms) in
-        [("with", &pod.shape.pod_affinity), ("apart", &pod.shape.pod_anti_affinity)]
-    {
-        for term in terms {
-            let _ = write!(
-                text,
-                " {word}={}@{}{}",
-                requirements(&term.selector, names),
-                names.text(term.topology_key),
-                symbols(&term.namespaces, names)
-            );
-        }
-    }
+    text.push_str(&company_text(&pod.shape, names));
     for toleration in &pod.shape.tolerations {
         let name = |symbol: Option<Symbol>| symbol.map_or("*", |symbol| names.text(symbol));
         let (key, value) = (name(toleration.key), name(toleration.value));
@@ -360,12 +348,70 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     for claim in &pod.claims {
         let _ = write!(text, " claim={}:{}", claim.number(), names.of_claim(*claim));
     }
-    for volume in &pod.shape.volumes {
+    text.push_str(&needs_text(&pod.shape, names));
+    for (key, value) in &pod.labels {
+        let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));
+    }
+    text
+}
+
+/// What a shape asks of other pods, and what it wishes for.
+fn company_text(shape: &Shape, names: &Names) -> String {
+    let mut text = String::new();
+    for (word, terms) in [("with", &shape.pod_affinity), ("apart", &shape.pod_anti_affinity)] {
+        for term in terms {
+            let _ = write!(
+                text,
+                " {word}={}@{}{}",
+                requirements(&term.selector, names),
+                names.text(term.topology_key),
+                symbols(&term.namespaces, names)
+            );
+        }
+    }
+    for (weight, term) in &shape.preferred_nodes {
+        let _ = write!(text, " likes{weight:+}={}", requirements(term, names));
+    }
+    for (weight, term) in &shape.preferred_pods {
+        let _ = write!(
+            text,
+            " likes{weight:+}={}@{}{}",
+            requirements(&term.selector, names),
+            names.text(term.topology_key),
+            symbols(&term.namespaces, names)
+        );
+    }
+    for one in &shape.spread {
+        let _ = write!(
+            text,
+            " spread={}@{}[{}] skew={} domains={}",
+            requirements(&one.selector, names),
+            names.text(one.topology_key),
+            names.text(one.namespace),
+            one.skew_max,
+            one.domains_min
+        );
+        let words = [
+            ("everywhere", !one.honors_selection),
+            ("tolerated", one.honors_taints),
+            ("soft", !one.required),
+        ];
+        for (word, _) in words.into_iter().filter(|(_, is_so)| *is_so) {
+            let _ = write!(text, ",{word}");
+        }
+    }
+    text
+}
+
+/// What the volumes of a shape allow, and what is missing.
+fn needs_text(shape: &Shape, names: &Names) -> String {
+    let mut text = String::new();
+    for volume in &shape.volumes {
         let terms: Vec<_> = volume.terms.iter().map(|term| requirements(term, names)).collect();
         let word = if volume.bound { "volume" } else { "unbound" };
         let _ = write!(text, " {word}={}", terms.join("or"));
     }
-    for missing in &pod.shape.missing {
+    for missing in &shape.missing {
         let (what, name) = match missing {
             Missing::Claim(name) => ("claim", *name),
             Missing::Ephemeral(name) => ("ephemeral-claim", *name),
@@ -376,9 +422,6 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
             Missing::ConfigMap(name) => ("config-map", *name),
         };
         let _ = write!(text, " missing={what}:{}", names.text(name));
-    }
-    for (key, value) in &pod.labels {
-        let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));
     }
     text
 }

@@ -30,7 +30,7 @@ mod queue;
 mod settings;
 
 pub use claim::{Claim, DeviceClass};
-pub use group::{Affinity, Group, Pod, PodSet, Set};
+pub use group::{Affinity, Group, Pod, PodSet, Set, Spread, Wish};
 pub use node::{Mig, Node, Zones};
 pub use queue::{Queue, Share};
 pub use settings::{Depths, Placement, Settings};

@@ -132,6 +132,7 @@ impl Cluster {
         let asks = self.claims.asks(&claims, facts.told.phase);
         let told = self.shapes[old].facts.clone();
         let shape = self.shapes.intern(&told, asks, &self.lanes);
+        self.join_crowds(shape);
         self.pods.facts[pod].as_mut().expect("a pod of a claim was told").shape = shape;
         self.release(old);
         let was = self.pods.state[pod].clone();

@@ -89,9 +89,14 @@ impl Cluster {
 
     /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
     fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, Burden)> {
-        let Self { pods, shapes, nodes, groups, claims, .. } = self;
+        let Self { pods, shapes, nodes, groups, claims, crowds, .. } = self;
         let (facts, state) = (&pods[pod], &pods.state[pod]);
         let shape = &shapes[facts.shape];
+        if !crowds.is_empty()
+            && let Some(node) = state.stays_on()
+        {
+            crowds.count(facts, node, sign);
+        }
         let mut charge = shape.charge;
         if let Some(place) = &state.place {
             let hold = if state.phase == Phase::Releasing { Hold::Leaves } else { Hold::Stays };

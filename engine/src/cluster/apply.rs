@@ -188,6 +188,7 @@ impl Cluster {
             self.claims.asks(&pod.claims, told.phase)
         };
         let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
+        self.join_crowds(shape);
         let facts = PodFacts {
             owner: pod.owner,
             sub_group: pod.sub_group,
@@ -266,7 +267,9 @@ impl Cluster {
     }
 
     pub(crate) fn release(&mut self, shape: crate::ids::ShapeId) {
+        let spread = self.shapes[shape].facts.spread.clone();
         if self.shapes.release(shape) {
+            self.leave_crowds(shape, &spread);
             self.nodes.index.forget(shape);
         }
     }

@@ -14,7 +14,7 @@ use super::{
     needs::{self, Mentions, WireVolume},
     numa,
     request::{Amounts, Asking, Container, Requirements},
-    shape::{Affinity, Constraints, WireToleration},
+    shape::{Affinity, Constraints, WireSpread, WireToleration},
     uid_number,
 };
 use crate::{
@@ -59,6 +59,8 @@ struct Spec<'a> {
     resource_claims: Vec<PodClaim<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     volumes: Vec<WireVolume<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    topology_spread_constraints: Vec<WireSpread<'a>>,
 }
 
 /// A claim of a pod: an existing one, or one that is made from a template.
@@ -412,6 +414,8 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let mut shape = Shape { request, gpu, alignment, ..Shape::default() };
     let constraints = Constraints {
         namespace: &wire.metadata.namespace,
+        labels: &wire.metadata.labels,
+        spread: &spec.topology_spread_constraints,
         node_selector: &spec.node_selector,
         affinity: spec.affinity.as_ref(),
         tolerations: &spec.tolerations,

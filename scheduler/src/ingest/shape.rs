@@ -1,15 +1,15 @@
 //! Where a pod may go: selectors, affinities, tolerations, ports.
 
-use kai_engine::{Holds, HostPort, PodTerm, Requirement, Shape, Symbol, Toleration};
+use kai_engine::{Holds, HostPort, PodTerm, Requirement, Shape, Spread, Symbol, Toleration};
 use serde::Deserialize;
 
-use super::{Ingest, node, request::Container};
+use super::{Ingest, namespace, node, request::Container};
 use crate::{
     names::Names,
     wire::{Pairs, Text, null_as_default},
 };
 
-/// `spec.affinity`, only what is required.
+/// `spec.affinity`.
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
 pub(super) struct Affinity<'a> {
@@ -26,6 +26,20 @@ pub(super) struct Affinity<'a> {
 struct NodeAffinity<'a> {
     #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution", borrow)]
     required: Option<NodeSelector<'a>>,
+    #[serde(
+        rename = "preferredDuringSchedulingIgnoredDuringExecution",
+        borrow,
+        deserialize_with = "null_as_default"
+    )]
+    preferred: Vec<PreferredNodes<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct PreferredNodes<'a> {
+    weight: i32,
+    #[serde(borrow)]
+    preference: NodeTerm<'a>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -64,6 +78,40 @@ struct PodAffinity<'a> {
         deserialize_with = "null_as_default"
     )]
     required: Vec<WireTerm<'a>>,
+    #[serde(
+        rename = "preferredDuringSchedulingIgnoredDuringExecution",
+        borrow,
+        deserialize_with = "null_as_default"
+    )]
+    preferred: Vec<PreferredPods<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct PreferredPods<'a> {
+    weight: i32,
+    #[serde(borrow)]
+    pod_affinity_term: WireTerm<'a>,
+}
+
+/// One of `spec.topologySpreadConstraints`.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct WireSpread<'a> {
+    max_skew: u32,
+    #[serde(borrow)]
+    topology_key: Text<'a>,
+    #[serde(borrow)]
+    when_unsatisfiable: Text<'a>,
+    #[serde(borrow)]
+    label_selector: Option<LabelSelector<'a>>,
+    min_domains: Option<u32>,
+    #[serde(borrow)]
+    node_affinity_policy: Text<'a>,
+    #[serde(borrow)]
+    node_taints_policy: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    match_label_keys: Vec<Text<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -73,6 +121,8 @@ struct WireTerm<'a> {
     topology_key: Text<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     namespaces: Vec<Text<'a>>,
+    #[serde(borrow)]
+    namespace_selector: Option<LabelSelector<'a>>,
     #[serde(borrow)]
     label_selector: Option<LabelSelector<'a>>,
 }
@@ -112,6 +162,8 @@ pub(super) struct WireToleration<'a> {
 #[derive(Debug)]
 pub(super) struct Constraints<'w, 'a> {
     pub(super) namespace: &'w str,
+    pub(super) labels: &'w Pairs<'a>,
+    pub(super) spread: &'w [WireSpread<'a>],
     pub(super) node_selector: &'w Pairs<'a>,
     pub(super) affinity: Option<&'w Affinity<'a>>,
     pub(super) tolerations: &'w [WireToleration<'a>],
@@ -125,12 +177,46 @@ impl Constraints<'_, '_> {
         shape.node_selector = symbols(ingest, self.node_selector);
         shape.tolerations = self.tolerations.iter().map(|wire| toleration(ingest, wire)).collect();
         shape.ports = self.ports(ingest);
+        shape.spread = self.spread.iter().map(|wire| self.spread(ingest, wire)).collect();
         let Some(affinity) = self.affinity else { return };
         if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
             shape.node_affinity = node_terms(ingest, required);
         }
         shape.pod_affinity = self.terms(ingest, affinity.near.as_ref());
         shape.pod_anti_affinity = self.terms(ingest, affinity.apart.as_ref());
+        for one in affinity.nodes.iter().flat_map(|nodes| &nodes.preferred) {
+            let term = node_term(ingest, &one.preference);
+            shape.preferred_nodes.push((one.weight, term));
+        }
+        let near = affinity.near.iter().flat_map(|near| &near.preferred).map(|one| (one, 1));
+        let apart = affinity.apart.iter().flat_map(|apart| &apart.preferred).map(|one| (one, -1));
+        for (one, sign) in near.chain(apart) {
+            let term = pod_term(ingest, &one.pod_affinity_term, self.namespace);
+            shape.preferred_pods.push((one.weight.saturating_mul(sign), term));
+        }
+    }
+
+    /// Source: the API's `TopologySpreadConstraint`.
+    fn spread(&self, ingest: &mut Ingest, wire: &WireSpread<'_>) -> Spread {
+        let mut selector = selector(ingest, wire.label_selector.as_ref());
+        for key in &wire.match_label_keys {
+            if let Some(value) = self.labels.value(key) {
+                let key = ingest.names.symbol(key);
+                let value = ingest.names.symbol(value);
+                ingest.ask_for_pod_label(key);
+                selector.push(Requirement { key, holds: Holds::In(vec![value]) });
+            }
+        }
+        Spread {
+            topology_key: ingest.names.symbol(&wire.topology_key),
+            skew_max: wire.max_skew,
+            domains_min: wire.min_domains.unwrap_or(1),
+            namespace: ingest.names.symbol(self.namespace),
+            selector,
+            honors_selection: &*wire.node_affinity_policy != "Ignore",
+            honors_taints: &*wire.node_taints_policy == "Honor",
+            required: &*wire.when_unsatisfiable != "ScheduleAnyway",
+        }
     }
 
     fn terms(&self, ingest: &mut Ingest, affinity: Option<&PodAffinity<'_>>) -> Vec<PodTerm> {
@@ -190,12 +276,25 @@ fn pod_term(ingest: &mut Ingest, term: &WireTerm<'_>, own: &str) -> PodTerm {
     let topology_key = ingest.names.symbol(&term.topology_key);
     let mut namespaces: Vec<Symbol> =
         term.namespaces.iter().map(|name| ingest.names.symbol(name)).collect();
-    if namespaces.is_empty() {
+    if let Some(wire) = &term.namespace_selector {
+        let requirements = wire.requirements(ingest);
+        namespaces.extend(namespace::selected(ingest, &requirements));
+        if namespaces.is_empty() {
+            // No namespace has an empty name: no pod is meant.
+            namespaces.push(Symbol::EMPTY);
+        }
+    } else if namespaces.is_empty() {
         namespaces.push(ingest.names.symbol(own));
     }
     namespaces.sort_unstable();
-    let selector = match &term.label_selector {
-        // No selector selects no pod.
+    namespaces.dedup();
+    let selector = selector(ingest, term.label_selector.as_ref());
+    PodTerm { topology_key, namespaces, selector }
+}
+
+/// What has to hold for the labels of pods; no selector selects no pod.
+fn selector(ingest: &mut Ingest, wire: Option<&LabelSelector<'_>>) -> Vec<Requirement> {
+    let selector = match wire {
         None => {
             vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }]
         }
@@ -204,7 +303,7 @@ fn pod_term(ingest: &mut Ingest, term: &WireTerm<'_>, own: &str) -> PodTerm {
     for requirement in &selector {
         ingest.ask_for_pod_label(requirement.key);
     }
-    PodTerm { topology_key, namespaces, selector }
+    selector
 }
 
 impl LabelSelector<'_> {

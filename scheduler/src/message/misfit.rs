@@ -166,6 +166,7 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::Affinity => "node(s) didn't match pod affinity rules",
         Misfit::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
         Misfit::Barred => "node(s) didn't satisfy existing pods anti-affinity rules",
+        Misfit::Spread => "node(s) didn't match pod topology spread constraints",
         Misfit::Domain => "node(s) were outside the topology domain of the workload",
         Misfit::Volume => "node(s) didn't match PersistentVolume's node affinity",
         Misfit::VolumeUnbound => "node(s) didn't find available persistent volumes to bind",

@@ -2,12 +2,12 @@
 
 use kai_engine::{
     Alignment, GPU_MILLI, GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement,
-    Resources, Shape, Symbol, Toleration, VolumeNodes,
+    Resources, Shape, Spread, Symbol, Toleration, VolumeNodes,
 };
 
 use super::{Result, effect_of, lane, taint_parts};
 use crate::{
-    scenario::{Affinity, Pod, ScenarioError},
+    scenario::{self, Affinity, Pod, ScenarioError},
     world::World,
 };
 
@@ -49,6 +49,22 @@ pub(super) fn shape(
             .iter()
             .map(|term| pod_term(world, term, namespace))
             .collect(),
+        preferred_nodes: pod
+            .prefers
+            .iter()
+            .filter(|wish| !wish.node.is_empty())
+            .map(|wish| (wish.weight.unwrap_or(1), selected(world, wish.node.iter())))
+            .collect(),
+        preferred_pods: pod
+            .prefers
+            .iter()
+            .filter(|wish| !wish.key.is_empty())
+            .map(|wish| {
+                let term = Affinity { key: wish.key.clone(), labels: wish.labels.clone() };
+                (wish.weight.unwrap_or(1), pod_term(world, &term, namespace))
+            })
+            .collect(),
+        spread: pod.spread.iter().map(|one| spread(world, one, namespace)).collect(),
         ports: pod
             .ports
             .iter()
@@ -154,6 +170,19 @@ fn tolerations(world: &mut World, key: &str, pod: &Pod) -> Result<Vec<Toleration
             })
         })
         .collect()
+}
+
+fn spread(world: &mut World, wire: &scenario::Spread, namespace: Symbol) -> Spread {
+    Spread {
+        topology_key: world.names.symbol(&wire.key),
+        skew_max: wire.skew.unwrap_or(1),
+        domains_min: wire.domains.unwrap_or(1),
+        namespace,
+        selector: selected(world, wire.labels.iter()),
+        honors_selection: !wire.everywhere,
+        honors_taints: wire.tolerated,
+        required: !wire.soft,
+    }
 }
 
 fn pod_term(world: &mut World, term: &Affinity, namespace: Symbol) -> PodTerm {

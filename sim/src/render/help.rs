@@ -75,6 +75,7 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::Port => "ask for another host port, or add a node",
         Misfit::Affinity => "start the pods it must be near",
         Misfit::AntiAffinity => "add a node away from the pods it avoids",
+        Misfit::Spread => "add nodes to the domain with the fewest such pods",
         Misfit::Barred => "add a node away from the pods that avoid it",
         Misfit::Domain | Misfit::Taint(_) | Misfit::Blocked(_) => "add a node",
         Misfit::Volume => "add a node from which its volume can be used",

@@ -162,6 +162,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::Affinity => "away from the pods it must be near",
         Misfit::AntiAffinity => "near pods it must avoid",
         Misfit::Barred => "near pods that must avoid it",
+        Misfit::Spread => "in domains with too many pods of its kind",
         Misfit::Domain => "outside the domain",
         Misfit::Volume => "without access to a volume of it",
         Misfit::VolumeUnbound => "without a volume for a claim of it",

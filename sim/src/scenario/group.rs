@@ -45,6 +45,10 @@ pub struct Pod {
     pub affinity: Vec<Affinity>,
     /// Pods it must be away from.
     pub anti_affinity: Vec<Affinity>,
+    /// Pods it would rather be near.
+    pub prefers: Vec<Wish>,
+    /// How evenly pods like it are to be spread.
+    pub spread: Vec<Spread>,
     /// Host ports.
     pub ports: Vec<u16>,
     /// Volumes that are there, each with the labels of the nodes that it can be used from; values separated by `|` are
@@ -72,6 +76,40 @@ pub struct Affinity {
     pub key: String,
     /// Labels of the pods.
     pub labels: Entries<String>,
+}
+
+/// Something that a pod would rather have: a node with labels, or pods near or far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wish {
+    /// How much it matters; 1 when left out. Below zero it is to be avoided.
+    pub weight: Option<i32>,
+    /// Labels of the node; values separated by `|` are alternatives.
+    pub node: Entries<String>,
+    /// The node label whose values are the places, where pods matter.
+    pub key: String,
+    /// Labels of the pods.
+    pub labels: Entries<String>,
+}
+
+/// A constraint of topology spread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spread {
+    /// The node label whose values are the domains.
+    pub key: String,
+    /// Labels of the pods that count.
+    pub labels: Entries<String>,
+    /// By how many pods a domain may be ahead; 1 when left out.
+    pub skew: Option<u32>,
+    /// The fewest domains; 1 when left out.
+    pub domains: Option<u32>,
+    /// Whether domains of nodes that the pod does not select count too.
+    pub everywhere: bool,
+    /// Whether only nodes count whose taints the pod tolerates.
+    pub tolerated: bool,
+    /// Whether it is only wished for.
+    pub soft: bool,
 }
 
 /// Pods that are placed together, or sets of them.
@@ -156,6 +194,8 @@ impl Pod {
             "tolerations" => self.tolerations = map.next_value()?,
             "affinity" => self.affinity = map.next_value()?,
             "anti_affinity" => self.anti_affinity = map.next_value()?,
+            "prefers" => self.prefers = map.next_value()?,
+            "spread" => self.spread = map.next_value()?,
             "ports" => self.ports = map.next_value()?,
             "volumes" => self.volumes = map.next_value()?,
             "missing" => self.missing = map.next_value()?,
