@@ -281,25 +281,31 @@ fn zones(node: u32, held: &[ZoneAmount], names: &Names) -> Option<String> {
 }
 
 /// The labels of shared GPUs: those to set, and those of an earlier attempt to remove.
-/// One device has the plain key, several have a key each. Source: spec/contract.md 4.5.
-fn gpu_labels(groups: &[Arc<str>], present: &[Box<str>]) -> Vec<(Box<str>, Option<Box<str>>)> {
-    let mut labels: Vec<(Box<str>, Option<Box<str>>)> = match groups {
-        [] => Vec::new(),
-        [only] => vec![(Box::from(label::GPU_GROUP), Some(Box::from(&**only)))],
-        several => several
-            .iter()
-            .map(|group| {
-                let key = format!("{}{group}", label::GPU_GROUP_PREFIX);
-                (key.into_boxed_str(), Some(Box::from(&**group)))
-            })
-            .collect(),
-    };
+fn gpu_labels(groups: &[Arc<str>], present: &[Box<str>]) -> Vec<LabelChange> {
+    let mut labels = group_labels(groups);
     for key in present {
         if !labels.iter().any(|(wanted, _)| wanted == key) {
             labels.push((key.clone(), None));
         }
     }
     labels
+}
+
+/// A label's key, and its value or that it goes.
+pub(crate) type LabelChange = (Box<str>, Option<Box<str>>);
+
+/// The labels of a pod that shares GPUs: one device has the plain key, several have a key each.
+/// Source: spec/contract.md 4.5.
+pub(crate) fn group_labels<T: AsRef<str>>(groups: &[T]) -> Vec<LabelChange> {
+    let plain = |group: &T| Some(Box::from(group.as_ref()));
+    if let [only] = groups {
+        return vec![(Box::from(label::GPU_GROUP), plain(only))];
+    }
+    let keyed = |group: &T| {
+        let key = format!("{}{}", label::GPU_GROUP_PREFIX, group.as_ref());
+        (key.into_boxed_str(), plain(group))
+    };
+    groups.iter().map(keyed).collect()
 }
 
 fn evicted_by_group(changes: &[Change], names: &Names) -> HashMap<u32, usize> {

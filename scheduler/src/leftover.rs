@@ -7,10 +7,7 @@
 
 use futures::{StreamExt, stream};
 use http::Method;
-use kai_api::{
-    bind_request::BindRequest,
-    names::{label, value},
-};
+use kai_api::{bind_request::BindRequest, names::value};
 use kube::Client;
 use serde::Deserialize;
 use serde_json::json;
@@ -18,7 +15,8 @@ use serde_json::json;
 use crate::{
     actuate::{Bind, Outcome, Write},
     call::{Failure, Form, call, read},
-    wire::Text,
+    dispatch::group_labels,
+    wire::Whereabouts,
 };
 
 const PATH: &str = "/apis/scheduling.run.ai/v1alpha2/bindrequests";
@@ -104,19 +102,6 @@ async fn settle_one(write: &Write, request: BindRequest) {
 
 /// Reads the pod and the node where that matters.
 async fn fate(request: &BindRequest, client: &Client) -> Fate {
-    #[derive(Deserialize)]
-    struct Pod<'a> {
-        #[serde(borrow)]
-        metadata: crate::wire::Meta<'a>,
-        #[serde(borrow, default)]
-        spec: Spec<'a>,
-    }
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Spec<'a> {
-        #[serde(borrow)]
-        node_name: Text<'a>,
-    }
     if request.metadata.deletion_timestamp.is_some() || phase(request) == "Succeeded" {
         return Fate::Leave;
     }
@@ -133,7 +118,7 @@ async fn fate(request: &BindRequest, client: &Client) -> Fate {
         // Not known: the next start asks again.
         Err(_) => return Fate::Leave,
     };
-    let Ok(pod) = serde_json::from_slice::<Pod<'_>>(&bytes) else { return Fate::Leave };
+    let Ok(pod) = serde_json::from_slice::<Whereabouts<'_>>(&bytes) else { return Fate::Leave };
     let uid = &*pod.metadata.uid;
     let owners = request.metadata.owner_references.iter().flatten();
     if owners.clone().count() > 0 && !owners.clone().any(|owner| owner.uid == uid) {
@@ -173,17 +158,6 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
     if has_claims || (received == value::RECEIVED_FRACTION && groups.is_empty()) {
         return None;
     }
-    let labels = match &**groups {
-        [] => Vec::new(),
-        [only] => vec![(Box::from(label::GPU_GROUP), Some(Box::from(&**only)))],
-        several => several
-            .iter()
-            .map(|group| {
-                let key = format!("{}{group}", label::GPU_GROUP_PREFIX);
-                (key.into_boxed_str(), Some(Box::from(&**group)))
-            })
-            .collect(),
-    };
     Some(Bind {
         pod: 0,
         uid: Box::default(),
@@ -191,7 +165,7 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         name: Box::from(spec.pod_name.as_deref()?),
         node: Box::from(spec.selected_node.as_deref().filter(|node| !node.is_empty())?),
         received,
-        labels,
+        labels: group_labels(groups),
         claims: Vec::new(),
         volumes: Vec::new(),
         extended: None,

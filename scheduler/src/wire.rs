@@ -29,6 +29,23 @@ impl fmt::Display for Text<'_> {
     }
 }
 
+/// Which pod it is, and on which node.
+#[derive(Deserialize)]
+pub(crate) struct Whereabouts<'a> {
+    #[serde(borrow)]
+    pub(crate) metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    pub(crate) spec: Where<'a>,
+}
+
+/// On which node a pod is.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Where<'a> {
+    #[serde(borrow)]
+    pub(crate) node_name: Text<'a>,
+}
+
 /// A map of text to text, in the order of the response.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Pairs<'a>(pub Vec<(Text<'a>, Text<'a>)>);

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use http::Method;
 use kube::Client;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -18,7 +17,7 @@ use crate::{
     call::{Failure, Form, call, read},
     metrics::milliseconds,
     watch::backoff,
-    wire::Text,
+    wire::Whereabouts,
 };
 
 /// One bind.
@@ -199,24 +198,11 @@ impl Bind {
 
     /// Reads how the bind stands, for as long as it takes: nothing may be released before.
     async fn standing(&self, client: &Client) -> Standing {
-        #[derive(Deserialize)]
-        struct Pod<'a> {
-            #[serde(borrow)]
-            metadata: crate::wire::Meta<'a>,
-            #[serde(borrow, default)]
-            spec: Spec<'a>,
-        }
-        #[derive(Deserialize, Default)]
-        #[serde(rename_all = "camelCase", default)]
-        struct Spec<'a> {
-            #[serde(borrow)]
-            node_name: Text<'a>,
-        }
         let mut failures = 0;
         loop {
             match read(client, &self.path("")).await {
                 Ok(bytes) => {
-                    if let Ok(pod) = serde_json::from_slice::<Pod<'_>>(&bytes) {
+                    if let Ok(pod) = serde_json::from_slice::<Whereabouts<'_>>(&bytes) {
                         return self.compare(&pod.metadata.uid, &pod.spec.node_name);
                     }
                 }
