@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
     core::v1::ServiceAccount,
@@ -173,6 +173,23 @@ impl ControlPlane {
         if !output.status.success() {
             bail!("{} {names:?}: {}", command.display(), String::from_utf8_lossy(&output.stderr));
         }
+        Ok(())
+    }
+
+    /// Stops kube-controller-manager as soon as pods may be made in `default`: what a test makes by hand below an owner
+    /// stays as it is made.
+    ///
+    /// # Errors
+    ///
+    /// When the namespace has no account within a minute.
+    pub async fn stop_controllers(&mut self) -> Result<()> {
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, "default");
+        let end = tokio::time::Instant::now() + READY_TIMEOUT;
+        while accounts.get_opt("default").await?.is_none() {
+            ensure!(tokio::time::Instant::now() < end, "namespace default has no account");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        self.controllers = None;
         Ok(())
     }
 

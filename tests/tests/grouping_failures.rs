@@ -62,7 +62,9 @@ async fn every_failure_ends_as_its_file_says() -> Result<()> {
 async fn failures_end_so_on_a_real_server() -> Result<()> {
     let Some(assets) = assets("grouping_failures: a real kube-apiserver") else { return Ok(()) };
     let scenes = scenes()?;
-    let mut place = Place::real(ControlPlane::start(&assets, &[]).await?).await?;
+    let mut plane = ControlPlane::start(&assets, &[]).await?;
+    plane.stop_controllers().await?;
+    let mut place = Place::real(plane).await?;
     let (mut failures, mut left_out) = (Vec::new(), Vec::new());
     for (name, scene) in &scenes {
         let is_long = scene.wait()? > WAIT_MAX && chosen().is_none();

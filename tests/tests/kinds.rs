@@ -56,5 +56,7 @@ async fn their_pods_are_grouped_on_the_embedded_server() -> Result<()> {
 #[tokio::test]
 async fn their_pods_are_grouped_on_a_real_server() -> Result<()> {
     let Some(assets) = assets("kinds: a real kube-apiserver") else { return Ok(()) };
-    play(Place::real(ControlPlane::start(&assets, &[]).await?).await?).await
+    let mut plane = ControlPlane::start(&assets, &[]).await?;
+    plane.stop_controllers().await?;
+    play(Place::real(plane).await?).await
 }
