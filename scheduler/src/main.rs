@@ -57,7 +57,7 @@ async fn schedule(args: Args) -> Result<(), Error> {
         }
     }
     let client = client(&args).await?;
-    run(args, client, stop).await
+    Box::pin(run(args, client, stop)).await
 }
 
 /// Logs to standard error, at the level of `-v` unless `RUST_LOG` says otherwise.

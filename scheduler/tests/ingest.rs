@@ -316,19 +316,7 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     if pod.rank != kai_engine::PodRank::default() {
         let _ = write!(text, " rank={:?}", pod.rank);
     }
-    if let Some(alignment) = &pod.shape.alignment {
-        let list = |all: &[Resources]| {
-            let each = all.iter().map(|one| format!("[{}]", amounts(one, names)));
-            each.collect::<Vec<_>>().concat()
-        };
-        let _ = write!(
-            text,
-            " aligns={}/{}/{}",
-            amounts(&alignment.pod, names),
-            list(&alignment.concurrent),
-            list(&alignment.serial)
-        );
-    }
+    text.push_str(&alignment_text(&pod.shape, names));
     for (key, value) in &pod.shape.node_selector {
         let _ = write!(text, " on={}={}", names.text(*key), names.text(*value));
     }
@@ -353,6 +341,20 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
         let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));
     }
     text
+}
+
+fn alignment_text(shape: &Shape, names: &Names) -> String {
+    let Some(alignment) = &shape.alignment else { return String::new() };
+    let list = |all: &[Resources]| {
+        let each = all.iter().map(|one| format!("[{}]", amounts(one, names)));
+        each.collect::<Vec<_>>().concat()
+    };
+    format!(
+        " aligns={}/{}/{}",
+        amounts(&alignment.pod, names),
+        list(&alignment.concurrent),
+        list(&alignment.serial)
+    )
 }
 
 /// What a shape asks of other pods, and what it wishes for.
