@@ -257,6 +257,18 @@ impl Reading {
                 Ok(k) => self.config.usage_factor_milli = milli(k),
                 Err(_) => self.problem(format!("{field}: {text:?} is no number")),
             },
+            // The peer parses the first, which is misspelt, and documents the second (spec/scheduling.md 14.3, Q26).
+            (
+                "proportion",
+                "relcaimerSaturationMultiplier"
+                | "reclaimerUtilizationMultiplier"
+                | "reclaimerSaturationMultiplier",
+            ) => match f64::from_str(text) {
+                Ok(multiplier) => {
+                    self.config.saturation_multiplier_milli = milli(multiplier).max(1000)
+                }
+                Err(_) => self.problem(format!("{field}: {text:?} is no number")),
+            },
             ("minruntime", "reclaimResolveMethod") => match text {
                 "lca" => self.config.reclaim_resolution = ReclaimResolution::CommonAncestor,
                 "queue" => self.config.reclaim_resolution = ReclaimResolution::Queue,
@@ -456,6 +468,29 @@ mod tests {
         assert!(of_shard.usage.is_some());
         assert_eq!(of_shard.problems, Vec::<String>::new());
         assert_eq!(of_shard, Settings::of_file(text, &base).expect("a file"));
+    }
+
+    #[test]
+    fn the_multiplier_is_read_by_each_of_its_names() {
+        let names = [
+            "relcaimerSaturationMultiplier",
+            "reclaimerUtilizationMultiplier",
+            "reclaimerSaturationMultiplier",
+        ];
+        for name in names {
+            for (text, milli) in [("'1.5'", 1500), ("'0.2'", 1000)] {
+                let arguments = format!("{{{name}: {text}}}");
+                check(
+                    &format!("{{plugins: {{proportion: {{arguments: {arguments}}}}}}}"),
+                    &format!(
+                        "{{tiers: [{{plugins: [{{name: gpupack}}, {{name: nodeplacement}}, \
+                         {{name: proportion, arguments: {arguments}}}]}}]}}"
+                    ),
+                    |config| config.saturation_multiplier_milli = milli,
+                    &[],
+                );
+            }
+        }
     }
 
     #[test]
