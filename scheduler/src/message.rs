@@ -54,8 +54,8 @@ pub fn reason(why: &Why, group: u32, names: &Names) -> Option<Reason> {
             errors(format!("Queue '{queue}' has queues below it; only a queue without runs work"))
         }
         Why::Malformed => errors(String::from(
-            "The subgroups of the workload make no tree: a name repeats, a parent does not exist \
-             or parents form a ring",
+            "The subgroups of the workload make no tree: a name repeats, a parent does not exist, \
+             parents form a ring or more subgroups are needed than there are",
         )),
         Why::OverLimit(bound) => Some(over_limit(bound, names)),
         Why::OverQuota(bound) => Some(over_quota(bound, names)),

@@ -241,6 +241,10 @@ fn constraint(ingest: &mut Ingest, levels: Option<&Levels<'_>>) -> Option<Constr
 fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
     let topology = constraint(ingest, spec.topology_constraint.as_ref());
     if spec.sub_groups.is_empty() {
+        // The one set of pods there is can't be two: the peer waits for ever (Q45).
+        if spec.min_sub_group.is_some_and(|min| min > 1) {
+            return Structure::Malformed;
+        }
         return Structure::Flat { min: spec.min_member.map_or(1, count), topology };
     }
     if spec.sub_groups.len() > SUB_GROUPS_MAX {
