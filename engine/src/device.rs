@@ -43,6 +43,11 @@ impl Device {
         }
     }
 
+    /// Pod slots promised to the reservation pod of a device that nobody has opened yet.
+    pub(crate) fn promised_slots(&self) -> i64 {
+        i64::from(self.held == 0 && self.promised > 0)
+    }
+
     /// Whether all that is held is leaving: then it is a whole GPU to come, not one to share.
     pub(crate) fn is_leaving(&self) -> bool {
         self.held > 0 && self.leaving == self.held && self.promised == 0

@@ -270,6 +270,7 @@ impl Nodes {
         };
         let device = &mut devices[at];
         let (idle, releasing) = (device.idle_milli(), device.releasing_milli());
+        let slots = device.promised_slots();
         let part = entry.sign.of(part);
         match entry.hold {
             Hold::Stays => device.held += part,
@@ -281,10 +282,12 @@ impl Nodes {
         }
         entry.sign.count(&mut device.pods);
         let (idle, releasing) = (device.idle_milli() - idle, device.releasing_milli() - releasing);
+        let slots = device.promised_slots() - slots;
         if device.pods == 0 {
             devices.remove(at);
         }
         self.idle.add(node, Lane::GPU, idle);
         self.releasing.add(node, Lane::GPU, releasing);
+        self.releasing.add(node, Lane::PODS, -slots);
     }
 }
