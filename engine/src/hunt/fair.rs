@@ -58,15 +58,17 @@ impl Hunt<'_> {
         }
     }
 
-    /// Whether every victim that is safe for now keeps its minimum.
+    /// Whether every victim that is safe for now keeps its minimum, without pods that leave for other reasons.
     ///
     /// # Source
-    /// spec/scheduling.md 4.6.
+    /// spec/scheduling.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
     fn spares_young(trial: &Trial<'_>, losses: &Losses, young: impl Fn(GroupId) -> bool) -> bool {
-        losses.groups.iter().filter(|(group, _)| young(*group)).all(|(group, pods)| {
-            (0..).zip(&trial.groups[*group].tree.leaves).all(|(at, leaf)| {
-                let lost = pods.iter().filter(|pod| trial.pods[**pod].leaf == Some(at)).count();
-                (leaf.min as usize) + lost <= leaf.count.used as usize
+        losses.groups.iter().filter(|(group, _)| young(*group)).all(|(group, lost)| {
+            trial.groups[*group].tree.leaves.iter().all(|leaf| {
+                let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
+                let stays =
+                    |pod: &&PodId| trial.pods.state[**pod].phase.is_active() && !lost.contains(pod);
+                spared || leaf.pods.iter().filter(stays).count() >= leaf.min as usize
             })
         })
     }
