@@ -11,7 +11,7 @@ use crate::{
     cluster::{Cluster, gpu_milli},
     cycle::{Config, Timestamp},
     group::Structure,
-    ids::{ClassId, Column, GroupId, Id, PodId, QueueId, ShapeId},
+    ids::{ClassId, Column, GroupId, Id, NodeId, PodId, QueueId, ShapeId},
     idset::IdSet,
     order::GroupKey,
     plan::{Unready, Verdict, Why},
@@ -47,7 +47,11 @@ pub(crate) struct Agenda {
     suspects: BTreeSet<GroupId>,
     /// Promises of the last plan: void once anything changes.
     pub(crate) promised: BTreeMap<PodId, Place>,
-    /// Groups that pods were evicted for and that have not got the room yet, in the order of the evictions.
+    /// Where the plan before promised places to pods that still wait: they go there rather than elsewhere.
+    pub(crate) kept: BTreeMap<PodId, NodeId>,
+    /// Where pods that consolidation moves are to go, by group: what comes back are other pods.
+    pub(crate) moves: BTreeMap<GroupId, Vec<NodeId>>,
+    /// Groups that pods were evicted for or that were moved, and that have not got the room yet, in the order of the evictions.
     pub(crate) claims: Vec<GroupId>,
     /// How often a search for victims ran out of steps, for pairs where the last one did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
@@ -434,11 +438,11 @@ impl Cluster {
 fn unready(tree: &Tree) -> Vec<Unready> {
     tree.leaves
         .iter()
-        .filter(|leaf| leaf.alive() - leaf.count.gated < leaf.min || leaf.count.gated > 0)
+        .filter(|leaf| !leaf.is_ready() || leaf.count.gated > 0)
         .map(|leaf| Unready {
             sub_group: leaf.name,
             min: leaf.min,
-            alive: leaf.alive(),
+            alive: leaf.alive() + leaf.count.succeeded,
             gated: leaf.count.gated,
         })
         .collect()

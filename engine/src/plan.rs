@@ -218,7 +218,7 @@ pub struct Unready {
     pub sub_group: Symbol,
     /// How many pods it needs.
     pub min: u32,
-    /// How many there are, gated ones included.
+    /// How many there are, gated ones and those that ended well included.
     pub alive: u32,
     /// How many of them are gated.
     pub gated: u32,

@@ -72,6 +72,17 @@ impl Leaf {
         // Nominated pods count once: those that wait are pending no more, those that were evicted leave.
         self.count.active + self.count.pending + self.count.gated
     }
+
+    /// Whether enough pods are there, gated ones aside. A pod that ended well did its part: without it a gang that
+    /// lost its last pods could never end.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.alive() - self.count.gated + self.count.succeeded >= self.min
+    }
+
+    /// Whether it is below its minimum because pods of it ended well.
+    fn is_completing(&self) -> bool {
+        self.count.succeeded > 0 && self.count.used < self.min
+    }
 }
 
 /// A group's sub-groups with the state of their pods.
@@ -165,13 +176,15 @@ impl Tree {
             .count()
     }
 
+    /// Whether some sub-group is below its minimum because pods of it ended well: such a group is left to end.
+    pub(crate) fn is_completing(&self) -> bool {
+        self.leaves.iter().any(Leaf::is_completing)
+    }
+
     /// Whether enough pods are there, gated ones aside.
     pub(crate) fn is_ready(&self, member: Member) -> bool {
         match member {
-            Member::Leaf(leaf) => {
-                let leaf = &self.leaves[usize::from(leaf)];
-                leaf.alive() - leaf.count.gated >= leaf.min
-            }
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_ready(),
             Member::Set(set) => {
                 let set = &self.sets[usize::from(set)];
                 set.members.iter().filter(|member| self.is_ready(**member)).count() >= set.needed()
@@ -199,6 +212,25 @@ impl Tree {
     pub(crate) fn only_leaf(&self) -> Option<u16> {
         let ([set], [leaf]) = (self.sets.as_slice(), self.leaves.as_slice()) else { return None };
         (set.topology.is_none() && leaf.topology.is_none()).then_some(0)
+    }
+
+    /// Whether neither a member nor anything below it has to be together.
+    pub(crate) fn is_free(&self, member: Member) -> bool {
+        let topology = match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].topology,
+            Member::Set(set) => self.sets[usize::from(set)].topology,
+        };
+        topology.is_none() && self.is_free_below(member)
+    }
+
+    /// Whether nothing below a member has to be together.
+    pub(crate) fn is_free_below(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(_) => true,
+            Member::Set(set) => {
+                self.sets[usize::from(set)].members.iter().all(|member| self.is_free(*member))
+            }
+        }
     }
 
     /// The leaves below a member.

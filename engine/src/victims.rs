@@ -50,9 +50,9 @@ impl Prey<'_> {
     /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
     fn admits(&self, cluster: &Cluster, group: GroupId) -> bool {
         let tree = &cluster.groups[group].tree;
-        // What has begun to end can't be made whole again: nobody brings its finished pods back.
+        // A gang that ends is left to it: nobody brings its finished pods back.
         group != self.group
-            && tree.count().succeeded == 0
+            && !tree.is_completing()
             && (self.safe_until(cluster, group).is_none() || tree.is_elastic())
     }
 
