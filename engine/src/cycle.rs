@@ -222,6 +222,7 @@ pub fn plan_stepwise(
         return Plan::default();
     }
     let promised = std::mem::take(&mut cluster.agenda.promised);
+    cluster.agenda.kept = promised.iter().map(|(pod, place)| (*pod, place.node)).collect();
     cluster.agenda.wake = None;
     let mut cycle = Cycle {
         cluster,

@@ -155,12 +155,19 @@ impl Search<'_> {
         })
     }
 
-    /// The node that `status.nominatedNodeName` names goes before every other.
+    /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan promised.
     fn nominated(&mut self) -> Option<Found> {
-        let node = self.cluster.pods[self.pod].nominated?;
-        let rank = self.cluster.nodes.index.rank(node)?;
-        let allowed = self.nodes.contains(rank) && self.within.contains(rank);
-        if allowed { self.look(rank, Room::Later) } else { None }
+        let cluster = self.cluster;
+        let (facts, agenda) = (&cluster.pods[self.pod], &cluster.agenda);
+        let kept = agenda.kept.get(&self.pod).copied();
+        let moves = facts.group().and_then(|group| agenda.moves.get(&group));
+        let nodes =
+            facts.nominated.into_iter().chain(kept).chain(moves.into_iter().flatten().copied());
+        nodes.into_iter().find_map(|node| {
+            let rank = cluster.nodes.index.rank(node)?;
+            let allowed = self.nodes.contains(rank) && self.within.contains(rank);
+            if allowed { self.look(rank, Room::Later) } else { None }
+        })
     }
 
     /// The node where the pod makes the fewest fragments, of those with room now, then of the others.

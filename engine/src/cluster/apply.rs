@@ -123,6 +123,7 @@ impl Cluster {
         } else {
             (row.last_start, row.last_eviction, row.stale_since, row.why) =
                 (None, None, None, None);
+            self.agenda.moves.remove(&id);
         }
         self.agenda.touch(id);
         if let (Some(old), Some(new)) = (&mut row.facts, &group)
@@ -257,6 +258,7 @@ impl Cluster {
         self.unseat(id);
         self.antisocial.remove(&id);
         self.pods.facts[id] = None;
+        self.agenda.promised.remove(&id);
         let state = std::mem::take(&mut self.pods.state[id]);
         self.release(shape);
         if state.place.is_some() {

@@ -5,7 +5,7 @@
 //! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
 use crate::{
-    cycle::Cycle,
+    cycle::{Cycle, Millis},
     depth::Front,
     ids::GroupId,
     placement::{Attempt, Mode},
@@ -13,6 +13,9 @@ use crate::{
     trial::Trial,
     turns::{Turn, Turns},
 };
+
+/// How long pods that are moved are expected back.
+const EXPECTED: Millis = 60_000;
 
 impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room.
@@ -42,22 +45,44 @@ impl Cycle<'_> {
         }
     }
 
-    /// Gives groups that pods were evicted for what they were promised, before anybody else.
+    /// Gives groups that pods were evicted for, or that were moved, what they were promised, before anybody else.
     ///
-    /// A claim lasts while the room is only coming. It is void once the group finds none.
+    /// A claim lasts while the room is only coming, and while pods that were moved are not back. It is void once the
+    /// group finds no room.
     fn claim(&mut self) {
         for group in std::mem::take(&mut self.cluster.agenda.claims) {
             if self.cluster.agenda.listing(group).is_none() {
+                if self.is_expected(group) {
+                    self.cluster.agenda.claims.push(group);
+                } else {
+                    self.cluster.agenda.moves.remove(&group);
+                }
                 continue;
             }
-            self.cluster.steps.groups += 1;
-            if self.try_group(group).is_ok() {
-                self.cluster.relist(group, &mut self.said);
-                if self.cluster.groups[group].tree.count().nominated > 0 {
-                    self.cluster.agenda.claims.push(group);
+            let mut found = false;
+            while self.cluster.agenda.listing(group).is_some() {
+                self.cluster.steps.groups += 1;
+                found = self.try_group(group).is_ok();
+                if found {
+                    self.cluster.relist(group, &mut self.said);
+                }
+                if !found || !self.is_expected(group) {
+                    break;
                 }
             }
+            if found && self.cluster.groups[group].tree.count().nominated > 0 {
+                self.cluster.agenda.claims.push(group);
+            } else {
+                self.cluster.agenda.moves.remove(&group);
+            }
         }
+    }
+
+    /// Whether pods of a group that was moved are still to come back, and it is not too long ago.
+    fn is_expected(&self, group: GroupId) -> bool {
+        let moves = self.cluster.agenda.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
+        let last = self.cluster.groups[group].last_eviction;
+        moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
     }
 
     /// Places the next pods of a group, or says why not.

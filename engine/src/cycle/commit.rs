@@ -6,7 +6,7 @@ use crate::{
     cluster::{Cluster, Phase, State},
     cycle::Cycle,
     device,
-    ids::{GroupId, PodId},
+    ids::{GroupId, NodeId, PodId},
     plan::{Change, Eviction, Grant},
     pod::{GpuRequest, Place},
 };
@@ -29,6 +29,15 @@ impl Cycle<'_> {
         }
         log.clear();
         self.cluster.log = log;
+    }
+
+    /// A pod of a group that is moved has come where one was expected.
+    fn arrive(&mut self, pod: PodId, node: NodeId) {
+        let Some(group) = self.cluster.pods[pod].group() else { return };
+        let Some(nodes) = self.cluster.agenda.moves.get_mut(&group) else { return };
+        if let Some(at) = nodes.iter().position(|expected| *expected == node) {
+            nodes.remove(at);
+        }
     }
 
     /// Tells promises again that stood already, of groups that pods are evicted for or from: a plan that evicts says
@@ -61,6 +70,7 @@ impl Cycle<'_> {
         }
         if state.phase == Phase::Binding && was.phase == Phase::Pending {
             let place = state.place.clone().expect("a placed pod holds its place");
+            self.arrive(pod, place.node);
             let grant = self.cluster.grant(pod);
             self.changes.push(Change::Place {
                 pod,

@@ -58,7 +58,6 @@ impl Cycle<'_> {
                 continue;
             }
             if self.hunt(kind, turn) {
-                self.cluster.agenda.claims.push(turn.group);
                 self.cluster.relist(turn.group, &mut self.said);
                 turns.replace(self.cluster, turn, [turn.class]);
             } else {
@@ -229,6 +228,10 @@ impl Cycle<'_> {
             reasons.insert(pod, (group, reason));
         }
         self.commit(&|pod| reasons.get(&pod).map(|(_, reason)| reason.clone()));
+        self.cluster.agenda.claims.push(for_group);
+        if kind == EvictionKind::Consolidate {
+            self.expect_back(reasons.iter().map(|(pod, (group, _))| (*pod, *group)));
+        }
         let groups: std::collections::BTreeSet<GroupId> =
             reasons.values().map(|(group, _)| *group).collect();
         for group in groups {
@@ -238,6 +241,19 @@ impl Cycle<'_> {
 }
 
 impl Cycle<'_> {
+    /// Remembers where groups that are moved are to go: nobody was to end without a place.
+    fn expect_back(&mut self, moved: impl Iterator<Item = (PodId, GroupId)>) {
+        for (pod, group) in moved {
+            let Some(place) = &self.cluster.pods.state[pod].nominee else { continue };
+            let node = place.node;
+            let agenda = &mut self.cluster.agenda;
+            agenda.moves.entry(group).or_default().push(node);
+            if !agenda.claims.contains(&group) {
+                agenda.claims.push(group);
+            }
+        }
+    }
+
     fn state_before(
         &self,
         queue: QueueId,
