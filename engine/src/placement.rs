@@ -3,11 +3,12 @@
 //! # Source
 //! spec/scheduling.md 1.13.
 
+mod repack;
+
 use crate::{
     cluster::{Cluster, Phase},
     cycle::Config,
     device,
-    fit::Room,
     group::Constraint,
     ids::{GroupId, PodId, Rank, Symbol},
     idset::IdSet,
@@ -56,11 +57,13 @@ pub(crate) struct Attempt<'a> {
     pub(crate) pods: &'a [PodId],
     /// How many of them found a place so far.
     placed: u32,
+    /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
+    by_memory: bool,
 }
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(config: &'a Config, group: GroupId, mode: Mode, pods: &'a [PodId]) -> Self {
-        Self { config, group, mode, pods, placed: 0 }
+        Self { config, group, mode, pods, placed: 0, by_memory: false }
     }
 
     /// Places the pods in a trial, or says why not; the caller drops the trial then.
@@ -70,16 +73,36 @@ impl<'a> Attempt<'a> {
         nodes: Option<&IdSet<Rank>>,
     ) -> Result<(), Why> {
         let ask = self.ask(trial);
+        self.by_memory =
+            self.pods.iter().any(|pod| trial.shapes[trial.pods[*pod].shape].gpu_mib > 0);
         trial.affords(self.group, ask)?;
-        let area = Area { nodes, tiers: None };
-        match trial.groups[self.group].tree.only_leaf() {
-            Some(leaf) => self.place_leaf(trial, leaf, &area)?,
-            None => self.place_set(trial, 0, &area)?,
+        let mut nested = trial.nested();
+        match self.place_in_order(&mut nested, nodes) {
+            Ok(()) => nested.keep(),
+            Err(why) => {
+                drop(nested);
+                let free = trial.groups[self.group].tree.is_free(Member::Set(0));
+                if !free || !self.repack(trial, self.pods, nodes) {
+                    return Err(why);
+                }
+            }
         }
         if self.mode == Mode::Real {
             self.postpone(trial);
         }
         Ok(())
+    }
+
+    fn place_in_order(
+        &mut self,
+        trial: &mut Trial<'_>,
+        nodes: Option<&IdSet<Rank>>,
+    ) -> Result<(), Why> {
+        let area = Area { nodes, tiers: None };
+        match trial.groups[self.group].tree.only_leaf() {
+            Some(leaf) => self.place_leaf(trial, leaf, &area),
+            None => self.place_set(trial, 0, &area),
+        }
     }
 
     /// What the pods cost, GPU memory counted against the largest devices there are.
@@ -119,6 +142,7 @@ impl<'a> Attempt<'a> {
         let taken = trial.ranks_of(self.group, &leaves);
         let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
         let split = trial.cluster().split(&together, area.nodes)?;
+        let free = trial.groups[self.group].tree.is_free_below(member);
         let placed = self.placed;
         let mut why = None;
         for nodes in &split.sets {
@@ -134,6 +158,9 @@ impl<'a> Attempt<'a> {
                 Err(reason) => why = Some(reason),
             }
             drop(nested);
+            if free && self.repack(trial, &pods, Some(nodes)) {
+                return Ok(());
+            }
             self.placed = placed;
         }
         Err(why.expect("a split leaves at least one set of nodes"))
@@ -171,17 +198,26 @@ impl<'a> Attempt<'a> {
             let Some(found) = self.find(trial, *pod, area) else {
                 return Err(trial.cluster().no_room(*pod, self.placed, placed));
             };
+            self.is_affordable(trial, *pod, &found)?;
             if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
                 trial.spare(*pod);
-            } else if self.mode == Mode::Real && found.room == Room::Now {
-                trial.place(*pod, found.place, found.opened);
             } else {
-                trial.nominate(*pod, found.place, found.opened);
+                self.put(trial, *pod, found);
             }
             self.placed += 1;
             placed += 1;
         }
         Ok(())
+    }
+
+    /// Whether the queues may still take a pod, where what pods before it cost depended on their nodes.
+    fn is_affordable(&self, trial: &Trial<'_>, pod: PodId, found: &Found) -> Result<(), Why> {
+        if !self.by_memory {
+            return Ok(());
+        }
+        let shape = &trial.shapes[trial.pods[pod].shape];
+        let memory_mib = trial.nodes.gpus(found.place.node).memory_mib;
+        trial.affords(self.group, shape.charge_on(memory_mib))
     }
 
     /// The best node in an area, the most preferred domains first.

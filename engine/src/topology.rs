@@ -40,6 +40,8 @@ struct Domain {
 struct Load {
     /// The most that one pod asks for, where all ask for the same kinds of resource.
     each: Option<Vec<(Lane, i64)>>,
+    /// Whether all ask for the same.
+    alike: bool,
     /// The sum.
     all: Vec<(Lane, i64)>,
     pods: usize,
@@ -59,7 +61,11 @@ struct Fill {
 
 impl Fill {
     fn fits(&self, load: &Load) -> bool {
-        self.pods.map_or(self.part <= self.whole, |pods| pods >= load.pods)
+        // Of unlike pods the largest alone are counted, so that fewer fit than may: their sum is the bound.
+        match self.pods {
+            Some(pods) if load.alike => pods >= load.pods,
+            Some(_) | None => self.part <= self.whole,
+        }
     }
 
     fn tighter(&self, other: &Self) -> Ordering {
@@ -241,7 +247,9 @@ impl Cluster {
             }
         }
         let each = (kinds.len() <= 1).then(|| each.into_iter().collect());
-        Load { each, all: all.into_iter().collect(), pods: pods.len(), parts }
+        let alike =
+            pods.windows(2).all(|pair| self.pods[pair[0]].shape == self.pods[pair[1]].shape);
+        Load { each, alike, all: all.into_iter().collect(), pods: pods.len(), parts }
     }
 
     /// Room of every domain below `start`, itself included.

@@ -101,6 +101,23 @@ impl<'c> Trial<'c> {
         self.cluster.node_of(pod)
     }
 
+    /// Where this trial stands, to come back to.
+    pub(crate) fn mark(&self) -> usize {
+        self.cluster.log.len()
+    }
+
+    /// Takes back what was tried since a mark of this trial.
+    pub(crate) fn rewind(&mut self, mark: usize) {
+        assert!(mark >= self.mark, "a trial takes back what is its own");
+        while self.cluster.log.len() > mark {
+            let Some(Op { pod, was, opened }) = self.cluster.log.pop() else {
+                unreachable!("the log is longer than the mark")
+            };
+            self.cluster.set_state(pod, was);
+            self.cluster.opened = opened;
+        }
+    }
+
     /// Keeps what was tried; it is part of the trial around, or waits in the log to become part of the plan.
     pub(crate) fn keep(mut self) {
         self.mark = self.cluster.log.len();
@@ -117,12 +134,6 @@ impl Deref for Trial<'_> {
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
-        while self.cluster.log.len() > self.mark {
-            let Some(Op { pod, was, opened }) = self.cluster.log.pop() else {
-                unreachable!("the log is longer than the mark")
-            };
-            self.cluster.set_state(pod, was);
-            self.cluster.opened = opened;
-        }
+        self.rewind(self.mark);
     }
 }

@@ -1,0 +1,146 @@
+//! Another try for a gang of unlike pods: the hardest to place first, going back where one gets stuck.
+//!
+//! One pod after the other at its best node places nearly every gang. Where pods differ it may fail though a way
+//! exists: a pod that may go anywhere takes the one node of another, or large pods leave gaps that the small don't
+//! fill (spec/scheduling.md 14.3, Q33). The search is bounded by counted steps, so that it may still miss a way.
+
+use std::cmp::Reverse;
+
+use super::{Attempt, Mode};
+use crate::{
+    cycle::Placement,
+    fit::Room,
+    ids::{PodId, Rank},
+    idset::IdSet,
+    resources::{Lane, QueueLane},
+    search::Found,
+    trial::Trial,
+};
+
+/// How many nodes one search may try besides one for each pod.
+const STEPS: usize = 256;
+
+/// The choices left for one pod.
+struct Choices {
+    pod: PodId,
+    /// What was tried on before it was placed.
+    mark: usize,
+    /// Nodes that were not tried with the first of the ways.
+    nodes: IdSet<Rank>,
+    /// Ways of choosing devices that are left.
+    ways: Vec<Placement>,
+}
+
+impl Attempt<'_> {
+    /// Places all of `pods` on `nodes`, by any order and at any of them; says whether it did.
+    ///
+    /// # Cost
+    /// At most 256 searches for a node more than there are pods.
+    pub(super) fn repack(
+        &self,
+        trial: &mut Trial<'_>,
+        pods: &[PodId],
+        nodes: Option<&IdSet<Rank>>,
+    ) -> bool {
+        if !self.is_worth_repacking(trial, pods) || trial.cluster().gpu_gap(pods).is_some() {
+            return false;
+        }
+        let pods = hardest_first(trial, pods);
+        let mut nested = trial.nested();
+        let found = self.search(&mut nested, &pods, nodes);
+        if found {
+            nested.keep();
+        }
+        found
+    }
+
+    fn search(&self, trial: &mut Trial<'_>, pods: &[PodId], nodes: Option<&IdSet<Rank>>) -> bool {
+        let mut placed: Vec<Choices> = Vec::with_capacity(pods.len());
+        let mut steps = pods.len() + STEPS;
+        let Some(first) = pods.first() else { return true };
+        let mut next = Some(self.choices(trial, *first, nodes));
+        while let Some(mut choices) = next.take().or_else(|| placed.pop()) {
+            trial.rewind(choices.mark);
+            let found = loop {
+                let Some(way) = choices.ways.last().copied() else { break None };
+                if steps == 0 {
+                    return false;
+                }
+                steps -= 1;
+                match trial.cluster().best_node(choices.pod, Some(&choices.nodes), way) {
+                    Some(found) => break Some(found),
+                    None => {
+                        choices.ways.pop();
+                        choices.nodes = all(trial, choices.pod, nodes);
+                    }
+                }
+            };
+            let Some(found) = found else { continue };
+            choices
+                .nodes
+                .remove(trial.nodes.index.rank(found.place.node).expect("a found node has a rank"));
+            let pod = choices.pod;
+            placed.push(choices);
+            if self.is_affordable(trial, pod, &found).is_err() {
+                continue;
+            }
+            self.put(trial, pod, found);
+            match pods.get(placed.len()) {
+                Some(pod) => next = Some(self.choices(trial, *pod, nodes)),
+                None => return true,
+            }
+        }
+        false
+    }
+
+    /// Whether another order or other devices may make a difference: only for pods that wait for real.
+    fn is_worth_repacking(&self, trial: &Trial<'_>, pods: &[PodId]) -> bool {
+        let shape = |pod: &PodId| trial.pods[*pod].shape;
+        let alike = pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]));
+        let parts = pods.iter().any(|pod| trial.shapes[shape(pod)].shared > 1);
+        self.mode == Mode::Real && pods.len() > 1 && (!alike || parts)
+    }
+
+    fn choices(&self, trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> Choices {
+        let own = self.config.device_placement;
+        // A pod with parts of several GPUs may share them or open others, whatever is asked for.
+        let other = match own {
+            Placement::Spread => Placement::Pack,
+            Placement::Pack | Placement::Any | Placement::Fragmentation => Placement::Spread,
+        };
+        let several = trial.shapes[trial.pods[pod].shape].shared > 1;
+        let ways = if several { vec![other, own] } else { vec![own] };
+        Choices { pod, mark: trial.mark(), nodes: all(trial, pod, nodes), ways }
+    }
+
+    pub(super) fn put(&self, trial: &mut Trial<'_>, pod: PodId, found: Found) {
+        if self.mode == Mode::Real && found.room == Room::Now {
+            trial.place(pod, found.place, found.opened);
+        } else {
+            trial.nominate(pod, found.place, found.opened);
+        }
+    }
+}
+
+/// The nodes that a pod may go to among some.
+fn all(trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> IdSet<Rank> {
+    let shape = trial.pods[pod].shape;
+    trial.cluster().know(shape);
+    let mut all = trial.nodes.index.feasible(shape).clone();
+    if let Some(nodes) = nodes {
+        all.intersect(nodes);
+    }
+    all
+}
+
+/// Pods with the fewest nodes first, then the largest.
+fn hardest_first(trial: &mut Trial<'_>, pods: &[PodId]) -> Vec<PodId> {
+    let mut pods = pods.to_vec();
+    pods.sort_by_cached_key(|pod| {
+        let nodes = all(trial, *pod, None).len();
+        let shape = &trial.shapes[trial.pods[*pod].shape];
+        let gpus = shape.charge[QueueLane::Gpu].max(trial.part_micro(shape) / 1000);
+        (nodes, shape.shared > 0, Reverse(gpus), Reverse(shape.amount(Lane::CPU)))
+    });
+    pods
+}
