@@ -11,13 +11,14 @@ use kai_engine::{
 
 use crate::{
     names::Names,
-    world::{Facts, place},
+    world::{Facts, World, place},
 };
 
 mod gang;
 mod queue;
 mod reserved;
 mod room;
+mod time;
 
 /// Where pods are once a plan is carried out as far as it can be now.
 #[derive(Debug)]
@@ -58,15 +59,16 @@ impl After<'_> {
     }
 }
 
-/// Every rule that `plan`, decided on `facts`, breaks; each finding starts with the rule it breaks (S1 to S11).
+/// Every rule that `plan`, decided on `world`, breaks; each finding starts with the rule it breaks (S1 to S11).
 ///
 /// # Source
 /// design/reliability.md 6.
-pub fn audit(facts: &Facts, names: &Names, plan: &Plan) -> Vec<String> {
+pub fn audit(world: &World, plan: &Plan) -> Vec<String> {
     let mut findings = Vec::new();
+    let facts = &world.facts;
     let mut after = After {
         facts,
-        names,
+        names: &world.names,
         held: BTreeMap::new(),
         promised: BTreeMap::new(),
         placed: BTreeSet::new(),
@@ -87,6 +89,7 @@ pub fn audit(facts: &Facts, names: &Names, plan: &Plan) -> Vec<String> {
     findings.extend(gang::audit(&after, plan));
     findings.extend(queue::audit(&after));
     findings.extend(victims(&after, plan));
+    findings.extend(time::audit(world, &after, plan));
     findings
 }
 
@@ -138,6 +141,9 @@ fn victims(after: &After<'_>, plan: &Plan) -> Vec<String> {
         let (victim_facts, facts) = (&after.facts.groups[&victim], &after.facts.groups[&for_group]);
         if !victim_facts.preemptible {
             findings.push(format!("S6: {name} is not preemptible, yet it is evicted"));
+        }
+        if gang::was_completing(after, victim) {
+            findings.push(format!("S4: {name} is of a gang that is ending, yet it is evicted"));
         }
         let fair = match reason {
             Eviction::Preempt { .. } => {

@@ -5,11 +5,11 @@
 
 use kai_engine::{
     Blocked, Constraint, Delta, Effect, GPU_MILLI, Gpus, Group, Label, Lane, Level, Limit, Min,
-    Node, NodeId, Owner, PerLane, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
+    Node, NodeId, Owner, PerLane, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
     Structure, SubGroup, Symbol, Taint, Timestamp, Toleration, Topology,
 };
 
-use crate::world::World;
+use crate::world::{Evicted, World};
 
 mod group;
 
@@ -167,6 +167,33 @@ fn queue(draw: &mut Seed, number: u64, parent: Option<QueueId>) -> Queue {
         queue.preempt_min_runtime = Some(5000);
     }
     queue
+}
+
+/// A world after a history: again and again something happens, and a plan is made and carried out.
+///
+/// `watch` sees the world as it was before each plan, as it is after it, and the plan, before that is carried out.
+///
+/// # Errors
+///
+/// Those of `watch`, with which the history ends.
+pub fn history<E>(
+    seed: &Seed,
+    (size, steps): (Size, u64),
+    mut watch: impl FnMut(&World, &World, &Plan) -> Result<(), E>,
+) -> Result<World, E> {
+    let mut world = cluster(seed, size);
+    for step in 0..steps {
+        let mut draw = seed.split(100 + step);
+        for _ in 0..=draw.below(3) {
+            happen(&mut world, &mut draw, size);
+        }
+        let before = world.clone();
+        let plan = world.plan();
+        let before = World { names: world.names.clone(), ..before };
+        watch(&before, &world, &plan)?;
+        world.carry_out(&plan, Evicted::Recreated);
+    }
+    Ok(world)
 }
 
 /// Something happens: a group comes more often than anything else.

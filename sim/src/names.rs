@@ -127,6 +127,14 @@ impl Names {
         self.opened.insert(device, name);
     }
 
+    /// The id by which a new engine is told of a device: that of its name, where a plan opened it.
+    pub fn known(&mut self, device: DeviceId) -> DeviceId {
+        match self.opened.get(&device).cloned() {
+            Some(name) => self.device(&name),
+            None => device,
+        }
+    }
+
     /// How many pod groups have been named.
     pub fn groups(&self) -> usize {
         self.groups.names.len()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use kai_engine::{
     Allocation, Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId,
-    DeviceId, Group, GroupId, Lane, LaneKind, Millis, Node, NodeId, Numa, Owner, Place, Plan, Pod,
-    PodId, PodState, Queue, QueueId, Reserved, SliceDevice, Timestamp, Topology, TopologyId, plan,
+    DeviceId, Group, GroupId, Lane, LaneKind, Millis, Node, NodeId, Numa, Place, Plan, Pod, PodId,
+    PodState, Queue, QueueId, Reserved, SliceDevice, Timestamp, Topology, TopologyId, plan,
 };
 
 use crate::names::Names;
@@ -109,7 +109,6 @@ impl World {
     /// Carries a plan out to its end: what was bound runs, what was evicted has left. Takes a second.
     pub fn carry_out(&mut self, plan: &Plan, evicted: Evicted) {
         self.now.0 += CYCLE;
-        let mut started = Vec::new();
         for change in &plan.changes {
             match change {
                 Change::Place { pod, node, devices, reserved, .. } => {
@@ -120,9 +119,6 @@ impl World {
                     let place = Place { node: *node, devices: devices.clone(), reserved };
                     self.cluster.apply(Delta::Bound(*pod));
                     if let Some(mut facts) = self.facts.pods.get(pod).cloned() {
-                        if let Owner::Group(group) = facts.owner {
-                            started.push(group);
-                        }
                         facts.state = PodState::Running(place);
                         self.tell(Delta::Pod(*pod, Box::new(facts)));
                     }
@@ -130,6 +126,16 @@ impl World {
                 Change::Evict { pod, .. } => self.evict(*pod, evicted),
                 Change::Nominate { .. } => {}
             }
+        }
+        self.mark();
+    }
+
+    /// Writes on groups when they started, lost pods or broke, as the engine has it.
+    fn mark(&mut self) {
+        for (group, facts) in &mut self.facts.groups {
+            facts.last_start = self.cluster.last_start(*group);
+            facts.last_eviction = self.cluster.last_eviction(*group);
+            facts.stale_since = self.cluster.stale_since(*group);
         }
     }
 
@@ -200,11 +206,25 @@ impl World {
         }
     }
 
-    /// The same world with an engine that was told everything anew.
+    /// The same world with an engine that was told everything anew. Devices that a plan opened are now known by name.
     #[must_use]
     pub fn restarted(&self) -> Self {
+        let mut world = self.clone();
+        for pod in world.facts.pods.values_mut() {
+            if let Some(place) = place_mut(&mut pod.state) {
+                for device in &mut place.devices {
+                    *device = world.names.known(*device);
+                }
+            }
+        }
+        world.retold(world.facts.deltas())
+    }
+
+    /// The same world with an engine that was told just this.
+    #[must_use]
+    pub fn retold(&self, deltas: impl IntoIterator<Item = Delta>) -> Self {
         let mut cluster = Cluster::default();
-        for delta in self.facts.deltas() {
+        for delta in deltas {
             cluster.apply(delta);
         }
         Self { cluster, ..self.clone() }
@@ -264,6 +284,16 @@ impl Facts {
 
 /// Where a pod in `state` is.
 pub fn place(state: &PodState) -> Option<&Place> {
+    match state {
+        PodState::Bound(place)
+        | PodState::Running(place)
+        | PodState::Releasing(place)
+        | PodState::Stuck(place) => Some(place),
+        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
+    }
+}
+
+fn place_mut(state: &mut PodState) -> Option<&mut Place> {
     match state {
         PodState::Bound(place)
         | PodState::Running(place)

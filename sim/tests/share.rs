@@ -1,10 +1,14 @@
-//! Fair shares against an exact solver in rational numbers.
+//! Fair shares against exact solvers in rational numbers: one that fills by weight, one that does step by step what the
+//! rules say.
+
+use std::collections::BTreeMap;
 
 use kai_engine::{
-    Limit, Timestamp,
+    Config as Settings, Delta, GPU_MILLI, GpuRequest, Group, Lane, Limit, Node, Owner, PerLane,
+    Pod, Queue, QueueId, QueueLane, Resources, Shape, Timestamp,
     share::{Entrant, divide},
 };
-use kai_sim::generate::Seed;
+use kai_sim::{generate::Seed, world::World};
 use proptest::{
     prelude::*,
     test_runner::{Config, FileFailurePersistence},
@@ -45,6 +49,19 @@ impl Ratio {
 
     fn at_most(self, other: Self) -> bool {
         self.over * other.under <= other.over * self.under
+    }
+
+    fn is_positive(self) -> bool {
+        self.over > 0
+    }
+
+    /// The greatest multiple of `unit` that is not above it.
+    fn floored(self, unit: i128) -> i128 {
+        self.over.div_euclid(self.under * unit) * unit
+    }
+
+    fn by(self, other: Self) -> Self {
+        Self::new(self.over * other.over, self.under * other.under)
     }
 }
 
@@ -94,14 +111,193 @@ fn exact(total: i64, queues: &[Entrant]) -> Vec<Ratio> {
     shares
 }
 
+/// The rules word by word: quotas; what is left by weight and past usage, tier by tier, in whole units; then the units
+/// that rounding kept back, largest remainder first.
+///
+/// # Source
+/// spec/scheduling.md 3.3, with amounts of GPUs in thousandths.
+struct Rules<'q> {
+    queues: &'q [Entrant],
+    unit: i128,
+    /// k.
+    factor: Ratio,
+    shares: Vec<i128>,
+    left: i128,
+    remainders: BTreeMap<usize, Ratio>,
+}
+
+impl<'q> Rules<'q> {
+    fn divide(total: i64, unit: i64, usage_factor_milli: u64, queues: &'q [Entrant]) -> Vec<i128> {
+        let deserved =
+            |queue: &Entrant| queue.quota.amount().unwrap_or(total).min(requestable(queue));
+        let shares: Vec<i128> = queues.iter().map(|queue| i128::from(deserved(queue))).collect();
+        let left = i128::from(total) - shares.iter().sum::<i128>();
+        let factor = Ratio::new(i128::from(usage_factor_milli), 1000);
+        let remainders = BTreeMap::new();
+        let mut rules = Self { queues, unit: i128::from(unit), factor, shares, left, remainders };
+        let mut tiers: Vec<i32> = queues.iter().map(|queue| queue.priority).collect();
+        tiers.sort_unstable_by(|a, b| b.cmp(a));
+        tiers.dedup();
+        for tier in &tiers {
+            while rules.left > 0 && rules.round(*tier) {}
+        }
+        for tier in &tiers {
+            rules.repay(*tier);
+        }
+        rules.shares
+    }
+
+    fn of_tier(&self, tier: i32) -> impl Iterator<Item = usize> + use<'q> {
+        let queues = self.queues;
+        (0..queues.len()).filter(move |at| queues[*at].priority == tier)
+    }
+
+    fn missing(&self, at: usize) -> i128 {
+        i128::from(requestable(&self.queues[at])) - self.shares[at]
+    }
+
+    /// s(q), for a queue of a tier whose hungry queues have so much weight.
+    fn score(&self, at: usize, weights: i128) -> Ratio {
+        let weight = Ratio::new(i128::from(self.queues[at].weight), weights);
+        let usage = Ratio::new(i128::from(self.queues[at].usage_micro), 1_000_000);
+        let score = weight.plus(self.factor.by(weight.minus(usage)));
+        if score.is_positive() { score } else { Ratio::new(0, 1) }
+    }
+
+    /// One round of phase 2; says whether there may be more to give.
+    fn round(&mut self, tier: i32) -> bool {
+        let start = self.left;
+        let open: Vec<usize> = self.of_tier(tier).filter(|at| self.missing(*at) > 0).collect();
+        let weights: i128 = open.iter().map(|at| i128::from(self.queues[*at].weight)).sum();
+        if weights == 0 {
+            return false;
+        }
+        let scores: Vec<Ratio> = open.iter().map(|at| self.score(*at, weights)).collect();
+        let total = scores.iter().fold(Ratio::new(0, 1), |sum, score| sum.plus(*score));
+        if !total.is_positive() {
+            return false;
+        }
+        let mut again = false;
+        let queues = self.queues;
+        for (at, score) in open.into_iter().zip(scores).filter(|(at, _)| queues[*at].weight > 0) {
+            let fair = score.by(Ratio::new(total.under, total.over)).times(start, 1);
+            let want = Ratio::new(self.missing(at), 1);
+            let given = if want.at_most(fair) {
+                self.remainders.remove(&at);
+                again |= want.is_positive() && !fair.at_most(want);
+                self.missing(at)
+            } else {
+                let whole = fair.floored(self.unit);
+                let rest = fair.minus(Ratio::new(whole, 1));
+                if rest.is_positive() {
+                    self.remainders.insert(at, rest);
+                }
+                whole
+            };
+            self.shares[at] += given;
+            self.left -= given;
+        }
+        again
+    }
+
+    /// Phase 3.
+    fn repay(&mut self, tier: i32) {
+        let rest = |at: usize| self.remainders.get(&at).map(|rest| (at, *rest));
+        let mut owed: Vec<(usize, Ratio)> = self.of_tier(tier).filter_map(rest).collect();
+        owed.sort_by_key(|(at, _)| (self.queues[*at].created, self.queues[*at].uid));
+        owed.sort_by(|(_, left), (_, right)| {
+            (right.over * left.under).cmp(&(left.over * right.under))
+        });
+        for (at, _) in owed {
+            let given = self.unit.min(self.left.max(0));
+            self.shares[at] += given;
+            self.left -= given;
+        }
+    }
+}
+
+/// A tree of queues, three levels at most, with a pod of so many GPUs for each that waits at each leaf.
+fn tree(draw: &mut Seed) -> World {
+    let mut world = World::default();
+    let gpus = i64::try_from(draw.below(30)).expect("it is small");
+    let amounts = [(Lane::CPU, 1_000_000), (Lane::GPU, gpus * GPU_MILLI), (Lane::PODS, 1000)];
+    let node = world.names.node("node");
+    let facts = Node { allocatable: Resources::from_iter(amounts), ..Node::default() };
+    world.tell(Delta::Node(node, Box::new(facts)));
+    let mut above: Vec<Option<QueueId>> = vec![None];
+    for level in 0..=draw.below(3) {
+        let mut here = Vec::new();
+        for parent in &above {
+            for entrant in queues(draw) {
+                let id = world.names.queue(&format!("{level}-{parent:?}-{}", entrant.uid));
+                let gpu_only = |limit: Limit| PerLane([Limit::UNLIMITED, Limit::UNLIMITED, limit]);
+                let queue = Queue {
+                    parent: *parent,
+                    priority: entrant.priority,
+                    quota: gpu_only(entrant.quota),
+                    limit: gpu_only(entrant.limit),
+                    weight_milli: PerLane([1000, 1000, entrant.weight]),
+                    usage_micro: PerLane([0, 0, entrant.usage_micro]),
+                    created: entrant.created,
+                    uid: entrant.uid,
+                    ..Queue::default()
+                };
+                world.tell(Delta::Queue(id, Box::new(queue)));
+                here.push((id, entrant.requested / GPU_MILLI));
+            }
+        }
+        // Whoever has queues below it has no pods of its own.
+        above = here.iter().filter(|_| draw.one_in(2)).map(|(id, _)| Some(*id)).collect();
+        for (queue, gpus) in here.iter().filter(|(id, _)| !above.contains(&Some(*id))) {
+            wait(&mut world, *queue, *gpus);
+        }
+    }
+    for queue in above.into_iter().flatten() {
+        wait(&mut world, queue, 1);
+    }
+    world
+}
+
+/// A group of a queue that waits for so many GPUs.
+fn wait(world: &mut World, queue: QueueId, gpus: i64) {
+    let name = format!("{queue:?}");
+    let (group, pod) = (world.names.group(&name), world.names.pod(&name));
+    world.tell(Delta::Group(group, Box::new(Group { queue: Some(queue), ..Group::default() })));
+    let gpu = GpuRequest::Whole(u16::try_from(gpus).expect("it is small"));
+    let shape = Shape { gpu, ..Shape::default() };
+    let facts = Pod { owner: Owner::Group(group), shape, ..Pod::default() };
+    world.tell(Delta::Pod(pod, Box::new(facts)));
+}
+
+/// Siblings and how they take part in dividing GPUs, by the queue above them.
+fn siblings(world: &World) -> BTreeMap<Option<QueueId>, Vec<(QueueId, Entrant)>> {
+    let mut siblings: BTreeMap<Option<QueueId>, Vec<(QueueId, Entrant)>> = BTreeMap::new();
+    for (id, facts) in &world.facts.queues {
+        let lane = QueueLane::Gpu;
+        let entrant = Entrant {
+            quota: facts.quota[lane],
+            limit: facts.limit[lane],
+            weight: facts.weight_milli[lane],
+            usage_micro: facts.usage_micro[lane],
+            requested: world.cluster.queue_state(*id).requested[lane],
+            priority: facts.priority,
+            created: facts.created,
+            uid: facts.uid,
+        };
+        siblings.entry(facts.parent).or_default().push((*id, entrant));
+    }
+    siblings
+}
+
 fn queues(draw: &mut Seed) -> Vec<Entrant> {
     let amount = |draw: &mut Seed| i64::try_from(draw.below(12)).expect("it is small") * 1000;
+    let used = draw.one_in(3);
     (0..=draw.below(6))
         .map(|number| Entrant {
             quota: if draw.one_in(6) { Limit::UNLIMITED } else { Limit::of(amount(draw)) },
             limit: if draw.one_in(4) { Limit::of(amount(draw)) } else { Limit::UNLIMITED },
             weight: *draw.pick(&[0, 1000, 1000, 2000, 3000]),
-            usage_micro: 0,
+            usage_micro: if used { draw.below(5) * 100_000 } else { 0 },
             requested: amount(draw),
             priority: *draw.pick(&[100, 100, 200]),
             created: Timestamp(i64::try_from(draw.below(3)).expect("it is small")),
@@ -117,7 +313,7 @@ proptest! {
         ..Config::default()
     })]
 
-    /// Each share is the exact one but for rounding: at most a unit for each sibling.
+    /// Past usage aside, each share is the exact one but for rounding: at most a unit for each sibling.
     #[test]
     fn shares_are_exact_but_for_rounding(seed: u64) {
         let mut draw = Seed::new(seed);
@@ -142,6 +338,37 @@ proptest! {
         let (shares, left) = divide(total, 1000, 0, &queues);
         let hungry = queues.iter().zip(&shares).any(|(queue, share)| queue.weight > 0 && requestable(queue) > *share);
         prop_assert!(left <= 0 || !hungry, "{left} of {total} are left by {shares:?} for {queues:?}");
+    }
+
+    /// With past usage and any factor, each share is what the rules say to the unit.
+    #[test]
+    fn shares_are_those_of_the_rules(seed: u64) {
+        let mut draw = Seed::new(seed);
+        let queues = queues(&mut draw);
+        let total = i64::try_from(draw.below(30)).expect("it is small") * 1000;
+        let (unit, factor) = (*draw.pick(&[1, 1000]), *draw.pick(&[0, 500, 1000, 2000]));
+        let (shares, _) = divide(total, unit, factor, &queues);
+        let expect = Rules::divide(total, unit, factor, &queues);
+        let shares: Vec<i128> = shares.into_iter().map(i128::from).collect();
+        prop_assert_eq!(shares, expect, "{} of {} for {:?}", factor, total, queues);
+    }
+
+    /// Down a tree of queues, each divides among those below it what it got itself.
+    #[test]
+    fn shares_go_down_the_tree(seed: u64) {
+        let mut world = tree(&mut Seed::new(seed));
+        let before = siblings(&world);
+        let config = Settings::default();
+        world.plan();
+        let total = i64::from(world.cluster.node_amounts(world.names.node("node"), Lane::GPU).0);
+        let share = |queue: QueueId| world.cluster.queue_state(queue).fair_share[QueueLane::Gpu];
+        for (parent, siblings) in before {
+            let (ids, entrants): (Vec<QueueId>, Vec<Entrant>) = siblings.into_iter().unzip();
+            let amount = parent.map_or(total, share);
+            let expect = Rules::divide(amount, GPU_MILLI, config.usage_factor_milli, &entrants);
+            let shares: Vec<i128> = ids.into_iter().map(|id| i128::from(share(id))).collect();
+            prop_assert_eq!(shares, expect, "{} for {:?}", amount, entrants);
+        }
     }
 
     /// The order in which queues are listed decides nothing.

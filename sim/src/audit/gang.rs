@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kai_engine::{Change, Constraint, GroupId, Min, Owner, Plan, Structure, Symbol};
+use kai_engine::{Change, Constraint, GroupId, Min, Owner, Plan, Pod, PodState, Structure, Symbol};
 
 use super::After;
+use crate::world::place;
 
 pub(super) fn audit(after: &After<'_>, plan: &Plan) -> Vec<String> {
     let mut groups = BTreeSet::new();
@@ -31,9 +32,16 @@ pub(super) fn audit(after: &After<'_>, plan: &Plan) -> Vec<String> {
 pub(super) fn satisfied(after: &After<'_>, group: GroupId, promised: bool) -> bool {
     let Some(facts) = after.facts.groups.get(&group) else { return false };
     let staying = after.staying(group, promised);
+    // What has ended well did its part: a gang that completes needs the others only.
+    let ended =
+        after.facts.pods.iter().filter(|(_, pod)| {
+            pod.owner == Owner::Group(group) && pod.state == PodState::Succeeded
+        });
+    let members: Vec<_> =
+        staying.iter().map(|(pod, _)| *pod).chain(ended.map(|(pod, _)| *pod)).collect();
     let count = |sub_group: Option<Symbol>| {
         let belongs = |pod| sub_group.is_none_or(|name| after.pod(pod).sub_group == name);
-        staying.iter().filter(|(pod, _)| belongs(*pod)).count()
+        members.iter().filter(|pod| belongs(**pod)).count()
     };
     match &facts.structure {
         Structure::Malformed => false,
@@ -51,6 +59,28 @@ pub(super) fn satisfied(after: &After<'_>, group: GroupId, promised: bool) -> bo
             }
             enough(sub_groups, &fine, None, *min).unwrap_or(false)
         }
+    }
+}
+
+/// Whether `group` was below its minimum before the plan because pods of it ended well.
+pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
+    let below = |name: Option<Symbol>, min: u32| {
+        let of = |pod: &&Pod| {
+            pod.owner == Owner::Group(group) && name.is_none_or(|name| pod.sub_group == name)
+        };
+        let there = after.facts.pods.values().filter(of);
+        let there = there.filter(|pod| place(&pod.state).is_some()).count();
+        let ended =
+            after.facts.pods.values().filter(of).any(|pod| pod.state == PodState::Succeeded);
+        ended && there < min as usize
+    };
+    match &after.facts.groups[&group].structure {
+        Structure::Flat { min, .. } => below(None, *min),
+        Structure::Tree { sub_groups, .. } => sub_groups.iter().any(|one| match one.min {
+            Min::Pods(min) => below(Some(one.name), min),
+            Min::Members(_) => false,
+        }),
+        Structure::Malformed => false,
     }
 }
 

@@ -12,8 +12,8 @@ const DEPTH_MAX: usize = 64;
 pub(super) fn audit(after: &After<'_>) -> Vec<String> {
     let mut held: BTreeMap<QueueId, Charge> = BTreeMap::new();
     let mut protected: BTreeMap<QueueId, Charge> = BTreeMap::new();
-    // Queues that a plan adds to, and whether by something that cannot be evicted.
-    let mut grown: BTreeMap<QueueId, (bool, Charge)> = BTreeMap::new();
+    // What a plan adds to queues, and what of that cannot be evicted.
+    let mut grown: BTreeMap<QueueId, (Charge, Charge)> = BTreeMap::new();
     for (pod, spot) in after.held.iter().filter(|(_, spot)| !spot.leaving) {
         let facts = after.pod(*pod);
         let Owner::Group(group) = facts.owner else { continue };
@@ -25,21 +25,23 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
                 *protected.entry(queue).or_default() += charge;
             }
             if after.placed.contains(pod) {
-                let entry = grown.entry(queue).or_default();
-                entry.0 |= !group.preemptible;
-                entry.1 += charge;
+                let (added, fixed) = grown.entry(queue).or_default();
+                *added += charge;
+                if !group.preemptible {
+                    *fixed += charge;
+                }
             }
         }
     }
     let mut findings = Vec::new();
-    for (queue, (fixed, added)) in grown {
+    for (queue, (added, fixed)) in grown {
         let facts = &after.facts.queues[&queue];
         let name = after.names.of_queue(queue);
-        for lane in QueueLane::ALL.into_iter().filter(|lane| added[*lane] > 0) {
-            if !facts.limit[lane].admits(held[&queue][lane]) {
+        for lane in QueueLane::ALL {
+            if added[lane] > 0 && !facts.limit[lane].admits(held[&queue][lane]) {
                 findings.push(format!("S5: {name} passes its limit of {lane:?}"));
             }
-            if fixed && !facts.quota[lane].admits(protected[&queue][lane]) {
+            if fixed[lane] > 0 && !facts.quota[lane].admits(protected[&queue][lane]) {
                 findings.push(format!(
                     "S5: {name} passes its quota of {lane:?} with what cannot be evicted"
                 ));

@@ -134,6 +134,9 @@ impl Maker<'_> {
         let set = &self.group.set;
         let topology = self.constraint(world, &self.key, set)?;
         if set.subgroups.is_empty() {
+            if set.min_subgroups.is_some_and(|min| min > 1) {
+                return Ok(Structure::Malformed);
+            }
             return Ok(Structure::Flat { min: set.min.unwrap_or_else(|| all_pods(set)), topology });
         }
         let mut flat: Vec<Flat<'_>> = Vec::new();

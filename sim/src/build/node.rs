@@ -36,7 +36,7 @@ pub(super) fn tell(world: &mut World, name: &str, node: &scenario::Node) -> Resu
         name: name.as_bytes().into(),
         allocatable,
         gpus: Gpus {
-            count: u16::try_from(node.gpus).unwrap_or(u16::MAX),
+            count: u16::try_from(node.gpus_labelled.unwrap_or(node.gpus)).unwrap_or(u16::MAX),
             memory_mib: if node.gpu_memory_mib == 0 {
                 100
             } else {

@@ -52,7 +52,9 @@ pub(super) fn tell(
         usage_micro: PerLane::splat(queue.usage.map_or(0, |usage| weight(usage.0))),
         preempt_min_runtime: queue.preempt_min_runtime.map(|span| span.0 * 1000),
         reclaim_min_runtime: queue.reclaim_min_runtime.map(|span| span.0 * 1000),
-        created: Timestamp(world.now.0 - 86_400_000 + index * APART),
+        created: queue.age.map_or(Timestamp(world.now.0 - 86_400_000 + index * APART), |age| {
+            super::ago(world.now, age.0)
+        }),
         uid: u128::try_from(index).unwrap_or(0),
     };
     world.tell(Delta::Queue(id, Box::new(facts)));

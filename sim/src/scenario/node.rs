@@ -13,6 +13,8 @@ use crate::{
 pub struct Node {
     /// Whole GPUs it offers.
     pub gpus: u32,
+    /// How many GPUs its label names; as many as it offers when left out.
+    pub gpus_labelled: Option<u32>,
     /// Memory of each GPU in MiB; 40960 when left out, 0 when unknown.
     pub gpu_memory_mib: u32,
     /// Cores; 64 when left out.
@@ -45,6 +47,7 @@ impl Default for Node {
     fn default() -> Self {
         Self {
             gpus: 0,
+            gpus_labelled: None,
             gpu_memory_mib: 40_960,
             cpu: Amount::of(64_000),
             memory: Amount::of(512 << 30),

@@ -26,6 +26,8 @@ pub struct Queue {
     pub reclaim_min_runtime: Option<Span>,
     /// How long its groups run before they may be preempted.
     pub preempt_min_runtime: Option<Span>,
+    /// How long ago it was made; what is written first is oldest when left out.
+    pub age: Option<Span>,
     /// What it used in the past, as a part of what there was.
     pub usage: Option<Amount<Parts>>,
 }

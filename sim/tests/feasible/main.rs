@@ -1,151 +1,97 @@
-//! The engine against an exhaustive placer, on clusters that one can be exhaustive on: what can be placed is placed.
+//! The engine against an exhaustive placer, on clusters that one can be exhaustive on: what can be placed is placed, and
+//! what is proved impossible is.
 
-use kai_engine::{
-    Change, Delta, GPU_MILLI, GpuRequest, Gpus, Group, Lane, Limit, Node, Owner, PerLane, Pod,
-    Queue, Resources, Shape, Structure,
-};
-use kai_sim::{generate::Seed, world::World};
+mod packing;
+mod proofs;
+
+use kai_engine::{Change, Group, Limit, NodeId, Symbol};
+use kai_sim::{audit::audit, generate::Seed, render, world::World};
+use packing::{Company, PODS_MAX, asks, cluster, fits, queue, wait};
 use proptest::{
     prelude::*,
     test_runner::{Config, FileFailurePersistence},
 };
 
-/// At most so many nodes and pods.
-const NODES_MAX: u64 = 4;
-const PODS_MAX: u64 = 6;
-
-/// Free room of a node.
-#[derive(Clone, Debug)]
-struct Room {
-    cores_milli: i64,
-    /// Thousandths free on each GPU.
-    gpus_milli: Vec<i64>,
-}
-
-/// What each pod of a gang asks for.
-#[derive(Clone, Copy, Debug)]
-enum Ask {
-    Cores(i64),
-    Whole(u16),
-    Part(i64),
-}
-
-/// Whether all of `pods` equal pods fit: tries every way.
-fn fits(rooms: &mut [Room], ask: Ask, pods: u64) -> bool {
-    if pods == 0 {
-        return true;
-    }
-    for node in 0..rooms.len() {
-        let before = rooms[node].clone();
-        if take(&mut rooms[node], ask) {
-            if fits(rooms, ask, pods - 1) {
-                return true;
-            }
-            rooms[node] = before;
-        }
-    }
-    false
-}
-
-/// Takes one pod's room of a node; equal pods may as well take the first device with room.
-fn take(room: &mut Room, ask: Ask) -> bool {
-    let cores = match ask {
-        Ask::Cores(milli) => milli,
-        Ask::Whole(_) | Ask::Part(_) => 1000,
+/// How many pods one plan places, which must be a plan that breaks no rule.
+fn placed(world: &mut World, company: Company) -> Result<usize, TestCaseError> {
+    let before = world.clone();
+    let plan = world.plan();
+    let before = World { names: world.names.clone(), ..before };
+    let findings = audit(&before, &plan);
+    let text = render::text(&plan.changes, std::iter::empty(), &world.names);
+    prop_assert!(findings.is_empty(), "{}\n{text}", findings.join("\n"));
+    let nodes: Vec<NodeId> = plan
+        .changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Place { node, .. } => Some(*node),
+            Change::Nominate { .. } | Change::Evict { .. } => None,
+        })
+        .collect();
+    let distinct = |values: &mut Vec<Symbol>| {
+        values.sort_unstable();
+        values.dedup();
+        values.len()
     };
-    if room.cores_milli < cores {
-        return false;
+    let on = |label: usize| {
+        distinct(
+            &mut nodes.iter().map(|node| world.facts.nodes[node].labels[label].value).collect(),
+        )
+    };
+    let fine = match company {
+        Company::Any => true,
+        Company::Apart => on(2) == nodes.len(),
+        Company::RacksApart => on(1) == nodes.len(),
+        Company::Together => on(1) <= 1,
+    };
+    prop_assert!(fine, "{company:?} is not what came of it:\n{text}");
+    Ok(nodes.len())
+}
+
+fn config() -> Config {
+    Config {
+        cases: Config::default().cases * 2,
+        // A smaller seed is no smaller cluster.
+        max_shrink_iters: 0,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "tests/regressions/feasible.txt",
+        ))),
+        ..Config::default()
     }
-    room.cores_milli -= cores;
-    match ask {
-        Ask::Cores(_) => true,
-        Ask::Whole(count) => {
-            let free: Vec<usize> = (0..room.gpus_milli.len())
-                .filter(|gpu| room.gpus_milli[*gpu] == GPU_MILLI)
-                .collect();
-            for gpu in free.iter().take(usize::from(count)) {
-                room.gpus_milli[*gpu] = 0;
-            }
-            free.len() >= usize::from(count)
-        }
-        Ask::Part(milli) => match room.gpus_milli.iter_mut().find(|free| **free >= milli) {
-            Some(free) => {
-                *free -= milli;
-                true
-            }
-            None => false,
-        },
-    }
+}
+
+fn check(seed: u64, alike: bool) -> Result<(), TestCaseError> {
+    let mut draw = Seed::new(seed);
+    let (mut world, rooms) = cluster(&mut draw);
+    let pods = 1 + draw.below(PODS_MAX);
+    let asks = asks(&mut draw, pods, alike);
+    let company = *draw.pick(&[
+        Company::Any,
+        Company::Any,
+        Company::Apart,
+        Company::RacksApart,
+        Company::Together,
+    ]);
+    let queue = Some(queue(&mut world, "queue", Limit::UNLIMITED));
+    wait(&mut world, &asks, company, Group { queue, preemptible: true, ..Group::default() });
+    let placed = placed(&mut world, company)?;
+    let expect = if fits(&rooms, (&asks, company), &[]) { asks.len() } else { 0 };
+    prop_assert_eq!(placed, expect, "{:?} of {:?} on {:?}", asks, company, rooms);
+    Ok(())
 }
 
 proptest! {
-    #![proptest_config(Config {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/feasible.txt"))),
-        ..Config::default()
-    })]
+    #![proptest_config(config())]
 
     /// A gang of equal pods is placed exactly when some way of placing it exists.
     #[test]
-    fn a_gang_is_placed_exactly_when_it_fits(seed: u64) {
-        let mut draw = Seed::new(seed);
-        let mut world = World::default();
-        let mut rooms = Vec::new();
-        for number in 0..=draw.below(NODES_MAX) {
-            let gpus = *draw.pick(&[0_u16, 1, 2, 3, 4]);
-            let cores_milli = *draw.pick(&[1000, 2000, 4000, 8000]);
-            let name = format!("node-{number}");
-            let id = world.names.node(&name);
-            world.tell(Delta::Node(id, Box::new(Node {
-                name: name.into_bytes().into(),
-                allocatable: Resources::from_iter([
-                    (Lane::CPU, cores_milli),
-                    (Lane::GPU, i64::from(gpus) * GPU_MILLI),
-                    (Lane::PODS, 110),
-                ]),
-                gpus: Gpus { count: gpus, memory_mib: 10_000, memory_known: true },
-                ..Node::default()
-            })));
-            rooms.push(Room { cores_milli, gpus_milli: vec![GPU_MILLI; usize::from(gpus)] });
-        }
-        let queue = world.names.queue("queue");
-        world.tell(Delta::Queue(queue, Box::new(Queue {
-            quota: PerLane::splat(Limit::UNLIMITED),
-            limit: PerLane::splat(Limit::UNLIMITED),
-            ..Queue::default()
-        })));
-        let pods = 1 + draw.below(PODS_MAX);
-        let ask = match draw.below(3) {
-            0 => Ask::Cores(*draw.pick(&[500, 1000, 3000])),
-            1 => Ask::Whole(*draw.pick(&[1, 1, 2, 3])),
-            _ => Ask::Part(*draw.pick(&[200, 300, 500, 700])),
-        };
-        let group = world.names.group("gang");
-        world.tell(Delta::Group(group, Box::new(Group {
-            queue: Some(queue),
-            preemptible: true,
-            structure: Structure::Flat { min: u32::try_from(pods).expect("it is small"), topology: None },
-            ..Group::default()
-        })));
-        for index in 0..pods {
-            let id = world.names.pod(&format!("pod-{index}"));
-            let (cores, gpu) = match ask {
-                Ask::Cores(milli) => (milli, GpuRequest::None),
-                Ask::Whole(count) => (1000, GpuRequest::Whole(count)),
-                Ask::Part(milli) => {
-                    (1000, GpuRequest::Fraction { micro: u32::try_from(milli * 1000).expect("it is small"), devices: 1 })
-                }
-            };
-            world.tell(Delta::Pod(id, Box::new(Pod {
-                owner: Owner::Group(group),
-                shape: Shape { request: Resources::from_iter([(Lane::CPU, cores)]), gpu, ..Shape::default() },
-                uid: u128::from(index),
-                ..Pod::default()
-            })));
-        }
-        let plan = world.plan();
-        let placed = plan.changes.iter().filter(|change| matches!(change, Change::Place { .. })).count() as u64;
-        let expect = if fits(&mut rooms.clone(), ask, pods) { pods } else { 0 };
-        prop_assert_eq!(placed, expect, "{} pods of {:?} on {:?}", pods, ask, rooms);
+    fn a_gang_of_equal_pods_is_placed_exactly_when_it_fits(seed: u64) {
+        check(seed, true)?;
+    }
+
+    /// So is a gang of unlike pods.
+    #[test]
+    fn a_gang_of_unlike_pods_is_placed_exactly_when_it_fits(seed: u64) {
+        check(seed, false)?;
     }
 }

@@ -1,0 +1,228 @@
+//! What holds of every plan in every history: S1 to S8, S11 to S13 and L3 of the invariants.
+//!
+//! A failure prints its seed; seeds that failed once are kept in `regressions/` and run first. `PROPTEST_CASES` sets
+//! how many histories are looked at, four times over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kai_engine::{
+    Actions, Change, Charge, Config as Settings, GPU_MILLI, GpuRequest, Lane, Owner, PerLane, Plan,
+    Pod, PodId, PodState, QueueId,
+};
+use kai_sim::{
+    audit::audit,
+    generate::{Seed, Size, history},
+    render,
+    world::{Evicted, World, place},
+};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, FileFailurePersistence},
+};
+
+/// Steps of a history.
+const STEPS: u64 = 12;
+
+/// How many cycles a world with nothing new may need to come to rest.
+const REST_MAX: u32 = 40;
+
+/// How many cycles nothing happens in once it is at rest.
+const IDLE: u32 = 5;
+
+fn config() -> Config {
+    let persistence = FileFailurePersistence::Direct("tests/regressions/history.txt");
+    Config {
+        cases: Config::default().cases / 4,
+        // A smaller seed is no smaller history.
+        max_shrink_iters: 0,
+        failure_persistence: Some(Box::new(persistence)),
+        ..Config::default()
+    }
+}
+
+/// A world after some history, its books checked at every step.
+fn live(seed: u64) -> Result<World, TestCaseError> {
+    history(&Seed::new(seed), (Size::SMALL, STEPS), |before, after, _| {
+        balanced(before)?;
+        balanced(after)
+    })
+}
+
+/// Derived columns are what the facts make of them.
+fn balanced(world: &World) -> Result<(), TestCaseError> {
+    let findings = world.cluster.check();
+    if findings.is_empty() { Ok(()) } else { Err(TestCaseError::fail(findings.join("\n"))) }
+}
+
+/// The changes of a plan as text.
+fn text(world: &World, plan: &Plan) -> String {
+    render::text(&plan.changes, std::iter::empty(), &world.names)
+}
+
+/// The same world in a cycle that does nothing but bring the numbers of queues in line: no room is promised in it.
+fn settled(world: &World) -> World {
+    let actions = Actions {
+        allocate: false,
+        consolidate: false,
+        reclaim: false,
+        preempt: false,
+        stale: false,
+    };
+    let config = Settings { actions, ..world.config.clone() };
+    let mut world = World { config, ..world.clone() };
+    let plan = world.plan();
+    assert!(plan.changes.is_empty(), "a cycle without actions does nothing");
+    world
+}
+
+/// What a pod costs its queue: where it is, or what it asks for without GPU memory.
+fn charge(world: &World, pod: &Pod) -> Charge {
+    let request = &pod.shape.request;
+    let gpu = match &pod.shape.gpu {
+        GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,
+        GpuRequest::Fraction { micro, devices } => i64::from(*micro) / 1000 * i64::from(*devices),
+        GpuRequest::Memory { mib, devices } => place(&pod.state).map_or(0, |place| {
+            let node = &world.facts.nodes[&place.node];
+            i64::from((*mib * 100).div_ceil(node.gpus.memory_mib)) * 10 * i64::from(*devices)
+        }),
+        GpuRequest::None | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => 0,
+    };
+    PerLane([request.amount(Lane::CPU), request.amount(Lane::MEMORY), gpu])
+}
+
+/// What a queue and those below it hold, hold for good, and hold or wait for.
+type Usage = (Charge, Charge, Charge);
+
+/// The usage of each queue by the facts alone.
+fn usage(world: &World) -> BTreeMap<QueueId, Usage> {
+    let facts = &world.facts;
+    let mut usage: BTreeMap<QueueId, Usage> =
+        facts.queues.keys().map(|queue| (*queue, Usage::default())).collect();
+    for pod in facts.pods.values() {
+        let Owner::Group(group) = pod.owner else { continue };
+        let Some(group) = facts.groups.get(&group) else { continue };
+        let holds = matches!(pod.state, PodState::Bound(_) | PodState::Running(_));
+        if !holds && pod.state != PodState::Pending {
+            continue;
+        }
+        let charge = charge(world, pod);
+        let mut next = group.queue;
+        while let Some(queue) = next {
+            let Some((held, fixed, requested)) = usage.get_mut(&queue) else { break };
+            *requested += charge;
+            if holds {
+                *held += charge;
+            }
+            if holds && !group.preemptible {
+                *fixed += charge;
+            }
+            next = facts.queues[&queue].parent;
+        }
+    }
+    usage
+}
+
+/// Everything that an engine holds of the world and tells.
+fn books(world: &World) -> String {
+    let (facts, cluster) = (&world.facts, &world.cluster);
+    let lanes = [Lane::CPU, Lane::MEMORY, Lane::GPU, Lane::PODS];
+    let amounts =
+        facts.nodes.keys().map(|node| (*node, lanes.map(|lane| cluster.node_amounts(*node, lane))));
+    let queues = facts.queues.keys().map(|queue| cluster.queue_state(*queue));
+    let places = facts.pods.keys().map(|pod| (*pod, cluster.node_of(*pod)));
+    let groups = facts.groups.keys().map(|group| {
+        let marks = (cluster.last_start(*group), cluster.last_eviction(*group));
+        (*group, marks, cluster.stale_since(*group))
+    });
+    let (amounts, queues): (Vec<_>, Vec<_>) = (amounts.collect(), queues.collect());
+    let (places, groups): (Vec<_>, Vec<_>) = (places.collect(), groups.collect());
+    format!("{amounts:#?}\n{queues:#?}\n{places:#?}\n{groups:#?}")
+}
+
+/// Each pod that a plan evicts with each that it promises a place in return.
+fn evicted_for(world: &World, plan: &Plan) -> Vec<(PodId, PodId)> {
+    let mut pairs = Vec::new();
+    for change in &plan.changes {
+        let Change::Evict { pod: victim, reason, .. } = change else { continue };
+        let Some(group) = reason.for_group() else { continue };
+        for change in &plan.changes {
+            let Change::Nominate { pod, .. } = change else { continue };
+            if world.facts.pods[pod].owner == Owner::Group(group) {
+                pairs.push((*victim, *pod));
+            }
+        }
+    }
+    pairs
+}
+
+/// Nothing happens in these worlds.
+fn idle(worlds: [World; 2]) -> Result<(), TestCaseError> {
+    for mut world in worlds {
+        for _ in 0..IDLE {
+            let plan = world.plan();
+            prop_assert!(plan.changes.is_empty(), "after rest:\n{}", text(&world, &plan));
+            world.carry_out(&plan, Evicted::Recreated);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// S1, S2, S4 to S8, S11: no plan breaks a rule, by the facts alone.
+    #[test]
+    fn no_plan_breaks_a_rule(seed: u64) {
+        history(&Seed::new(seed), (Size::SMALL, STEPS), |before, _, plan| {
+            let findings = audit(before, plan);
+            prop_assert!(findings.is_empty(), "{}\n{}", findings.join("\n"), text(before, plan));
+            Ok(())
+        })?;
+    }
+
+    /// S12: what queues hold and ask for is what their pods do.
+    #[test]
+    fn queues_hold_what_their_pods_hold(seed: u64) {
+        let world = settled(&live(seed)?);
+        for (queue, usage) in usage(&world) {
+            let state = world.cluster.queue_state(queue);
+            let held = (state.allocated, state.allocated_non_preemptible, state.requested);
+            prop_assert_eq!(held, usage, "{}", world.names.of_queue(queue));
+        }
+    }
+
+    /// S13: an engine that saw the history holds what an engine that is told the end of it holds.
+    #[test]
+    fn a_restart_finds_the_same_books(seed: u64) {
+        let world = live(seed)?;
+        let restarted = world.restarted();
+        balanced(&restarted)?;
+        prop_assert_eq!(books(&settled(&world)), books(&settled(&restarted)));
+    }
+
+    /// L3: with nothing new the cluster comes to rest, though whoever is evicted comes back; no pod is evicted twice
+    /// for the same pod; and at rest nothing happens, whether the engine saw it come or is told of it.
+    #[test]
+    fn static_demand_comes_to_rest(seed: u64) {
+        let mut world = live(seed)?;
+        let mut pairs: BTreeSet<(PodId, PodId)> = BTreeSet::new();
+        let mut last = String::new();
+        for _ in 0..REST_MAX {
+            let plan = world.plan();
+            if plan.changes.is_empty() {
+                if let Some(wake) = world.cluster.wake().filter(|wake| *wake > world.now) {
+                    // Time alone changes something: a delay or a minimum runtime ends.
+                    world.now = wake;
+                    continue;
+                }
+                return idle([world.restarted(), world]);
+            }
+            last = text(&world, &plan);
+            for pair in evicted_for(&world, &plan) {
+                prop_assert!(pairs.insert(pair), "evicted twice for the same:\n{last}");
+            }
+            world.carry_out(&plan, Evicted::Recreated);
+        }
+        prop_assert!(false, "no rest after {REST_MAX} cycles, the last of them:\n{last}");
+    }
+}
