@@ -34,6 +34,25 @@ fn every_scenario_plans_as_it_says() {
     assert!(faults.is_empty(), "{faults}");
 }
 
+/// DESIGN.md says where each surprise of the peer that is fixed can be seen: it can.
+#[test]
+fn what_the_design_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let design = fs::read_to_string(root.join("DESIGN.md")).expect("the file is readable");
+    let rows = design.lines().filter(|line| line.starts_with("| Q"));
+    let mut names = 0;
+    for row in rows {
+        let seen_in = row.trim_end_matches(" |").rsplit(" | ").next().expect("a row has cells");
+        for name in seen_in.split('`').skip(1).step_by(2) {
+            let places =
+                [format!("tests/scenarios/{name}.yaml"), format!("{name}.yaml"), name.into()];
+            assert!(places.iter().any(|place| root.join(place).is_file()), "{name} of: {row}");
+            names += 1;
+        }
+    }
+    assert!(names > 0, "no row of the table was found");
+}
+
 fn check(path: &Path, bless: bool) -> Vec<String> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
