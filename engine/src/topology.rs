@@ -193,27 +193,31 @@ impl Cluster {
                 |id: &DomainId| domains.rows[*id].nodes.common(together.taken).next().is_some();
             domains.rows.ids().filter(|id| domains.rows[*id].depth == depth).filter(taken).collect()
         });
+        // Where pods of the group are, only domains around them will do.
+        let anchored = |id: &DomainId| {
+            let nodes = &domains.rows[*id].nodes;
+            let inside =
+                |anchor: &DomainId| nodes.common_len(&domains.rows[*anchor].nodes) == nodes.len();
+            anchors.is_empty() || anchors.iter().any(inside)
+        };
+        let at = |depth: usize| {
+            order
+                .iter()
+                .filter(move |id| domains.rows[**id].depth == depth)
+                .filter(|id| anchored(id))
+        };
         let mut sets = Vec::new();
-        for depth in (widest..=narrowest).rev() {
-            for id in order.iter().filter(|id| domains.rows[**id].depth == depth) {
-                let domain = &domains.rows[*id];
-                let inside = |anchor: &DomainId| {
-                    domain.nodes.common_len(&domains.rows[*anchor].nodes) == domain.nodes.len()
-                };
-                let anchored = anchors.is_empty() || anchors.iter().any(inside);
-                if anchored && fills[id].fits(&load) {
-                    let mut nodes = domain.nodes.clone();
-                    nodes.intersect(&valid);
-                    sets.push(nodes);
-                }
-            }
+        for id in (widest..=narrowest).rev().flat_map(at).filter(|id| fills[id].fits(&load)) {
+            let mut nodes = domains.rows[*id].nodes.clone();
+            nodes.intersect(&valid);
+            sets.push(nodes);
         }
         if sets.is_empty() {
             let level = required.map(|depth| domains.levels[depth - 1]);
-            let looked = order.iter().filter(|id| domains.rows[**id].depth == widest);
-            let most = looked.clone().filter_map(|id| fills[id].pods).max().unwrap_or(0);
+            let most = at(widest).filter_map(|id| fills[id].pods).max().unwrap_or(0);
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let (domains, pods_max, pods) = (count(looked.count()), count(most), count(load.pods));
+            let (domains, pods_max, pods) =
+                (count(at(widest).count()), count(most), count(load.pods));
             return Err(fail(DomainProblem::NoFit { level, domains, pods_max, pods }));
         }
         Ok(Split { sets, tiers })
