@@ -67,13 +67,12 @@ impl Attempt<'_> {
                     return false;
                 }
                 steps -= 1;
-                match trial.cluster().best_node(choices.pod, Some(&choices.nodes), way) {
-                    Some(found) => break Some(found),
-                    None => {
-                        choices.ways.pop();
-                        choices.nodes = all(trial, choices.pod, nodes);
-                    }
+                let found = trial.cluster().best_node(choices.pod, Some(&choices.nodes), way);
+                if found.is_some() {
+                    break found;
                 }
+                choices.ways.pop();
+                choices.nodes = all(trial, choices.pod, nodes);
             };
             let Some(found) = found else { continue };
             choices
