@@ -48,7 +48,8 @@ pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
     let client = account(server, component::SCHEDULER);
     let token = stop.clone();
     tasks.spawn(async move {
-        kai_scheduler::run(scheduler, client, token).await.map_err(DaemonError::Scheduler)
+        let run = Box::pin(kai_scheduler::run(scheduler, client, token));
+        run.await.map_err(DaemonError::Scheduler)
     });
     let flags = ["kai-podgrouper", "--metrics-bind-address=0", "--health-probe-bind-address=0"];
     let flags = flags.map(ToOwned::to_owned).into_iter();

@@ -50,7 +50,7 @@ impl std::fmt::Debug for Stage {
 }
 
 /// How long what was created may take to go.
-const GO_MAX: Duration = Duration::from_secs(60);
+const GO_MAX: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
 struct Running {

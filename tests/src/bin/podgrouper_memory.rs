@@ -7,7 +7,7 @@
 
 use std::{
     env, fs,
-    process::{Command, ExitCode, Stdio},
+    process::{Child, Command, ExitCode, Stdio},
     time::Duration,
 };
 
@@ -76,6 +76,28 @@ async fn measure() -> Result<()> {
         .stdout(Stdio::null())
         .spawn()
         .with_context(|| format!("failed to start {}", program.display()))?;
+    wait_marked(&api, lasts, pods, &mut podgrouper).await?;
+    sleep(Duration::from_secs(5)).await;
+    let status = fs::read_to_string(format!("/proc/{}/status", podgrouper.id()))?;
+    let is_told =
+        |line: &&str| ["VmHWM", "VmRSS", "RssAnon"].iter().any(|key| line.starts_with(key));
+    status.lines().filter(is_told).for_each(say);
+    podgrouper.kill()?;
+    podgrouper.wait()?;
+    stage.end().await
+}
+
+fn is_marked(pod: &PartialObjectMeta<Pod>) -> bool {
+    pod.annotations().contains_key("pod-group-name")
+}
+
+/// Waits until all pods are marked, while the podgrouper runs.
+async fn wait_marked(
+    api: &Api<Pod>,
+    mut lasts: Vec<String>,
+    pods: usize,
+    podgrouper: &mut Child,
+) -> Result<()> {
     // The gangs' last pods first: to look at all of them costs the API server more than to group them.
     while let Some(name) = lasts.last() {
         ensure!(podgrouper.try_wait()?.is_none(), "the podgrouper ended");
@@ -95,16 +117,5 @@ async fn measure() -> Result<()> {
         }
         sleep(Duration::from_secs(2)).await;
     }
-    sleep(Duration::from_secs(5)).await;
-    let status = fs::read_to_string(format!("/proc/{}/status", podgrouper.id()))?;
-    let is_told =
-        |line: &&str| ["VmHWM", "VmRSS", "RssAnon"].iter().any(|key| line.starts_with(key));
-    status.lines().filter(is_told).for_each(say);
-    podgrouper.kill()?;
-    podgrouper.wait()?;
-    stage.end().await
-}
-
-fn is_marked(pod: &PartialObjectMeta<Pod>) -> bool {
-    pod.annotations().contains_key("pod-group-name")
+    Ok(())
 }
