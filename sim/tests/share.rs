@@ -360,7 +360,8 @@ proptest! {
         let before = siblings(&world);
         let config = Settings::default();
         world.plan();
-        let total = i64::from(world.cluster.node_amounts(world.names.node("node"), Lane::GPU).0);
+        let node = world.names.node("node");
+        let total = world.cluster.node_amounts(node, Lane::GPU).0;
         let share = |queue: QueueId| world.cluster.queue_state(queue).fair_share[QueueLane::Gpu];
         for (parent, siblings) in before {
             let (ids, entrants): (Vec<QueueId>, Vec<Entrant>) = siblings.into_iter().unzip();

@@ -73,7 +73,8 @@ fn check(seed: u64, alike: bool) -> Result<(), TestCaseError> {
         Company::Together,
     ]);
     let queue = Some(queue(&mut world, "queue", Limit::UNLIMITED));
-    wait(&mut world, &asks, company, Group { queue, preemptible: true, ..Group::default() });
+    let facts = Group { queue, preemptible: true, ..Group::default() };
+    wait(&mut world, &asks, company, &facts);
     let placed = placed(&mut world, company)?;
     let expect = if fits(&rooms, (&asks, company), &[]) { asks.len() } else { 0 };
     prop_assert_eq!(placed, expect, "{:?} of {:?} on {:?}", asks, company, rooms);

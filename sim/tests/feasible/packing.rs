@@ -245,7 +245,7 @@ pub(crate) fn shape(world: &mut World, ask: &Ask, company: Company) -> Shape {
 }
 
 /// A gang that waits, with what else is to be said of it.
-pub(crate) fn wait(world: &mut World, asks: &[Ask], company: Company, facts: Group) {
+pub(crate) fn wait(world: &mut World, asks: &[Ask], company: Company, facts: &Group) {
     let group = world.names.group("gang");
     let min = u32::try_from(asks.len()).expect("it is small");
     let level = Level(world.names.symbol("rack"));
@@ -256,7 +256,7 @@ pub(crate) fn wait(world: &mut World, asks: &[Ask], company: Company, facts: Gro
     });
     world.tell(Delta::Group(
         group,
-        Box::new(Group { structure: Structure::Flat { min, topology }, ..facts }),
+        Box::new(Group { structure: Structure::Flat { min, topology }, ..facts.clone() }),
     ));
     for (index, ask) in (0..).zip(asks) {
         let id = world.names.pod(&format!("pod-{index}"));

@@ -65,7 +65,7 @@ impl Story {
             uid: 99,
             ..Group::default()
         };
-        wait(&mut story.world, &story.gang, company, facts);
+        wait(&mut story.world, &story.gang, company, &facts);
         story
     }
 
