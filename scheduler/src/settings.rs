@@ -265,7 +265,7 @@ impl Reading {
                 | "reclaimerSaturationMultiplier",
             ) => match f64::from_str(text) {
                 Ok(multiplier) => {
-                    self.config.saturation_multiplier_milli = milli(multiplier).max(1000)
+                    self.config.saturation_multiplier_milli = milli(multiplier).max(1000);
                 }
                 Err(_) => self.problem(format!("{field}: {text:?} is no number")),
             },
