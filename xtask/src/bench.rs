@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::repository::print;
 use count::Counts;
-use measure::{Catalogue, Entry};
+use measure::{Catalogue, Entry, Measured};
 
 /// What to measure and how to show it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -51,6 +51,8 @@ struct Line {
     wall_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
 }
 
 /// The growth of one benchmark over its sizes.
@@ -88,8 +90,8 @@ fn measure_entry(entry: &Entry, counts: &Counts<'_>, arguments: &Arguments) -> R
     let mut lines = Vec::new();
     for &size in &entry.sizes {
         let instructions = counts.get(&(entry.id.as_str(), size)).copied();
-        for (id, wall_ms) in Catalogue::wall_ms(entry, size)? {
-            let line = Line { id, size, wall_ms, instructions };
+        for Measured { id, wall_ms, proof } in Catalogue::wall_ms(entry, size)? {
+            let line = Line { id, size, wall_ms, instructions, proof };
             show(&line, arguments.json)?;
             lines.push(line);
         }
@@ -103,7 +105,8 @@ fn show(line: &Line, json: bool) -> Result<()> {
     }
     let counted = line.instructions.map_or_else(|| "-".to_owned(), |count| count.to_string());
     let Line { id, size, wall_ms, .. } = line;
-    print(&format!("{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions"))
+    let proof = line.proof.as_ref().map_or_else(String::new, |proof| format!("  {proof}"));
+    print(&format!("{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions{proof}"))
 }
 
 fn show_growth(growth: &Growth, json: bool) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Every benchmark of one cycle: what it starts from, what is told, and what has to come out.
 
 mod allocate;
+mod devices;
 mod evict;
 
 use kai_engine::{Change, Cluster, Config, Delta, Eviction, Plan};
@@ -73,6 +74,7 @@ impl World {
 /// What there is.
 pub(crate) fn kinds() -> Vec<Kind> {
     let mut kinds = allocate::KINDS.to_vec();
+    kinds.extend_from_slice(devices::KINDS);
     kinds.extend_from_slice(evict::KINDS);
     kinds.sort_by_key(|kind| kind.id);
     kinds

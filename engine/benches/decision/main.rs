@@ -104,6 +104,13 @@ fn line(out: &mut dyn Write, id: &str, size: u32, wall_ms: f64) -> io::Result<()
     writeln!(out, r#"{{"id":"{id}","size":{size},"wall_ms":{wall_ms:.6}}}"#)
 }
 
+/// Why no eviction helps, in the words of the last proof; a hopeless search has to be proved so.
+fn proof(plan: &Plan, id: &str) -> Option<String> {
+    let proof = plan.proofs.last();
+    assert!(proof.is_some() || !id.starts_with("B08"), "a hopeless search is proved so");
+    proof.map(|proof| format!("{:?} cannot help: {}", proof.kind, proof.shortage))
+}
+
 fn timed<T>(run: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = run();
@@ -119,13 +126,18 @@ fn cycle(out: &mut dyn Write, kind: &Kind, size: u32, once: bool) -> io::Result<
     let case = (kind.case)(size);
     let begun = Instant::now();
     let mut times = Vec::new();
+    let mut shown = None;
     while times.is_empty() || (!once && times.len() < ROUNDS && begun.elapsed() < ROUNDS_TIME_MAX) {
         let (mut cluster, news) = (case.base.clone(), case.news.clone());
         let (time, plan) = timed(|| measured(&mut cluster, &case.config, news));
         judge(&plan, case.expect);
+        shown = proof(&plan, kind.id);
         times.push(time);
     }
-    line(out, kind.id, size, percentile(times, 50))
+    let wall_ms = percentile(times, 50);
+    let Some(proof) = shown else { return line(out, kind.id, size, wall_ms) };
+    let id = kind.id;
+    writeln!(out, r#"{{"id":"{id}","size":{size},"wall_ms":{wall_ms:.6},"proof":"{proof}"}}"#)
 }
 
 /// `size` nodes full of one-GPU jobs, planned once.

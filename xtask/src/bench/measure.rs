@@ -33,10 +33,15 @@ pub(super) struct Catalogue {
     entries: Vec<Entry>,
 }
 
+/// A part of a benchmark as its program tells it.
 #[derive(Deserialize)]
-struct Measured {
-    id: String,
-    wall_ms: f64,
+pub(super) struct Measured {
+    pub(super) id: String,
+    /// The median.
+    pub(super) wall_ms: f64,
+    /// Why no search can succeed, where the plan shows it.
+    #[serde(default)]
+    pub(super) proof: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -83,14 +88,14 @@ impl Catalogue {
     }
 
     /// Median wall time of each part of a benchmark.
-    pub(super) fn wall_ms(entry: &Entry, size: u64) -> Result<Vec<(String, f64)>> {
+    pub(super) fn wall_ms(entry: &Entry, size: u64) -> Result<Vec<Measured>> {
         let program = entry.program.to_string_lossy();
         let text = capture(&mut command(&program, &[&entry.id, &size.to_string()]))?;
         let mut parts = Vec::new();
         for line in text.lines().filter(|line| line.starts_with('{')) {
             let measured: Measured = serde_json::from_str(line)
                 .with_context(|| format!("{} printed {line}", entry.id))?;
-            parts.push((measured.id, measured.wall_ms));
+            parts.push(measured);
         }
         ensure!(!parts.is_empty(), "{} {size} measured nothing:\n{text}", entry.id);
         Ok(parts)
