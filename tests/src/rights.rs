@@ -14,6 +14,77 @@ use crate::stage::scene::documents;
 /// API group, resource with its subresource, verb.
 pub type Right = (String, String, String);
 
+/// Rights that the suite `rbac` cannot bring about: account, group, resource, verb (`*`: any), and why it is there.
+const UNSEEN: [(&str, &str, &str, &str, &str); 14] = [
+    (
+        "kai-scheduler",
+        "*",
+        "*",
+        "list",
+        "lists come with the watch, but from API servers that cannot stream them",
+    ),
+    ("kai-scheduler", "", "pods", "get", "after a bind whose answer was lost"),
+    ("kai-scheduler", "", "pods", "patch", "labels of shared devices"),
+    ("kai-scheduler", "", "nodes", "get", "a bind that another scheduler began"),
+    ("kai-scheduler", "", "events", "patch", "an event that is told again"),
+    ("kai-scheduler", "scheduling.run.ai", "bindrequests", "delete", "left by another scheduler"),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims/binding",
+        "*",
+        "no request of its own: asked about with a write of a claim's status",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims",
+        "create",
+        "extended resources that devices stand in for",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims",
+        "patch",
+        "such a claim where the bind failed",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims",
+        "delete",
+        "such a claim where the bind failed",
+    ),
+    (
+        "kai-scheduler",
+        "resource.k8s.io",
+        "resourceclaims/status",
+        "patch",
+        "such a claim where the bind failed",
+    ),
+    ("kai-podgrouper", "scheduling.k8s.io", "workloads", "*", "served by Kubernetes 1.35 only"),
+    (
+        "kai-podgrouper",
+        "scheduling.run.ai",
+        "podgroups",
+        "get",
+        "after a conflict with another podgrouper",
+    ),
+    ("*", "coordination.k8s.io", "leases", "update", "taken over from another"),
+];
+
+/// Whether an account has a right that the suite `rbac` cannot bring about.
+pub fn is_unseen(account: &str, (group, resource, verb): &Right) -> bool {
+    let is_any = |pattern: &str, found: &str| pattern == "*" || pattern == found;
+    UNSEEN.iter().any(|(who, of_group, of, unseen, _)| {
+        is_any(who, account)
+            && is_any(of_group, group)
+            && is_any(of, resource)
+            && is_any(unseen, verb)
+    })
+}
+
 /// What an account did.
 #[derive(Debug, Default)]
 pub struct Use {

@@ -15,7 +15,7 @@ use kai_api::names::component;
 use kai_tests::{
     cluster::{Cluster, NAMESPACE, Setup, processes},
     control_plane::assets,
-    rights::{Use, granted, used},
+    rights::{Use, granted, is_unseen, used},
     stage::scene::documents,
 };
 use kube::{
@@ -26,66 +26,6 @@ use kube::{
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
-
-/// Rights that this suite cannot bring about: account, group, resource, verb (`*`: any), and why it is there.
-const UNSEEN: [(&str, &str, &str, &str, &str); 14] = [
-    (
-        "kai-scheduler",
-        "*",
-        "*",
-        "list",
-        "lists come with the watch, but from API servers that cannot stream them",
-    ),
-    ("kai-scheduler", "", "pods", "get", "after a bind whose answer was lost"),
-    ("kai-scheduler", "", "pods", "patch", "labels of shared devices"),
-    ("kai-scheduler", "", "nodes", "get", "a bind that another scheduler began"),
-    ("kai-scheduler", "", "events", "patch", "an event that is told again"),
-    ("kai-scheduler", "scheduling.run.ai", "bindrequests", "delete", "left by another scheduler"),
-    (
-        "kai-scheduler",
-        "resource.k8s.io",
-        "resourceclaims/binding",
-        "*",
-        "no request of its own: asked about with a write of a claim's status",
-    ),
-    (
-        "kai-scheduler",
-        "resource.k8s.io",
-        "resourceclaims",
-        "create",
-        "extended resources that devices stand in for",
-    ),
-    (
-        "kai-scheduler",
-        "resource.k8s.io",
-        "resourceclaims",
-        "patch",
-        "such a claim where the bind failed",
-    ),
-    (
-        "kai-scheduler",
-        "resource.k8s.io",
-        "resourceclaims",
-        "delete",
-        "such a claim where the bind failed",
-    ),
-    (
-        "kai-scheduler",
-        "resource.k8s.io",
-        "resourceclaims/status",
-        "patch",
-        "such a claim where the bind failed",
-    ),
-    ("kai-podgrouper", "scheduling.k8s.io", "workloads", "*", "served by Kubernetes 1.35 only"),
-    (
-        "kai-podgrouper",
-        "scheduling.run.ai",
-        "podgroups",
-        "get",
-        "after a conflict with another podgrouper",
-    ),
-    ("*", "coordination.k8s.io", "leases", "update", "taken over from another"),
-];
 
 const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
     "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts:kai-scheduler"]}]}"#;
@@ -129,14 +69,7 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
         }
         for right in granted(&roles)?.difference(&of_account.granted) {
             let (group, resource, verb) = right;
-            let is_any = |pattern: &str, found: &str| pattern == "*" || pattern == found;
-            let is_explained = UNSEEN.iter().any(|(who, of_group, of, unseen, _)| {
-                is_any(who, account)
-                    && is_any(of_group, group)
-                    && is_any(of, resource)
-                    && is_any(unseen, verb)
-            });
-            if !is_explained {
+            if !is_unseen(account, right) {
                 findings.push(format!("{account} has {verb} {resource}.{group} and never used it"));
             }
         }
