@@ -96,7 +96,7 @@ impl Why {
     /// decided.
     ///
     /// 1201 queue, 1202 limit, 1203 capacity, 1204 quota, 1205 enough GPUs in the wrong shape, 1206 topology, 1207 gang
-    /// incomplete, 1208 gated or held, 1209 refused by nodes, 1210 something missing, 1211 GPU sharing, 1212 delay, 1213
+    /// incomplete, 1208 gated or held, 1209 refused by nodes, 1210 volumes or something missing, 1211 GPU sharing, 1212 delay, 1213
     /// waits for others to leave, or to have their turn.
     pub fn code(&self) -> Option<u16> {
         Some(match self {
@@ -188,13 +188,11 @@ impl NoRoom {
             | Misfit::Devices
             | Misfit::Zones => 1203,
             Misfit::Domain => 1206,
-            Misfit::Missing(_) => 1210,
+            Misfit::Missing(_) | Misfit::Volume | Misfit::VolumeUnbound => 1210,
             Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall | Misfit::OnlyClaims => 1211,
             Misfit::Blocked(_)
             | Misfit::Taint(_)
             | Misfit::Selector
-            | Misfit::Volume
-            | Misfit::VolumeUnbound
             | Misfit::Worker
             | Misfit::LegacyMig
             | Misfit::NotMig
