@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -15,6 +16,9 @@ use kai_tests::control_plane::{ControlPlane, assets, http_get};
 use kube::api::{Api, PostParams};
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
+
+/// Made once: a definition is made anew, schema and all, each time it is asked for.
+static OURS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(kai_api::crd::all);
 
 fn api_tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../api/tests")
@@ -61,8 +65,7 @@ async fn define(client: &Client, definitions: &[CustomResourceDefinition]) -> Re
 /// Where the API has an object of one of our kinds: its collection.
 fn collection(object: &Value) -> Result<String> {
     let kind = object["kind"].as_str().unwrap_or_default();
-    let all = kai_api::crd::all();
-    let definition = all
+    let definition = OURS
         .iter()
         .find(|definition| definition.spec.names.kind == kind)
         .context("a kind of ours")?;
@@ -116,7 +119,7 @@ async fn judge(client: &Client, documents: &[Value]) -> Result<Verdict> {
     write(client, "PUT", &format!("{path}?dryRun=All"), &second).await
 }
 
-/// What discovery and tables show of the kinds.
+/// What discovery and tables show of the kinds, sorted by name: the server lists them in no order.
 async fn shown(client: &Client) -> Result<Value> {
     let mut shown = Vec::new();
     for path in [
@@ -126,7 +129,7 @@ async fn shown(client: &Client) -> Result<Value> {
         "/apis/kai.scheduler/v1",
         "/apis/kai.scheduler/v1alpha1",
     ] {
-        let resources: Value = client.request(http_get(path)).await?;
+        let resources: Value = client.request(http_get(path)).await.context(path)?;
         for resource in resources["resources"].as_array().context("resources")? {
             let name = resource["name"].as_str().context("a name")?;
             let columns = if name.contains('/') {
@@ -141,7 +144,24 @@ async fn shown(client: &Client) -> Result<Value> {
             shown.push(json!({ "path": path, "resource": resource, "columns": columns }));
         }
     }
+    shown.sort_by_key(|found| found["resource"]["name"].to_string() + &found["path"].to_string());
     Ok(Value::Array(shown))
+}
+
+/// Waits until both servers show the same: a server says that a definition is established before its discovery and
+/// its tables follow. What still differs after half a minute is a difference.
+async fn same_shown(a: &Client, b: &Client) -> Result<()> {
+    for _ in 0..60 {
+        // Not to be found is one of the states on the way.
+        if let (Ok(ours), Ok(theirs)) = (shown(a).await, shown(b).await)
+            && ours == theirs
+        {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert_eq!(shown(a).await?, shown(b).await?, "discovery and columns: ours is left");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,9 +171,9 @@ async fn ours_and_the_peers_definitions_judge_alike() -> Result<()> {
         (ControlPlane::start(&assets, &[]).await?, ControlPlane::start(&assets, &[]).await?);
     let (ours, theirs) = ((ours.client().await?, ours), (theirs.client().await?, theirs));
     let (a, b) = (&ours.0, &theirs.0);
-    define(a, &kai_api::crd::all()).await?;
+    define(a, &OURS).await?;
     define(b, &peers()?).await?;
-    assert_eq!(shown(a).await?, shown(b).await?, "discovery and columns: ours is left");
+    same_shown(a, b).await?;
     let (mut judged, mut wrong) = (0, Vec::new());
     for verdict in ["accept", "reject"] {
         for entry in fs::read_dir(api_tests().join("objects").join(verdict))? {
