@@ -6,7 +6,9 @@ pub mod processes;
 use std::{path::Path, process::Output, time::Duration};
 
 use anyhow::{Context, Result, bail};
-use kube::Client;
+use k8s_openapi::api::core::v1::Node;
+use kai_sandbox::nodes::group;
+use kube::{Api, Client, api::ListParams};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -16,7 +18,7 @@ use processes::{run_cli, start_nodes, start_podgrouper, start_scheduler, succeed
 /// Namespace of the daemons.
 pub const NAMESPACE: &str = "kai-scheduler";
 /// How long the cluster may take to do what a test waits for.
-pub const TIMEOUT: Duration = Duration::from_mins(1);
+pub const TIMEOUT: Duration = Duration::from_mins(3);
 
 /// What a suite wants.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +55,19 @@ impl Cluster {
         let nodes = start_nodes(&plane, setup.nodes)?;
         let scheduler = start_scheduler(&plane, "kai-scheduler", &[]).await?;
         let podgrouper = start_podgrouper(&plane, &[]).await?;
-        Ok(Self { scheduler, podgrouper, nodes, plane })
+        let cluster = Self { scheduler, podgrouper, nodes, plane };
+        cluster.wait_for_nodes(setup.nodes).await?;
+        Ok(cluster)
+    }
+
+    async fn wait_for_nodes(&self, nodes: &str) -> Result<()> {
+        let wanted = group::expand(&group::parse(nodes)?, 1).len();
+        let api: Api<Node> = Api::all(self.client().await?);
+        self.wait_until("the nodes", async || {
+            let seen = api.list(&ListParams::default()).await?.items.len();
+            Ok(if seen == wanted { Ok(()) } else { Err(format!("{seen} of {wanted}")) })
+        })
+        .await
     }
 
     /// A client with an administrator's rights.

@@ -28,7 +28,7 @@ use crate::daemon::Daemon;
 use components::{free_port, kubeconfig, start_api_server, start_etcd, write_credentials};
 
 /// How long a component may take to answer after its start.
-const READY_TIMEOUT: Duration = Duration::from_mins(1);
+const READY_TIMEOUT: Duration = Duration::from_mins(3);
 /// Controllers that the suites need; the default set watches much that no test has.
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
     cronjob-controller,replicaset-controller,deployment-controller,statefulset-controller,disruption-controller,\

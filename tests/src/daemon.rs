@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long a process may take to stop after SIGTERM before it is killed.
-const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 /// How much of a log a failure shows.
 const LOG_END_BYTES: usize = 2000;
 
@@ -68,7 +68,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Asks it to stop with SIGTERM and waits; kills it after five seconds.
+    /// Asks it to stop with SIGTERM and waits; kills it after fifteen seconds.
     pub fn stop(&mut self) -> Result<ExitStatus> {
         if let Some(status) = self.child.try_wait()? {
             return Ok(status);

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub use place::Place;
 
 /// How long an expectation may take to come true.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(90);
 /// Simulated work without a length of its own runs for this long.
 const RUN_SECONDS: u64 = 100_000;
 

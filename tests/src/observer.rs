@@ -170,8 +170,9 @@ impl Observer {
 }
 
 async fn watch(client: Client, mut seen: Observed, mut stop: oneshot::Receiver<()>) -> Observed {
-    let nodes = watcher(Api::<Node>::all(client.clone()), watcher::Config::default());
-    let pods = watcher(Api::<Pod>::all(client), watcher::Config::default());
+    let all_pods = Api::<Pod>::all(client.clone());
+    let nodes = watcher(Api::<Node>::all(client), watcher::Config::default());
+    let pods = watcher(all_pods.clone(), watcher::Config::default());
     pin_mut!(nodes, pods);
     loop {
         tokio::select! {
@@ -187,9 +188,15 @@ async fn watch(client: Client, mut seen: Observed, mut stop: oneshot::Receiver<(
                 // The watcher repairs itself; the next list shows what was missed.
                 Some(Ok(watcher::Event::Init | watcher::Event::InitDone) | Err(_)) | None => {}
             },
-            _ = &mut stop => return seen,
+            _ = &mut stop => break,
         }
     }
+    // What the last watch events have not told yet.
+    match all_pods.list(&ListParams::default()).await {
+        Ok(list) => list.items.iter().for_each(|pod| seen.pod(pod)),
+        Err(error) => seen.findings.push(format!("the last list of pods failed: {error}")),
+    }
+    seen
 }
 
 fn full_name(pod: &Pod) -> String {

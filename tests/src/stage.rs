@@ -92,6 +92,11 @@ impl Stage {
         })
     }
 
+    /// Whether the API server is a real one, with a clock that nobody stops.
+    pub fn is_real(&self) -> bool {
+        matches!(self.place, Place::Real(_))
+    }
+
     /// An administrator's client, whose requests are on no tape.
     pub fn client(&self) -> Client {
         self.client.clone()

@@ -86,13 +86,23 @@ async fn a_gang_that_does_not_fit_stays_unbound_and_says_why(cluster: &Cluster) 
             Ok(if told { Ok(()) } else { Err(text) })
         })
         .await?;
-    assert_eq!(bound_and_all(cluster, "big").await?, (0, 5));
+    cluster
+        .wait_until("all pods of big", async || {
+            let (bound, all) = bound_and_all(cluster, "big").await?;
+            assert_eq!(bound, 0, "of {all} pods");
+            Ok(if all == 5 { Ok(()) } else { Err(format!("{all} pods")) })
+        })
+        .await?;
     let events: Api<Event> = Api::default_namespaced(cluster.client().await?);
-    let told = events.list(&ListParams::default()).await?.items.into_iter().any(|event| {
-        event.reason.as_deref() == Some("Unschedulable")
-            && event.involved_object.kind.as_deref() == Some("PodGroup")
-    });
-    assert!(told, "no event Unschedulable on the PodGroup");
+    cluster
+        .wait_until("an event on the PodGroup of big", async || {
+            let is_told = events.list(&ListParams::default()).await?.items.iter().any(|event| {
+                event.reason.as_deref() == Some("Unschedulable")
+                    && event.involved_object.kind.as_deref() == Some("PodGroup")
+            });
+            Ok(if is_told { Ok(()) } else { Err("none says Unschedulable".to_owned()) })
+        })
+        .await?;
     let described = cluster.kai_ok(&["describe", "big"])?;
     assert!(described.contains("Pending"), "{described}");
     Ok(())

@@ -42,7 +42,7 @@ async fn a_shard_has_a_scheduler_that_keeps_to_its_pool() -> Result<()> {
         .collect();
     let _blue = processes::start_scheduler(&cluster.plane, "kai-scheduler-blue", &flags).await?;
     pods_keep_to_their_pool(&cluster).await?;
-    conditions_tell(&shards).await?;
+    conditions_tell(&cluster, &shards).await?;
     flags_of_the_default_shard_come_and_go(&cluster, &shards).await?;
     config_tells(&cluster).await?;
     shards.delete("blue", &DeleteParams::default()).await?;
@@ -142,17 +142,23 @@ async fn pods_keep_to_their_pool(cluster: &Cluster) -> Result<()> {
         .await
 }
 
-async fn conditions_tell(shards: &Api<SchedulingShard>) -> Result<()> {
-    let shard = shards.get("blue").await?;
-    let rows = serde_json::to_value(shard.status.context("a status")?.conditions)?;
-    let is_true = |name: &str| {
-        let row = rows.as_array().and_then(|rows| rows.iter().find(|row| row["type"] == name));
-        row.is_some_and(|row: &Value| row["status"] == "True" && row["observedGeneration"] == 1)
-    };
-    assert!(is_true("Deployed") && is_true("DependenciesFulfilled"), "{rows}");
+async fn conditions_tell(cluster: &Cluster, shards: &Api<SchedulingShard>) -> Result<()> {
     // No kubelet runs the Deployment here.
-    assert!(!is_true("Available") && !is_true("Ready"), "{rows}");
-    Ok(())
+    let wanted =
+        [("Deployed", true), ("DependenciesFulfilled", true), ("Available", false), ("Ready", false)];
+    cluster
+        .wait_until("the shard's conditions", async || {
+            let shard = shards.get("blue").await?;
+            let rows = serde_json::to_value(shard.status.map(|status| status.conditions))?;
+            let is_true = |name: &str| {
+                let row =
+                    rows.as_array().and_then(|rows| rows.iter().find(|row| row["type"] == name));
+                row.map(|row: &Value| (row["status"] == "True", row["observedGeneration"] == 1))
+            };
+            let is_as_wanted = wanted.iter().all(|(name, is)| is_true(name) == Some((*is, true)));
+            Ok(if is_as_wanted { Ok(()) } else { Err(rows.to_string()) })
+        })
+        .await
 }
 
 /// What the default shard says reaches its scheduler's Deployment and no other, and goes again.

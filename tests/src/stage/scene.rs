@@ -29,6 +29,8 @@ use crate::{live::Place, matching::differences};
 
 /// How long what is expected may take to come, by the paused clock.
 const COME_MAX: Duration = Duration::from_secs(20);
+/// The same on a real API server, which shares its machine.
+const COME_MAX_REAL: Duration = Duration::from_secs(90);
 /// How long it must then stay as it is.
 const STAY: Duration = Duration::from_secs(3);
 
@@ -212,7 +214,7 @@ impl Step {
 
 impl Expect {
     async fn play(&self, stage: &Stage, log: &Log) -> Result<()> {
-        let end = Instant::now() + COME_MAX;
+        let end = Instant::now() + if stage.is_real() { COME_MAX_REAL } else { COME_MAX };
         loop {
             let findings = self.findings(stage, log).await?;
             if findings.is_empty() {
