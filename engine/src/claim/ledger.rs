@@ -136,12 +136,14 @@ impl Nodes {
 }
 
 impl Cluster {
-    /// Whether a device that a pod holds is promised to another.
+    /// Whether a device, or room in a zone, that a leaving pod holds is promised to another.
     pub(crate) fn is_promised(&self, node: NodeId, reserved: &Reserved) -> bool {
         let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
         rows.iter().any(|row| {
             let held = |claimed: &Claimed| claimed.device == row.facts.id;
             row.promised > 0 && reserved.claims.iter().any(held)
+        }) || self.nodes.zones.get(node).is_some_and(|table| {
+            table.as_ref().is_some_and(|table| !table.may_keep(&reserved.zones))
         })
     }
 }

@@ -38,6 +38,15 @@ impl ZoneTable {
         }
         left
     }
+
+    /// Whether a leaving pod may keep what it holds: what was promised since is covered by the rest.
+    pub(crate) fn may_keep(&self, zones: &[ZoneAmount]) -> bool {
+        zones.iter().all(|held| {
+            let at = usize::from(held.zone);
+            let left = |rows: &[Resources]| rows.get(at).map_or(0, |row| row.amount(held.lane));
+            left(&self.idle) + left(&self.releasing) >= held.amount
+        })
+    }
 }
 
 impl Nodes {
