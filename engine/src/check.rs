@@ -30,6 +30,9 @@ impl Cluster {
         compare("index keys", self.nodes.index == anew.nodes.index);
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
         compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));
+        compare("devices of several nodes", self.claims.reaches == anew.claims.reaches);
+        compare("nodes that reach devices", equal(&self.nodes.reached, &anew.nodes.reached));
+        compare("counters of devices", equal(&self.claims.counters, &anew.claims.counters));
         compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
         compare("pods that spread counts", self.crowds == anew.crowds);
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
@@ -107,9 +110,17 @@ impl Cluster {
                 **table = ZoneTable::new(table.facts.clone());
             }
         }
+        self.claims.reaches.clear_counts();
+        for id in self.claims.counters.ids() {
+            let row = &mut self.claims.counters[id];
+            (row.drawn, row.kept) = (0, 0);
+        }
+        for id in self.nodes.facts.ids() {
+            self.reach_from(id);
+        }
         for id in self.claims.rows.ids() {
             self.claims.rows[id].holders = 0;
-            self.nodes.hold_alone(&self.claims, id, Sign::Plus);
+            self.nodes.hold_alone(&mut self.claims, id, Sign::Plus);
         }
     }
 }

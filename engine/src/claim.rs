@@ -3,21 +3,25 @@
 //! Selectors and attributes are matched by the adapter: a device lists what selects it, a request names one selection.
 //!
 //! # Source
-//! spec/scheduling.md 13.1, and KEP-4381 (structured parameters) for what a claim may ask for.
+//! spec/scheduling.md 13.1, and KEP-4381 (structured parameters) for what a claim may ask for; KEP-4815 for devices that
+//! share counters, KEP-5075 for capacity that claims share, KEP-5018 for access that takes nothing.
 
 mod admit;
 mod apply;
 mod choose;
 mod ledger;
+mod offer;
+mod reach;
 mod standing;
 
 use crate::{
-    ids::{ClaimId, DeviceClassId, NodeId, QueueId, SliceDeviceId, Symbol},
+    ids::{ClaimId, CounterId, DeviceClassId, NodeId, QueueId, SliceDeviceId, Symbol},
+    pod::Requirement,
     resources::{GPU_MILLI, Lane},
 };
 
 pub(crate) use apply::Claims;
-pub(crate) use ledger::SliceRow;
+pub(crate) use ledger::{CounterRow, SliceRow};
 pub(crate) use standing::Standings;
 
 /// The facts of a resource claim.
@@ -44,19 +48,30 @@ pub struct Claim {
 /// The devices of a claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Allocation {
-    /// The node that it is bound to; none where its devices are reached from everywhere.
+    /// The node that it is bound to; none where several nodes reach its devices.
     pub node: Option<NodeId>,
+    /// Where it is bound to no node, what has to hold for a node: one of these; none, and every node reaches them.
+    pub within: Vec<Vec<Requirement>>,
     /// The devices, each with the position of its request.
     pub devices: Vec<(u16, SliceDeviceId)>,
+    /// What of devices that claims share it takes; of one that is not listed, what its request makes of it.
+    pub consumed: Vec<Consumed>,
+}
+
+/// What a claim takes of a device that claims share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Consumed {
+    /// The position of the request.
+    pub request: u16,
+    /// The device.
+    pub device: SliceDeviceId,
+    /// Per capacity of the device how much.
+    pub amounts: Box<[(Symbol, i64)]>,
 }
 
 /// What a claim may ask for and gets from nobody here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unsupported {
-    /// Devices that others have: `adminAccess`.
-    AdminAccess,
-    /// A part of a device: `capacity`.
-    Capacity,
     /// A way to count devices that is not known: `allocationMode`.
     Mode,
     /// A constraint that is neither `matchAttribute` nor `distinctAttribute`.
@@ -74,6 +89,8 @@ pub struct DeviceRequest {
     pub instead: bool,
     /// Whether the class is one of GPUs, by its name: such requests count as GPUs of queues.
     pub gpu: bool,
+    /// Whether it is for access to devices whoever has them (`adminAccess`): they are nobody's for it.
+    pub admin: bool,
 }
 
 /// How many devices a request is for.
@@ -89,10 +106,10 @@ impl DeviceRequest {
     /// What queues are charged, in milli-devices.
     ///
     /// # Source
-    /// spec/scheduling.md 13.1: the count, 1 for all.
+    /// spec/scheduling.md 13.1: the count, 1 for all. Access that takes nothing costs nothing.
     pub(crate) fn milli(&self) -> i64 {
         match self.count {
-            _ if !self.gpu => 0,
+            _ if !self.gpu || self.admin => 0,
             DeviceCount::Exactly(count) => i64::from(count) * GPU_MILLI,
             DeviceCount::All => GPU_MILLI,
         }
@@ -129,6 +146,47 @@ pub struct SliceDevice {
     pub classes: Box<[DeviceClassId]>,
     /// Its values of the attributes that some claim matches by.
     pub attributes: Box<[(Symbol, Symbol)]>,
+    /// What it draws from counters while somebody has it: it can be had only while they hold as much.
+    pub draws: Box<[(CounterId, i64)]>,
+    /// What claims may share of it; none where one claim has it to itself.
+    pub shares: Option<Box<Shares>>,
+    /// Whether a claim that has it is bound to the node where it got it, though several nodes reach it.
+    pub binds: bool,
+}
+
+/// How claims share a device.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Shares {
+    /// What there is of each of its capacities.
+    pub capacity: Box<[(Symbol, i64)]>,
+    /// What a request takes of each, in the same order, by what it selects; of all else a request takes the whole.
+    pub taken: Box<[(DeviceClassId, Box<[i64]>)]>,
+}
+
+/// Devices that more than one node reaches.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reach {
+    /// Its place among others, the same in every process: devices of smaller ones are given away first.
+    pub uid: u128,
+    /// What has to hold for a node: one of these; none, and every node reaches them.
+    pub nodes: Vec<Vec<Requirement>>,
+    /// The devices, in the order in which they are given away; none, and it is gone.
+    pub devices: Vec<SliceDevice>,
+}
+
+impl SliceDevice {
+    /// A device that one claim of one node has to itself, without attributes.
+    pub fn new(id: SliceDeviceId, gpu: bool, classes: Box<[DeviceClassId]>) -> Self {
+        Self {
+            id,
+            gpu,
+            classes,
+            attributes: Box::default(),
+            draws: Box::default(),
+            shares: None,
+            binds: false,
+        }
+    }
 }
 
 /// A device that a pod holds for a claim.

@@ -1,9 +1,11 @@
 //! What the outside may tell the engine.
 
 use crate::{
-    claim::{Claim, DeviceClass, SliceDevice},
+    claim::{Claim, DeviceClass, Reach, SliceDevice},
     group::{Group, Topology},
-    ids::{ClaimId, DeviceClassId, GroupId, NodeId, PodId, QueueId, TopologyId},
+    ids::{
+        ClaimId, CounterId, DeviceClassId, GroupId, NodeId, PodId, QueueId, ReachId, TopologyId,
+    },
     node::Node,
     numa::Numa,
     pod::Pod,
@@ -50,6 +52,10 @@ pub enum Delta {
     DeviceClassGone(DeviceClassId),
     /// Resource slices publish these devices for a node, in the order in which they are given away.
     Slices(NodeId, Vec<SliceDevice>),
+    /// Resource slices publish these devices for several nodes.
+    Reach(ReachId, Box<Reach>),
+    /// A counter that devices draw from holds this much; one that was never told holds nothing.
+    Counter(CounterId, i64),
     /// A node has these NUMA zones, or reports none.
     Zones(NodeId, Option<Box<Numa>>),
     /// A lane means this; lanes that are never told are plain.

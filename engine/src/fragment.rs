@@ -173,7 +173,7 @@ impl Fragments {
     pub(crate) fn new(typical: &[Typical], lanes: &[LaneKind]) -> Self {
         let shapes = typical
             .iter()
-            .map(|one| (ShapeRow::new(&one.shape, &[], lanes), i64::from(one.weight)));
+            .map(|one| (ShapeRow::new(&one.shape, &[], lanes, false), i64::from(one.weight)));
         Self { shapes: shapes.collect(), typical: typical.to_vec(), ..Self::default() }
     }
 

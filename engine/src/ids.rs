@@ -61,6 +61,10 @@ id! {
     DeviceClassId;
     /// A device that a resource slice publishes.
     SliceDeviceId;
+    /// Devices that the same nodes reach.
+    ReachId;
+    /// A counter that devices of a pool draw from.
+    CounterId;
     /// A pod shape: every pod with equal requests and constraints shares one.
     ShapeId;
     /// A node kind: every node that answers all selectors in use alike shares one.

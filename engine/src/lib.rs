@@ -62,8 +62,8 @@ pub mod proof;
 pub mod remedy;
 
 pub use claim::{
-    Allocation, Claim, ClaimProblem, Claimed, DeviceClass, DeviceCount, DeviceMatch, DeviceRequest,
-    SliceDevice, Unsupported,
+    Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
+    DeviceRequest, Reach, Shares, SliceDevice, Unsupported,
 };
 pub use cluster::Cluster;
 pub use cycle::{
@@ -73,8 +73,8 @@ pub use cycle::{
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
 pub use ids::{
-    ClaimId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId, SliceDeviceId, Symbol,
-    TopologyId,
+    ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId, ReachId,
+    SliceDeviceId, Symbol, TopologyId,
 };
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};

@@ -45,6 +45,8 @@ struct Search<'c> {
     standings: Option<Standings>,
     /// Over how many NUMA zones it may spread; none where that does not matter.
     span_max: Option<usize>,
+    /// Whether room may come to nodes where nothing leaves: devices that several nodes reach.
+    reaches: bool,
     /// How many nodes were looked at.
     looked: u64,
 }
@@ -89,6 +91,7 @@ impl Cluster {
             company,
             standings,
             span_max: span_max.then_some(1),
+            reaches: !self.claims.reaches.is_empty() && !self.shapes[shape].asks.is_empty(),
             looked: 0,
         };
         let found = if levels.is_empty() {
@@ -175,7 +178,7 @@ impl Search<'_> {
         let index = &self.cluster.nodes.index;
         let shape = self.cluster.pods[self.pod].shape;
         self.first(index.fragments.order(shape), Room::Now).or_else(|| {
-            if index.unsettled.is_empty() {
+            if self.is_settled() {
                 None
             } else {
                 self.first(index.fragments.order(shape), Room::Later)
@@ -183,17 +186,24 @@ impl Search<'_> {
         })
     }
 
+    /// Whether no node has room later that has none now.
+    fn is_settled(&self) -> bool {
+        !self.reaches && self.cluster.nodes.index.unsettled.is_empty()
+    }
+
     fn whole(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
         let from = match index.policy.gpu {
             Placement::Pack | Placement::Fragmentation => {
                 let more = self.standings.as_ref().map_or(0, |standings| standings.more_milli);
+                let more = if self.cluster.shapes.loose { 0 } else { more };
                 (self.shape.amount(Lane::GPU) + more) / GPU_MILLI
             }
             Placement::Spread | Placement::Any => i64::MIN,
         };
+        let later = if self.reaches { self.within } else { &index.unsettled };
         self.buckets(from, self.within, Room::Now)
-            .or_else(|| self.buckets(from, &index.unsettled, Room::Later))
+            .or_else(|| self.buckets(from, later, Room::Later))
     }
 
     fn part(&mut self) -> Option<Found> {
@@ -268,18 +278,14 @@ impl Search<'_> {
             Placement::Spread | Placement::Any => i64::MIN,
         };
         self.first(index.by_cpu(least), Room::Now).or_else(|| {
-            if index.unsettled.is_empty() {
-                None
-            } else {
-                self.first(index.by_cpu(least), Room::Later)
-            }
+            if self.is_settled() { None } else { self.first(index.by_cpu(least), Room::Later) }
         })
     }
 
     fn first(&mut self, ranks: impl Iterator<Item = Rank>, room: Room) -> Option<Found> {
         let unsettled = &self.cluster.nodes.index.unsettled;
         for rank in ranks {
-            let worth = room == Room::Now || unsettled.contains(rank);
+            let worth = room == Room::Now || self.reaches || unsettled.contains(rank);
             if worth
                 && self.nodes.contains(rank)
                 && self.within.contains(rank)

@@ -19,7 +19,8 @@ pub(crate) struct ShapeRow {
     pub(crate) facts: Shape,
     /// What its claims ask for.
     pub(crate) asks: Vec<Ask>,
-    /// GPUs of claims of its own, in milli-devices: they are in `take`, and held device by device.
+    /// GPUs of claims of its own, in milli-devices: they are in `take`, and held device by device. None where what a
+    /// node has of GPUs does not bound them.
     pub(crate) own_milli: i64,
     /// GPUs of claims that are not, in milli-devices.
     pub(crate) named_milli: i64,
@@ -36,7 +37,8 @@ pub(crate) struct ShapeRow {
 }
 
 impl ShapeRow {
-    pub(crate) fn new(facts: &Shape, asks: &[Ask], lanes: &[LaneKind]) -> Self {
+    /// The row of a shape; `loose` where GPUs of claims are not to be compared with those of a node.
+    pub(crate) fn new(facts: &Shape, asks: &[Ask], lanes: &[LaneKind], loose: bool) -> Self {
         let mut take: BTreeMap<Lane, i64> = facts.request.iter().collect();
         take.insert(Lane::PODS, 1);
         let (cpu, memory) = (facts.request.amount(Lane::CPU), facts.request.amount(Lane::MEMORY));
@@ -71,8 +73,13 @@ impl ShapeRow {
                 Ask::Named(_, milli) => named_milli += milli,
             }
         }
-        *take.entry(Lane::GPU).or_default() += own_milli;
         gpu_milli += own_milli + named_milli;
+        let cpu_only = matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0))
+            && own_milli + named_milli == 0;
+        if loose {
+            own_milli = 0;
+        }
+        *take.entry(Lane::GPU).or_default() += own_milli;
         take.retain(|_, amount| *amount != 0);
         Self {
             facts: facts.clone(),
@@ -82,8 +89,7 @@ impl ShapeRow {
             take: take.into_iter().collect(),
             charge: PerLane([cpu, memory, gpu_milli]),
             gpu_mib,
-            cpu_only: matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0))
-                && own_milli + named_milli == 0,
+            cpu_only,
             shared,
         }
     }
@@ -151,6 +157,8 @@ pub(crate) struct Shapes {
     pub(crate) keys: BTreeSet<Symbol>,
     /// How many keys there were when the kinds were worked out.
     keys_known: usize,
+    /// Whether GPUs of claims are not to be compared with those of a node: several nodes reach some, or claims share some.
+    pub(crate) loose: bool,
 }
 
 impl Shapes {
@@ -169,7 +177,7 @@ impl Shapes {
             self.uses.push(0);
             self.rows.push(None)
         });
-        self.rows[id] = Some(Box::new(ShapeRow::new(facts, &asks, lanes)));
+        self.rows[id] = Some(Box::new(ShapeRow::new(facts, &asks, lanes, self.loose)));
         self.uses[id] = 1;
         if asks.is_empty() {
             self.by_facts.insert(facts.clone(), id);
@@ -227,7 +235,7 @@ impl Shapes {
     pub(crate) fn recharge(&mut self, lanes: &[LaneKind]) {
         for row in self.rows.ids() {
             if let Some(row) = &mut self.rows[row] {
-                **row = ShapeRow::new(&row.facts, &row.asks, lanes);
+                **row = ShapeRow::new(&row.facts, &row.asks, lanes, self.loose);
             }
         }
     }

@@ -1,11 +1,11 @@
 //! What holds for every cluster and every history.
 
 use kai_engine::{
-    Alignment, Allocation, Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass,
-    DeviceClassId, DeviceCount, DeviceRequest, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Min,
-    Node, NodeId, Numa, NumaPolicy, NumaScope, Owner, PerLane, Place, Plan, Pod, PodId, PodState,
-    Queue, QueueId, Resources, Shape, SliceDevice, SliceDeviceId, Structure, SubGroup, Symbol,
-    Timestamp, plan,
+    Alignment, Allocation, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta, DeviceClass,
+    DeviceClassId, DeviceCount, DeviceRequest, GpuRequest, Gpus, Group, GroupId, Holds, Label,
+    Lane, Limit, Min, Node, NodeId, Numa, NumaPolicy, NumaScope, Owner, PerLane, Place, Plan, Pod,
+    PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Resources, Shape, Shares,
+    SliceDevice, SliceDeviceId, Structure, SubGroup, Symbol, Timestamp, plan,
 };
 use proptest::prelude::*;
 
@@ -26,6 +26,7 @@ fn node() -> impl Strategy<Value = Delta> {
     (0..NODES, 1..5_u16, 4..40_i64, any::<bool>()).prop_map(|(id, gpus, cpu, blocked)| {
         let mut allocatable = resources(cpu * 1000, i64::from(gpus) * 1000);
         allocatable.add(Lane::PODS, 6);
+        let label = Label { key: Symbol::new(1), value: Symbol::new(1), number: None };
         Delta::Node(
             NodeId::new(id),
             Box::new(Node {
@@ -33,6 +34,7 @@ fn node() -> impl Strategy<Value = Delta> {
                 allocatable,
                 gpus: Gpus { count: gpus, memory_mib: 16_000, memory_known: true },
                 blocked: blocked.then_some(kai_engine::Blocked::NotReady),
+                labels: (id % 2 == 1).then_some(label).into_iter().collect(),
                 ..Node::default()
             }),
         )
@@ -157,12 +159,20 @@ fn claim() -> impl Strategy<Value = Delta> {
     (0..CLAIMS, 0..CLASSES, count, any::<bool>(), 0..QUEUES, given).prop_map(
         |(id, class, count, gpu, queue, given)| {
             let class = DeviceClassId::new(class);
-            let allocation = given.map(|(node, device)| Allocation {
-                node: Some(NodeId::new(node)),
-                devices: vec![(0, SliceDeviceId::new(node * 4 + device))],
+            let allocation = given.map(|(node, device)| {
+                // The last device is one of several nodes.
+                let own = device < 3;
+                let device = if own { node * 4 + device } else { 1000 + node % 3 };
+                Allocation {
+                    node: own.then_some(NodeId::new(node)),
+                    devices: vec![(0, SliceDeviceId::new(device))],
+                    ..Allocation::default()
+                }
             });
+            // Every third claim looks at devices whoever has them.
+            let admin = id % 3 == 2;
             let claim = Claim {
-                requests: vec![DeviceRequest { class, count, instead: false, gpu }],
+                requests: vec![DeviceRequest { class, count, instead: false, gpu, admin }],
                 own: id % 2 == 1,
                 queue: Some(QueueId::new(queue)),
                 allocation,
@@ -175,14 +185,45 @@ fn claim() -> impl Strategy<Value = Delta> {
 
 fn slices() -> impl Strategy<Value = Delta> {
     (0..NODES, 0..5_u32, 0..CLASSES, any::<bool>()).prop_map(|(node, count, class, gpu)| {
-        let devices = (0..count).map(|device| SliceDevice {
-            id: SliceDeviceId::new(node * 4 + device),
-            gpu,
-            classes: Box::new([DeviceClassId::new((class + device) % CLASSES)]),
-            attributes: Box::default(),
-        });
+        let devices = (0..count).map(|number| device((node * 4, number), class, gpu));
         Delta::Slices(NodeId::new(node), devices.collect())
     })
+}
+
+/// A device; some draw from a counter, and some are shared by claims.
+fn device((first, number): (u32, u32), class: u32, gpu: bool) -> SliceDevice {
+    let class = DeviceClassId::new((class + number) % CLASSES);
+    let draws = [(CounterId::new(number % 2), 1 + i64::from(number))];
+    let shares = Shares {
+        capacity: Box::new([(Symbol::new(7), 5)]),
+        taken: Box::new([(class, Box::new([2]))]),
+    };
+    SliceDevice {
+        draws: if number == 0 { Box::default() } else { Box::new(draws) },
+        shares: (number == 3).then(|| Box::new(shares)),
+        binds: number == 2,
+        ..SliceDevice::new(SliceDeviceId::new(first + number), gpu, Box::new([class]))
+    }
+}
+
+/// Devices of several nodes: of all of them, or of those with a label.
+fn reach() -> impl Strategy<Value = Delta> {
+    (0..2_u32, 0..5_u32, 0..CLASSES, any::<bool>(), any::<bool>()).prop_map(
+        |(id, count, class, gpu, everywhere)| {
+            let devices = (0..count).map(|number| device((1000 + id * 10, number), class, gpu));
+            let term = vec![Requirement { key: Symbol::new(1), holds: Holds::Exists }];
+            let reach = Reach {
+                uid: u128::from(id),
+                nodes: if everywhere { Vec::new() } else { vec![term] },
+                devices: devices.collect(),
+            };
+            Delta::Reach(ReachId::new(id), Box::new(reach))
+        },
+    )
+}
+
+fn counter() -> impl Strategy<Value = Delta> {
+    (0..2_u32, 0..8_i64).prop_map(|(id, amount)| Delta::Counter(CounterId::new(id), amount))
 }
 
 fn zones() -> impl Strategy<Value = Delta> {
@@ -211,6 +252,8 @@ fn device_news() -> impl Strategy<Value = Delta> {
     prop_oneof![
         6 => claim(),
         4 => slices(),
+        2 => reach(),
+        1 => counter(),
         3 => device_class(),
         2 => zones(),
         1 => (0..CLAIMS).prop_map(|id| Delta::ClaimGone(ClaimId::new(id))),
@@ -319,8 +362,12 @@ fn id_of(delta: &Delta) -> (u8, u32) {
         (6, id.row())
     } else if let Delta::Zones(id, _) = delta {
         (7, id.row())
+    } else if let Delta::Reach(id, _) = delta {
+        (8, id.row())
+    } else if let Delta::Counter(id, _) = delta {
+        (9, id.row())
     } else {
-        (8, 0)
+        (10, 0)
     };
     (kind, u32::try_from(row).expect("small"))
 }
@@ -332,7 +379,7 @@ proptest! {
     fn order_of_news_does_not_matter(objects in prop::collection::vec(news(), 1..60).prop_shuffle()) {
         let mut seen = std::collections::BTreeSet::new();
         let mut objects: Vec<Delta> =
-            objects.into_iter().filter(|delta| id_of(delta).0 < 8 && seen.insert(id_of(delta))).collect();
+            objects.into_iter().filter(|delta| id_of(delta).0 < 10 && seen.insert(id_of(delta))).collect();
         let (_, forth) = told(&objects);
         objects.reverse();
         let (_, back) = told(&objects);

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! run ─► urgent: bind, evict ──────┐
-//!     ─► patient: bind with volumes ┤
+//!     ─► patient: binds that wait ──┤
 //!     ─► status: conditions ───────┼─► at most URGENT_MAX, QUIET_MAX in flight ─► outcomes ─► run
 //!     ─► events (droppable) ───────┘
 //! ```
@@ -39,7 +39,7 @@ pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
 /// Binds and evictions in flight. More connections do not make a server of two cores faster, and
 /// a large one is not waited for with fewer. Source: design/performance.md 3.2.
 const URGENT_MAX: usize = 64;
-/// Binds in flight that wait for volumes, most of them idle.
+/// Binds in flight that wait for volumes or devices, most of them idle.
 const PATIENT_MAX: usize = 512;
 /// Conditions and events in flight while nothing urgent is.
 const QUIET_MAX: usize = 8;
@@ -160,7 +160,7 @@ impl Actuator {
     fn take(&mut self, batch: Vec<Task>) {
         for task in batch {
             match task {
-                Task::Bind(ref bind) if !bind.volumes.is_empty() => self.patient.push_back(task),
+                Task::Bind(ref bind) if bind.is_patient() => self.patient.push_back(task),
                 Task::Bind(_) | Task::Evict(_) => self.urgent.push_back(task),
                 Task::Group(_) | Task::Pod(_) => self.status.push_back(task),
                 Task::Event(event) => self.events.push_back(event),

@@ -7,8 +7,7 @@ use kai_api::{
     quantity::Quantity,
 };
 use kai_engine::{
-    Change, ClaimId, Claimed, DeviceId, Eviction, GPU_MILLI, Grant, Lane, Reserved, SliceDeviceId,
-    ZoneAmount,
+    Change, ClaimId, Claimed, DeviceId, Eviction, GPU_MILLI, Grant, Lane, Reserved, ZoneAmount,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,6 +17,10 @@ use crate::{
     metrics::Metrics,
     names::{Names, Number},
 };
+
+mod allocation;
+
+use allocation::{allocation, device_names};
 
 /// What turning changes into tasks needs besides the names.
 #[derive(Debug)]
@@ -122,7 +125,8 @@ impl Dispatch {
                     self.devices_version
                 )
                 .into(),
-                allocation: (!held.is_empty()).then(|| allocation(*claim, node, &held, names)),
+                allocation: (!held.is_empty())
+                    .then(|| allocation(*claim, (pod, node), &held, names)),
             }
         };
         names.pods[pod].claims.iter().map(grant).collect()
@@ -207,52 +211,6 @@ impl Dispatch {
         let component = Arc::clone(&self.component);
         Event { target, is_warning: false, reason, message, annotations: Vec::new(), component }
     }
-}
-
-/// Devices of one node as `status.allocation` of a claim, with what their classes configure.
-fn allocation(claim: u32, node: u32, held: &[&Claimed], names: &Names) -> Value {
-    let asked = &names.claims[claim].asked;
-    let mut config = Vec::new();
-    let mut configured: Vec<u16> = Vec::new();
-    let results: Vec<Value> = held
-        .iter()
-        .map(|claimed| {
-            let of = asked.get(usize::from(claimed.request));
-            let request = of.map_or("", |of| &*of.request);
-            if let Some(of) = of
-                && !configured.contains(&claimed.request)
-            {
-                configured.push(claimed.request);
-                for entry in names.device_configs.get(&of.class).into_iter().flatten() {
-                    let mut entry = entry.clone();
-                    entry["source"] = json!("FromClass");
-                    entry["requests"] = json!([request]);
-                    config.push(entry);
-                }
-            }
-            let [driver, pool, device] = device_names(claimed.device, names);
-            json!({ "request": request, "driver": driver, "pool": pool, "device": device })
-        })
-        .collect();
-    let mut devices = json!({ "results": results });
-    if !config.is_empty() {
-        devices["config"] = json!(config);
-    }
-    let name = &**names.nodes.key(node);
-    let field = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
-    json!({
-        "devices": devices,
-        "nodeSelector": { "nodeSelectorTerms": [{ "matchFields": [field] }] },
-    })
-}
-
-/// Driver, pool and name of a device.
-fn device_names(device: SliceDeviceId, names: &Names) -> [&str; 3] {
-    let key = names.slice_devices.key(device.number());
-    // Neither a driver nor a device has a slash in its name; a pool may.
-    let (driver, rest) = key.split_once('/').unwrap_or_default();
-    let (pool, device) = rest.rsplit_once('/').unwrap_or_default();
-    [driver, pool, device]
 }
 
 /// Amounts of a node's zones as the pod's annotation holds them; none where there are none.

@@ -37,6 +37,7 @@ mod request;
 mod selector;
 mod shape;
 mod shard;
+mod share;
 mod slice;
 mod topology;
 mod volume;

@@ -47,7 +47,11 @@ pub struct Names {
     /// Resource claims by `namespace/name`.
     pub claims: Table<ClaimRow>,
     /// Devices of resource slices by `driver/pool/device`.
-    pub slice_devices: Table<()>,
+    pub slice_devices: Table<SliceDeviceRow>,
+    /// Which nodes reach devices of several nodes: node selectors as JSON, empty for all nodes.
+    pub reaches: Table<ReachRow>,
+    /// Counters that devices draw from by `driver/pool/set/counter`.
+    pub counters: Table<()>,
     /// What device classes configure, by name: copied into allocations.
     pub device_configs: HashMap<Box<str>, Vec<serde_json::Value>>,
     /// The device class that serves a resource where no device plugin does.
@@ -234,12 +238,50 @@ pub struct ClaimRow {
 }
 
 /// A request of a claim, as an allocation names it.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct AskedFor {
     /// The name of the request.
     pub request: Box<str>,
     /// Its device class.
     pub class: Box<str>,
+    /// What it selects, by number.
+    pub selection: u32,
+    /// It is for access to devices whoever has them.
+    pub admin: bool,
+    /// The taints of devices that it puts up with, as written.
+    pub tolerations: Vec<serde_json::Value>,
+}
+
+/// What is kept of a device of a resource slice.
+#[derive(Debug, Default)]
+pub struct SliceDeviceRow {
+    /// What an allocation says of it besides its name, where there is anything.
+    pub special: Option<Box<SpecialDevice>>,
+}
+
+/// What an allocation says of a device.
+#[derive(Debug, Default)]
+pub struct SpecialDevice {
+    /// Which nodes reach it, by number; none where it is of one node, or bound to the one where it is given away.
+    pub reach: Option<u32>,
+    /// Conditions of the device that have to hold before a pod with it is bound.
+    pub binding_conditions: Vec<Box<str>>,
+    /// Conditions of which none may hold.
+    pub binding_failure_conditions: Vec<Box<str>>,
+    /// Where claims share it: per selection what a claim takes of each capacity, in thousandths.
+    pub shares: Option<Vec<Taken>>,
+}
+
+/// What a claim takes of a device that claims share: the selection, and per capacity an amount in thousandths.
+pub type Taken = (u32, Vec<(Box<str>, i64)>);
+
+/// Which nodes reach devices.
+#[derive(Debug, Default)]
+pub struct ReachRow {
+    /// The node selector as written; none for all nodes.
+    pub selector: Option<serde_json::Value>,
+    /// What has to hold for a node.
+    pub terms: Vec<Vec<kai_engine::Requirement>>,
 }
 
 /// Priority classes by name.

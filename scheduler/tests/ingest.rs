@@ -136,6 +136,17 @@ fn line(delta: &Delta, names: &Names) -> String {
             let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
             format!("slices of node {} [{}]", id.number(), devices.join(", "))
         }
+        Delta::Reach(id, reach) => {
+            let devices: Vec<String> =
+                reach.devices.iter().map(|one| device_text(one, names)).collect();
+            let nodes: Vec<String> =
+                reach.nodes.iter().map(|term| requirements(term, names)).collect();
+            let nodes = if nodes.is_empty() { String::from("*") } else { nodes.join(" or ") };
+            format!("slices of nodes {} {nodes} [{}]", id.number(), devices.join(", "))
+        }
+        Delta::Counter(id, milli) => {
+            format!("counter {} holds {milli}m", names.counters.key(id.number()))
+        }
         Delta::Zones(id, numa) => {
             format!("zones of node {}{}", id.number(), zones_text(numa.as_deref(), names))
         }
@@ -157,6 +168,7 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
     let mut text = String::new();
     for request in &claim.requests {
         let gpu = if request.gpu { " gpu" } else { "" };
+        let gpu = if request.admin { " admin" } else { gpu };
         let or = if request.instead { " or" } else { "" };
         let _ = write!(text, "{or} {:?} of {}{gpu}", request.count, request.class.number());
     }
@@ -175,12 +187,20 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
         let _ = write!(text, " unsupported={what:?}");
     }
     if let Some(given) = &claim.allocation {
-        let node = given.node.map_or(String::from("*"), |node| node.number().to_string());
+        let within: Vec<String> =
+            given.within.iter().map(|term| requirements(term, names)).collect();
+        let within = if within.is_empty() { String::from("*") } else { within.join(" or ") };
+        let node = given.node.map_or(within, |node| node.number().to_string());
         let device = |(request, device): &(u16, SliceDeviceId)| {
             format!("{request}:{}", names.slice_devices.key(device.number()))
         };
         let devices: Vec<String> = given.devices.iter().map(device).collect();
         let _ = write!(text, " given@{node}[{}]", devices.join(", "));
+        for one in &given.consumed {
+            let amounts = one.amounts.iter();
+            let amounts = amounts.map(|(name, amount)| format!("{}={amount}m", names.text(*name)));
+            let _ = write!(text, " consumed[{}]", amounts.collect::<Vec<_>>().join(" "));
+        }
     }
     text
 }
@@ -192,6 +212,21 @@ fn device_text(device: &SliceDevice, names: &Names) -> String {
     let _ = write!(text, " of {}", classes.join("+"));
     for (key, value) in &device.attributes {
         let _ = write!(text, " {}={}", names.text(*key), names.text(*value));
+    }
+    for (counter, amount) in &device.draws {
+        let _ = write!(text, " draws {}={amount}m", names.counters.key(counter.number()));
+    }
+    if let Some(shares) = &device.shares {
+        for (name, amount) in &shares.capacity {
+            let _ = write!(text, " shares {}={amount}m", names.text(*name));
+        }
+        for (class, amounts) in &shares.taken {
+            let amounts: Vec<String> = amounts.iter().map(|one| format!("{one}m")).collect();
+            let _ = write!(text, " {}:{}", class.number(), amounts.join("+"));
+        }
+    }
+    if device.binds {
+        text.push_str(" binds");
     }
     text
 }

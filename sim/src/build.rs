@@ -31,9 +31,11 @@ pub fn build(scenario: &Scenario) -> Result<World> {
         let levels = levels.iter().map(|level| world.names.symbol(level)).collect();
         world.tell(Delta::Topology(id, Box::new(Topology { levels })));
     }
+    claim::counters(&mut world, scenario);
     for (name, node) in scenario.nodes.iter() {
         node::tell(&mut world, name, node)?;
     }
+    claim::reaches(&mut world, scenario)?;
     claim::classes(&mut world, scenario);
     for (index, (name, queue)) in scenario.queues.iter().enumerate() {
         queue::tell(&mut world, index, (name, queue), scenario)?;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use kai_engine::{
-    ClaimId, DeviceClassId, DeviceId, GroupId, Lane, NodeId, PodId, QueueId, SliceDeviceId, Symbol,
-    TopologyId, ids::Id,
+    ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, Lane, NodeId, PodId, QueueId,
+    SliceDeviceId, Symbol, TopologyId, ids::Id,
 };
 
 /// Every name of a world. Ids are given in order of first mention and never reused.
@@ -21,6 +21,7 @@ pub struct Names {
     claims: Table,
     device_classes: Table,
     slice_devices: Table,
+    counters: Table,
     /// Devices that a plan opened, by id.
     opened: BTreeMap<DeviceId, String>,
 }
@@ -113,6 +114,16 @@ impl Names {
     /// The id of the published device `name`, such as `node0/gpu-0`.
     pub fn slice_device(&mut self, name: &str) -> SliceDeviceId {
         SliceDeviceId::new(self.slice_devices.row(name))
+    }
+
+    /// The id of the counter `name`.
+    pub fn counter(&mut self, name: &str) -> CounterId {
+        CounterId::new(self.counters.row(name))
+    }
+
+    /// The id of the counter `name`, where there is one.
+    pub fn find_counter(&self, name: &str) -> Option<CounterId> {
+        self.counters.rows.get(name).map(|row| CounterId::new(*row))
     }
 
     /// Names a device that a plan opened on `node`: the first number that is not in `taken`.

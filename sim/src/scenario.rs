@@ -29,7 +29,7 @@ mod node;
 mod queue;
 mod settings;
 
-pub use claim::{Claim, DeviceClass};
+pub use claim::{Claim, Described, DeviceClass, Devices, Reach};
 pub use group::{Affinity, Group, Pod, PodSet, Set, Spread, Wish};
 pub use node::{Mig, Node, Zones};
 pub use queue::{Queue, Share};
@@ -51,6 +51,10 @@ pub struct Scenario {
     pub nodes: Entries<Node>,
     /// Device classes; those that nodes' devices are of are there anyway.
     pub device_classes: Entries<DeviceClass>,
+    /// What counters hold that devices draw from.
+    pub counters: Entries<i64>,
+    /// Devices that several nodes reach.
+    pub reaches: Entries<Reach>,
     /// Resource claims that pods name; those of templates are made with their pods.
     pub claims: Entries<Claim>,
     /// Queues; what is written first is oldest.

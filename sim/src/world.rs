@@ -1,11 +1,12 @@
 //! A cluster in virtual time: what the API server would hold, the engine beside it, and plans carried out on both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Allocation, Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId,
-    DeviceId, Group, GroupId, Lane, LaneKind, Millis, Node, NodeId, Numa, Place, Plan, Pod, PodId,
-    PodState, Queue, QueueId, Reserved, SliceDevice, Timestamp, Topology, TopologyId, plan,
+    Allocation, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta, DeviceClass,
+    DeviceClassId, DeviceId, Group, GroupId, Holds, Lane, LaneKind, Millis, Node, NodeId, Numa,
+    Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Reserved,
+    SliceDevice, SliceDeviceId, Timestamp, Topology, TopologyId, plan,
 };
 
 use crate::names::Names;
@@ -50,6 +51,10 @@ pub struct Facts {
     pub device_classes: BTreeMap<DeviceClassId, DeviceClass>,
     /// Devices that resource slices publish, by node.
     pub slices: BTreeMap<NodeId, Vec<SliceDevice>>,
+    /// Devices that several nodes reach.
+    pub reaches: BTreeMap<ReachId, Reach>,
+    /// What counters hold that devices draw from.
+    pub counters: BTreeMap<CounterId, i64>,
     /// NUMA zones, by node.
     pub zones: BTreeMap<NodeId, Numa>,
     /// Pods.
@@ -141,13 +146,12 @@ impl World {
 
     /// Writes the devices that a pod got into its claims; those for extended resources are made.
     pub fn allocate(&mut self, pod: PodId, node: NodeId, reserved: &Reserved) {
-        let mut given: BTreeMap<Option<ClaimId>, Allocation> = BTreeMap::new();
+        let mut given: BTreeMap<Option<ClaimId>, Vec<(u16, SliceDeviceId)>> = BTreeMap::new();
         for claimed in &reserved.claims {
-            let allocation = given.entry(claimed.claim).or_default();
-            allocation.node = Some(node);
-            allocation.devices.push((claimed.request, claimed.device));
+            given.entry(claimed.claim).or_default().push((claimed.request, claimed.device));
         }
-        for (claim, allocation) in given {
+        for (claim, devices) in given {
+            let allocation = self.facts.allocation(node, devices);
             let (id, mut facts) = if let Some(id) = claim {
                 (id, self.facts.claims.get(&id).cloned().unwrap_or_default())
             } else {
@@ -250,6 +254,8 @@ impl Facts {
             Delta::DeviceClass(id, facts) => drop(self.device_classes.insert(*id, *facts)),
             Delta::DeviceClassGone(id) => drop(self.device_classes.remove(id)),
             Delta::Slices(id, devices) => drop(self.slices.insert(*id, devices.clone())),
+            Delta::Reach(id, facts) => drop(self.reaches.insert(*id, (**facts).clone())),
+            Delta::Counter(id, amount) => drop(self.counters.insert(*id, *amount)),
             Delta::Zones(id, Some(numa)) => drop(self.zones.insert(*id, (**numa).clone())),
             Delta::Zones(id, None) => drop(self.zones.remove(id)),
             Delta::Bound(_) | Delta::BindFailed(_) | Delta::Evicted(_) | Delta::EvictFailed(_) => {}
@@ -274,11 +280,58 @@ impl Facts {
     fn devices(&self) -> impl Iterator<Item = Delta> {
         let classes = self.device_classes.iter().map(|(id, facts)| Delta::DeviceClass(*id, *facts));
         let slices = self.slices.iter().map(|(id, facts)| Delta::Slices(*id, facts.clone()));
+        let reaches =
+            self.reaches.iter().map(|(id, facts)| Delta::Reach(*id, Box::new(facts.clone())));
+        let counters = self.counters.iter().map(|(id, amount)| Delta::Counter(*id, *amount));
+        let slices = slices.chain(reaches).chain(counters);
         let zones =
             self.zones.iter().map(|(id, facts)| Delta::Zones(*id, Some(Box::new(facts.clone()))));
         let claims =
             self.claims.iter().map(|(id, facts)| Delta::Claim(*id, Box::new(facts.clone())));
         classes.chain(slices).chain(zones).chain(claims)
+    }
+
+    /// The devices that a claim may get on a node: its own, then those of several nodes.
+    pub fn devices_from(&self, node: NodeId) -> impl Iterator<Item = &SliceDevice> + Clone {
+        let own = self.slices.get(&node).into_iter().flatten();
+        let reached = self.reaches.values().filter(move |reach| self.is_within(node, &reach.nodes));
+        own.chain(reached.flat_map(|reach| &reach.devices))
+    }
+
+    /// What a claim is given that gets devices on a node: it is bound to it but where other nodes reach all of them.
+    pub fn allocation(&self, node: NodeId, devices: Vec<(u16, SliceDeviceId)>) -> Allocation {
+        let reached = |device: &SliceDeviceId| {
+            let is_it = |one: &&SliceDevice| one.id == *device && !one.binds;
+            self.reaches.values().find(|reach| reach.devices.iter().any(|one| is_it(&one)))
+        };
+        let reaches: Option<Vec<&Reach>> =
+            devices.iter().map(|(_, device)| reached(device)).collect();
+        let bound = reaches.as_ref().is_none_or(Vec::is_empty).then_some(node);
+        // Scenarios name one term a reach: what holds for all of them is one term too.
+        let terms = reaches.into_iter().flatten().flat_map(|reach| reach.nodes.iter().flatten());
+        let term: BTreeSet<Requirement> = terms.cloned().collect();
+        let within = match bound {
+            None if !term.is_empty() => vec![term.into_iter().collect()],
+            None | Some(_) => Vec::new(),
+        };
+        Allocation { node: bound, within, devices, consumed: Vec::new() }
+    }
+
+    /// Whether a node has the labels of one of these terms; no terms, every node.
+    pub(crate) fn is_within(&self, node: NodeId, terms: &[Vec<Requirement>]) -> bool {
+        let Some(facts) = self.nodes.get(&node) else { return false };
+        let has = |one: &Requirement| {
+            let label = facts.labels.iter().find(|label| label.key == one.key);
+            match &one.holds {
+                Holds::In(values) => label.is_some_and(|label| values.contains(&label.value)),
+                Holds::NotIn(_)
+                | Holds::Exists
+                | Holds::Absent
+                | Holds::Above(_)
+                | Holds::Below(_) => false,
+            }
+        };
+        terms.is_empty() || terms.iter().any(|term| term.iter().all(has))
     }
 }
 

@@ -223,6 +223,8 @@ impl<'a> Renumbering<'a> {
             | Delta::DeviceClass(..)
             | Delta::DeviceClassGone(_)
             | Delta::Slices(..)
+            | Delta::Reach(..)
+            | Delta::Counter(..)
             | Delta::Zones(..)
             | Delta::Lane(..)
             | Delta::Bound(_)

@@ -4,11 +4,12 @@ use crate::{
     claim::{
         ClaimProblem, Claimed, DeviceCount, DeviceMatch, DeviceRequest, SliceRow, Standings,
         choose::{Alike, Want, choose},
+        offer::Offer,
         standing::Standing,
     },
     cluster::Cluster,
     fit::Room,
-    ids::{ClaimId, NodeId, PodId, SliceDeviceId},
+    ids::{ClaimId, NodeId, PodId},
     plan::Misfit,
     pod::Reserved,
     resources::{GPU_MILLI, Lane},
@@ -84,10 +85,11 @@ impl Cluster {
         if !needs.wants.is_empty() {
             let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
             let (wants, alikes) = (&needs.wants, &needs.alikes);
-            let now = choose(rows, &SliceRow::is_free, wants, alikes);
-            let chosen = now.or_else(|| {
+            let reached = self.reached_devices(node);
+            let offer = Offer::new(rows, &reached, &self.claims.counters);
+            let chosen = choose(offer, wants, alikes).or_else(|| {
                 room = Room::Later;
-                choose(rows, &SliceRow::comes_free, wants, alikes)
+                choose(offer.later(), wants, alikes)
             });
             claims.extend(chosen.ok_or(Misfit::Devices)?);
         }
@@ -120,6 +122,7 @@ impl Cluster {
                     class: self.claims.backs[&lane],
                     count: DeviceCount::Exactly(u32::try_from(count).unwrap_or(u32::MAX)),
                     instead: false,
+                    admin: false,
                 });
                 needs.lanes.push(lane);
             }
@@ -156,16 +159,17 @@ impl Cluster {
                 if on.is_some_and(|on| on != node) {
                     return Err(Misfit::Devices);
                 }
-                needs.given.extend(self.devices_of(claim, holder));
+                let devices = self.devices_of(claim, holder);
+                if on.is_none() && !self.is_within(claim, &devices, node) {
+                    return Err(Misfit::Devices);
+                }
+                needs.given.extend(devices);
                 needs.later |= later;
             }
             Standing::Leaving { node: on, holder } => {
                 let devices = self.devices_of(claim, Some(holder));
-                let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
-                let promised = |device: SliceDeviceId| {
-                    rows.iter().any(|row| row.facts.id == device && row.promised > 0)
-                };
-                if on == node && !devices.iter().any(|claimed| promised(claimed.device)) {
+                let promised = |claimed: &Claimed| self.is_device_promised(node, claimed);
+                if on == node && !devices.iter().any(promised) {
                     needs.given.extend(devices);
                 } else {
                     self.want(claim, needs);
@@ -177,16 +181,18 @@ impl Cluster {
         Ok(())
     }
 
+    /// Whether a node reaches the devices of a claim that is bound to none.
+    fn is_within(&self, claim: ClaimId, devices: &[Claimed], node: NodeId) -> bool {
+        match self.claims.allocation(claim) {
+            Some(given) => given.within.is_empty() || self.meets(node, &given.within),
+            None => devices.iter().all(|claimed| self.reaches(node, claimed.device)),
+        }
+    }
+
     /// The devices that a claim was given, or that a pod holds for it.
     fn devices_of(&self, claim: ClaimId, holder: Option<PodId>) -> Vec<Claimed> {
         if let Some(allocation) = self.claims.allocation(claim) {
-            let claim = Some(claim);
-            let device = |(request, device): &(u16, _)| Claimed {
-                claim,
-                request: *request,
-                device: *device,
-            };
-            return allocation.devices.iter().map(device).collect();
+            return allocation.claimed(claim).collect();
         }
         let state = holder.map(|holder| &self.pods.state[holder]);
         let places = state.into_iter().flat_map(|state| [&state.nominee, &state.place]);
@@ -200,8 +206,8 @@ impl Cluster {
         let Some(facts) = self.claims.facts(claim) else { return };
         let claim = Some(claim);
         for (request, ask) in (0..).zip(&facts.requests) {
-            let DeviceRequest { class, count, instead, .. } = *ask;
-            needs.wants.push(Want { claim, request, class, count, instead });
+            let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
+            needs.wants.push(Want { claim, request, class, count, instead, admin });
         }
         let of = |alike: &DeviceMatch| Alike { claim, of: alike.clone() };
         needs.alikes.extend(facts.matches.iter().map(of));

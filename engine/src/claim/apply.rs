@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    claim::{Allocation, Ask, Claim, Claimed, DeviceClass, SliceDevice, SliceRow},
+    claim::{
+        Allocation, Ask, Claim, CounterRow, DeviceClass, SliceDevice, SliceRow,
+        reach::{Reaches, loose},
+    },
     cluster::{Cluster, Phase, Sign, State},
-    ids::{ClaimId, Column, DeviceClassId, Id, NodeId, PodId},
+    ids::{ClaimId, Column, CounterId, DeviceClassId, Id, NodeId, PodId},
     pod::{Place, Reserved},
     resources::Lane,
     shape::ShapeRow,
@@ -28,6 +31,12 @@ pub(crate) struct Claims {
     pub(crate) classes: Column<DeviceClassId, Option<DeviceClass>>,
     /// What serves an extended resource where no device plugin does.
     pub(crate) backs: BTreeMap<Lane, DeviceClassId>,
+    /// What devices draw from.
+    pub(crate) counters: Column<CounterId, CounterRow>,
+    /// Devices of several nodes.
+    pub(crate) reaches: Reaches,
+    /// How many devices count as GPUs and bound nothing.
+    pub(crate) loose: u32,
     /// Claims that were given devices, by the node that these are bound to.
     by_node: BTreeSet<(NodeId, ClaimId)>,
 }
@@ -93,7 +102,7 @@ impl Cluster {
         for pod in &pods {
             self.give(*pod);
         }
-        self.nodes.hold_alone(&self.claims, id, Sign::Minus);
+        self.nodes.hold_alone(&mut self.claims, id, Sign::Minus);
         let node = |claims: &Claims| claims.allocation(id).and_then(|allocation| allocation.node);
         if let Some(node) = node(&self.claims) {
             self.claims.by_node.remove(&(node, id));
@@ -102,7 +111,7 @@ impl Cluster {
         if let Some(node) = node(&self.claims) {
             self.claims.by_node.insert((node, id));
         }
-        self.nodes.hold_alone(&self.claims, id, Sign::Plus);
+        self.nodes.hold_alone(&mut self.claims, id, Sign::Plus);
         for pod in pods {
             self.rejoin(pod);
             self.take(pod);
@@ -168,12 +177,7 @@ impl Cluster {
         let mut made = false;
         for claim in claims {
             if let Some(allocation) = self.claims.allocation(*claim) {
-                let device = |(request, device): &(u16, _)| Claimed {
-                    claim: Some(*claim),
-                    request: *request,
-                    device: *device,
-                };
-                reserved.claims.extend(allocation.devices.iter().map(device));
+                reserved.claims.extend(allocation.claimed(*claim));
             } else if let Some(was) = was {
                 let same = was.claims.iter().filter(|claimed| claimed.claim == Some(*claim));
                 reserved.claims.extend(same.copied());
@@ -245,26 +249,19 @@ impl Cluster {
         for pod in &pods {
             self.give(*pod);
         }
-        for claim in &claims {
-            if self.claims.is_alone(*claim) {
-                self.nodes.hold_alone(&self.claims, *claim, Sign::Minus);
-            }
-        }
+        self.hold_all_alone(&claims, Sign::Minus);
         self.offer_node(id, -1);
         self.nodes.index.largest = None;
-        let had = !self.nodes.slices[id].is_empty();
+        let (had, was) = (!self.nodes.slices[id].is_empty(), loose(&self.nodes.slices[id], true));
         self.nodes.slices[id] = devices.into_iter().map(SliceRow::new).collect();
-        let has = !self.nodes.slices[id].is_empty();
+        let (has, is) = (!self.nodes.slices[id].is_empty(), loose(&self.nodes.slices[id], true));
         self.nodes.special = self.nodes.special + u32::from(has) - u32::from(had);
         self.offer_node(id, 1);
-        for claim in &claims {
-            if self.claims.is_alone(*claim) {
-                self.nodes.hold_alone(&self.claims, *claim, Sign::Plus);
-            }
-        }
+        self.hold_all_alone(&claims, Sign::Plus);
         for pod in &pods {
             self.take(*pod);
         }
+        self.loosen(was, is);
         self.nodes.reindex(id);
         self.queues.moved = true;
         self.agenda.grow();

@@ -1,7 +1,10 @@
 //! Picks devices of a node for requests: a search with backtracking over few devices.
 
 use crate::{
-    claim::{Claimed, DeviceCount, DeviceMatch, SliceRow},
+    claim::{
+        Claimed, DeviceCount, DeviceMatch, SliceRow,
+        offer::{Offer, Pick},
+    },
     ids::{ClaimId, DeviceClassId, Symbol},
 };
 
@@ -17,6 +20,8 @@ pub(crate) struct Want {
     pub(crate) count: DeviceCount,
     /// Whether it is an alternative to the one before it.
     pub(crate) instead: bool,
+    /// Whether it may have devices whoever has them.
+    pub(crate) admin: bool,
 }
 
 /// What values of an attribute the devices of some requests of a claim must have.
@@ -38,21 +43,18 @@ impl Alike {
 ///
 /// # Cost
 /// The number of devices where no two wants compete; at most 20,000 looks.
-pub(crate) fn choose(
-    devices: &[SliceRow],
-    usable: &dyn Fn(&SliceRow) -> bool,
-    wants: &[Want],
-    alikes: &[Alike],
-) -> Option<Vec<Claimed>> {
-    let mut search = Search { devices, usable, alikes, looks: 0 };
+pub(crate) fn choose(offer: Offer<'_>, wants: &[Want], alikes: &[Alike]) -> Option<Vec<Claimed>> {
+    let admin = wants.iter().any(|want| want.admin);
+    let mut search = Search { offer, alikes, admin, looks: 0 };
     search.settle(wants, &mut Vec::with_capacity(wants.len()))
 }
 
 /// What all attempts have in common.
 struct Search<'a> {
-    devices: &'a [SliceRow],
-    usable: &'a dyn Fn(&SliceRow) -> bool,
+    offer: Offer<'a>,
     alikes: &'a [Alike],
+    /// Whether some want may have devices whoever has them.
+    admin: bool,
     looks: u32,
 }
 
@@ -79,12 +81,12 @@ impl Search<'_> {
     }
 
     fn attempt(&mut self, wants: &[Want]) -> Option<Vec<Claimed>> {
-        let devices = self.devices;
-        let slots = slots(devices, wants)?;
+        let offer = self.offer;
+        let slots = slots(offer, wants)?;
         let mut choice = Choice {
             wants,
             slots,
-            taken: vec![false; devices.len()],
+            taken: vec![false; offer.len()],
             picked: Vec::new(),
             values: vec![None; self.alikes.len()],
             search: self,
@@ -97,7 +99,7 @@ impl Search<'_> {
                 .map(|(want, device)| Claimed {
                     claim: wants[*want].claim,
                     request: wants[*want].request,
-                    device: devices[*device].facts.id,
+                    device: offer.row(*device).facts.id,
                 })
                 .collect();
             claimed.sort_by_key(|claimed| (claimed.claim, claimed.request));
@@ -107,12 +109,12 @@ impl Search<'_> {
 }
 
 /// One entry a device to find: the want it is for. None where there are too few devices.
-fn slots(devices: &[SliceRow], wants: &[Want]) -> Option<Vec<usize>> {
+fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
     let mut slots = Vec::new();
     // Those that leave no choice come first.
     for (at, want) in wants.iter().enumerate() {
         if want.count == DeviceCount::All {
-            let all = devices.iter().filter(|row| row.is_of(want.class)).count();
+            let all = offer.iter().filter(|row| row.is_of(want.class)).count();
             if all == 0 {
                 return None;
             }
@@ -122,7 +124,8 @@ fn slots(devices: &[SliceRow], wants: &[Want]) -> Option<Vec<usize>> {
     for (at, want) in wants.iter().enumerate() {
         if let DeviceCount::Exactly(count) = want.count {
             let count = usize::try_from(count).ok()?;
-            if count + slots.len() > devices.len() {
+            let most = offer.len();
+            if count > most || (count + slots.len() > most && offer.is_exclusive(wants)) {
                 return None;
             }
             slots.extend(std::iter::repeat_n(at, count));
@@ -151,29 +154,41 @@ impl Choice<'_, '_> {
         // Devices of one want are interchangeable: they are tried in ascending order only.
         let same = depth > 0 && self.slots[depth - 1] == want;
         let from = if same { self.picked[depth - 1] + 1 } else { 0 };
-        let devices = self.search.devices;
-        for (at, row) in devices.iter().enumerate().skip(from) {
+        let offer = self.search.offer;
+        let ask = &self.wants[want];
+        for (at, row) in offer.iter().enumerate().skip(from) {
             self.search.looks += 1;
             if self.search.looks > LOOKS_MAX {
                 return false;
             }
-            let is_of = row.is_of(self.wants[want].class);
-            if self.taken[at] || !is_of || !(self.search.usable)(row) {
+            if !row.is_of(ask.class) || !self.is_open(ask, at, row) {
                 continue;
             }
             if !self.agrees(want, row, depth) {
                 continue;
             }
-            self.taken[at] = true;
+            let is_taken = !ask.admin && row.facts.shares.is_none();
+            self.taken[at] |= is_taken;
             self.picked.push(at);
             if self.fill() {
                 return true;
             }
             self.picked.pop();
-            self.taken[at] = false;
+            self.taken[at] &= !is_taken;
             self.forget(depth);
         }
         false
+    }
+
+    /// Whether a device may be picked beside what was picked before.
+    fn is_open(&self, ask: &Want, at: usize, row: &SliceRow) -> bool {
+        if row.is_plain() && !ask.admin && ask.claim.is_some() && !self.search.admin {
+            return !self.taken[at] && self.search.offer.is_plainly_open(row);
+        }
+        let wants = self.wants;
+        let picks = self.slots.iter().zip(&self.picked);
+        let picks = picks.map(|(want, at)| Pick { want: &wants[*want], at: *at });
+        (ask.admin || !self.taken[at]) && self.search.offer.is_open((at, row), ask, picks)
     }
 
     /// Whether a device goes with the values that were chosen before; chooses where none was.
@@ -205,7 +220,7 @@ impl Choice<'_, '_> {
     fn has(&self, alike: &Alike, value: Symbol) -> bool {
         let mut picked = self.slots.iter().zip(&self.picked);
         picked.any(|(want, at)| {
-            let device = &self.search.devices[*at];
+            let device = self.search.offer.row(*at);
             alike.covers(&self.wants[*want]) && device.attribute(alike.of.attribute) == Some(value)
         })
     }
@@ -224,8 +239,11 @@ impl Choice<'_, '_> {
 mod tests {
     use super::{Alike, Want, choose};
     use crate::{
-        claim::{DeviceCount, DeviceMatch, SliceDevice, SliceRow},
-        ids::{DeviceClassId, SliceDeviceId, Symbol},
+        claim::{
+            Claimed, CounterRow, DeviceCount, DeviceMatch, Shares, SliceDevice, SliceRow,
+            offer::Offer,
+        },
+        ids::{ClaimId, Column, CounterId, DeviceClassId, SliceDeviceId, Symbol},
     };
 
     /// Devices as `classes/value`, `!` in front of one that is taken; wants as `class*count`, `|` in front of one that
@@ -236,14 +254,11 @@ mod tests {
             .zip(devices)
             .map(|(id, text)| {
                 let (classes, value) = text.split_once('/').unwrap_or((text, "x"));
+                let classes = classes.trim_start_matches('!').chars().map(class).collect();
+                let value = Symbol::new(u32::from(value.as_bytes()[0]));
                 let mut row = SliceRow::new(SliceDevice {
-                    id: SliceDeviceId::new(id),
-                    gpu: true,
-                    classes: classes.trim_start_matches('!').chars().map(class).collect(),
-                    attributes: Box::new([(
-                        Symbol::new(1),
-                        Symbol::new(u32::from(value.as_bytes()[0])),
-                    )]),
+                    attributes: Box::new([(Symbol::new(1), value)]),
+                    ..SliceDevice::new(SliceDeviceId::new(id), true, classes)
                 });
                 row.held = u32::from(text.starts_with('!'));
                 row
@@ -254,7 +269,7 @@ mod tests {
             .map(|(request, text)| {
                 let plain = text.trim_start_matches('|');
                 Want {
-                    claim: None,
+                    claim: Some(ClaimId::new(0)),
                     request,
                     class: class(plain.chars().next().expect("a want has a class")),
                     count: match &plain[2..] {
@@ -262,14 +277,16 @@ mod tests {
                         count => DeviceCount::Exactly(count.parse().expect("a want has a count")),
                     },
                     instead: text.starts_with('|'),
+                    admin: false,
                 }
             })
             .collect();
         let attribute = Symbol::new(1);
         let of = |alike: bool| DeviceMatch { requests: Vec::new(), attribute, distinct: !alike };
         let alikes: Vec<Alike> =
-            alike.map(|alike| Alike { claim: None, of: of(alike) }).into_iter().collect();
-        let found = choose(&rows, &|row| row.held == 0, &wants, &alikes);
+            alike.map(|alike| Alike { claim: wants[0].claim, of: of(alike) }).into_iter().collect();
+        let counters = Column::default();
+        let found = choose(Offer::new(&rows, &[], &counters), &wants, &alikes);
         let found = found.map(|claimed| claimed.iter().map(|one| one.device).collect::<Vec<_>>());
         let expect = expect.map(|ids| ids.iter().copied().map(SliceDeviceId::new).collect());
         assert_eq!(found, expect, "{devices:?} {wants:?}");
@@ -290,6 +307,96 @@ mod tests {
         check(&["a/x", "a/y", "a/y"], &["a*2"], Some(true), Some(&[1, 2]));
         check(&["a/x", "b/y", "b/x"], &["a*1", "b*1"], Some(true), Some(&[0, 2]));
         check(&["a/x", "b/y"], &["a*1", "b*1"], Some(true), None);
+    }
+
+    /// A device of class `a`.
+    fn device(id: u32) -> SliceDevice {
+        SliceDevice::new(SliceDeviceId::new(id), false, Box::new([DeviceClassId::new(0)]))
+    }
+
+    /// A want of one device of class `a` for a claim.
+    fn want(claim: u32, request: u16) -> Want {
+        Want {
+            claim: Some(ClaimId::new(claim)),
+            request,
+            class: DeviceClassId::new(0),
+            count: DeviceCount::Exactly(1),
+            instead: false,
+            admin: false,
+        }
+    }
+
+    fn ids(found: Option<Vec<Claimed>>) -> Option<Vec<u32>> {
+        let id = |one: &Claimed| (0..9).find(|id| SliceDeviceId::new(*id) == one.device);
+        found.map(|found| found.iter().filter_map(id).collect())
+    }
+
+    #[test]
+    fn devices_that_draw_from_one_counter_are_had_while_it_holds_enough() {
+        let draws = |amount| Box::from([(CounterId::new(0), amount)]);
+        let whole = SliceRow::new(SliceDevice { draws: draws(4), ..device(0) });
+        let half = |id| SliceRow::new(SliceDevice { draws: draws(2), ..device(id) });
+        let rows = [whole, half(1), half(2), half(3)];
+        let given = |drawn, kept, wants: &[Want]| {
+            let counter = CounterRow { capacity: 4, drawn, kept };
+            let counters: Column<CounterId, CounterRow> = [counter].into_iter().collect();
+            let offer = Offer::new(&rows, &[], &counters);
+            let now = ids(choose(offer, wants, &[]));
+            now.or_else(|| ids(choose(offer.later(), wants, &[])))
+        };
+        assert_eq!(given(0, 0, &[want(0, 0)]), Some(vec![0]));
+        assert_eq!(given(0, 0, &[want(0, 0), want(0, 1)]), Some(vec![1, 2]));
+        assert_eq!(given(0, 0, &[want(0, 0), want(0, 1), want(0, 2)]), None);
+        assert_eq!(given(2, 2, &[want(0, 0)]), Some(vec![1]));
+        assert_eq!(given(3, 3, &[want(0, 0)]), None);
+        assert_eq!(given(4, 0, &[want(0, 0)]), Some(vec![0]), "once what leaves has left");
+    }
+
+    #[test]
+    fn claims_share_a_device_while_it_has_enough_for_all() {
+        let shares = |amount| Shares {
+            capacity: Box::new([(Symbol::new(1), 10)]),
+            taken: Box::new([(DeviceClassId::new(0), Box::new([amount]))]),
+        };
+        let check = |amount, wants: &[Want], expect: Option<&[u32]>| {
+            let row = |id| {
+                let shares = Some(Box::new(shares(amount)));
+                SliceRow::new(SliceDevice { shares, ..device(id) })
+            };
+            let rows = [row(0), row(1)];
+            let counters = Column::default();
+            let found = choose(Offer::new(&rows, &[], &counters), wants, &[]);
+            assert_eq!(ids(found).as_deref(), expect, "{amount} {wants:?}");
+        };
+        check(5, &[want(0, 0), want(1, 0), want(2, 0)], Some(&[0, 0, 1]));
+        check(6, &[want(0, 0), want(1, 0)], Some(&[0, 1]));
+        check(6, &[want(0, 0), want(1, 0), want(2, 0)], None);
+        check(11, &[want(0, 0)], None);
+        // Two devices of one request are two devices; two requests may share one.
+        let two = Want { count: DeviceCount::Exactly(2), ..want(0, 0) };
+        check(2, &[two], Some(&[0, 1]));
+        check(2, &[want(0, 0), want(0, 1)], Some(&[0, 0]));
+        // What stands in for an extended resource is a whole device.
+        check(2, &[Want { claim: None, ..want(0, 0) }], None);
+    }
+
+    #[test]
+    fn access_to_devices_takes_none() {
+        let mut taken = SliceRow::new(device(0));
+        taken.held = 1;
+        let rows = [taken, SliceRow::new(device(1))];
+        let admin = |count| Want { count, admin: true, ..want(0, 0) };
+        let check = |wants: &[Want], expect: Option<&[u32]>| {
+            let counters = Column::default();
+            let found = choose(Offer::new(&rows, &[], &counters), wants, &[]);
+            assert_eq!(ids(found).as_deref(), expect, "{wants:?}");
+        };
+        check(&[admin(DeviceCount::Exactly(1))], Some(&[0]));
+        check(&[admin(DeviceCount::All)], Some(&[0, 1]));
+        check(&[admin(DeviceCount::Exactly(3))], None);
+        // Another claim has what this one looks at; the same one may not have it twice.
+        check(&[admin(DeviceCount::All), want(1, 0)], Some(&[0, 1, 1]));
+        check(&[admin(DeviceCount::All), want(0, 1)], None);
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! Who holds the devices of a node: counts per device, and what they mean for the node's GPUs.
+//! Who holds devices: counts per device, and what they mean for the node's GPUs and for counters.
 //!
 //! A device that one pod holds or more counts once. A claim that was given devices holds them itself while none of its
-//! pods has a place.
+//! pods has a place. Of a device that claims share each has its share, once however many pods have the claim. Access that
+//! takes nothing is on no account.
 
 use crate::{
-    claim::{Claimed, Claims, SliceDevice},
+    claim::{Allocation, Claimed, Claims, SliceDevice, apply::ClaimRow},
     cluster::{Cluster, Entry, Hold, Nodes, Sign},
-    ids::{ClaimId, DeviceClassId, NodeId, SliceDeviceId, Symbol},
+    ids::{ClaimId, Column, CounterId, DeviceClassId, NodeId, Symbol},
     pod::Reserved,
     resources::{GPU_MILLI, Lane},
 };
@@ -21,11 +22,66 @@ pub(crate) struct SliceRow {
     pub(crate) leaving: u32,
     /// How many pods it is promised to. Derived.
     pub(crate) promised: u32,
+    /// Of a device that claims share: who has what of it, by claim and request. Derived.
+    pub(crate) shares: Vec<ShareRow>,
+}
+
+/// What a request of a claim has of a device that claims share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ShareRow {
+    of: (Option<ClaimId>, u16),
+    /// Per capacity of the device.
+    amounts: Box<[i64]>,
+    held: u32,
+    leaving: u32,
+    promised: u32,
+}
+
+/// A counter that devices draw from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct CounterRow {
+    pub(crate) capacity: i64,
+    /// What devices draw that somebody has or was promised. Derived.
+    pub(crate) drawn: i64,
+    /// The part of it that is still drawn once all that leave have left. Derived.
+    pub(crate) kept: i64,
+}
+
+/// Whether devices are looked at as they are, or as they will be once all that leave have left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    Now,
+    Later,
+}
+
+impl CounterRow {
+    /// What is left of it.
+    pub(crate) fn left(&self, when: When) -> i64 {
+        self.capacity
+            - match when {
+                When::Now => self.drawn,
+                When::Later => self.kept,
+            }
+    }
+}
+
+impl ShareRow {
+    fn is_gone(&self) -> bool {
+        self.held == 0 && self.promised == 0
+    }
+
+    fn is_kept(&self, when: When) -> bool {
+        self.promised > 0
+            || match when {
+                When::Now => self.held > 0,
+                When::Later => self.held > self.leaving,
+            }
+    }
 }
 
 impl SliceRow {
     pub(crate) fn new(facts: SliceDevice) -> Self {
-        Self { facts, held: 0, leaving: 0, promised: 0 }
+        Self { facts, held: 0, leaving: 0, promised: 0, shares: Vec::new() }
     }
 
     /// Whether a selection has it.
@@ -49,6 +105,25 @@ impl SliceRow {
         self.held == self.leaving && self.promised == 0
     }
 
+    /// Whether it is nobody's, now or once all that leave have left.
+    pub(crate) fn is_open(&self, when: When) -> bool {
+        match when {
+            When::Now => self.is_free(),
+            When::Later => self.comes_free(),
+        }
+    }
+
+    /// Whether it is one that a claim has to itself and that draws from no counter.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.facts.shares.is_none() && self.facts.draws.is_empty()
+    }
+
+    /// What claims have of one of its capacities.
+    pub(crate) fn shared(&self, capacity: usize, when: When) -> i64 {
+        let kept = self.shares.iter().filter(|share| share.is_kept(when));
+        kept.map(|share| share.amounts[capacity]).fold(0, i64::saturating_add)
+    }
+
     fn idle_milli(&self) -> i64 {
         if self.facts.gpu && self.held > 0 { -GPU_MILLI } else { 0 }
     }
@@ -63,6 +138,95 @@ impl SliceRow {
         } else {
             0
         }
+    }
+
+    /// Counts a holder, or one less.
+    fn count(&mut self, entry: Entry) {
+        entry.count(&mut self.held, &mut self.leaving, &mut self.promised);
+    }
+
+    /// Counts a holder of a claim's share, or one less.
+    fn count_share(&mut self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed, entry: Entry) {
+        let of = (claimed.claim, claimed.request);
+        let at = match self.shares.binary_search_by_key(&of, |share| share.of) {
+            Ok(at) => at,
+            Err(at) => {
+                let amounts = self.amounts(claims, claimed);
+                let share = ShareRow { of, amounts, held: 0, leaving: 0, promised: 0 };
+                self.shares.insert(at, share);
+                at
+            }
+        };
+        let share = &mut self.shares[at];
+        entry.count(&mut share.held, &mut share.leaving, &mut share.promised);
+        if share.is_gone() {
+            self.shares.remove(at);
+        }
+    }
+
+    /// What a claim has of it: what it was told to have, else what its request makes of it.
+    fn amounts(&self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed) -> Box<[i64]> {
+        let Some(shares) = &self.facts.shares else { return Box::default() };
+        let facts = claimed.claim.and_then(|claim| claims.get(claim)?.facts.as_deref());
+        let told = facts.and_then(|facts| facts.allocation.as_ref()).and_then(|given| {
+            let is_it = |one: &&crate::claim::Consumed| {
+                one.request == claimed.request && one.device == claimed.device
+            };
+            given.consumed.iter().find(is_it)
+        });
+        if let Some(told) = told {
+            let amount = |(name, _): &(Symbol, i64)| {
+                let of = told.amounts.iter().find(|(told, _)| told == name);
+                of.map_or(0, |(_, amount)| *amount)
+            };
+            return shares.capacity.iter().map(amount).collect();
+        }
+        let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
+        let taken = request.and_then(|request| shares.taken_by(request.class));
+        let whole = || shares.capacity.iter().map(|(_, amount)| *amount).collect();
+        taken.map_or_else(whole, Box::from)
+    }
+}
+
+impl crate::claim::Shares {
+    /// What a request for a selection takes of each capacity; none where it is not one of its.
+    pub(crate) fn taken_by(&self, class: DeviceClassId) -> Option<&[i64]> {
+        self.taken.iter().find(|(of, _)| *of == class).map(|(_, amounts)| &**amounts)
+    }
+}
+
+impl Entry {
+    /// Enters one holder.
+    fn count(self, held: &mut u32, leaving: &mut u32, promised: &mut u32) {
+        match self.hold {
+            Hold::Stays => self.sign.count(held),
+            Hold::Leaves => {
+                self.sign.count(held);
+                self.sign.count(leaving);
+            }
+            Hold::Promised => self.sign.count(promised),
+        }
+    }
+}
+
+impl Claims {
+    /// Whether a device is held for access that takes nothing.
+    fn is_admin(&self, claimed: &Claimed) -> bool {
+        let facts = claimed.claim.and_then(|claim| self.facts(claim));
+        let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
+        request.is_some_and(|request| request.admin)
+    }
+}
+
+impl Allocation {
+    /// Its devices, as its claim holds them.
+    pub(crate) fn claimed(&self, claim: ClaimId) -> impl Iterator<Item = Claimed> {
+        let claim = Some(claim);
+        self.devices.iter().map(move |(request, device)| Claimed {
+            claim,
+            request: *request,
+            device: *device,
+        })
     }
 }
 
@@ -80,7 +244,7 @@ impl Nodes {
                 last = Some(claim);
                 self.count_holder(claims, claim, entry);
             }
-            self.hold_device(node, claimed.device, entry);
+            self.hold_device(claims, (Some(node), claimed), entry);
         }
         self.hold_zones(node, &reserved.zones, entry);
     }
@@ -99,31 +263,49 @@ impl Nodes {
     }
 
     /// Adds the devices that a claim was given, for itself.
-    pub(crate) fn hold_alone(&mut self, claims: &Claims, claim: ClaimId, sign: Sign) {
+    pub(crate) fn hold_alone(&mut self, claims: &mut Claims, claim: ClaimId, sign: Sign) {
         let Some(allocation) = claims.allocation(claim) else { return };
-        let Some(node) = allocation.node else { return };
-        for (_, device) in &allocation.devices {
-            self.hold_device(node, *device, Entry { hold: Hold::Stays, sign });
+        let node = allocation.node;
+        for claimed in allocation.claimed(claim).collect::<Vec<_>>() {
+            self.hold_device(claims, (node, &claimed), Entry { hold: Hold::Stays, sign });
         }
-        self.reindex(node);
+        if let Some(node) = node {
+            self.reindex(node);
+        }
     }
 
-    fn hold_device(&mut self, node: NodeId, device: SliceDeviceId, entry: Entry) {
-        let rows = self.slices.slot(node);
+    /// Enters one device: of the node, or else of those that several nodes reach.
+    fn hold_device(
+        &mut self,
+        claims: &mut Claims,
+        (node, claimed): (Option<NodeId>, &Claimed),
+        entry: Entry,
+    ) {
+        if claims.is_admin(claimed) {
+            return;
+        }
+        let Claims { rows: known, counters, reaches, .. } = claims;
+        let is_it = |row: &&mut SliceRow| row.facts.id == claimed.device;
+        let own = node.and_then(|node| self.slices.slot(node).iter_mut().find(is_it));
+        let is_own = own.is_some();
         // A device that is held and no more published counts nowhere.
-        let Some(row) = rows.iter_mut().find(|row| row.facts.id == device) else { return };
+        let Some(row) = own.or_else(|| reaches.device_mut(claimed.device)) else { return };
         let (idle, releasing) = (row.idle_milli(), row.releasing_milli());
-        match entry.hold {
-            Hold::Stays => entry.sign.count(&mut row.held),
-            Hold::Leaves => {
-                entry.sign.count(&mut row.held);
-                entry.sign.count(&mut row.leaving);
-            }
-            Hold::Promised => entry.sign.count(&mut row.promised),
+        let (was_free, came_free) = (row.is_free(), row.comes_free());
+        row.count(entry);
+        if row.facts.shares.is_some() {
+            row.count_share(known, claimed, entry);
+        }
+        for (counter, amount) in &row.facts.draws {
+            let counter = counters.slot(*counter);
+            counter.drawn += amount * (i64::from(was_free) - i64::from(row.is_free()));
+            counter.kept += amount * (i64::from(came_free) - i64::from(row.comes_free()));
         }
         let (idle, releasing) = (row.idle_milli() - idle, row.releasing_milli() - releasing);
-        self.idle.add(node, Lane::GPU, idle);
-        self.releasing.add(node, Lane::GPU, releasing);
+        if let Some(node) = node.filter(|_| is_own) {
+            self.idle.add(node, Lane::GPU, idle);
+            self.releasing.add(node, Lane::GPU, releasing);
+        }
     }
 
     /// GPUs among the devices that a node publishes, in milli-devices.
@@ -138,12 +320,27 @@ impl Nodes {
 impl Cluster {
     /// Whether a device, or room in a zone, that a leaving pod holds is promised to another.
     pub(crate) fn is_promised(&self, node: NodeId, reserved: &Reserved) -> bool {
+        reserved.claims.iter().any(|claimed| self.is_device_promised(node, claimed))
+            || self.nodes.zones.get(node).is_some_and(|table| {
+                table.as_ref().is_some_and(|table| !table.may_keep(&reserved.zones))
+            })
+    }
+
+    /// Whether a device is promised to others in such a way that who has it now cannot stay.
+    pub(crate) fn is_device_promised(&self, node: NodeId, claimed: &Claimed) -> bool {
         let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
-        rows.iter().any(|row| {
-            let held = |claimed: &Claimed| claimed.device == row.facts.id;
-            row.promised > 0 && reserved.claims.iter().any(held)
-        }) || self.nodes.zones.get(node).is_some_and(|table| {
-            table.as_ref().is_some_and(|table| !table.may_keep(&reserved.zones))
-        })
+        let own = rows.iter().find(|row| row.facts.id == claimed.device);
+        let row = own.or_else(|| self.claims.reaches.device(claimed.device));
+        let Some(row) = row.filter(|_| !self.claims.is_admin(claimed)) else { return false };
+        let taken = match &row.facts.shares {
+            None => row.promised > 0,
+            Some(shares) => (0..)
+                .zip(&shares.capacity)
+                .any(|(at, (_, capacity))| row.shared(at, When::Now) > *capacity),
+        };
+        let overdrawn = |(counter, _): &(CounterId, i64)| {
+            self.claims.counters.get(*counter).is_some_and(|row| row.left(When::Now) < 0)
+        };
+        taken || row.facts.draws.iter().any(overdrawn)
     }
 }

@@ -91,12 +91,12 @@ impl Cluster {
                 reserved.is_some_and(|reserved| reserved.holds(claim))
             };
             if let Some(place) = state.nominee.as_ref().filter(has) {
-                let (node, holder) = (Some(place.node), Some(other));
+                let (node, holder) = (self.bound_by(claim, place), Some(other));
                 return Standing::Bound { node, holder, later: true };
             }
             let Some(place) = state.place.as_ref().filter(has) else { continue };
             if state.phase.is_active() {
-                let (node, holder) = (Some(place.node), Some(other));
+                let (node, holder) = (self.bound_by(claim, place), Some(other));
                 return Standing::Bound { node, holder, later: false };
             }
             leaving = leaving.or(Some(Standing::Leaving { node: place.node, holder: other }));
@@ -106,5 +106,20 @@ impl Cluster {
             Some(Standing::Bound { node, holder: None, later: false })
         };
         leaving.or_else(given).unwrap_or(Standing::Free)
+    }
+
+    /// The node that a claim is bound to by a pod that has it; none where other nodes reach its devices too.
+    fn bound_by(&self, claim: ClaimId, place: &crate::Place) -> Option<NodeId> {
+        let reaches = &self.claims.reaches;
+        if reaches.is_empty() {
+            return Some(place.node);
+        }
+        if let Some(given) = self.claims.allocation(claim) {
+            return given.node;
+        }
+        let reserved = place.reserved.iter().flat_map(|reserved| &reserved.claims);
+        let mut devices = reserved.filter(|claimed| claimed.claim == Some(claim));
+        let binds = |device| reaches.device(device).is_none_or(|row| row.facts.binds);
+        devices.any(|claimed| binds(claimed.device)).then_some(place.node)
     }
 }

@@ -39,6 +39,8 @@ impl Cluster {
             Delta::DeviceClass(id, class) => self.class_told(id, Some(class)),
             Delta::DeviceClassGone(id) => self.class_told(id, None),
             Delta::Slices(id, devices) => self.slices_told(id, devices),
+            Delta::Reach(id, reach) => self.reach_told(id, *reach),
+            Delta::Counter(id, capacity) => self.counter_told(id, capacity),
             Delta::Zones(id, numa) => self.zones_told(id, numa),
             Delta::Lane(lane, kind) => self.lane_told(lane, kind),
             Delta::Bound(pod) => self.outcome(pod, |state, _| {
@@ -93,6 +95,7 @@ impl Cluster {
         if let Some(new) = self.nodes.facts[id].clone() {
             self.nodes.offer(id, &new, &self.lanes, 1);
         }
+        self.reach_from(id);
         for pod in &pods {
             self.take(*pod);
         }

@@ -7,7 +7,7 @@ use crate::{
     cycle::Timestamp,
     device::Device,
     group::Group,
-    ids::{ClaimId, Column, GroupId, NodeId, PodId, QueueId, ShapeId, Symbol},
+    ids::{ClaimId, Column, GroupId, NodeId, PodId, QueueId, ReachId, ShapeId, Symbol},
     index::Index,
     lanes::LaneTable,
     node::{Gpus, Node},
@@ -32,6 +32,8 @@ pub(crate) struct Nodes {
     pub(crate) devices: Column<NodeId, Vec<Device>>,
     /// Per node: the devices that resource slices publish, and who has them.
     pub(crate) slices: Column<NodeId, Vec<SliceRow>>,
+    /// Per node: what it reaches of devices of several nodes, in the order in which they are given away. Derived.
+    pub(crate) reached: Column<NodeId, Vec<ReachId>>,
     /// Per node: its NUMA zones and what is left of them.
     pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
     /// How many nodes have slices, and how many zones: where none has, no pod is asked about either.

@@ -76,8 +76,11 @@ pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
         .pods
         .iter()
         .map(|pod| &cluster.shapes[cluster.pods[*pod].shape])
-        // Devices that a named claim has already need not be free.
-        .any(|shape| shape.cpu_only || shape.is_named());
+        // Devices that a named claim has already need not be free, and some are of no node.
+        .any(|shape| {
+            let loose = cluster.shapes.loose && !shape.asks.is_empty();
+            shape.cpu_only || shape.is_named() || loose
+        });
     let index = &cluster.nodes.index;
     if bare { IdSet::full(index.ranks().len()) } else { index.roomy.clone() }
 }

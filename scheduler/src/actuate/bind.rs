@@ -99,6 +99,9 @@ impl Bind {
             result = self.bind_volumes(write).await;
         }
         if result.is_ok() {
+            result = self.ready_devices(write).await;
+        }
+        if result.is_ok() {
             result = self.bind_reserved(write).await;
         }
         if result.is_err() {
@@ -124,6 +127,27 @@ impl Bind {
             return Ok(());
         }
         Err(String::from("the lease was lost while volumes were bound"))
+    }
+
+    /// Waits for devices that have to be made ready first.
+    async fn ready_devices(&self, write: &Write) -> Result<(), String> {
+        for grant in &self.claims {
+            grant.settled(write).await?;
+        }
+        if !self.waits_for_devices() || write.guard.check().await.is_ok() {
+            return Ok(());
+        }
+        Err(String::from("the lease was lost while devices were made ready"))
+    }
+
+    /// Whether it waits for others, for minutes perhaps.
+    pub(super) fn is_patient(&self) -> bool {
+        !self.volumes.is_empty() || self.waits_for_devices()
+    }
+
+    /// Whether some device has to be made ready before the bind.
+    fn waits_for_devices(&self) -> bool {
+        self.claims.iter().any(ClaimGrant::awaits_conditions)
     }
 
     async fn bind_reserved(&self, write: &Write) -> Result<(), String> {

@@ -4,11 +4,14 @@
 //! this and the bind leaves a claim that is allocated and reserved for its pod: the pod goes to that node then, and
 //! when the pod is deleted Kubernetes takes both back. Source: spec/contract.md 4.4, `dynamicresources`.
 
+use std::time::Duration;
+
 use http::Method;
 use kube::Client;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
+use super::Write;
 use crate::{
     call::{Failure, Form, call, read},
     watch::backoff,
@@ -16,6 +19,10 @@ use crate::{
 
 /// Nobody deletes a claim that has devices.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+/// How long devices may take to be ready. Source: the scheduler of Kubernetes, `bindingTimeout`.
+const READY_WITHIN: Duration = Duration::from_mins(10);
+/// A claim is looked at this often while its devices get ready.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often a claim is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 
@@ -57,6 +64,11 @@ impl ClaimGrant {
         Err(self.failed(&last))
     }
 
+    /// Whether its devices have to be made ready before the bind.
+    pub(super) fn awaits_conditions(&self) -> bool {
+        self.allocation.as_ref().is_some_and(awaits_conditions)
+    }
+
     fn failed(&self, reason: &str) -> String {
         format!("failed to reserve the resource claim {}: {reason}", self.name())
     }
@@ -80,6 +92,10 @@ impl ClaimGrant {
                     return Ok(None);
                 }
                 claim["status"]["allocation"] = with_claim_config(allocation, &claim);
+                if awaits_conditions(allocation) {
+                    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+                    claim["status"]["allocation"]["allocationTimestamp"] = json!(now);
+                }
                 made = true;
             }
         } else if !same_devices(&claim["status"]["allocation"], self.allocation.as_ref()) {
@@ -128,6 +144,36 @@ impl ClaimGrant {
         call(client, Method::PUT, &path, Form::Object, &claim).await.map(drop)
     }
 
+    /// Waits until the conditions hold that devices of the claim set for a bind.
+    ///
+    /// # Source
+    /// KEP-5007, and the API's `bindingConditions`.
+    pub(super) async fn settled(&self, write: &Write) -> Result<(), String> {
+        if !self.awaits_conditions() {
+            return Ok(());
+        }
+        let end = Instant::now() + READY_WITHIN;
+        loop {
+            match self.read(&write.client).await {
+                Ok(claim) => match readiness(&claim) {
+                    Readiness::Ready => return Ok(()),
+                    Readiness::Waits => {}
+                    Readiness::Failed(what) => return Err(self.failed(&what)),
+                },
+                Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
+                Err(Failure::Unsure(_)) => {}
+            }
+            if Instant::now() > end {
+                let seconds = READY_WITHIN.as_secs();
+                return Err(self.failed(&format!("its devices were not ready within {seconds}s")));
+            }
+            tokio::select! {
+                () = write.stop.cancelled() => return Err(self.failed("the scheduler ends")),
+                () = sleep(LOOK_EVERY) => {}
+            }
+        }
+    }
+
     async fn read(&self, client: &Client) -> Result<Value, Failure> {
         let bytes = read(client, &self.path).await?;
         let claim: Value = serde_json::from_slice(&bytes)
@@ -138,6 +184,54 @@ impl ClaimGrant {
         let message = String::from("it is being deleted");
         Err(Failure::Refused { code: 422, message })
     }
+}
+
+/// Whether some device of an allocation sets conditions for a bind.
+fn awaits_conditions(allocation: &Value) -> bool {
+    let results = allocation["devices"]["results"].as_array().into_iter().flatten();
+    results.into_iter().any(|one| one["bindingConditions"].is_array())
+}
+
+/// How the conditions stand that devices of a claim set for a bind.
+#[derive(Debug, PartialEq, Eq)]
+enum Readiness {
+    /// All hold.
+    Ready,
+    /// One does not hold yet.
+    Waits,
+    /// One that must not hold does.
+    Failed(String),
+}
+
+fn readiness(claim: &Value) -> Readiness {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let status = &claim["status"];
+    let mut readiness = Readiness::Ready;
+    for result in list(&status["allocation"]["devices"]["results"]) {
+        let is_it = |device: &&Value| {
+            ["driver", "pool", "device", "shareID"].iter().all(|key| device[*key] == result[*key])
+        };
+        let devices = list(&status["devices"]);
+        let conditions = devices.iter().find(is_it).map(|device| list(&device["conditions"]));
+        let conditions = conditions.unwrap_or_default();
+        let holds = |name: &Value| {
+            conditions.iter().any(|one| one["type"] == *name && one["status"] == "True")
+        };
+        if let Some(failure) =
+            list(&result["bindingFailureConditions"]).iter().find(|one| holds(one))
+        {
+            let (device, failure) = (text(&result["device"]), text(failure));
+            return Readiness::Failed(format!("its device {device} has the condition {failure}"));
+        }
+        if !list(&result["bindingConditions"]).iter().all(holds) {
+            readiness = Readiness::Waits;
+        }
+    }
+    readiness
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// Whether the finalizer was missing; it is there afterwards.
@@ -204,6 +298,30 @@ fn same_devices(there: &Value, meant: Option<&Value>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bind_waits_for_the_conditions_of_devices() {
+        let claim = |conditions: Value| {
+            json!({ "status": {
+                "allocation": { "devices": { "results": [
+                    { "driver": "d", "pool": "p", "device": "0" },
+                    { "driver": "d", "pool": "p", "device": "1", "bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"] },
+                ] } },
+                "devices": [{ "driver": "d", "pool": "p", "device": "1", "conditions": conditions }],
+            } })
+        };
+        let check = |conditions: Value, expect: Readiness| {
+            assert_eq!(readiness(&claim(conditions)), expect);
+        };
+        check(json!([]), Readiness::Waits);
+        check(json!([{ "type": "Attached", "status": "False" }]), Readiness::Waits);
+        check(json!([{ "type": "Attached", "status": "True" }]), Readiness::Ready);
+        let broken = String::from("its device 1 has the condition Broken");
+        let both = json!([{ "type": "Attached", "status": "True" }, { "type": "Broken", "status": "True" }]);
+        check(both, Readiness::Failed(broken));
+        assert!(awaits_conditions(&claim(json!([]))["status"]["allocation"]));
+        assert!(!awaits_conditions(&json!({ "devices": { "results": [{ "device": "0" }] } })));
+    }
 
     #[test]
     fn a_claim_is_protected_reserved_once_and_keeps_its_own_configuration() {

@@ -8,22 +8,45 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Ingest,
-    selector::{Attribute, Device, Functions, Selector, Tolerated},
+    selector::{Asked, Attribute, Device, Functions, Selector, Tolerated},
+    share::qualified,
 };
-use kai_engine::{Delta, DeviceClass, DeviceClassId, Lane, NodeId, SliceDevice, SliceDeviceId};
+use crate::names::{Names, Number, SpecialDevice};
+use kai_engine::{
+    CounterId, Delta, DeviceClass, DeviceClassId, Lane, NodeId, Reach, ReachId, Shares,
+    SliceDevice, SliceDeviceId,
+};
 
 /// Classes, selections and slices.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     pub(super) classes: BTreeMap<Box<str>, Class>,
     pub(super) slices: BTreeMap<Box<str>, Slice>,
-    by_node: BTreeMap<u32, BTreeSet<Box<str>>>,
+    by_site: BTreeMap<Site, BTreeSet<Box<str>>>,
+    /// Slices by driver and pool.
+    by_pool: BTreeMap<Pool, BTreeSet<Box<str>>>,
     selections: Vec<Selection>,
     by_key: HashMap<(Box<str>, Wish), u32>,
     /// Attributes that some claim wants alike.
     matched: BTreeSet<Box<str>>,
-    /// Nodes whose devices have to be told anew.
-    stale: BTreeSet<u32>,
+    /// Where devices have to be told anew.
+    stale: BTreeSet<Site>,
+    /// Pools of which slices came or went.
+    stale_pools: BTreeSet<Pool>,
+    /// What counters were told to hold.
+    counters: BTreeMap<u32, i64>,
+}
+
+/// Driver and name of a pool.
+type Pool = (Box<str>, Box<str>);
+
+/// Who reaches devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Site {
+    /// One node.
+    Node(u32),
+    /// The nodes of a selector.
+    Reach(u32),
 }
 
 /// A device class.
@@ -40,19 +63,23 @@ pub(super) struct Class {
 pub(super) struct Wish {
     pub(super) selectors: Vec<Box<str>>,
     pub(super) tolerations: Vec<Tolerated>,
+    /// How much of which capacities, in thousandths.
+    pub(super) capacity: Vec<(Box<str>, i64)>,
 }
 
-/// A slice of one node.
+/// A slice of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Slice {
-    pub(super) node: u32,
     pub(super) driver: Box<str>,
     pub(super) pool: Box<str>,
     /// `spec.pool.generation`; only the newest of a pool counts.
     pub(super) pool_generation: i64,
     /// How many slices the pool has at that generation; fewer make no pool.
     pub(super) pool_slices: usize,
-    pub(super) devices: Vec<Device>,
+    /// Each with who reaches it.
+    pub(super) devices: Vec<(Site, Device)>,
+    /// What counters of the pool hold, by set and counter, in thousandths.
+    pub(super) counters: Vec<(Box<str>, i64)>,
     pub(super) generation: u32,
 }
 
@@ -63,6 +90,25 @@ struct Selection {
     own: Wish,
     /// Those of the class and its own; none while the class does not exist.
     selector: Option<Selector>,
+}
+
+impl Slice {
+    fn sites(&self) -> BTreeSet<Site> {
+        self.devices.iter().map(|(site, _)| *site).collect()
+    }
+
+    /// The single nodes that devices of it are of.
+    pub(super) fn nodes(&self) -> Vec<u32> {
+        let node = |site| match site {
+            Site::Node(node) => Some(node),
+            Site::Reach(_) => None,
+        };
+        self.sites().into_iter().filter_map(node).collect()
+    }
+
+    fn of_pool(&self) -> Pool {
+        (self.driver.clone(), self.pool.clone())
+    }
 }
 
 /// The name of a GPU class or driver. Source: spec/scheduling.md 13.1.
@@ -82,14 +128,14 @@ impl Catalog {
         let mut selection = Selection { class: Box::from(class), own, selector: None };
         selection.compile(self.classes.get(class));
         self.selections.push(selection);
-        self.stale.extend(self.by_node.keys());
+        self.stale.extend(self.by_site.keys());
         (DeviceClassId::new(number), true)
     }
 
     /// From now on devices are told with their value of this attribute.
     pub(super) fn want_attribute(&mut self, attribute: &str) {
         if self.matched.insert(Box::from(attribute)) {
-            self.stale.extend(self.by_node.keys());
+            self.stale.extend(self.by_site.keys());
         }
     }
 
@@ -105,46 +151,69 @@ impl Catalog {
             }
         }
         if !touched.is_empty() {
-            self.stale.extend(self.by_node.keys());
+            self.stale.extend(self.by_site.keys());
         }
         touched
     }
 
     pub(super) fn put(&mut self, name: &str, slice: Slice) {
         self.take(name);
-        self.by_node.entry(slice.node).or_default().insert(Box::from(name));
-        self.stale.insert(slice.node);
-        self.slices.insert(Box::from(name), slice);
-    }
-
-    /// Takes a slice out; says the node that it was of.
-    pub(super) fn take(&mut self, name: &str) -> Option<u32> {
-        let node = self.slices.remove(name)?.node;
-        self.stale.insert(node);
-        if let Some(names) = self.by_node.get_mut(&node) {
-            names.remove(name);
-            if names.is_empty() {
-                self.by_node.remove(&node);
-            }
+        for site in slice.sites() {
+            self.by_site.entry(site).or_default().insert(Box::from(name));
         }
-        Some(node)
+        self.by_pool.entry(slice.of_pool()).or_default().insert(Box::from(name));
+        let pool = slice.of_pool();
+        self.slices.insert(Box::from(name), slice);
+        self.pool_changed(pool);
     }
 
-    /// The slices of a node that count: of complete pools, at their newest generation.
-    fn current(&self, node: u32) -> Vec<&Slice> {
-        let names = self.by_node.get(&node).into_iter().flatten();
+    /// Takes a slice out.
+    pub(super) fn take(&mut self, name: &str) -> Option<Slice> {
+        let pool = self.slices.get(name)?.of_pool();
+        self.pool_changed(pool.clone());
+        let slice = self.slices.remove(name)?;
+        for site in slice.sites() {
+            leave(&mut self.by_site, &site, name);
+        }
+        leave(&mut self.by_pool, &pool, name);
+        Some(slice)
+    }
+
+    /// Whether a pool is complete shows in all of its slices.
+    fn pool_changed(&mut self, pool: Pool) {
+        for name in self.by_pool.get(&pool).into_iter().flatten() {
+            self.stale.extend(self.slices.get(name).iter().flat_map(|slice| slice.sites()));
+        }
+        self.stale_pools.insert(pool);
+    }
+
+    /// The slices of a pool at its newest generation; none while it is not complete.
+    fn complete(&self, pool: &Pool) -> Option<Vec<&Slice>> {
+        let names = self.by_pool.get(pool).into_iter().flatten();
         let all: Vec<&Slice> = names.filter_map(|name| self.slices.get(name)).collect();
-        let newest = |slice: &Slice| {
-            let of_pool =
-                |other: &&&Slice| other.driver == slice.driver && other.pool == slice.pool;
-            let pool: Vec<&&Slice> = all.iter().filter(of_pool).collect();
-            let newest = pool.iter().map(|other| other.pool_generation).max();
-            let count = pool.iter().filter(|other| Some(other.pool_generation) == newest).count();
-            Some(slice.pool_generation) == newest && count == slice.pool_slices
-        };
-        let mut current: Vec<&Slice> = all.iter().copied().filter(|slice| newest(slice)).collect();
-        current.sort_by(|a, b| (&a.driver, &a.pool).cmp(&(&b.driver, &b.pool)));
-        current
+        let newest = all.iter().map(|slice| slice.pool_generation).max()?;
+        let current = all.into_iter().filter(|slice| slice.pool_generation == newest);
+        let current: Vec<&Slice> = current.collect();
+        current.iter().all(|slice| slice.pool_slices == current.len()).then_some(current)
+    }
+
+    /// The slices at a site that count: of complete pools, at their newest generation.
+    fn current(&self, site: Site) -> Vec<&Slice> {
+        let names = self.by_site.get(&site).into_iter().flatten();
+        let slices = names.filter_map(|name| self.slices.get(name));
+        let pools: BTreeSet<Pool> = slices.map(Slice::of_pool).collect();
+        // Slices of a pool are in the order of their names.
+        let current = pools.iter().filter_map(|pool| self.complete(pool)).flatten();
+        current.filter(|slice| slice.devices.iter().any(|(of, _)| *of == site)).collect()
+    }
+}
+
+fn leave<K: Ord>(all: &mut BTreeMap<K, BTreeSet<Box<str>>>, key: &K, name: &str) {
+    if let Some(names) = all.get_mut(key) {
+        names.remove(name);
+        if names.is_empty() {
+            all.remove(key);
+        }
     }
 }
 
@@ -186,8 +255,12 @@ pub(super) fn selection(ingest: &mut Ingest, class: &str, own: Wish) -> DeviceCl
     id
 }
 
-/// Tells the devices of nodes where something changed.
+/// Tells the devices of sites where something changed, and counters that hold something else.
 pub(super) fn flush(ingest: &mut Ingest) {
+    let pools = std::mem::take(&mut ingest.catalog.stale_pools);
+    for pool in pools {
+        tell_counters(ingest, &pool);
+    }
     let stale = std::mem::take(&mut ingest.catalog.stale);
     if stale.is_empty() {
         return;
@@ -195,44 +268,124 @@ pub(super) fn flush(ingest: &mut Ingest) {
     let functions = Functions::new();
     let selectors = ingest.catalog.selections.iter().filter_map(|one| one.selector.as_ref());
     let domains: BTreeSet<String> = selectors.flat_map(Selector::domains).cloned().collect();
-    for node in stale {
+    for site in stale {
         let mut devices = Vec::new();
-        for slice in ingest.catalog.current(node) {
-            for device in &slice.devices {
+        let Ingest { catalog, names, .. } = ingest;
+        for slice in catalog.current(site) {
+            for (_, device) in slice.devices.iter().filter(|(of, _)| *of == site) {
                 let asked = functions.device(&slice.driver, device, &domains);
-                let classes = (0..).zip(&ingest.catalog.selections).filter(|(_, selection)| {
-                    selection.selector.as_ref().is_some_and(|one| asked.satisfies(one))
-                        && device.is_tolerated(&selection.own.tolerations)
-                });
-                let classes = classes.map(|(number, _)| DeviceClassId::new(number)).collect();
-                let key = format!("{}/{}/{}", slice.driver, slice.pool, device.name);
-                devices.push(SliceDevice {
-                    id: SliceDeviceId::new(ingest.names.slice_devices.intern(&key)),
-                    gpu: is_gpu(&slice.driver),
-                    classes,
-                    attributes: ingest
-                        .catalog
-                        .matched
-                        .iter()
-                        .filter_map(|name| {
-                            let value = device.attribute(&slice.driver, name)?;
-                            let symbols = &mut ingest.names.symbols;
-                            let symbol = |number| kai_engine::Symbol::new(number);
-                            Some((symbol(symbols.intern(name)), symbol(symbols.intern(&value))))
-                        })
-                        .collect(),
-                });
+                devices.push(catalog.told(names, (site, slice, device), &asked));
             }
         }
-        ingest.deltas.push(Delta::Slices(NodeId::new(node), devices));
+        ingest.deltas.push(match site {
+            Site::Node(node) => Delta::Slices(NodeId::new(node), devices),
+            Site::Reach(reach) => {
+                let uid = uuid::Uuid::new_v5(
+                    &uuid::Uuid::NAMESPACE_OID,
+                    names.reaches.key(reach).as_bytes(),
+                );
+                let nodes = names.reaches[reach].terms.clone();
+                let told = Reach { uid: uid.as_u128(), nodes, devices };
+                Delta::Reach(ReachId::new(reach), Box::new(told))
+            }
+        });
+    }
+}
+
+/// Tells what the counters of a pool hold.
+fn tell_counters(ingest: &mut Ingest, pool: &Pool) {
+    let Ingest { catalog, names, deltas, .. } = ingest;
+    let mut told = std::mem::take(&mut catalog.counters);
+    let slices = catalog.complete(pool).unwrap_or_default();
+    for (name, amount) in slices.into_iter().flat_map(|slice| &slice.counters) {
+        let id = names.counters.intern(&counter_key(pool, name));
+        if told.insert(id, *amount) != Some(*amount) {
+            deltas.push(Delta::Counter(CounterId::new(id), *amount));
+        }
+    }
+    catalog.counters = told;
+}
+
+fn counter_key((driver, pool): &Pool, counter: &str) -> String {
+    format!("{driver}/{pool}/{counter}")
+}
+
+impl Catalog {
+    /// A device as it is told: with everything that selects it.
+    fn told(
+        &self,
+        names: &mut Names,
+        (site, slice, device): (Site, &Slice, &Device),
+        asked: &Asked<'_>,
+    ) -> SliceDevice {
+        // What each selection takes of its capacities.
+        let mut selected: Vec<(DeviceClassId, Vec<i64>)> = Vec::new();
+        for (number, selection) in (0..).zip(&self.selections) {
+            let is_of = selection.selector.as_ref().is_some_and(|one| asked.satisfies(one))
+                && device.is_tolerated(&selection.own.tolerations);
+            let taken = is_of.then(|| device.taken(&slice.driver, &selection.own.capacity));
+            selected.extend(taken.flatten().map(|taken| (DeviceClassId::new(number), taken)));
+        }
+        let key = format!("{}/{}/{}", slice.driver, slice.pool, device.name);
+        let row = names.slice_devices.intern(&key);
+        names.slice_devices[row].special = device.special(site, &selected);
+        let attribute = |names: &mut Names, name: &str| {
+            let value = device.attribute(&slice.driver, name)?;
+            Some((names.symbol(name), names.symbol(&value)))
+        };
+        let draws = device.draws.iter().map(|(counter, amount)| {
+            let key = counter_key(&slice.of_pool(), counter);
+            (CounterId::new(names.counters.intern(&key)), *amount)
+        });
+        SliceDevice {
+            id: SliceDeviceId::new(row),
+            gpu: is_gpu(&slice.driver),
+            classes: selected.iter().map(|(class, _)| *class).collect(),
+            draws: draws.collect(),
+            attributes: self.matched.iter().filter_map(|name| attribute(names, name)).collect(),
+            shares: device.is_shared.then(|| Box::new(device.shares(names, selected))),
+            binds: device.binds,
+        }
     }
 }
 
 impl Device {
+    /// What an allocation says of it besides its name.
+    fn special(
+        &self,
+        site: Site,
+        selected: &[(DeviceClassId, Vec<i64>)],
+    ) -> Option<Box<SpecialDevice>> {
+        let reach = match site {
+            Site::Reach(reach) if !self.binds => Some(reach),
+            Site::Reach(_) | Site::Node(_) => None,
+        };
+        let share = |(class, taken): &(DeviceClassId, Vec<i64>)| {
+            let amounts = self.capacity.values().zip(taken);
+            let amounts = amounts.map(|(capacity, taken)| (capacity.name.clone(), *taken));
+            (class.number(), amounts.collect())
+        };
+        let shares = self.is_shared.then(|| selected.iter().map(share).collect());
+        let [binding_conditions, binding_failure_conditions] = self.conditions.clone();
+        let is_plain = reach.is_none() && shares.is_none() && binding_conditions.is_empty();
+        let special =
+            SpecialDevice { reach, binding_conditions, binding_failure_conditions, shares };
+        (!is_plain).then(|| Box::new(special))
+    }
+
+    fn shares(&self, names: &mut Names, selected: Vec<(DeviceClassId, Vec<i64>)>) -> Shares {
+        let capacity = self.capacity.iter().map(|((domain, name), capacity)| {
+            (names.symbol(&format!("{domain}/{name}")), capacity.milli)
+        });
+        Shares {
+            capacity: capacity.collect(),
+            taken: selected.into_iter().map(|(class, taken)| (class, taken.into())).collect(),
+        }
+    }
+
     /// The value of a qualified attribute as text; a name without domain is the driver's.
     fn attribute(&self, driver: &str, name: &str) -> Option<String> {
-        let (domain, name) = name.split_once('/').unwrap_or((driver, name));
-        let value = self.attributes.get(&(Box::from(domain), Box::from(name)))?;
+        let value = self.attributes.get(&qualified(driver, name))?;
         Some(match value {
             Attribute::Bool(value) => format!("bool {value}"),
             Attribute::Int(value) => format!("int {value}"),

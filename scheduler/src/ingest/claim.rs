@@ -1,15 +1,22 @@
 //! `ResourceClaim`, of `resource.k8s.io` v1, v1beta2 and v1beta1.
 
+use std::collections::BTreeMap;
+
 use kai_api::names::label;
 use kai_engine::{
-    Allocation, Claim, ClaimId, DeviceCount, DeviceMatch, DeviceRequest, SliceDeviceId, Unsupported,
+    Allocation, Claim, ClaimId, Consumed, DeviceCount, DeviceMatch, DeviceRequest, Holds,
+    Requirement, SliceDeviceId, Symbol, Unsupported,
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     Delta, Ingest, Kind,
     catalog::{self, Wish},
+    node::NAME_KEY,
     selector::Tolerated,
+    shape::{NodeSelector, node_terms},
+    share::{milli, qualified},
 };
 use crate::{
     actuate::EXTENDED,
@@ -75,23 +82,20 @@ struct Exactly<'a> {
     allocation_mode: Text<'a>,
     count: Option<i64>,
     admin_access: Option<bool>,
-    capacity: Option<serde::de::IgnoredAny>,
     #[serde(borrow, deserialize_with = "null_as_default")]
-    tolerations: Vec<WireToleration<'a>>,
+    capacity: Amounts<'a>,
+    #[serde(deserialize_with = "null_as_default")]
+    tolerations: Vec<Value>,
 }
 
+/// How much of which capacities.
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
-struct WireToleration<'a> {
-    #[serde(borrow)]
-    key: Text<'a>,
-    #[serde(borrow)]
-    operator: Text<'a>,
-    #[serde(borrow)]
-    value: Text<'a>,
-    #[serde(borrow)]
-    effect: Text<'a>,
+struct Amounts<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    requests: BTreeMap<Text<'a>, Text<'a>>,
 }
+
 /// A selector of a class or a request.
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
@@ -142,7 +146,7 @@ struct Results<'a> {
 }
 
 #[derive(Deserialize, Default, Debug)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct Given<'a> {
     #[serde(borrow)]
     request: Text<'a>,
@@ -152,29 +156,8 @@ struct Given<'a> {
     pool: Text<'a>,
     #[serde(borrow)]
     device: Text<'a>,
-}
-
-#[derive(Deserialize, Default, Debug)]
-#[serde(rename_all = "camelCase", default)]
-struct NodeSelector<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
-    node_selector_terms: Vec<Term<'a>>,
-}
-
-#[derive(Deserialize, Default, Debug)]
-#[serde(rename_all = "camelCase", default)]
-struct Term<'a> {
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    match_fields: Vec<Field<'a>>,
-}
-
-#[derive(Deserialize, Default, Debug)]
-#[serde(default)]
-struct Field<'a> {
-    #[serde(borrow)]
-    key: Text<'a>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    values: Vec<Text<'a>>,
+    consumed_capacity: BTreeMap<Text<'a>, Text<'a>>,
 }
 
 /// The expressions of selectors.
@@ -250,13 +233,22 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
         for (at, (name, one)) in request.entries().into_iter().enumerate() {
             claim.unsupported = claim.unsupported.or(one.unsupported());
             let class = &*one.device_class_name;
+            let (selection, admin) =
+                (catalog::selection(ingest, class, one.wish()), one.admin_access == Some(true));
             claim.requests.push(DeviceRequest {
-                class: catalog::selection(ingest, class, one.wish()),
+                class: selection,
                 count: one.device_count(),
                 instead: at > 0,
                 gpu: request.first_available.is_empty() && catalog::is_gpu(class),
+                admin,
             });
-            asked.push(AskedFor { request: name, class: Box::from(class) });
+            asked.push(AskedFor {
+                request: name,
+                class: Box::from(class),
+                selection: selection.number(),
+                admin,
+                tolerations: one.tolerations.clone(),
+            });
         }
     }
     for constraint in &devices.constraints {
@@ -287,16 +279,51 @@ fn positions(asked: &[AskedFor], name: &str) -> impl Iterator<Item = u16> {
 }
 
 fn allocation(ingest: &mut Ingest, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
-    let fields = wire.node_selector.iter().flat_map(|selector| &selector.node_selector_terms);
-    let mut fields = fields.flat_map(|term| &term.match_fields);
-    let name = fields.find(|field| &*field.key == "metadata.name");
-    let node = name.and_then(|field| field.values.first()).map(|node| ingest.names.node(node));
+    let mut within = Vec::new();
+    if let Some(selector) = &wire.node_selector {
+        within = node_terms(ingest, selector);
+    }
+    let name_key = ingest.names.symbol(NAME_KEY);
+    let node = match within.as_slice() {
+        [term] => match term.as_slice() {
+            [Requirement { key, holds: Holds::In(values) }] if *key == name_key => {
+                values.first().map(|name| String::from(ingest.names.text(*name)))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let node = node.map(|node| ingest.names.node(&node));
     let device = |given: &Given<'_>| {
         let key = format!("{}/{}/{}", given.driver, given.pool, given.device);
         let id = SliceDeviceId::new(ingest.names.slice_devices.intern(&key));
         (positions(asked, &given.request).next().unwrap_or(0), id)
     };
-    Allocation { node, devices: wire.devices.results.iter().map(device).collect() }
+    let results = &wire.devices.results;
+    let devices: Vec<(u16, SliceDeviceId)> = results.iter().map(device).collect();
+    let shared =
+        devices.iter().zip(results).filter(|(_, given)| !given.consumed_capacity.is_empty());
+    let consumed = shared.map(|((request, device), given)| Consumed {
+        request: *request,
+        device: *device,
+        amounts: given.amounts(ingest),
+    });
+    let consumed = consumed.collect();
+    if node.is_some() {
+        within.clear();
+    }
+    Allocation { node, within, devices, consumed }
+}
+
+impl Given<'_> {
+    /// What was consumed of which capacities.
+    fn amounts(&self, ingest: &mut Ingest) -> Box<[(Symbol, i64)]> {
+        let amount = |(name, amount): (&Text<'_>, &Text<'_>)| {
+            let (domain, name) = qualified(&self.driver, name);
+            (ingest.names.symbol(&format!("{domain}/{name}")), milli(amount))
+        };
+        self.consumed_capacity.iter().map(amount).collect()
+    }
 }
 
 impl<'a> Request<'a> {
@@ -313,23 +340,26 @@ impl<'a> Request<'a> {
 
 impl Exactly<'_> {
     fn wish(&self) -> Wish {
-        let tolerated = |one: &WireToleration<'_>| Tolerated {
-            key: Box::from(&*one.key),
-            value: (&*one.operator != "Exists").then(|| Box::from(&*one.value)),
-            effect: Box::from(&*one.effect),
+        let tolerated = |one: &Value| {
+            let text = |field: &str| Box::from(one[field].as_str().unwrap_or_default());
+            Tolerated {
+                key: text("key"),
+                value: (one["operator"] != "Exists").then(|| text("value")),
+                effect: text("effect"),
+            }
         };
+        let amounts = self.capacity.requests.iter();
         Wish {
             selectors: expressions(&self.selectors),
             tolerations: self.tolerations.iter().map(tolerated).collect(),
+            capacity: amounts.map(|(name, one)| (Box::from(&**name), milli(one))).collect(),
         }
     }
 
-    /// What of it is more than devices of one class, whole and for its pods alone.
+    /// What of it is not known here.
     fn unsupported(&self) -> Option<Unsupported> {
         let is_known = matches!(&*self.allocation_mode, "" | "ExactCount" | "All");
-        let admin = (self.admin_access == Some(true)).then_some(Unsupported::AdminAccess);
-        let part = self.capacity.is_some().then_some(Unsupported::Capacity);
-        admin.or(part).or((!is_known).then_some(Unsupported::Mode))
+        (!is_known).then_some(Unsupported::Mode)
     }
 
     fn device_count(&self) -> DeviceCount {

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::share::Capacity;
 use kube_cel::{
     KubeCelExt,
     cel::{
@@ -37,10 +38,17 @@ pub(super) struct Device {
     pub(super) name: Box<str>,
     /// By domain and name; a name without domain is the driver's.
     pub(super) attributes: BTreeMap<(Box<str>, Box<str>), Attribute>,
-    /// Quantities, as written.
-    pub(super) capacity: BTreeMap<(Box<str>, Box<str>), Box<str>>,
+    pub(super) capacity: BTreeMap<(Box<str>, Box<str>), Capacity>,
     /// Key, value and effect of what keeps it from those that do not tolerate it.
     pub(super) taints: Vec<[Box<str>; 3]>,
+    /// What it draws from counters of its pool, by set and counter, in thousandths.
+    pub(super) draws: Vec<(Box<str>, i64)>,
+    /// Claims may share it.
+    pub(super) is_shared: bool,
+    /// A claim that has it is bound to the node where it got it.
+    pub(super) binds: bool,
+    /// Conditions that have to hold before a pod with it is bound, and those of which none may.
+    pub(super) conditions: [Vec<Box<str>>; 2],
 }
 
 /// What of a device's taints a request puts up with.
@@ -125,7 +133,7 @@ impl Functions {
         }
         let mut capacity = empty();
         for ((domain, name), value) in &device.capacity {
-            let value = self.parsed(self.quantity.as_ref(), value);
+            let value = self.parsed(self.quantity.as_ref(), &value.text);
             let of_domain = capacity.entry(domain.to_string()).or_default();
             of_domain.insert(Key::from(&**name), value);
         }
@@ -180,7 +188,7 @@ fn literals(expression: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Attribute, Device, Functions, Selector};
+    use super::{Attribute, Capacity, Device, Functions, Selector};
 
     #[test]
     fn selectors_see_drivers_attributes_and_capacities() {
@@ -195,8 +203,13 @@ mod tests {
             ]
             .into_iter()
             .collect(),
-            capacity: [(own("memory"), Box::from("80Gi"))].into_iter().collect(),
-            taints: Vec::new(),
+            capacity: [(
+                own("memory"),
+                Capacity { text: Box::from("80Gi"), ..Capacity::default() },
+            )]
+            .into_iter()
+            .collect(),
+            ..Device::default()
         };
         let functions = Functions::new();
         for (expression, expect) in [

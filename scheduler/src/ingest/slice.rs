@@ -1,17 +1,19 @@
 //! `ResourceSlice` and `DeviceClass`, of `resource.k8s.io` v1, v1beta2 and v1beta1.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     Ingest, Kind,
-    catalog::{self, Class, Slice},
+    catalog::{self, Class, Site, Slice},
     selector::{Attribute, Device},
+    shape::node_terms,
+    share::{WireCapacity, milli, qualified},
 };
 use crate::{
-    names::Number,
+    names::{Number, ReachRow},
     wire::{Meta, Text, null_as_default},
 };
 
@@ -30,11 +32,24 @@ struct Spec<'a> {
     driver: Text<'a>,
     #[serde(borrow)]
     pool: Pool<'a>,
-    /// Slices for several nodes have none: their devices are not given away.
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    node_name: Text<'a>,
+    #[serde(borrow, flatten)]
+    nodes: Whose<'a>,
+    /// Each device says itself which nodes reach it.
+    per_device_node_selection: Option<bool>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     devices: Vec<WireDevice<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    shared_counters: Vec<Amounts<'a>>,
+}
+
+/// Which nodes reach devices: one of these.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Whose<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    node_name: Text<'a>,
+    node_selector: Option<Value>,
+    all_nodes: Option<bool>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -46,22 +61,34 @@ struct Pool<'a> {
     resource_slice_count: usize,
 }
 
+/// Counters of a pool, or what a device draws from them.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
+struct Amounts<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    counter_set: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    counters: BTreeMap<Text<'a>, Counter<'a>>,
+}
+
+#[derive(Deserialize, Debug)]
+struct Counter<'a> {
+    #[serde(borrow)]
+    value: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
 struct WireDevice<'a> {
     #[serde(borrow)]
     name: Text<'a>,
     /// v1beta1 keeps the rest one level lower.
     #[serde(borrow)]
     basic: Option<Properties<'a>>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    attributes: HashMap<Text<'a>, WireAttribute<'a>>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    capacity: HashMap<Text<'a>, Capacity<'a>>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    taints: Vec<WireTaint<'a>>,
-    /// A part of something larger: not given away, as nobody would count the whole.
-    consumes_counters: Option<Vec<serde::de::IgnoredAny>>,
+    #[serde(borrow, flatten)]
+    own: Properties<'a>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -70,10 +97,19 @@ struct Properties<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
     attributes: HashMap<Text<'a>, WireAttribute<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
-    capacity: HashMap<Text<'a>, Capacity<'a>>,
+    capacity: HashMap<Text<'a>, WireCapacity<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     taints: Vec<WireTaint<'a>>,
-    consumes_counters: Option<Vec<serde::de::IgnoredAny>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    consumes_counters: Vec<Amounts<'a>>,
+    #[serde(borrow, flatten)]
+    nodes: Whose<'a>,
+    allow_multiple_allocations: Option<bool>,
+    binds_to_node: Option<bool>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    binding_conditions: Vec<Text<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    binding_failure_conditions: Vec<Text<'a>>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -85,12 +121,6 @@ struct WireAttribute<'a> {
     string: Option<Text<'a>>,
     #[serde(borrow)]
     version: Option<Text<'a>>,
-}
-
-#[derive(Deserialize, Debug)]
-struct Capacity<'a> {
-    #[serde(borrow)]
-    value: Text<'a>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -106,82 +136,102 @@ struct WireTaint<'a> {
 
 pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let (meta, spec) = (&wire.metadata, &wire.spec);
-    let version = meta.resource_version.to_string();
-    if spec.node_name.is_empty() {
-        if !spec.devices.is_empty() {
-            tracing::warn!(slice = &*meta.name, "devices of several nodes are not given away");
-        }
-        gone(ingest, &meta.name);
-        return version;
+    let of_all = spec.nodes.site(ingest);
+    let mut devices = Vec::with_capacity(spec.devices.len());
+    for one in &spec.devices {
+        let each = spec.per_device_node_selection == Some(true);
+        let site = if each { one.properties().nodes.site(ingest) } else { of_all };
+        // The API lets no device be without a site.
+        devices.extend(site.map(|site| (site, device(&spec.driver, one))));
     }
-    let parts = spec.devices.iter().filter(|device| device.is_part()).count();
-    if parts > 0 {
-        tracing::warn!(
-            slice = &*meta.name,
-            parts,
-            "devices that consume shared counters are not given away"
-        );
-    }
-    let node = ingest.names.node(&spec.node_name).number();
-    ingest.names.nodes[node].presence.references += 1;
     let slice = Slice {
-        node,
         driver: Box::from(&*spec.driver),
         pool: Box::from(&*spec.pool.name),
         pool_generation: spec.pool.generation,
         pool_slices: spec.pool.resource_slice_count,
-        devices: spec.devices.iter().filter_map(|one| device(&spec.driver, one)).collect(),
+        devices,
+        counters: spec.shared_counters.iter().flat_map(|set| set.amounts(&set.name)).collect(),
         generation: ingest.generation(Kind::ResourceSlice),
     };
+    for node in slice.nodes() {
+        ingest.names.nodes[node].presence.references += 1;
+    }
     gone(ingest, &meta.name);
     ingest.catalog.put(&meta.name, slice);
-    version
+    meta.resource_version.to_string()
 }
 
 pub(super) fn gone(ingest: &mut Ingest, name: &str) {
-    let Some(node) = ingest.catalog.take(name) else { return };
-    super::let_go_of_node(ingest, node);
-}
-
-impl WireDevice<'_> {
-    /// Whether it consumes counters that it shares with others.
-    fn is_part(&self) -> bool {
-        let basic = self.basic.as_ref().and_then(|basic| basic.consumes_counters.as_ref());
-        let counters = basic.or(self.consumes_counters.as_ref());
-        counters.is_some_and(|counters| !counters.is_empty())
+    let Some(slice) = ingest.catalog.take(name) else { return };
+    for node in slice.nodes() {
+        super::let_go_of_node(ingest, node);
     }
 }
 
-/// What of a device decides; none where it may not be given away.
-fn device(driver: &str, wire: &WireDevice<'_>) -> Option<Device> {
-    if wire.is_part() {
-        return None;
+impl Whose<'_> {
+    fn site(&self, ingest: &mut Ingest) -> Option<Site> {
+        if !self.node_name.is_empty() {
+            return Some(Site::Node(ingest.names.node(&self.node_name).number()));
+        }
+        if self.all_nodes == Some(true) {
+            return Some(Site::Reach(ingest.names.reaches.intern("")));
+        }
+        let selector = self.node_selector.as_ref()?;
+        // Keys of a JSON object are in order, so that equal selectors are equal texts.
+        let text = selector.to_string();
+        let terms = serde_json::from_str(&text).ok();
+        let terms = terms.map(|wire| node_terms(ingest, &wire))?;
+        let reach = ingest.names.reaches.intern(&text);
+        ingest.names.reaches[reach] = ReachRow { selector: Some(selector.clone()), terms };
+        Some(Site::Reach(reach))
     }
-    let own = (&wire.attributes, &wire.capacity, &wire.taints);
-    let (attributes, capacity, taints) = wire
-        .basic
-        .as_ref()
-        .map_or(own, |basic| (&basic.attributes, &basic.capacity, &basic.taints));
-    let key = |name: &str| {
-        let (domain, name) = name.split_once('/').unwrap_or((driver, name));
-        (Box::from(domain), Box::from(name))
-    };
-    Some(Device {
+}
+
+impl Amounts<'_> {
+    /// The counters as `set/counter`, with their amounts.
+    fn amounts<'s>(&'s self, set: &'s str) -> impl Iterator<Item = (Box<str>, i64)> {
+        let name = move |counter: &Text<'_>| format!("{set}/{counter}").into_boxed_str();
+        self.counters.iter().map(move |(counter, one)| (name(counter), milli(&one.value)))
+    }
+}
+
+impl<'a> WireDevice<'a> {
+    fn properties(&self) -> &Properties<'a> {
+        self.basic.as_ref().unwrap_or(&self.own)
+    }
+}
+
+/// What of a device decides.
+fn device(driver: &str, wire: &WireDevice<'_>) -> Device {
+    let properties = wire.properties();
+    let texts = |all: &[Text<'_>]| all.iter().map(|text| Box::from(&**text)).collect();
+    let attributes = properties.attributes.iter();
+    let capacity = properties.capacity.iter();
+    let taints = properties.taints.iter();
+    Device {
         name: Box::from(&*wire.name),
         attributes: attributes
-            .iter()
-            .filter_map(|(name, value)| Some((key(name), attribute(value)?)))
+            .filter_map(|(name, value)| Some((qualified(driver, name), attribute(value)?)))
             .collect(),
         capacity: capacity
-            .iter()
-            .map(|(name, capacity)| (key(name), Box::from(&*capacity.value)))
+            .map(|(name, capacity)| (qualified(driver, name), capacity.read(name)))
             .collect(),
         taints: taints
-            .iter()
             .filter(|taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute"))
             .map(|taint| [&taint.key, &taint.value, &taint.effect].map(|text| Box::from(&**text)))
             .collect(),
-    })
+        draws: properties
+            .consumes_counters
+            .iter()
+            .flat_map(|set| set.amounts(&set.counter_set))
+            .collect(),
+        is_shared: properties.allow_multiple_allocations == Some(true),
+        binds: properties.binds_to_node == Some(true),
+        conditions: [
+            texts(&properties.binding_conditions),
+            texts(&properties.binding_failure_conditions),
+        ],
+    }
 }
 
 fn attribute(wire: &WireAttribute<'_>) -> Option<Attribute> {

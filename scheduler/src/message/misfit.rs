@@ -201,8 +201,6 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         }
         ClaimProblem::Unsupported(what) => {
             let what = match what {
-                Unsupported::AdminAccess => "adminAccess, devices that others have,",
-                Unsupported::Capacity => "capacity, a part of a device,",
                 Unsupported::Mode => "an allocationMode other than ExactCount and All,",
                 Unsupported::Constraint => {
                     "a constraint other than matchAttribute and distinctAttribute,"

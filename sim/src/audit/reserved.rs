@@ -1,8 +1,11 @@
-//! S2 for devices of claims: each has one owner and is on its pod's node; S11 for NUMA zones: none gives more than it has.
+//! S2 for devices of claims: each has one owner, or owners that share it, and is within reach of its pod's node; no more is
+//! drawn from a counter than it holds. S11 for NUMA zones: none gives more than it has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kai_engine::{ClaimId, DeviceCount, Lane, NodeId, PodId, SliceDeviceId};
+use kai_engine::{
+    ClaimId, CounterId, DeviceCount, Lane, NodeId, PodId, SliceDevice, SliceDeviceId,
+};
 
 use super::After;
 
@@ -19,27 +22,70 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
 }
 
 fn owners(after: &After<'_>) -> Vec<String> {
-    let mut findings = Vec::new();
-    let mut owners: BTreeMap<SliceDeviceId, Holder> = BTreeMap::new();
-    let mut own = |device: SliceDeviceId, holder: Holder| {
-        let before = *owners.entry(device).or_insert(holder);
-        if before != holder {
-            let device = after.names.of_slice_device(device);
-            findings.push(format!("S2: {device} has two owners"));
+    // What each holder has of a device, by the position of its request.
+    let mut owners: BTreeMap<SliceDeviceId, BTreeSet<(Holder, u16)>> = BTreeMap::new();
+    let mut own = |device: SliceDeviceId, holder: Holder, request: u16| {
+        let facts = holder.0.and_then(|claim| after.facts.claims.get(&claim));
+        let asked = facts.and_then(|facts| facts.requests.get(usize::from(request)));
+        if !asked.is_some_and(|asked| asked.admin) {
+            owners.entry(device).or_default().insert((holder, request));
         }
     };
     for (id, claim) in &after.facts.claims {
-        for (_, device) in claim.allocation.iter().flat_map(|allocation| &allocation.devices) {
-            own(*device, (Some(*id), None));
+        for (request, device) in claim.allocation.iter().flat_map(|given| &given.devices) {
+            own(*device, (Some(*id), None), *request);
         }
     }
     for pod in &after.placed {
         for claimed in after.held[pod].reserved.iter().flat_map(|reserved| &reserved.claims) {
             let holder = claimed.claim.map_or((None, Some(*pod)), |claim| (Some(claim), None));
-            own(claimed.device, holder);
+            own(claimed.device, holder, claimed.request);
         }
     }
+    let facts = after.facts;
+    let of_several = facts.reaches.values().flat_map(|reach| &reach.devices);
+    let published = facts.slices.values().flatten().chain(of_several);
+    let published: BTreeMap<SliceDeviceId, &SliceDevice> =
+        published.map(|device| (device.id, device)).collect();
+    let mut findings = Vec::new();
+    let mut drawn: BTreeMap<CounterId, i64> = BTreeMap::new();
+    for (device, owners) in &owners {
+        let facts = published.get(device);
+        for (counter, amount) in facts.iter().flat_map(|facts| &facts.draws) {
+            *drawn.entry(*counter).or_default() += amount;
+        }
+        let name = after.names.of_slice_device(*device);
+        if let Some(shares) = facts.and_then(|facts| facts.shares.as_ref()) {
+            if !shares_fit(after, shares, owners) {
+                findings.push(format!("S2: {name} is shared by more than it holds"));
+            }
+        } else if owners.iter().map(|(holder, _)| holder).collect::<BTreeSet<_>>().len() > 1 {
+            findings.push(format!("S2: {name} has two owners"));
+        }
+    }
+    let held = |counter: &CounterId| facts.counters.get(counter).copied().unwrap_or(0);
+    let over = drawn.iter().filter(|(counter, amount)| **amount > held(counter));
     findings
+        .extend(over.map(|(_, amount)| format!("S2: {amount} is drawn from too small a counter")));
+    findings
+}
+
+/// Whether a device has enough for all that share it.
+fn shares_fit(
+    after: &After<'_>,
+    shares: &kai_engine::Shares,
+    owners: &BTreeSet<(Holder, u16)>,
+) -> bool {
+    (0..).zip(&shares.capacity).all(|(at, (_, all))| {
+        let takes = |((claim, _), request): &(Holder, u16)| {
+            let facts = claim.and_then(|claim| after.facts.claims.get(&claim));
+            let asked = facts.and_then(|facts| facts.requests.get(usize::from(*request)));
+            let taken = asked
+                .and_then(|asked| shares.taken.iter().find(|(class, _)| *class == asked.class));
+            taken.map_or(*all, |(_, amounts)| amounts[at])
+        };
+        owners.iter().map(takes).sum::<i64>() <= *all
+    })
 }
 
 /// What is wrong with the devices that a pod got.
@@ -47,7 +93,7 @@ fn granted(after: &After<'_>, pod: PodId) -> Vec<String> {
     let (spot, name) = (&after.held[&pod], after.name(pod));
     let claimed = spot.reserved.as_deref().map_or(&[][..], |reserved| &reserved.claims);
     let published = |device: SliceDeviceId| {
-        let mut devices = after.facts.slices.get(&spot.node).into_iter().flatten();
+        let mut devices = after.facts.devices_from(spot.node);
         devices.find(|published| published.id == device)
     };
     let mut findings = Vec::new();

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use kai_engine::{
-    Allocation, Claim, ClaimId, Delta, DeviceClass, DeviceCount, DeviceMatch, DeviceRequest,
-    NodeId, PodState, SliceDevice, SliceDeviceId,
+    Claim, ClaimId, CounterId, Delta, DeviceClass, DeviceClassId, DeviceCount, DeviceMatch,
+    DeviceRequest, Holds, NodeId, PodState, Reach, ReachId, Requirement, Shares, SliceDevice,
+    SliceDeviceId, Symbol,
 };
 
 use super::{Result, lane};
 use crate::{
-    scenario::{self, Scenario, ScenarioError},
+    entries::Entries,
+    scenario::{self, Devices, Scenario, ScenarioError},
     world::{World, place},
 };
 
@@ -19,6 +21,8 @@ const ROOT: &str = "root";
 /// Device classes that the scenario names, and those that devices of nodes are of.
 pub(super) fn classes(world: &mut World, scenario: &Scenario) {
     let of_nodes = scenario.nodes.iter().flat_map(|(_, node)| node.devices.iter());
+    let of_several = scenario.reaches.iter().flat_map(|(_, reach)| reach.devices.iter());
+    let of_nodes = of_nodes.chain(of_several);
     let names: BTreeSet<&str> = of_nodes.map(|(name, _)| class_of(name)).collect();
     for name in names {
         let id = world.names.device_class(name);
@@ -31,28 +35,123 @@ pub(super) fn classes(world: &mut World, scenario: &Scenario) {
     }
 }
 
+/// What counters hold.
+pub(super) fn counters(world: &mut World, scenario: &Scenario) {
+    for (name, amount) in scenario.counters.iter() {
+        let id = world.names.counter(name);
+        world.tell(Delta::Counter(id, *amount));
+    }
+}
+
 /// The devices that slices of a node publish.
-pub(super) fn slices(world: &mut World, (name, id): (&str, NodeId), node: &scenario::Node) {
+pub(super) fn slices(
+    world: &mut World,
+    (name, id): (&str, NodeId),
+    node: &scenario::Node,
+) -> Result<()> {
+    let devices = devices(world, (&format!("nodes.{name}"), name), &node.devices)?;
+    if !devices.is_empty() {
+        world.tell(Delta::Slices(id, devices));
+    }
+    Ok(())
+}
+
+/// The devices that several nodes reach.
+pub(super) fn reaches(world: &mut World, scenario: &Scenario) -> Result<()> {
+    for (row, (name, reach)) in (0..).zip(scenario.reaches.iter()) {
+        let devices = devices(world, (&format!("reaches.{name}"), name), &reach.devices)?;
+        let label = |(key, value): (&str, &String)| {
+            let value = world.names.symbol(value);
+            Requirement { key: world.names.symbol(key), holds: Holds::In(vec![value]) }
+        };
+        let term: Vec<Requirement> = reach.labels.iter().map(label).collect();
+        let nodes = if term.is_empty() { Vec::new() } else { vec![term] };
+        let reach = Reach { uid: u128::from(row), nodes, devices };
+        world.tell(Delta::Reach(ReachId::new(row), Box::new(reach)));
+    }
+    Ok(())
+}
+
+/// Devices by class, numbered on from class to class.
+fn devices(
+    world: &mut World,
+    (key, name): (&str, &str),
+    given: &Entries<Devices>,
+) -> Result<Vec<SliceDevice>> {
     let attribute = world.names.symbol(ROOT);
-    let mut devices = Vec::new();
-    for (class, count) in node.devices.iter() {
+    let mut devices: Vec<SliceDevice> = Vec::new();
+    for (class, given) in given.iter() {
         let value = class.split_once('@').map_or("", |(_, value)| value);
-        for number in 0..*count {
-            let of = |device: &SliceDevice| device.classes[0];
-            let id = world.names.device_class(class_of(class));
-            let before = devices.iter().filter(|device| of(device) == id).count();
-            debug_assert!(before >= number as usize, "devices of a class are numbered on");
+        let given = given.described();
+        let id = world.names.device_class(class_of(class));
+        let draws = given.draws.iter().map(|(counter, amount)| {
+            let counter: Option<CounterId> = world.names.find_counter(counter);
+            let missing = || ScenarioError::value(key, "a device draws from no counter there is");
+            Ok((counter.ok_or_else(missing)?, *amount))
+        });
+        let draws: Box<[(CounterId, i64)]> = draws.collect::<Result<_>>()?;
+        let capacity =
+            given.capacity.iter().map(|(name, amount)| (world.names.symbol(name), *amount));
+        let capacity: Box<[(Symbol, i64)]> = capacity.collect();
+        let shares = Shares { capacity, taken: Box::default() };
+        for _ in 0..given.count {
+            let before = devices.iter().filter(|device| device.classes[0] == id).count();
             let device = format!("{name}/{}-{before}", class_of(class));
             devices.push(SliceDevice {
-                id: world.names.slice_device(&device),
-                gpu: is_gpu(class),
-                classes: Box::new([id]),
                 attributes: Box::new([(attribute, world.names.symbol(value))]),
+                draws: draws.clone(),
+                shares: (!given.capacity.is_empty()).then(|| Box::new(shares.clone())),
+                binds: given.binds,
+                ..SliceDevice::new(world.names.slice_device(&device), is_gpu(class), Box::new([id]))
             });
         }
     }
-    if !devices.is_empty() {
-        world.tell(Delta::Slices(id, devices));
+    Ok(devices)
+}
+
+/// A class with what a request takes of devices that claims share: `gpu(memory=40)`. Devices are told with it.
+fn selection(world: &mut World, text: &str) -> Option<DeviceClassId> {
+    let id = world.names.device_class(text);
+    let Some((class, parts)) = text.split_once('(') else { return Some(id) };
+    if world.facts.device_classes.contains_key(&id) {
+        return Some(id);
+    }
+    let parts = parts.strip_suffix(')')?.split(',').map(|part| {
+        let (name, amount) = part.split_once('=')?;
+        Some((world.names.symbol(name.trim()), amount.trim().parse().ok()?))
+    });
+    let parts: Vec<(Symbol, i64)> = parts.collect::<Option<_>>()?;
+    let class = world.names.device_class(class);
+    world.tell(Delta::DeviceClass(id, DeviceClass::default()));
+    for (node, mut devices) in world.facts.slices.clone() {
+        for device in &mut devices {
+            select(device, class, (id, &parts));
+        }
+        world.tell(Delta::Slices(node, devices));
+    }
+    for (reach, mut facts) in world.facts.reaches.clone() {
+        for device in &mut facts.devices {
+            select(device, class, (id, &parts));
+        }
+        world.tell(Delta::Reach(reach, Box::new(facts)));
+    }
+    Some(id)
+}
+
+/// Adds a selection to a device of a class that has as much.
+fn select(device: &mut SliceDevice, class: DeviceClassId, to: (DeviceClassId, &[(Symbol, i64)])) {
+    let (id, parts) = to;
+    let Some(shares) = device.shares.as_mut().filter(|_| device.classes.contains(&class)) else {
+        return;
+    };
+    let of = |name: Symbol| parts.iter().find(|(part, _)| *part == name).map(|(_, amount)| *amount);
+    let taken = shares.capacity.iter().map(|(name, all)| of(*name).unwrap_or(*all));
+    let taken: Box<[i64]> = taken.collect();
+    if taken.iter().zip(&shares.capacity).all(|(taken, (_, all))| taken <= all) {
+        shares.taken = shares.taken.iter().cloned().chain([(id, taken)]).collect();
+        let mut classes: Vec<DeviceClassId> = device.classes.iter().copied().chain([id]).collect();
+        classes.sort_unstable();
+        device.classes = classes.into();
     }
 }
 
@@ -109,22 +208,24 @@ fn allocate(world: &mut World, id: ClaimId, node: NodeId, key: &str) -> Result<(
     let given = world.facts.claims.values().filter_map(|claim| claim.allocation.as_ref());
     let mut taken: BTreeSet<SliceDeviceId> =
         given.flat_map(|allocation| allocation.devices.iter().map(|(_, device)| *device)).collect();
-    let mut allocation = Allocation { node: Some(node), devices: Vec::new() };
+    let mut given = Vec::new();
     for (at, request) in (0..).zip(&facts.requests) {
-        let devices = world.facts.slices.get(&node).into_iter().flatten();
+        let devices = world.facts.devices_from(node);
         let mut free = devices.filter(|device| device.classes.contains(&request.class));
         let count = match request.count {
             DeviceCount::Exactly(count) => count as usize,
             DeviceCount::All => free.clone().count(),
         };
         for _ in 0..count {
-            let device = free.find(|device| taken.insert(device.id)).ok_or_else(|| {
-                ScenarioError::value(key, "its node has too few devices for its claims")
-            })?;
-            allocation.devices.push((at, device.id));
+            let many = |device: &SliceDevice| request.admin || device.shares.is_some();
+            let device =
+                free.find(|device| many(device) || taken.insert(device.id)).ok_or_else(|| {
+                    ScenarioError::value(key, "its node has too few devices for its claims")
+                })?;
+            given.push((at, device.id));
         }
     }
-    facts.allocation = Some(allocation);
+    facts.allocation = Some(world.facts.allocation(node, given));
     world.tell(Delta::Claim(id, Box::new(facts)));
     Ok(())
 }
@@ -136,14 +237,16 @@ fn requests(world: &mut World, key: &str, text: &str) -> Result<Claim> {
     let requests = values.map_or(text, |(requests, _)| requests);
     let wrong = || ScenarioError::value(key, format!("`{text}`: write gpu*2 or gpu*all + nic*1"));
     let mut request = |(at, text): (usize, &str)| {
-        let (class, count) = text.trim().split_once('*').ok_or_else(wrong)?;
+        let text = text.trim();
+        let (admin, text) = text.strip_prefix("admin ").map_or((false, text), |text| (true, text));
+        let (class, count) = text.split_once('*').ok_or_else(wrong)?;
         let count = match count {
             "all" => DeviceCount::All,
             count => DeviceCount::Exactly(count.parse().map_err(|_| wrong())?),
         };
         let gpu = is_gpu(class);
-        let class = world.names.device_class(class);
-        Ok(DeviceRequest { class, count, instead: at > 0, gpu })
+        let class = selection(world, class).ok_or_else(wrong)?;
+        Ok(DeviceRequest { class, count, instead: at > 0, gpu, admin })
     };
     let alternatives = requests.split('+').flat_map(|text| text.split('|').enumerate());
     let mut requests = alternatives.map(&mut request).collect::<Result<Vec<_>>>()?;

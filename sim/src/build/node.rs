@@ -55,7 +55,7 @@ pub(super) fn tell(world: &mut World, name: &str, node: &scenario::Node) -> Resu
         worker: Worker { gpu: node.worker.contains("gpu"), cpu: node.worker.contains("cpu") },
     };
     world.tell(Delta::Node(id, Box::new(facts)));
-    super::claim::slices(world, (name, id), node);
+    super::claim::slices(world, (name, id), node)?;
     if let Some(given) = &node.zones {
         let numa = zones(name, given)?;
         world.tell(Delta::Zones(id, Some(Box::new(numa))));

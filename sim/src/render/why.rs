@@ -128,8 +128,6 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         ClaimProblem::OtherQueue => "is shared and not labelled with the queue",
         ClaimProblem::Full => "has 256 consumers",
         ClaimProblem::NoClass => "names a device class that does not exist",
-        ClaimProblem::Unsupported(Unsupported::AdminAccess) => "asks for admin access",
-        ClaimProblem::Unsupported(Unsupported::Capacity) => "asks for a part of a device",
         ClaimProblem::Unsupported(Unsupported::Mode) => "has an unknown allocation mode",
         ClaimProblem::Unsupported(Unsupported::Constraint) => "has an unknown constraint",
         ClaimProblem::Apart => "is bound to another node than another claim",

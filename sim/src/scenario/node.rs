@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     amount::{Amount, Bytes, Cores, Count},
     entries::Entries,
+    scenario::Devices,
 };
 
 /// A node.
@@ -37,8 +38,10 @@ pub struct Node {
     pub worker: String,
     /// MIG instances, where GPUs are split.
     pub mig: Option<Mig>,
-    /// Devices that resource slices publish, by class: `gpu: 4`; `gpu@root0: 2` gives them a value to be alike in.
-    pub devices: Entries<u32>,
+    /// Devices that resource slices publish, by class: `gpu: 4`; `gpu@root0: 2` gives them a value to be alike in;
+    /// `gpu: { count: 2, draws: { slots: 1 }, capacity: { memory: 80 } }` says what they draw from counters, and what of
+    /// them claims share.
+    pub devices: Entries<Devices>,
     /// NUMA zones.
     pub zones: Option<Zones>,
 }

@@ -37,18 +37,15 @@ fn claims(size: u32) -> Case {
     });
     world.news.push(Delta::DeviceClass(class, DeviceClass::default()));
     for row in 0..size {
-        let device = |at: u32| SliceDevice {
-            id: SliceDeviceId::new(row * GPUS + at),
-            gpu: true,
-            classes: Box::new([class]),
-            attributes: Box::default(),
+        let device = |at: u32| {
+            SliceDevice::new(SliceDeviceId::new(row * GPUS + at), true, Box::new([class]))
         };
         world.news.push(Delta::Slices(NodeId::new(row), (0..GPUS).map(device).collect()));
     }
     let count = size * 5;
     for row in 0..count {
-        let request =
-            DeviceRequest { class, count: DeviceCount::Exactly(1), instead: false, gpu: true };
+        let count = DeviceCount::Exactly(1);
+        let request = DeviceRequest { class, count, instead: false, gpu: true, admin: false };
         let claim = Claim { requests: vec![request], own: true, ..Claim::default() };
         world.news.push(Delta::Claim(ClaimId::new(row), Box::new(claim)));
     }

@@ -31,12 +31,9 @@ pub fn tell(world: &mut World, case: &case::Case) {
         let mut devices = Vec::new();
         for slice in dra.slices.iter().filter(|slice| slice.node == node && !slice.all_nodes) {
             for device in &slice.devices {
-                devices.push(SliceDevice {
-                    id: device_id(world, (&slice.driver, &slice.pool, device)),
-                    gpu: is_gpu(&slice.driver),
-                    classes: classes.clone().into(),
-                    attributes: Box::default(),
-                });
+                let id = device_id(world, (&slice.driver, &slice.pool, device));
+                let gpu = is_gpu(&slice.driver);
+                devices.push(SliceDevice::new(id, gpu, classes.clone().into()));
             }
         }
         let node = world.names.node(node);
@@ -58,7 +55,8 @@ fn tell_claim(world: &mut World, dra: &case::Dra, claim: &case::Claim) {
             .collect();
         let pool = results.first().map(|one| &one.pool);
         let slice = dra.slices.iter().find(|slice| Some(&slice.pool) == pool);
-        Allocation { node: slice.map(|slice| world.names.node(&slice.node)), devices }
+        let node = slice.map(|slice| world.names.node(&slice.node));
+        Allocation { node, devices, ..Allocation::default() }
     });
     let facts = Claim {
         requests: vec![DeviceRequest {
@@ -66,6 +64,7 @@ fn tell_claim(world: &mut World, dra: &case::Dra, claim: &case::Claim) {
             count: DeviceCount::Exactly(u32::try_from(claim.count).unwrap_or(u32::MAX)),
             instead: false,
             gpu: is_gpu(&claim.device_class),
+            admin: false,
         }],
         queue: claim.labels.get(QUEUE).map(|queue| world.names.queue(queue)),
         full: status.is_some_and(|status| status.reserved_for.len() >= CONSUMERS_MAX),

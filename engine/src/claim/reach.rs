@@ -1,0 +1,189 @@
+//! Devices that more than one node reaches, and counters that devices draw from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    claim::{CounterRow, Reach, SliceRow},
+    cluster::{Cluster, Sign},
+    ids::{ClaimId, Column, CounterId, NodeId, PodId, ReachId, SliceDeviceId},
+    pod::{Requirement, Reserved},
+};
+
+/// Devices of several nodes, and who has them.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Reaches {
+    rows: Column<ReachId, ReachRow>,
+    by_device: BTreeMap<SliceDeviceId, ReachId>,
+}
+
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct ReachRow {
+    uid: u128,
+    nodes: Vec<Vec<Requirement>>,
+    devices: Vec<SliceRow>,
+}
+
+impl Reaches {
+    /// Whether there are no such devices.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_device.is_empty()
+    }
+
+    pub(crate) fn devices(&self, reach: ReachId) -> &[SliceRow] {
+        self.rows.get(reach).map_or(&[], |row| &row.devices)
+    }
+
+    pub(crate) fn device(&self, device: SliceDeviceId) -> Option<&SliceRow> {
+        let reach = *self.by_device.get(&device)?;
+        self.rows[reach].devices.iter().find(|row| row.facts.id == device)
+    }
+
+    pub(crate) fn device_mut(&mut self, device: SliceDeviceId) -> Option<&mut SliceRow> {
+        let reach = *self.by_device.get(&device)?;
+        self.rows[reach].devices.iter_mut().find(|row| row.facts.id == device)
+    }
+
+    /// Has nobody hold any of them.
+    pub(crate) fn clear_counts(&mut self) {
+        for reach in self.rows.ids() {
+            for row in &mut self.rows[reach].devices {
+                *row = SliceRow::new(row.facts.clone());
+            }
+        }
+    }
+
+    fn is_as(&self, id: ReachId, reach: &Reach) -> bool {
+        let none = ReachRow::default();
+        let row = self.rows.get(id).unwrap_or(&none);
+        let devices = row.devices.iter().map(|row| &row.facts);
+        row.uid == reach.uid && row.nodes == reach.nodes && devices.eq(&reach.devices)
+    }
+
+    fn replace(&mut self, id: ReachId, reach: Reach) {
+        let row = self.rows.slot(id);
+        for device in &row.devices {
+            self.by_device.remove(&device.facts.id);
+        }
+        self.by_device.extend(reach.devices.iter().map(|device| (device.id, id)));
+        let devices = reach.devices.into_iter().map(SliceRow::new).collect();
+        *row = ReachRow { uid: reach.uid, nodes: reach.nodes, devices };
+    }
+}
+
+/// How many devices count as GPUs of their node and bound nothing: claims may have others, or a part of one.
+pub(crate) fn loose<'r>(rows: impl IntoIterator<Item = &'r SliceRow>, is_of_node: bool) -> u32 {
+    let is_loose = |row: &&SliceRow| row.facts.gpu && (!is_of_node || row.facts.shares.is_some());
+    u32::try_from(rows.into_iter().filter(is_loose).count()).unwrap_or(u32::MAX)
+}
+
+impl Cluster {
+    /// Takes in what resource slices publish for several nodes; what they no longer publish is gone.
+    ///
+    /// # Cost
+    /// In the number of claims and of nodes.
+    pub(crate) fn reach_told(&mut self, id: ReachId, reach: Reach) {
+        if self.claims.reaches.is_as(id, &reach) {
+            return;
+        }
+        let old = self.claims.reaches.devices(id).iter().map(|row| row.facts.id);
+        let devices: BTreeSet<SliceDeviceId> =
+            old.chain(reach.devices.iter().map(|device| device.id)).collect();
+        let (pods, claims) = self.users(&devices);
+        for pod in &pods {
+            self.give(*pod);
+        }
+        self.hold_all_alone(&claims, Sign::Minus);
+        let was = loose(self.claims.reaches.devices(id), false);
+        self.claims.reaches.replace(id, reach);
+        let is = loose(self.claims.reaches.devices(id), false);
+        for node in self.nodes.facts.ids() {
+            self.reach_from(node);
+        }
+        self.hold_all_alone(&claims, Sign::Plus);
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.loosen(was, is);
+        self.queues.moved = true;
+        self.agenda.grow();
+    }
+
+    /// Takes in what a counter holds.
+    pub(crate) fn counter_told(&mut self, id: CounterId, capacity: i64) {
+        let row: &mut CounterRow = self.claims.counters.slot(id);
+        if row.capacity != capacity {
+            row.capacity = capacity;
+            self.agenda.grow();
+        }
+    }
+
+    /// The pods that hold or were promised one of these devices, and the claims that were given one.
+    fn users(&self, devices: &BTreeSet<SliceDeviceId>) -> (BTreeSet<PodId>, Vec<ClaimId>) {
+        let (mut pods, mut claims) = (BTreeSet::new(), Vec::new());
+        let is_held = |reserved: &Reserved| {
+            reserved.claims.iter().any(|claimed| devices.contains(&claimed.device))
+        };
+        for (claim, row) in self.claims.rows.iter() {
+            let given = self.claims.allocation(claim);
+            if given.is_some_and(|given| given.devices.iter().any(|(_, one)| devices.contains(one)))
+            {
+                claims.push(claim);
+            }
+            pods.extend(row.pods.iter().copied().filter(|pod| {
+                let state = &self.pods.state[*pod];
+                let places = [&state.place, &state.nominee].into_iter().flatten();
+                places.filter_map(|place| place.reserved.as_deref()).any(is_held)
+            }));
+        }
+        (pods, claims)
+    }
+
+    /// Adds the devices of claims, for themselves, or takes them back, where none of their pods has a place.
+    pub(crate) fn hold_all_alone(&mut self, claims: &[ClaimId], sign: Sign) {
+        for claim in claims {
+            if self.claims.is_alone(*claim) {
+                self.nodes.hold_alone(&mut self.claims, *claim, sign);
+            }
+        }
+    }
+
+    /// Works out what a node reaches.
+    pub(crate) fn reach_from(&mut self, node: NodeId) {
+        let reaches = &self.claims.reaches;
+        if reaches.is_empty() && self.nodes.reached.get(node).is_none_or(Vec::is_empty) {
+            return;
+        }
+        let is_there = self.nodes.facts.get(node).is_some_and(Option::is_some);
+        let within = |row: &ReachRow| {
+            is_there
+                && !row.devices.is_empty()
+                && (row.nodes.is_empty() || self.meets(node, &row.nodes))
+        };
+        let mut reached: Vec<(u128, ReachId)> = reaches
+            .rows
+            .iter()
+            .filter(|(_, row)| within(row))
+            .map(|(id, row)| (row.uid, id))
+            .collect();
+        reached.sort_unstable();
+        *self.nodes.reached.slot(node) = reached.into_iter().map(|(_, id)| id).collect();
+    }
+
+    /// Whether a node reaches a device of several nodes.
+    pub(crate) fn reaches(&self, node: NodeId, device: SliceDeviceId) -> bool {
+        let reach = self.claims.reaches.by_device.get(&device);
+        reach.is_some_and(|reach| self.nodes.reached.get(node).is_some_and(|of| of.contains(reach)))
+    }
+
+    /// Notes how many GPUs bound nothing; with the first of them, GPUs of claims are no longer compared with those of a
+    /// node, and with the last they are again.
+    pub(crate) fn loosen(&mut self, was: u32, is: u32) {
+        let all = self.claims.loose + is - was;
+        let flips = (self.claims.loose > 0) != (all > 0);
+        self.claims.loose = all;
+        if flips {
+            self.shapes.loose = all > 0;
+            self.shapes.recharge(&self.lanes);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Devices that a plan gives to a claim, as the claim's `status.allocation`.
+//!
+//! # Source
+//! The API's `AllocationResult` and `DeviceRequestAllocationResult`.
+
+use kai_api::quantity::Quantity;
+use kai_engine::{Claimed, SliceDeviceId};
+use serde_json::{Map, Value, json};
+
+use crate::names::{AskedFor, Names, Number, SpecialDevice};
+
+/// Devices as `status.allocation` of a claim of a pod on a node, with what their classes configure.
+pub(super) fn allocation(
+    claim: u32,
+    (pod, node): (u32, u32),
+    held: &[&Claimed],
+    names: &Names,
+) -> Value {
+    let asked = &names.claims[claim].asked;
+    let mut config = Vec::new();
+    let mut configured: Vec<u16> = Vec::new();
+    let mut results: Vec<Value> = Vec::with_capacity(held.len());
+    for claimed in held {
+        let of = asked.get(usize::from(claimed.request));
+        if let Some(of) = of
+            && !configured.contains(&claimed.request)
+        {
+            configured.push(claimed.request);
+            for entry in names.device_configs.get(&of.class).into_iter().flatten() {
+                let mut entry = entry.clone();
+                entry["source"] = json!("FromClass");
+                entry["requests"] = json!([of.request]);
+                config.push(entry);
+            }
+        }
+        results.push(result((claim, pod), claimed, of, names));
+    }
+    let mut devices = json!({ "results": results });
+    if !config.is_empty() {
+        devices["config"] = json!(config);
+    }
+    let mut allocation = json!({ "devices": devices });
+    if let Some(selector) = node_selector(node, held, names) {
+        allocation["nodeSelector"] = selector;
+    }
+    allocation
+}
+
+/// One device.
+fn result(
+    (claim, pod): (u32, u32),
+    claimed: &Claimed,
+    of: Option<&AskedFor>,
+    names: &Names,
+) -> Value {
+    let request = of.map_or("", |of| &*of.request);
+    let [driver, pool, device] = device_names(claimed.device, names);
+    let mut result =
+        json!({ "request": request, "driver": driver, "pool": pool, "device": device });
+    let is_admin = of.is_some_and(|of| of.admin);
+    if is_admin {
+        result["adminAccess"] = json!(true);
+    }
+    if let Some(of) = of.filter(|of| !of.tolerations.is_empty()) {
+        result["tolerations"] = json!(of.tolerations);
+    }
+    let Some(special) = special(claimed.device, names) else { return result };
+    if !special.binding_conditions.is_empty() {
+        result["bindingConditions"] = json!(special.binding_conditions);
+        result["bindingFailureConditions"] = json!(special.binding_failure_conditions);
+    }
+    if let Some(shares) = special.shares.as_ref().filter(|_| !is_admin) {
+        let taken = shares.iter().find(|(class, _)| of.is_some_and(|of| of.selection == *class));
+        let amounts = taken.into_iter().flat_map(|(_, amounts)| amounts);
+        let amount = |(name, milli): &(Box<str>, i64)| {
+            (name.to_string(), json!(Quantity::from_milli(*milli).to_string()))
+        };
+        result["consumedCapacity"] = Value::Object(amounts.map(amount).collect::<Map<_, _>>());
+        // The same for the same pod, so that a write that is repeated changes nothing.
+        let share = format!("{}/{claim}/{request}/{device}", names.pods.key(pod));
+        let share = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, share.as_bytes());
+        result["shareID"] = json!(share.to_string());
+    }
+    result
+}
+
+fn special(device: SliceDeviceId, names: &Names) -> Option<&SpecialDevice> {
+    names.slice_devices.row(device.number())?.special.as_deref()
+}
+
+/// From which nodes devices can be used; none: from all. Those of one node, and those that bind their claim, are of
+/// the pod's.
+fn node_selector(node: u32, held: &[&Claimed], names: &Names) -> Option<Value> {
+    let bound = || {
+        let name = &**names.nodes.key(node);
+        let field = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
+        json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] })
+    };
+    let mut terms: Vec<&Value> = Vec::new();
+    for claimed in held {
+        let reach = special(claimed.device, names).and_then(|special| special.reach);
+        let Some(reach) = reach else { return Some(bound()) };
+        let Some(selector) = &names.reaches[reach].selector else { continue };
+        // The API has one term in the selector of a slice; what has to hold for several is one term as well.
+        let [term] = selector["nodeSelectorTerms"].as_array().map_or(&[][..], Vec::as_slice) else {
+            return Some(bound());
+        };
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    let mut all = Map::new();
+    for part in ["matchExpressions", "matchFields"] {
+        let entries = terms.iter().flat_map(|term| term[part].as_array().into_iter().flatten());
+        let entries: Vec<&Value> = entries.collect();
+        if !entries.is_empty() {
+            all.insert(String::from(part), json!(entries));
+        }
+    }
+    (!terms.is_empty()).then(|| json!({ "nodeSelectorTerms": [all] }))
+}
+
+/// Driver, pool and name of a device.
+pub(super) fn device_names(device: SliceDeviceId, names: &Names) -> [&str; 3] {
+    let key = names.slice_devices.key(device.number());
+    // Neither a driver nor a device has a slash in its name; a pool may.
+    let (driver, rest) = key.split_once('/').unwrap_or_default();
+    let (pool, device) = rest.rsplit_once('/').unwrap_or_default();
+    [driver, pool, device]
+}
