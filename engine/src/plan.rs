@@ -47,6 +47,8 @@ pub enum Change {
         node: NodeId,
         /// The shared GPUs it will get.
         devices: Box<[DeviceId]>,
+        /// The devices of claims and the amounts of NUMA zones that are kept for it, where there are any.
+        reserved: Option<Box<Reserved>>,
     },
     /// Take `pod` off `node`.
     Evict {

@@ -96,12 +96,11 @@ pub fn audit(world: &World, plan: &Plan) -> Vec<String> {
 /// S8: what waits is placed at most once, what runs is evicted at most once.
 fn carry_out(change: &Change, after: &mut After<'_>) -> Option<String> {
     match change {
-        Change::Place { pod, node, devices, .. } | Change::Nominate { pod, node, devices } => {
-            let (bind, reserved) = match change {
-                Change::Place { reserved, .. } => (true, reserved.clone()),
-                Change::Nominate { .. } | Change::Evict { .. } => (false, None),
-            };
-            let spot = Spot { node: *node, devices: devices.to_vec(), reserved, leaving: false };
+        Change::Place { pod, node, devices, reserved, .. }
+        | Change::Nominate { pod, node, devices, reserved } => {
+            let bind = matches!(change, Change::Place { .. });
+            let (devices, reserved) = (devices.to_vec(), reserved.clone());
+            let spot = Spot { node: *node, devices, reserved, leaving: false };
             let waits = after.facts.pods.get(pod).is_some_and(|pod| pod.state == PodState::Pending);
             let moved = after.held.get(pod).is_some_and(|spot| spot.leaving);
             let fine = if bind { waits && after.placed.insert(*pod) } else { waits || moved };

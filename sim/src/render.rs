@@ -84,8 +84,9 @@ fn row(change: &Change, names: &Names) -> Row {
             let held = reserved.as_deref().map_or_else(String::new, |held| self::held(held, names));
             make("place", pod, ("on", place(*node, devices, names) + &held), String::new())
         }
-        Change::Nominate { pod, node, devices } => {
-            make("nominate", pod, ("on", place(*node, devices, names)), String::new())
+        Change::Nominate { pod, node, devices, reserved } => {
+            let held = reserved.as_deref().map_or_else(String::new, |held| self::held(held, names));
+            make("nominate", pod, ("on", place(*node, devices, names) + &held), String::new())
         }
         Change::Evict { pod, node, reason } => {
             make("evict", pod, ("from", names.of_node(*node).to_owned()), eviction(reason, names))

@@ -50,9 +50,9 @@ impl Cycle<'_> {
                 groups.extend(self.cluster.pods[*pod].group());
             }
         }
-        for (pod, Place { node, devices, .. }) in std::mem::take(&mut self.stands) {
+        for (pod, Place { node, devices, reserved }) in std::mem::take(&mut self.stands) {
             if self.cluster.pods[pod].group().is_some_and(|group| groups.contains(&group)) {
-                self.changes.push(Change::Nominate { pod, node, devices });
+                self.changes.push(Change::Nominate { pod, node, devices, reserved });
             }
         }
     }
@@ -88,7 +88,8 @@ impl Cycle<'_> {
                 self.stands.push((pod, place));
                 return;
             }
-            self.changes.push(Change::Nominate { pod, node: place.node, devices: place.devices });
+            let Place { node, devices, reserved } = place;
+            self.changes.push(Change::Nominate { pod, node, devices, reserved });
         }
     }
 }

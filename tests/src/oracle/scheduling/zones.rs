@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Alignment, Change, Delta, GPU_MILLI, Lane, NodeId, Numa, NumaPolicy, NumaScope, Plan, Reserved,
-    Resources, ZoneAmount,
+    Alignment, Change, Delta, GPU_MILLI, Lane, NodeId, Numa, NumaPolicy, NumaScope, Plan, PodState,
+    Reserved, Resources, ZoneAmount,
 };
 use kai_sim::world::{World, place};
 
@@ -90,31 +90,34 @@ pub fn of_pods(world: &World, plan: Option<&Plan>) -> BTreeMap<String, BTreeSet<
         }
     }
     for change in plan.iter().flat_map(|plan| &plan.changes) {
-        if let Change::Place { pod, reserved, .. } = change {
+        if let Change::Place { pod, reserved, .. } | Change::Nominate { pod, reserved, .. } = change
+        {
             zones.insert(world.names.of_pod(*pod).to_owned(), of(reserved));
         }
     }
     zones
 }
 
-/// What is left per zone of a node, under `plan` where one is given; victims of the plan have left.
+/// What is left per zone of a node, under `plan` where one is given: victims of the plan have left, and whom it
+/// nominates has come.
 pub fn left(world: &World, node: &case::Node, plan: Option<&Plan>) -> BTreeMap<String, Amounts> {
     let Some(numa) = &node.numa else { return BTreeMap::new() };
     let mut left: BTreeMap<i64, Resources> =
         numa.zones.iter().map(|zone| (zone.index, amounts(&zone.allocatable).collect())).collect();
     let mut places = BTreeMap::new();
     for (pod, facts) in &world.facts.pods {
-        if let Some(place) = place(&facts.state) {
+        // What is leaving is as good as gone (spec/scheduling.md 13.3, `reconstructAvailable`).
+        if let PodState::Bound(place) | PodState::Running(place) = &facts.state {
             places.insert(*pod, (place.node, place.reserved.clone()));
         }
     }
     for change in plan.iter().flat_map(|plan| &plan.changes) {
         match change {
-            Change::Place { pod, node, reserved, .. } => {
+            Change::Place { pod, node, reserved, .. }
+            | Change::Nominate { pod, node, reserved, .. } => {
                 places.insert(*pod, (*node, reserved.clone()));
             }
             Change::Evict { pod, .. } => drop(places.remove(pod)),
-            Change::Nominate { .. } => {}
         }
     }
     let of_node = places.values().filter(|(on, _)| world.names.of_node(*on) == node.name);
