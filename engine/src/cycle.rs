@@ -92,6 +92,8 @@ pub struct Config {
     pub gpu_placement: Placement,
     /// How to rank nodes for pods without.
     pub cpu_placement: Placement,
+    /// Whether a part of a GPU goes to a node with a shared GPU that has room for it before all other nodes.
+    pub sharing_first: bool,
     /// How to rank the shared GPUs of a node.
     pub device_placement: Placement,
     /// The workload for which [`Placement::Fragmentation`] keeps GPUs of use.
@@ -160,6 +162,7 @@ impl Default for Config {
             },
             gpu_placement: Placement::Pack,
             cpu_placement: Placement::Pack,
+            sharing_first: true,
             device_placement: Placement::Pack,
             typical: Vec::new(),
             steps_max: 50_000_000,

@@ -194,7 +194,7 @@ impl Fragments {
     }
 
     /// The nodes of a shape, the one with the fewest new fragments first.
-    pub(crate) fn order(&self, shape: ShapeId) -> impl Iterator<Item = Rank> {
+    pub(crate) fn order(&self, shape: ShapeId) -> impl Iterator<Item = Rank> + Clone {
         let ranking = self.rankings.get(shape).and_then(Option::as_ref);
         ranking.into_iter().flat_map(|ranking| ranking.order.iter().map(|(_, rank)| *rank))
     }

@@ -25,6 +25,7 @@ use crate::{
 pub(crate) struct Policy {
     pub(crate) gpu: Placement,
     pub(crate) cpu: Placement,
+    pub(crate) sharing_first: bool,
     pub(crate) restrict: bool,
 }
 
@@ -38,6 +39,7 @@ impl Policy {
         Self {
             gpu: config.gpu_placement,
             cpu: config.cpu_placement,
+            sharing_first: config.sharing_first,
             restrict: config.restrict_nodes,
         }
     }
@@ -140,7 +142,7 @@ impl Index {
     }
 
     /// Nodes by CPU placement key, best first, from a key on: those without GPUs, then those with.
-    pub(crate) fn by_cpu(&self, from: i64) -> impl Iterator<Item = Rank> {
+    pub(crate) fn by_cpu(&self, from: i64) -> impl Iterator<Item = Rank> + Clone {
         let first = Rank::new(0);
         let bare = self.by_cpu.range(((false, from), first)..((true, i64::MIN), first));
         bare.chain(self.by_cpu.range(((true, from), first)..)).map(|(_, rank)| *rank)

@@ -2,8 +2,9 @@
 //!
 //! # Source
 //! spec/scheduling.md 9. The peer adds scores of such different size that their order is lexicographic; here the
-//! order is the order of looking: the nominated node, shared GPUs before untouched ones for parts of a GPU, room now
-//! before room later, nodes without GPUs for work without, then the placement key, then the name.
+//! order is the order of looking: the nominated node, shared GPUs before untouched ones for parts of a GPU where nodes
+//! are not spread, room now before room later, fewer NUMA zones before more, nodes without GPUs for work without, then
+//! the placement key, then the name.
 
 use crate::{
     claim::Standings,
@@ -90,18 +91,18 @@ impl Cluster {
             devices,
             company,
             standings,
-            span_max: span_max.then_some(1),
+            span_max: span_max.then_some(usize::MAX),
             reaches: !self.claims.reaches.is_empty() && !self.shapes[shape].asks.is_empty(),
             looked: 0,
         };
         let found = if levels.is_empty() {
-            search.best()
+            search.run()
         } else {
             let nominated = search.nominated();
             nominated.or_else(|| {
                 levels.iter().find_map(|level| {
                     search.within = level;
-                    search.best()
+                    search.run()
                 })
             })
         };
@@ -127,17 +128,15 @@ impl Cluster {
 }
 
 impl Search<'_> {
-    /// The best node: fewer NUMA zones go before more, so nodes with room are gone through again with one more.
-    fn best(&mut self) -> Option<Found> {
-        let first = self.span_max;
-        let mut found = self.run();
-        while let Some(span) =
-            self.span_max.filter(|span| found.is_none() && *span < self.cluster.nodes.zones_max)
-        {
-            self.span_max = Some(span + 1);
-            found = self.run();
-        }
-        self.span_max = first;
+    /// The best node of some that are equal but for their NUMA zones: fewer go before more, so where these matter nodes
+    /// are gone through again with one more.
+    fn narrowest(&mut self, find: impl Fn(&mut Self) -> Option<Found>) -> Option<Found> {
+        let Some(any) = self.span_max else { return find(self) };
+        let found = (1..=self.cluster.nodes.zones_max.max(1)).find_map(|span| {
+            self.span_max = Some(span);
+            find(self)
+        });
+        self.span_max = Some(any);
         found
     }
 
@@ -212,21 +211,33 @@ impl Search<'_> {
             Placement::Pack | Placement::Fragmentation => 1,
             Placement::Spread | Placement::Any => i64::MIN,
         };
-        self.shared(Room::Now)
-            .or_else(|| self.shared(Room::Later))
-            .or_else(|| self.buckets(untouched, self.within, Room::Now))
-            .or_else(|| self.buckets(untouched, &index.unsettled, Room::Later))
+        let (all, within, unsettled) = (i64::MAX, self.within, &index.unsettled);
+        if index.policy.sharing_first {
+            self.shared(all, Room::Now)
+                .or_else(|| self.shared(all, Room::Later))
+                .or_else(|| self.buckets(untouched, within, Room::Now))
+                .or_else(|| self.buckets(untouched, unsettled, Room::Later))
+        } else {
+            self.shared(untouched, Room::Now)
+                .or_else(|| self.buckets(untouched, within, Room::Now))
+                .or_else(|| self.shared(untouched, Room::Later))
+                .or_else(|| self.buckets(untouched, unsettled, Room::Later))
+        }
     }
 
-    /// The best node with a shared GPU that has room for a part more.
-    fn shared(&mut self, room: Room) -> Option<Found> {
+    /// The best node with a shared GPU that has room for a part more, by GPU placement keys below `end`.
+    fn shared(&mut self, end: i64, room: Room) -> Option<Found> {
+        self.narrowest(|search| search.first_shared(end, room))
+    }
+
+    fn first_shared(&mut self, end: i64, room: Room) -> Option<Found> {
         let cluster = self.cluster;
         let index = &cluster.nodes.index;
         if room == Room::Later && index.unsettled.is_empty() {
             return None;
         }
         let sharing = index.sharing(cluster.part_micro(self.shape))?;
-        for bucket in index.by_gpu(i64::MIN) {
+        for bucket in index.by_gpu_below(end).filter(|ranks| !ranks.is_empty()) {
             for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
                 if !self.within.contains(rank)
                     || (room == Room::Later && !index.unsettled.contains(rank))
@@ -247,6 +258,10 @@ impl Search<'_> {
 
     /// The best node by GPU placement key, from a key on, among `also`.
     fn buckets(&mut self, from: i64, also: &IdSet<Rank>, room: Room) -> Option<Found> {
+        self.narrowest(|search| search.first_of_buckets(from, also, room))
+    }
+
+    fn first_of_buckets(&mut self, from: i64, also: &IdSet<Rank>, room: Room) -> Option<Found> {
         if also.is_empty() {
             return None;
         }
@@ -271,7 +286,7 @@ impl Search<'_> {
             ranks.sort_unstable_by_key(|rank| (index.cpu_key(*rank), *rank));
             return self
                 .first(ranks.iter().copied(), Room::Now)
-                .or_else(|| self.first(ranks.into_iter(), Room::Later));
+                .or_else(|| self.first(ranks.iter().copied(), Room::Later));
         }
         let least = match index.policy.cpu {
             Placement::Pack | Placement::Fragmentation => self.shape.amount(Lane::CPU),
@@ -282,19 +297,25 @@ impl Search<'_> {
         })
     }
 
-    fn first(&mut self, ranks: impl Iterator<Item = Rank>, room: Room) -> Option<Found> {
-        let unsettled = &self.cluster.nodes.index.unsettled;
-        for rank in ranks {
-            let worth = room == Room::Now || self.reaches || unsettled.contains(rank);
-            if worth
-                && self.nodes.contains(rank)
-                && self.within.contains(rank)
-                && let Some(found) = self.look(rank, room)
-            {
-                return Some(found);
+    /// The first of some nodes that takes the pod.
+    fn first<I>(&mut self, ranks: I, room: Room) -> Option<Found>
+    where
+        I: Iterator<Item = Rank> + Clone,
+    {
+        self.narrowest(|search| {
+            let unsettled = &search.cluster.nodes.index.unsettled;
+            for rank in ranks.clone() {
+                let worth = room == Room::Now || search.reaches || unsettled.contains(rank);
+                if worth
+                    && search.nodes.contains(rank)
+                    && search.within.contains(rank)
+                    && let Some(found) = search.look(rank, room)
+                {
+                    return Some(found);
+                }
             }
-        }
-        None
+            None
+        })
     }
 
     /// Whether a node takes the pod, at the latest at `room`.

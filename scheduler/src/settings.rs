@@ -81,8 +81,8 @@ const ALWAYS: [&str; 15] = [
     "topology",
 ];
 /// Plugins of the peer with nothing to do here: ways of searching, debugging.
-const NOTHING: [&str; 5] =
-    ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang", "gpusharingorder", "reflectjoborder"];
+const NOTHING: [&str; 4] =
+    ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang", "reflectjoborder"];
 /// The actions by name, in their order.
 const ACTIONS: [&str; 5] = ["allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"];
 
@@ -95,6 +95,7 @@ impl Settings {
         let cpu = reading.placement("placementStrategy.cpu", strategy.cpu.as_deref());
         reading.config.gpu_placement = gpu;
         reading.config.cpu_placement = cpu;
+        reading.config.sharing_first = gpu != Placement::Spread;
         let spreads = gpu == Placement::Spread || cpu == Placement::Spread;
         reading.config.actions.consolidate = !spreads;
         for (name, action) in &spec.actions {
@@ -160,6 +161,7 @@ impl Settings {
         if !plugins.is_empty() {
             let has = |name: &str| plugins.iter().any(|plugin| plugin.name == name);
             reading.config.device_placement = device_placement((has("gpupack"), has("gpuspread")));
+            reading.config.sharing_first = has("gpusharingorder");
             if !has("nodeplacement") {
                 reading.plugin("nodeplacement", false);
             }
@@ -231,6 +233,8 @@ impl Reading {
             if !enabled {
                 self.problem(format!("plugins.{name}: its rules are always on"));
             }
+        } else if name == "gpusharingorder" {
+            self.config.sharing_first = enabled;
         } else if name == "numa" {
             self.aligning = enabled.then(Aligning::default);
         } else if !NOTHING.contains(&name) {
@@ -381,6 +385,7 @@ mod tests {
         let spread = |config: &mut Config| {
             config.gpu_placement = Placement::Spread;
             config.device_placement = Placement::Spread;
+            config.sharing_first = false;
         };
         check(
             "placementStrategy: {gpu: spread}",
@@ -403,12 +408,14 @@ mod tests {
     #[test]
     fn plugins_without_a_node_order_take_any() {
         check(
-            "plugins: {nodeplacement: {enabled: false}, gpupack: {enabled: false}}",
+            "plugins: {nodeplacement: {enabled: false}, gpupack: {enabled: false}, \
+             gpusharingorder: {enabled: false}}",
             "tiers: [{plugins: [{name: predicates}]}]",
             |config| {
                 config.gpu_placement = Placement::Any;
                 config.cpu_placement = Placement::Any;
                 config.device_placement = Placement::Any;
+                config.sharing_first = false;
             },
             &[],
         );
@@ -420,7 +427,7 @@ mod tests {
             "{minRuntime: {preemptMinRuntime: 1m}, kValue: 0.5, queueDepthPerAction: {reclaim: 3}, \
              plugins: {minruntime: {arguments: {reclaimResolveMethod: queue}}}}",
             "{queueDepthPerAction: {reclaim: 3}, tiers: [{plugins: [{name: gpupack}, \
-             {name: nodeplacement}, {name: proportion, arguments: {kValue: '0.5'}}, {name: minruntime, \
+             {name: gpusharingorder}, {name: nodeplacement}, {name: proportion, arguments: {kValue: '0.5'}}, {name: minruntime, \
              arguments: {defaultPreemptMinRuntime: 1m, reclaimResolveMethod: queue}}]}]}",
             |config| {
                 config.preempt_min_runtime = 60_000;
@@ -450,7 +457,8 @@ mod tests {
             ],
         );
         let file = format!(
-            "tiers: [{{plugins: [{{name: nodeplacement}}, {{name: gpupack}}, {{name: numa, {text}}}]}}]"
+            "tiers: [{{plugins: [{{name: nodeplacement}}, {{name: gpupack}}, {{name: gpusharingorder}}, \
+             {{name: numa, {text}}}]}}]"
         );
         assert_eq!(Settings::of_file(&file, &base).expect("a file"), of_shard);
         let off = "plugins: {numa: {enabled: false}}";

@@ -54,6 +54,8 @@ fn config(settings: &Settings) -> Result<Config> {
     config.gpu_placement = rank(settings.gpu, config.gpu_placement);
     config.cpu_placement = rank(settings.cpu, config.cpu_placement);
     config.device_placement = rank(settings.devices, config.device_placement);
+    config.sharing_first =
+        settings.sharing_first.unwrap_or(config.gpu_placement != Ranking::Spread);
     if let Some(bound) = settings.consolidation_victims {
         config.consolidation_victims_max =
             bound.units().map(|most| u32::try_from(most).unwrap_or(u32::MAX));

@@ -14,6 +14,8 @@ pub struct Settings {
     pub gpu: Option<Placement>,
     /// How nodes are ranked for pods that ask for none.
     pub cpu: Option<Placement>,
+    /// Whether a part of a GPU goes to a node with a shared GPU first; unless nodes are spread when left out.
+    pub sharing_first: Option<bool>,
     /// How the devices of a node are ranked for a fraction.
     pub devices: Option<Placement>,
     /// How many groups one consolidation may move.

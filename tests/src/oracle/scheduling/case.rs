@@ -56,6 +56,40 @@ pub struct Scheduler {
     pub reclaim_may_relocate_victims: bool,
     pub node_placement: NodePlacement,
     pub shared_gpu_placement: String,
+    #[serde(default)]
+    pub peer_plugins: Plugins,
+}
+
+/// The peer's plugins: all that it loads by itself, or a list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Plugins {
+    /// `"default"`.
+    Named(String),
+    /// Those of the case.
+    Listed(Vec<Plugin>),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "SCHEMA.md beside the cases describes every field")]
+pub struct Plugin {
+    pub name: String,
+}
+
+impl Default for Plugins {
+    fn default() -> Self {
+        Self::Named("default".to_owned())
+    }
+}
+
+impl Plugins {
+    /// Whether the peer loads a plugin that is among its own.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Named(_) => true,
+            Self::Listed(plugins) => plugins.iter().any(|plugin| plugin.name == name),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

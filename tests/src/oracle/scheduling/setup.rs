@@ -65,6 +65,7 @@ fn config(case: &case::Case) -> anyhow::Result<Config> {
         actions: actions_of(&case.procedure.actions.join(" "))?,
         gpu_placement: placement(&scheduler.node_placement.gpu_tasks),
         cpu_placement: placement(&scheduler.node_placement.cpu_tasks),
+        sharing_first: scheduler.peer_plugins.has("gpusharingorder"),
         device_placement: placement(&scheduler.shared_gpu_placement),
         consolidation_victims_max: scheduler
             .max_consolidation_victims
