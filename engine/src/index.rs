@@ -65,6 +65,8 @@ pub(crate) struct Index {
     cpu_key: Column<Rank, CpuKey>,
     by_cpu: BTreeSet<(CpuKey, Rank)>,
     cpu_wanted: bool,
+    /// Nodes that offer whole GPUs.
+    pub(crate) offering: IdSet<Rank>,
     /// Nodes with shared GPUs.
     pub(crate) shared: IdSet<Rank>,
     /// Nodes with a GPU, or a part of one, that is free or coming free.
@@ -339,6 +341,7 @@ impl Cluster {
             let rank = index.node.push(id);
             *index.rank.slot(id) = Some(rank);
             index.kind.push(kind);
+            index.offering.assign(rank, node.allocatable.amount(Lane::GPU) > 0);
         }
         index.domains = self
             .topologies
@@ -385,6 +388,7 @@ impl Cluster {
             return;
         };
         self.nodes.index.largest = None;
+        self.nodes.index.offering.assign(rank, new.allocatable.amount(Lane::GPU) > 0);
         let kind = self.nodes.kinds.intern(Kind::of(new, &self.shapes.keys));
         if std::mem::replace(&mut self.nodes.index.kind[rank], kind) == kind {
             return self.nodes.reindex(id);

@@ -150,7 +150,8 @@ impl Search<'_> {
             _ if placement == Placement::Fragmentation => self.fewest_fragments(),
             _ if self.shape.cpu_only => self.cpu(),
             _ if self.shape.shared > 0 => self.part(),
-            GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) => self.whole(),
+            GpuRequest::Mig(_) => self.instances(),
+            GpuRequest::None | GpuRequest::Whole(_) => self.whole(),
             GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
                 None
             }
@@ -203,6 +204,23 @@ impl Search<'_> {
         let later = if self.reaches { self.within } else { &index.unsettled };
         self.buckets(from, self.within, Room::Now)
             .or_else(|| self.buckets(from, later, Room::Later))
+    }
+
+    /// MIG instances: where nodes are packed, those that offer whole GPUs as well go first.
+    fn instances(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let mut offering = self.nodes.clone();
+        offering.intersect(&index.offering);
+        if offering.is_empty() || !index.policy.gpu.packs() {
+            return self.whole();
+        }
+        let later = if self.reaches { self.within } else { &index.unsettled };
+        let mut offering_later = offering.clone();
+        offering_later.intersect(later);
+        self.buckets(i64::MIN, &offering, Room::Now)
+            .or_else(|| self.buckets(i64::MIN, self.within, Room::Now))
+            .or_else(|| self.buckets(i64::MIN, &offering_later, Room::Later))
+            .or_else(|| self.buckets(i64::MIN, later, Room::Later))
     }
 
     fn part(&mut self) -> Option<Found> {
