@@ -195,6 +195,11 @@ impl Agenda {
         self.running.get(&queue)
     }
 
+    /// Has a pair wait until room may have come.
+    pub(crate) fn sleep(&mut self, queue: QueueId, class: ClassId) {
+        self.awake.remove(&(queue, class));
+    }
+
     /// Wakes every pair where room may have come.
     pub(crate) fn wake_all(&mut self) {
         if std::mem::take(&mut self.grown) {

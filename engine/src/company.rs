@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::{
     cluster::{Cluster, Phase},
     fit::Room,
-    ids::{NodeId, PodId, Symbol},
+    ids::{GroupId, NodeId, PodId, Symbol},
     plan::Misfit,
     pod::PodTerm,
     shape::{ShapeRow, holds},
@@ -78,6 +78,25 @@ impl Cluster {
         }
         company.spread = self.spread_standings(pod);
         Some(company)
+    }
+
+    /// Whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need not
+    /// hold for groups with others.
+    ///
+    /// # Cost
+    /// In the number of pods with anti-affinity times that of the pods to be placed.
+    pub(crate) fn is_shunned(&self, group: GroupId) -> bool {
+        if self.antisocial.is_empty() {
+            return false;
+        }
+        let pods = self.to_place(group);
+        // Groups that are particular themselves are no class with others.
+        let social = pods.iter().any(|pod| self.shapes[self.pods[*pod].shape].is_social());
+        let minds = |other: &PodId, pod: PodId| {
+            let terms = &self.shapes[self.pods[*other].shape].facts.pod_anti_affinity;
+            terms.iter().any(|term| self.matches(pod, term, *other))
+        };
+        !social && pods.into_iter().any(|pod| self.antisocial.iter().any(|other| minds(other, pod)))
     }
 
     /// Whether a pod may join the company on a node: now, later, or why not.

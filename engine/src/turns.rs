@@ -24,6 +24,8 @@ pub(crate) struct Turns {
     asks: BTreeMap<GroupId, Charge>,
     /// The groups that may have turns; all where nothing bounds them.
     front: Option<Front>,
+    /// Per pair: up to where groups were passed over, which have no more turns.
+    passed: BTreeMap<(QueueId, ClassId), GroupKey>,
 }
 
 /// One group's turn.
@@ -101,7 +103,7 @@ impl Turns {
             }
         }
         let bracket = Bracket::new(cluster, leaves.iter().map(|leaf| leaf.queue), Ordering::Less);
-        let mut turns = Self { leaves, bracket, asks, front: None };
+        let mut turns = Self { leaves, bracket, asks, front: None, passed: BTreeMap::new() };
         for leaf in 0..turns.leaves.len() {
             turns.seat(cluster, leaf);
         }
@@ -120,16 +122,24 @@ impl Turns {
         self.replace(cluster, turn, []);
     }
 
-    /// Takes the turn of now away and gives the next group of the same class one.
-    pub(crate) fn skip(&mut self, cluster: &Cluster, turn: Turn) {
+    /// Takes the turn of now away and gives the next group of the same class one; says whether there is one.
+    pub(crate) fn skip(&mut self, cluster: &Cluster, turn: Turn) -> bool {
+        self.passed.insert((turn.queue, turn.class), turn.key);
+        let next = self.head(cluster, turn.queue, turn.class);
         let leaf = &mut self.leaves[turn.leaf];
         leaf.drop_first();
-        let next = match &self.front {
-            Some(front) => front.after(turn.queue, turn.class, turn.key),
-            None => cluster.agenda.after(turn.queue, turn.class, turn.key),
-        };
         leaf.heads.extend(next.map(|key| Reverse((key, turn.class))));
         self.seat(cluster, turn.leaf);
+        next.is_some()
+    }
+
+    /// The first group of a pair that may have a turn and was not passed over.
+    fn head(&self, cluster: &Cluster, queue: QueueId, class: ClassId) -> Option<GroupKey> {
+        match (self.passed.get(&(queue, class)), &self.front) {
+            (None, front) => head(front.as_ref(), cluster, queue, class),
+            (Some(key), Some(front)) => front.after(queue, class, *key),
+            (Some(key), None) => cluster.agenda.after(queue, class, *key),
+        }
     }
 
     /// Takes the turn of now away and gives the first groups of some pairs of the same queue theirs.
@@ -144,12 +154,11 @@ impl Turns {
             let now = cluster.agenda.listing(turn.group).filter(|now| now.queue == queue);
             front.follow(Listing { queue, class, key }, now);
         }
-        let leaf = &mut self.leaves[turn.leaf];
-        leaf.drop_first();
+        self.leaves[turn.leaf].drop_first();
         for class in classes {
-            if let Some(key) = head(self.front.as_ref(), cluster, turn.queue, class) {
-                leaf.heads.push(Reverse((key, class)));
-            }
+            let head = self.head(cluster, turn.queue, class);
+            let heads = &mut self.leaves[turn.leaf].heads;
+            heads.extend(head.map(|key| Reverse((key, class))));
         }
         self.seat(cluster, turn.leaf);
     }
@@ -161,7 +170,7 @@ impl Turns {
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
-        let Self { leaves, bracket, asks, front: _ } = self;
+        let Self { leaves, bracket, asks, .. } = self;
         bracket.seat(leaf, |queue, leaf| {
             let (key, class) = leaves[leaf].first()?;
             let ask = match asks.get(&key.group) {

@@ -4,20 +4,28 @@ use crate::{
     cluster::Cluster,
     depth::Front,
     ids::{ClassId, GroupId, QueueId},
+    order::GroupKey,
     plan::{Verdict, Why},
+    turns::Turn,
 };
 
 impl Cluster {
-    /// Puts a pair to sleep until room may have come, and tells its groups why.
-    pub(crate) fn park(
-        &mut self,
-        queue: QueueId,
-        class: ClassId,
-        why: &Why,
-        said: &mut Vec<Verdict>,
-    ) {
-        self.agenda.awake.remove(&(queue, class));
-        self.tell_why((queue, class), why, said);
+    /// Puts the pair of a turn to sleep until room may have come, and tells its groups why: those that follow where
+    /// some before were passed over.
+    pub(crate) fn park(&mut self, turn: Turn, why: &Why, said: &mut Vec<Verdict>) {
+        self.agenda.sleep(turn.queue, turn.class);
+        self.tell_why((turn.queue, turn.class), (turn.key, why), said);
+    }
+
+    /// Tells one group alone why it waits.
+    pub(crate) fn pass(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
+        let listing = self.agenda.listing(group);
+        let pair = listing.and_then(|at| self.agenda.pairs.get_mut(&(at.queue, at.class)));
+        if let Some(pair) = pair {
+            // Once it is not passed over any more it is to be told what the others are.
+            pair.why = None;
+        }
+        self.say(group, why, said);
     }
 
     /// Tells groups that had no turn that others of their queue come first; what they were told before stands.
@@ -26,11 +34,18 @@ impl Cluster {
         let pairs: Vec<_> = self.agenda.awake().filter(behind).collect();
         for at in pairs {
             let why = self.agenda.pairs.get(&at).and_then(|pair| pair.why.clone());
-            self.tell_why(at, &why.unwrap_or(Why::Behind { depth }), said);
+            let why = why.unwrap_or(Why::Behind { depth });
+            self.tell_why(at, (GroupKey::FIRST, &why), said);
         }
     }
 
-    fn tell_why(&mut self, (queue, class): (QueueId, ClassId), why: &Why, said: &mut Vec<Verdict>) {
+    /// Tells the groups of a pair, from a key on, why they wait.
+    fn tell_why(
+        &mut self,
+        (queue, class): (QueueId, ClassId),
+        (from, why): (GroupKey, &Why),
+        said: &mut Vec<Verdict>,
+    ) {
         let Some(pair) = self.agenda.pairs.get_mut(&(queue, class)) else { return };
         let unsaid = std::mem::take(&mut pair.unsaid);
         let before = pair.why.replace(why.clone());
@@ -38,11 +53,11 @@ impl Cluster {
         let told: Vec<GroupId> = if same {
             let here = |group: &GroupId| {
                 let listing = self.agenda.listings.get(*group).copied().flatten();
-                listing.is_some_and(|at| (at.queue, at.class) == (queue, class))
+                listing.is_some_and(|at| (at.queue, at.class) == (queue, class) && at.key >= from)
             };
             unsaid.into_iter().filter(here).collect()
         } else {
-            pair.groups.iter().map(|key| key.group).collect()
+            pair.groups.range(from..).map(|key| key.group).collect()
         };
         for group in told {
             let why = self.personal(group, why);

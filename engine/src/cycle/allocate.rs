@@ -34,9 +34,16 @@ impl Cycle<'_> {
             self.cluster.steps.groups += 1;
             match self.try_group(turn.group) {
                 Ok(()) => self.seat_again(&mut turns, turn),
+                Err(why) if self.cluster.is_shunned(turn.group) => {
+                    // Others of its class may have labels that nobody minds.
+                    self.cluster.pass(turn.group, why, &mut self.said);
+                    if !turns.skip(self.cluster, turn) {
+                        self.cluster.agenda.sleep(turn.queue, turn.class);
+                    }
+                }
                 Err(why) => {
                     turns.done(self.cluster, turn);
-                    self.cluster.park(turn.queue, turn.class, &why, &mut self.said);
+                    self.cluster.park(turn, &why, &mut self.said);
                 }
             }
         }

@@ -60,6 +60,8 @@ impl Cycle<'_> {
             if self.hunt(kind, turn) {
                 self.cluster.relist(turn.group, &mut self.said);
                 turns.replace(self.cluster, turn, [turn.class]);
+            } else if self.cluster.is_shunned(turn.group) {
+                turns.skip(self.cluster, turn);
             } else {
                 turns.done(self.cluster, turn);
             }
