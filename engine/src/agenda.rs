@@ -24,6 +24,9 @@ use crate::{
 /// So many groups are worth sorting before they are put in their place.
 const MANY: usize = 16;
 
+/// So many groups of a leaf queue are looked at where its standing follows from those that wait in it.
+const FRONT_MAX: usize = 32;
+
 /// Everything that waits.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Agenda {
@@ -39,6 +42,8 @@ pub(crate) struct Agenda {
     unsettled: Vec<(QueueId, ClassId)>,
     /// Pairs that are worth a try.
     awake: BTreeSet<(QueueId, ClassId)>,
+    /// Per leaf queue: the first groups that wait in it. Filled as asked.
+    fronts: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
     listings: Column<GroupId, Option<Listing>>,
     /// Per leaf queue: groups that may be evicted, by their place in the queue.
     running: BTreeMap<QueueId, BTreeSet<GroupKey>>,
@@ -148,6 +153,40 @@ impl Agenda {
         self.pairs.get(&(queue, class))?.groups.range((Excluded(key), Unbounded)).next().copied()
     }
 
+    /// The first groups that wait in a leaf queue, of all classes; [`know_front`](Self::know_front) has to have been
+    /// called for it.
+    pub(crate) fn front(&self, queue: QueueId) -> &[(GroupKey, ClassId)] {
+        self.fronts.get(&queue).map_or(&[], Vec::as_slice)
+    }
+
+    /// Finds the first groups that wait in a leaf queue, at most [`FRONT_MAX`] of them.
+    ///
+    /// # Cost
+    /// In the number of classes of the queue, once after a group of it was listed or went.
+    pub(crate) fn know_front(&mut self, queue: QueueId) {
+        use std::{cmp::Reverse, collections::BinaryHeap};
+        let Self { fronts, pairs, .. } = self;
+        fronts.entry(queue).or_insert_with(|| {
+            let of_queue = (queue, ClassId::new(0))..=(queue, ClassId::new(u32::MAX));
+            let lists = pairs.range(of_queue);
+            let mut lists: Vec<_> =
+                lists.map(|((_, class), pair)| (*class, pair.groups.iter())).collect();
+            let mut heads = BinaryHeap::with_capacity(lists.len());
+            for (at, (_, groups)) in lists.iter_mut().enumerate() {
+                heads.extend(groups.next().map(|key| Reverse((*key, at))));
+            }
+            let mut front = Vec::new();
+            while front.len() < FRONT_MAX
+                && let Some(Reverse((key, at))) = heads.pop()
+            {
+                let (class, groups) = &mut lists[at];
+                front.push((key, *class));
+                heads.extend(groups.next().map(|key| Reverse((*key, at))));
+            }
+            front
+        });
+    }
+
     /// Pairs that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
         self.awake.iter().copied()
@@ -243,6 +282,7 @@ impl Cluster {
                     self.agenda.unsettled.push((queue, class));
                     self.agenda.awake.insert((queue, class));
                 }
+                self.agenda.fronts.remove(&queue);
                 pair.fresh.push(key);
                 pair.unsaid.push(group);
                 *self.agenda.listings.slot(group) = Some(Listing { queue, class, key });
@@ -298,6 +338,7 @@ impl Cluster {
     fn unlist(&mut self, group: GroupId) {
         let Some(listing) = self.agenda.listings.slot(group).take() else { return };
         let at = (listing.queue, listing.class);
+        self.agenda.fronts.remove(&listing.queue);
         let pair = self.agenda.pairs.get_mut(&at).expect("a listed group has a pair");
         pair.groups.remove(&listing.key);
         if pair.groups.is_empty() && pair.fresh.is_empty() {

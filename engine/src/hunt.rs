@@ -7,6 +7,7 @@
 //! # Source
 //! spec/scheduling.md 8.
 
+mod bystanders;
 mod fair;
 mod pool;
 mod proof;
@@ -312,14 +313,18 @@ impl<'a> Hunt<'a> {
             waiting.push((queue, key, pods.iter().fold(Charge::default(), ask)));
             lists.insert(group, pods);
         }
+        let bystanders = trial.cluster().bystanders(&mut waiting);
+        waiting.extend(bystanders);
         let mut turns = Turns::of_groups(trial, waiting.into_iter());
-        let mut failed: BTreeSet<Vec<ShapeId>> = BTreeSet::new();
+        let mut failed: BTreeSet<(QueueId, Vec<ShapeId>)> = BTreeSet::new();
         while let Some(turn) = turns.next() {
-            let pods = &lists[&turn.group];
-            let shapes: Vec<ShapeId> = pods.iter().map(|pod| trial.pods[*pod].shape).collect();
-            let alike = failed.contains(&shapes);
+            let Some(pods) = lists.get(&turn.group) else {
+                turns.done(trial, turn);
+                continue;
+            };
+            let kind = trial.kind_of(turn.group, pods);
             let mut nested = trial.nested();
-            let placed = !alike
+            let placed = !kind.as_ref().is_some_and(|kind| failed.contains(kind))
                 && Attempt::new(self.config, turn.group, Mode::Promise, pods)
                     .run(&mut nested, Some(nodes))
                     .is_ok();
@@ -330,7 +335,7 @@ impl<'a> Hunt<'a> {
                 if turn.group == self.group {
                     return false;
                 }
-                failed.insert(shapes);
+                failed.extend(kind);
             }
             turns.done(trial, turn);
         }
