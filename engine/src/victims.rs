@@ -80,6 +80,8 @@ struct Rest {
     group: GroupId,
     steps: std::vec::IntoIter<(Batch, u8)>,
     next: (Batch, u8),
+    /// What its pods ask for.
+    left: Charge,
 }
 
 /// The candidates of one leaf queue.
@@ -92,9 +94,10 @@ struct Leaf {
     fresh: Option<GroupKey>,
     /// Remainders of groups that lost a step, by their new place.
     rests: BTreeMap<GroupKey, Rest>,
-    /// What was taken so far.
+    /// What the candidates so far asked for, each with all that was left of it: one that loses several steps counts
+    /// several times (spec/scheduling.md 14.3, Q11).
     taken: Charge,
-    /// What the next candidate holds.
+    /// What the next candidate asks for, all that is left of it.
     candidate: Charge,
 }
 
@@ -261,9 +264,10 @@ impl Leaf {
             self.fresh = self.find(cluster, prey, Some(key));
             let mut steps = steps(cluster, key.group).into_iter();
             let (batch, fill) = steps.next()?;
-            let rest = steps
-                .next()
-                .map(|next| (key.refilled(fill), Rest { group: key.group, steps, next }));
+            let rest = steps.next().map(|next| {
+                let left = self.candidate;
+                (key.refilled(fill), Rest { group: key.group, steps, next, left })
+            });
             (batch, rest)
         } else {
             let (key, mut rest) = self.rests.pop_last().expect("the greater one is there");
@@ -271,31 +275,34 @@ impl Leaf {
             let more = rest.steps.next();
             (batch, more.map(|next| (key.refilled(fill), Rest { next, ..rest })))
         };
-        if let Some((key, rest)) = rest {
+        if let Some((key, mut rest)) = rest {
             debug_assert_eq!(key.group, rest.group, "a remainder keeps its group");
+            rest.left -= asked(cluster, batch.pods.iter());
             self.rests.insert(key, rest);
         }
-        self.taken += charge(cluster, &batch.pods);
+        self.taken += self.candidate;
         Some(batch)
     }
 
-    /// What its next candidate holds.
+    /// What its next candidate asks for.
     fn candidate(&self, cluster: &Cluster) -> Charge {
         let rest = self.rests.last_key_value();
         match self.fresh {
             Some(key) if rest.is_none_or(|(rest, _)| key >= *rest) => {
                 let pods = cluster.groups[key.group].tree.leaves.iter().flat_map(|leaf| &leaf.pods);
-                pods.filter(|pod| cluster.is_evictable(**pod))
-                    .fold(Charge::default(), |sum, pod| sum + cluster.charge(*pod))
+                asked(cluster, pods.filter(|pod| cluster.is_evictable(**pod)))
             }
-            _ => rest.map_or_else(Charge::default, |(_, rest)| charge(cluster, &rest.next.0.pods)),
+            _ => rest.map_or_else(Charge::default, |(_, rest)| rest.left),
         }
     }
 }
 
-/// What pods hold of queues.
-pub(crate) fn charge(cluster: &Cluster, pods: &[PodId]) -> Charge {
-    pods.iter().fold(Charge::default(), |sum, pod| sum + cluster.charge(*pod))
+/// What pods ask for; GPU memory is no GPUs.
+///
+/// # Source
+/// spec/scheduling.md 1.11: the order of victims goes by requests.
+fn asked<'p>(cluster: &Cluster, pods: impl Iterator<Item = &'p PodId>) -> Charge {
+    pods.fold(Charge::default(), |sum, pod| sum + cluster.shapes[cluster.pods[*pod].shape].charge)
 }
 
 /// All batches of a group in order, each with the group's fill after it.
