@@ -56,6 +56,9 @@ pub(crate) struct Nodes {
     pub(crate) index: Index,
 }
 
+/// The memory of GPUs of which nothing better is said.
+const MEMORY_DEFAULT_MIB: u32 = 100;
+
 impl Nodes {
     /// The GPUs of a node, those of an unknown one where it is not there.
     pub(crate) fn gpus(&self, node: NodeId) -> Gpus {
@@ -67,9 +70,13 @@ impl Nodes {
         self.idle.get(node, lane) + self.releasing.get(node, lane)
     }
 
-    /// The smallest GPU memory in the cluster, in MiB.
+    /// The smallest GPU memory in the cluster, in MiB; sizes up to 100 count where there is no other.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.2 and appendix A, `MinGpuMem`.
     pub(crate) fn memory_min(&self) -> Option<u32> {
-        self.memory_sizes.keys().next().copied()
+        let sizes = &self.memory_sizes;
+        sizes.range(MEMORY_DEFAULT_MIB + 1..).chain(sizes).next().map(|(size, _)| *size)
     }
 
     /// The largest GPU memory in the cluster, in MiB.

@@ -12,6 +12,7 @@ use crate::{
     ids::{Column, GroupId, PodId, QueueId},
     plan::{Eviction, QueueState, Why},
     proof::{EvictionKind, Proof, Shortage},
+    resources::Charge,
     turns::{Turn, Turns},
     victims::{Prey, Rule, Victims},
 };
@@ -131,8 +132,15 @@ impl Cycle<'_> {
                 self.search(kind, turn, (Aim::Consolidate, victims))
             }
             EvictionKind::Preempt => {
-                if !self.cluster.within_quota(group, request) {
-                    return false;
+                if !preemptible {
+                    // GPU memory counts against the largest GPUs there are, as in every check of bounds.
+                    let largest = self.cluster.nodes.memory_max();
+                    let pods = self.cluster.to_place(group);
+                    let ask = |sum, pod: &PodId| sum + self.cluster.ask(*pod, largest);
+                    let request = pods.iter().fold(Charge::default(), ask);
+                    if !self.cluster.within_quota(group, request) {
+                        return false;
+                    }
                 }
                 let (prey, own) = (prey(Rule::Below(priority)), |queue| queue == turn.queue);
                 let victims = Victims::new(self.cluster, prey, own);
