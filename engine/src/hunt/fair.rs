@@ -58,7 +58,8 @@ impl Hunt<'_> {
         }
     }
 
-    /// Whether every victim that is safe for now keeps its minimum, without pods that leave for other reasons.
+    /// Whether every victim that is safe for now has its minimum in each of its sub-groups, and keeps it in those that
+    /// lose pods, without pods that leave for other reasons.
     ///
     /// # Source
     /// spec/scheduling.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
@@ -68,7 +69,8 @@ impl Hunt<'_> {
                 let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
                 let stays =
                     |pod: &&PodId| trial.pods.state[**pod].phase.is_active() && !lost.contains(pod);
-                spared || leaf.pods.iter().filter(stays).count() >= leaf.min as usize
+                let kept = leaf.pods.iter().filter(stays).count();
+                if spared { leaf.count.used >= leaf.min } else { kept >= leaf.min as usize }
             })
         })
     }
