@@ -78,6 +78,8 @@ pub struct Claim {
     pub request: Charge,
     /// Whether it may be evicted itself.
     pub preemptible: bool,
+    /// Whether all GPUs at stake are MIG instances.
+    pub mig: bool,
 }
 
 /// The queues from `leaf` to its root.
@@ -199,7 +201,7 @@ pub fn may_take(
         let holding = row(queue);
         let protected =
             claim.preemptible || (holding.protected + claim.request).within(&holding.quota);
-        protected && !books.outgrows(queue, claim.request, multiplier_milli)
+        protected && !books.outgrows(queue, claim, multiplier_milli)
     })
 }
 
@@ -251,26 +253,31 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
     }
 
     /// Whether `queue` would be fuller, against its share, than a sibling that loses to it.
-    fn outgrows(&self, queue: QueueId, request: Charge, multiplier_milli: u64) -> bool {
+    ///
+    /// # Source
+    /// spec/scheduling.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
+    fn outgrows(&self, queue: QueueId, claim: &Claim, multiplier_milli: u64) -> bool {
         let ours = (self.row)(queue);
-        let wanted = self.rest(queue) + request;
+        let wanted = self.rest(queue) + claim.request;
         self.taken.iter().any(|(sibling, taken)| {
             let theirs = (self.row)(*sibling);
             if *sibling == queue || theirs.parent != ours.parent {
                 return false;
             }
             let rest = self.rest(*sibling);
-            QueueLane::ALL.into_iter().filter(|lane| taken[*lane] != 0 || request[*lane] != 0).any(
-                |lane| {
-                    let (wanted, ours) = (i128::from(wanted[lane]), i128::from(ours.share[lane]));
-                    let (rest, theirs) = (i128::from(rest[lane]), i128::from(theirs.share[lane]));
-                    // wanted / ours * multiplier >= rest / theirs, without dividing.
-                    wanted > ours
-                        && theirs > 0
-                        && wanted * theirs * i128::from(multiplier_milli.max(1000))
-                            >= rest * ours * 1000
-                },
-            )
+            let involved = |lane: &QueueLane| {
+                (taken[*lane] != 0 || claim.request[*lane] != 0)
+                    && !(claim.mig && *lane == QueueLane::Gpu)
+            };
+            QueueLane::ALL.into_iter().filter(involved).any(|lane| {
+                let (wanted, ours) = (i128::from(wanted[lane]), i128::from(ours.share[lane]));
+                let (rest, theirs) = (i128::from(rest[lane]), i128::from(theirs.share[lane]));
+                // wanted / ours * multiplier >= rest / theirs, without dividing.
+                wanted > ours
+                    && theirs > 0
+                    && wanted * theirs * i128::from(multiplier_milli.max(1000))
+                        >= rest * ours * 1000
+            })
         })
     }
 }

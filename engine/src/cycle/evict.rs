@@ -151,7 +151,7 @@ impl Cycle<'_> {
                 let holdings = self.cluster.holdings();
                 let row =
                     |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
-                let claim = Claim { queue: turn.queue, request, preemptible };
+                let claim = Claim { queue: turn.queue, request, preemptible, mig: false };
                 if !entitled(&row, &claim) {
                     return false;
                 }

@@ -7,9 +7,10 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use super::{Aim, Hunt};
 use crate::{
-    cluster::Phase,
+    cluster::{Cluster, Phase},
     entitlement::{Claim, Holding, may_take},
     ids::{Column, GroupId, PodId, QueueId},
+    pod::GpuRequest,
     resources::Charge,
     trial::Trial,
     victims::Batch,
@@ -88,12 +89,14 @@ impl Hunt<'_> {
         let request = self.pods[..count]
             .iter()
             .fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, memory));
+        let lost = losses.groups.iter().flat_map(|(_, pods)| pods);
         let group = &trial.groups[self.group];
         let facts = group.facts.as_ref().expect("a group that waits is live");
         let claim = Claim {
             queue: facts.queue.expect("a group that waits has a queue"),
             request,
             preemptible: facts.preemptible,
+            mig: !lost.chain(&self.pods[..count]).any(|pod| trial.asks_plain_gpus(*pod)),
         };
         let mut rows: BTreeMap<QueueId, usize> = BTreeMap::new();
         let mut lost: Vec<(QueueId, Vec<Charge>)> = Vec::new();
@@ -132,5 +135,18 @@ impl Hunt<'_> {
             blocks.push(core);
         }
         blocks
+    }
+}
+
+impl Cluster {
+    /// Whether a pod asks for GPUs that are no MIG instances.
+    fn asks_plain_gpus(&self, pod: PodId) -> bool {
+        let shape = &self.shapes[self.pods[pod].shape];
+        match shape.facts.gpu {
+            GpuRequest::None | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+                shape.own_milli > 0 || shape.named_milli > 0
+            }
+            GpuRequest::Whole(_) | GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } => true,
+        }
     }
 }

@@ -71,7 +71,8 @@ impl Hunt<'_> {
         let memory = cluster.nodes.memory_min();
         let request =
             self.pods.iter().fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
-        let claim = Claim { queue: facts.queue?, request, preemptible: facts.preemptible };
+        let preemptible = facts.preemptible;
+        let claim = Claim { queue: facts.queue?, request, preemptible, mig: false };
         let row = |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
         // Per branch: what its victims hold, and what it loses before its last loss.
         let mut branches: BTreeMap<QueueId, (i64, i64)> = BTreeMap::new();

@@ -197,7 +197,7 @@ impl Story {
         let lender = world.names.queue("lender");
         may_take(
             &row,
-            &Claim { queue: self.queue, request, preemptible },
+            &Claim { queue: self.queue, request, preemptible, mig: false },
             &[(lender, blocks)],
             1000,
         )

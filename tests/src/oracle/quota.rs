@@ -335,6 +335,7 @@ impl Case {
             queue: self.known(&reclaimer.queue)?,
             request: reclaimer.request.charge(),
             preemptible: reclaimer.preemptible,
+            mig: false,
         })
     }
 
