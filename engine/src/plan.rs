@@ -421,6 +421,8 @@ pub enum DomainProblem {
         /// Whether it is the required one.
         required: bool,
     },
+    /// Neither a required nor a preferred level is given.
+    NeitherLevel,
     /// The preferred level is wider than the required one.
     LevelsReversed,
     /// No domain of the level has room.

@@ -155,9 +155,9 @@ impl Why {
                 let topology = no_domain.topology;
                 vec![match no_domain.problem {
                     DomainProblem::NoTopology => Remedy::Topology(topology),
-                    DomainProblem::NoLevel { .. } | DomainProblem::LevelsReversed => {
-                        Remedy::Levels(topology)
-                    }
+                    DomainProblem::NoLevel { .. }
+                    | DomainProblem::NeitherLevel
+                    | DomainProblem::LevelsReversed => Remedy::Levels(topology),
                     DomainProblem::NoFit { level, .. } => Remedy::WiderLevel { topology, level },
                 }]
             }

@@ -49,12 +49,36 @@ struct Load {
     parts: bool,
 }
 
+/// How much of the scarcest resource a load takes: parts of a whole.
+#[derive(Clone, Copy, Debug)]
+struct Ratio {
+    part: i128,
+    whole: i128,
+}
+
+impl Ratio {
+    /// That of no load at all.
+    const NONE: Self = Self { part: 0, whole: 1 };
+
+    /// The larger of this one and that of an amount against what is free.
+    fn with(self, amount: i64, free: i64) -> Self {
+        let (part, whole) = if free > 0 { (amount, free) } else { (1000, 1) };
+        let next = Self { part: i128::from(part), whole: i128::from(whole) };
+        if next.tighter(&self) == Ordering::Less { next } else { self }
+    }
+
+    fn tighter(&self, other: &Self) -> Ordering {
+        (other.part * self.whole).cmp(&(self.part * other.whole))
+    }
+}
+
 /// Room of a domain against a load.
 #[derive(Clone, Copy, Debug)]
 struct Fill {
-    /// How much of the scarcest resource the load takes: parts of a whole.
-    part: i128,
-    whole: i128,
+    /// Against GPUs that are free as a whole: what orders domains.
+    order: Ratio,
+    /// Against all that is free, parts of shared GPUs too.
+    bound: Ratio,
     /// How many of the pods fit, where that can be told.
     pods: Option<usize>,
 }
@@ -64,12 +88,8 @@ impl Fill {
         // Of unlike pods the largest alone are counted, so that fewer fit than may: their sum is the bound.
         match self.pods {
             Some(pods) if load.alike => pods >= load.pods,
-            Some(_) | None => self.part <= self.whole,
+            Some(_) | None => self.bound.part <= self.bound.whole,
         }
-    }
-
-    fn tighter(&self, other: &Self) -> Ordering {
-        (other.part * self.whole).cmp(&(self.part * other.whole))
     }
 }
 
@@ -179,9 +199,7 @@ impl Cluster {
         if required.zip(preferred).is_some_and(|(required, preferred)| preferred < required) {
             return Err(fail(DomainProblem::LevelsReversed));
         }
-        let Some(narrowest) = preferred.or(required) else {
-            return Ok(Split { sets: vec![valid], tiers: None });
-        };
+        let narrowest = preferred.or(required).ok_or_else(|| fail(DomainProblem::NeitherLevel))?;
         let start = domains.around(&valid, preferred.unwrap_or(domains.levels.len()));
         let load = self.load(together.pods);
         let fills = self.fills(domains, start, &valid, (&load, together.pods));
@@ -269,12 +287,14 @@ impl Cluster {
         while let Some(id) = open.pop() {
             let domain = &domains.rows[id];
             open.extend(domain.children.iter().copied());
-            let mut free: BTreeMap<Lane, i64> = BTreeMap::new();
+            let mut free: BTreeMap<Lane, [i64; 2]> = BTreeMap::new();
             let mut count = 0;
             for rank in domain.nodes.common(valid) {
                 let node = self.nodes.index.node(rank);
                 for (lane, _) in &load.all {
-                    *free.entry(*lane).or_default() += self.free_of(node, *lane, load.parts);
+                    let [whole, all] = free.entry(*lane).or_default();
+                    *whole += self.nodes.free(node, *lane);
+                    *all += self.free_of(node, *lane, load.parts);
                 }
                 if let Some(each) = &load.each
                     && pods
@@ -284,16 +304,14 @@ impl Cluster {
                     count += self.pods_on(node, each, load);
                 }
             }
-            let mut fill = Fill { part: 0, whole: 1, pods: load.each.as_ref().map(|_| count) };
+            let (mut order, mut bound) = (Ratio::NONE, Ratio::NONE);
             for (lane, amount) in load.all.iter().filter(|(lane, _)| *lane != Lane::PODS) {
-                let room = free.get(lane).copied().unwrap_or(0);
-                let (part, whole) = if room > 0 { (*amount, room) } else { (1000, 1) };
-                let next = Fill { part: i128::from(part), whole: i128::from(whole), pods: None };
-                if next.tighter(&fill) == Ordering::Less {
-                    fill = Fill { pods: fill.pods, ..next };
-                }
+                let [whole, all] = free.get(lane).copied().unwrap_or_default();
+                order = order.with(*amount, whole);
+                bound = bound.with(*amount, all);
             }
-            fills.insert(id, fill);
+            let pods = load.each.as_ref().map(|_| count);
+            fills.insert(id, Fill { order, bound, pods });
         }
         fills
     }
@@ -329,8 +347,6 @@ fn sorted(
     fills: &BTreeMap<DomainId, Fill>,
 ) -> Vec<DomainId> {
     let mut order = vec![start];
-    // Where all nodes are in one narrow domain, the domains above it hold the same nodes.
-    let mut above: Vec<DomainId> = Vec::new();
     let mut open = vec![start];
     while let Some(id) = open.pop() {
         if id != start {
@@ -338,11 +354,10 @@ fn sorted(
         }
         if domains.rows[id].depth < depth {
             let mut children = domains.rows[id].children.clone();
-            children.sort_by(|left, right| fills[left].tighter(&fills[right]));
+            children.sort_by(|left, right| fills[left].order.tighter(&fills[right].order));
             open.extend(children.into_iter().rev());
         }
     }
-    order.append(&mut above);
     order
 }
 

@@ -221,6 +221,10 @@ fn domain(no_domain: &NoDomain, group: u32, names: &Names) -> String {
                  this name"
             )
         }
+        DomainProblem::NeitherLevel => format!(
+            "topology constraint error: {whose} specified topology '{topology}' and neither a \
+             required nor a preferred level of it"
+        ),
         DomainProblem::LevelsReversed => format!(
             "topology constraint error: {whose} specified a preferred level of topology \
              '{topology}' that is wider than the required one"

@@ -191,6 +191,9 @@ fn domain(no_domain: &NoDomain, names: &Names) -> String {
                 names.of_symbol(*level)
             )
         }
+        DomainProblem::NeitherLevel => {
+            format!("no domain{whose}: no level of {topology} is required or preferred")
+        }
         DomainProblem::LevelsReversed => {
             format!(
                 "no domain{whose}: the preferred level of {topology} is wider than the required one"
