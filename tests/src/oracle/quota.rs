@@ -316,7 +316,7 @@ impl Case {
                     limit: PerLane::splat(Limit::UNLIMITED),
                     ..row(queue)
                 };
-                let claim = Claim { preemptible: false, ..self.job_claim()? };
+                let claim = self.job_claim()?;
                 (entitlement::exceeded(&boundless, &claim).is_none(), self.expect.allowed)
             }
             other => anyhow::bail!("unknown operation `{other}`"),
@@ -351,11 +351,14 @@ impl Case {
 
     fn job_claim(&self) -> anyhow::Result<Claim> {
         let job = self.job.as_ref().ok_or_else(|| anyhow::anyhow!("there is no job"))?;
+        // The operation names what a job is where the job does not.
+        let unsaid = self.operation != "nonpreemptible-job-within-quota";
         let pods = job.pods.iter().filter(|pod| self.task.is_empty() || pod.name == self.task);
         Ok(Claim {
             queue: self.known(&job.queue)?,
             request: request(pods, self.largest_gpu_memory_mib),
-            preemptible: job.preemptible.unwrap_or(true),
+            preemptible: job.preemptible.unwrap_or(unsaid),
+            mig: false,
         })
     }
 

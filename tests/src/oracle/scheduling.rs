@@ -6,6 +6,7 @@ pub mod case;
 pub mod devices;
 pub mod judge;
 pub mod renaming;
+pub mod room;
 pub mod run;
 pub mod setup;
 pub mod zones;

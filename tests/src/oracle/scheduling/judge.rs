@@ -63,8 +63,8 @@ pub fn differences(case: &Case, outcome: &Outcome) -> Vec<String> {
     differences
 }
 
-/// Upper bounds only.
-fn calls(case: &Case, outcome: &Outcome) -> Vec<String> {
+/// What a round did more often than it may: upper bounds only, which hold for every round.
+pub fn calls(case: &Case, outcome: &Outcome) -> Vec<String> {
     let calls = case.expect.max_calls_per_round;
     let rows = [
         ("binds", outcome.binds, calls.binds),

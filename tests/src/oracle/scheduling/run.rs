@@ -6,10 +6,10 @@ use kai_engine::{Change, GPU_MILLI, GpuRequest, Grant, Place, Plan, PodState, Ti
 use kai_sim::world::{World, place};
 
 use super::{
-    case::{Assertion, Case, Kind},
+    case::{self, Assertion, Case, Kind},
     devices,
     judge::{self, Outcome, Room, Seen},
-    setup, zones,
+    room, setup, zones,
 };
 
 /// Every difference between what the engine does and what `case` expects.
@@ -56,6 +56,10 @@ fn rounds(case: &Case, mut world: World) -> Vec<String> {
         write_back(case, &mut world, &plan);
         last = outcome(case, &world, None);
         count(&mut last, &plan);
+        let differences = judge::calls(case, &last);
+        if !differences.is_empty() {
+            return differences;
+        }
     }
     let differences = judge::differences(case, &last);
     if !differences.is_empty() {
@@ -107,6 +111,15 @@ fn write_back(case: &Case, world: &mut World, plan: &Plan) {
         }
     }
     devices::write_back(world, plan);
+    for task in case.jobs.iter().flat_map(|job| &job.tasks).filter(|task| task.state == "binding") {
+        let pod = world.names.find_pod(&task.name);
+        let facts = pod.and_then(|pod| world.facts.pods.get_mut(&pod));
+        if let Some(facts) = facts
+            && let PodState::Bound(place) = &facts.state
+        {
+            facts.state = PodState::Running(place.clone());
+        }
+    }
     let mut started = BTreeSet::new();
     for (pod, facts) in &mut world.facts.pods {
         facts.nominated = None;
@@ -163,9 +176,15 @@ fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
     for task in case.jobs.iter().flat_map(|job| &job.tasks) {
         let Some(seen) = outcome.tasks.get_mut(&task.name) else { continue };
         match task.state.as_str() {
-            "nominated" => {
+            // In rounds a nomination that is not made again is forgotten.
+            "nominated" if case.procedure.kind == Kind::OneShot => {
                 "nominated".clone_into(&mut seen.status);
                 seen.node = Some(task.node.clone());
+                seen.gpus_milli = nominated_milli(world, task);
+            }
+            // To the engine these are one: its node is decided, and it does not run.
+            "allocated" | "binding" if seen.status == "bound" => {
+                task.state.clone_into(&mut seen.status);
             }
             // What has ended holds nothing, but the case says where it ran.
             "succeeded" | "failed" => seen.node = Some(task.node.clone()),
@@ -179,7 +198,7 @@ fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
         count(&mut outcome, plan);
     }
     for node in &case.nodes {
-        let room = room(world, node.gpus_allocatable + node.dra_gpus, &node.name, plan);
+        let room = room::of(world, node, plan);
         let zones = zones::left(world, node, plan);
         outcome.nodes.insert(node.name.clone(), Room { zones, ..room });
     }
@@ -199,15 +218,16 @@ fn overlay(world: &World, change: &Change, tasks: &mut BTreeMap<String, Seen>) {
     }
     status.clone_into(&mut seen.status);
     seen.node = Some(world.names.of_node(*node).to_owned());
-    if let (Change::Place { grant, .. }, Some(facts)) = (change, world.facts.pods.get(pod)) {
-        seen.gpus_milli = match grant {
-            Grant::Regular { count } => i64::from(*count) * GPU_MILLI,
-            Grant::Fraction { devices, portion_milli } => {
-                i64::from(*devices) * i64::from(*portion_milli)
-            }
-            Grant::Mig => held(world, &facts.shape.gpu, &Place::on(*node)),
-        };
-    }
+    let Some(facts) = world.facts.pods.get(pod) else { return };
+    let there = || held(world, &facts.shape.gpu, &Place::on(*node));
+    seen.gpus_milli = match change {
+        Change::Place { grant: Grant::Regular { count }, .. } => i64::from(*count) * GPU_MILLI,
+        Change::Place { grant: Grant::Fraction { devices, portion_milli }, .. } => {
+            i64::from(*devices) * i64::from(*portion_milli)
+        }
+        Change::Place { grant: Grant::Mig, .. } | Change::Nominate { .. } => there(),
+        Change::Evict { .. } => seen.gpus_milli,
+    };
 }
 
 fn status(state: &PodState) -> &'static str {
@@ -241,62 +261,16 @@ fn held(world: &World, gpu: &GpuRequest, place: &Place) -> i64 {
     }
 }
 
+/// What a task holds that the case has nominated.
+fn nominated_milli(world: &World, task: &case::Task) -> i64 {
+    let pod = world.names.find_pod(&task.name);
+    let facts = pod.and_then(|pod| world.facts.pods.get(&pod));
+    let place = facts.and_then(|facts| facts.nominated).map(Place::on);
+    facts.zip(place).map_or(0, |(facts, place)| held(world, &facts.shape.gpu, &place))
+}
+
 fn started(world: &World, owner: kai_engine::Owner) -> Option<i64> {
     let kai_engine::Owner::Group(group) = owner else { return None };
     let at = world.facts.groups.get(&group)?.last_start?;
     Some((world.now.0 - at.0) / 1000)
-}
-
-/// Whole GPUs of a node that nobody holds, and that will come free; a shared one is held as a whole.
-fn room(world: &World, gpus: i64, node: &str, plan: Option<&Plan>) -> Room {
-    let mut places: BTreeMap<_, (Place, bool)> = BTreeMap::new();
-    for (pod, facts) in &world.facts.pods {
-        let leaving = matches!(facts.state, PodState::Releasing(_));
-        if let Some(place) = place(&facts.state) {
-            places.insert(*pod, (place.clone(), leaving));
-        }
-    }
-    let mut nominated = 0;
-    for change in plan.iter().flat_map(|plan| &plan.changes) {
-        match change {
-            Change::Place { pod, node, devices, .. } => {
-                places.insert(
-                    *pod,
-                    (Place { node: *node, devices: devices.clone(), reserved: None }, false),
-                );
-            }
-            Change::Evict { pod, .. } => {
-                if let Some((_, leaving)) = places.get_mut(pod) {
-                    *leaving = true;
-                }
-            }
-            Change::Nominate { pod, node: to, .. } if world.names.of_node(*to) == node => {
-                if let GpuRequest::Whole(count) = world.facts.pods[pod].shape.gpu {
-                    nominated += i64::from(count);
-                }
-            }
-            Change::Nominate { .. } => {}
-        }
-    }
-    let (mut used, mut leaving_gpus) = (0, 0);
-    let mut devices: BTreeMap<_, bool> = BTreeMap::new();
-    for (pod, (place, leaving)) in
-        places.iter().filter(|(_, (place, _))| world.names.of_node(place.node) == node)
-    {
-        if let GpuRequest::Whole(count) = world.facts.pods[pod].shape.gpu {
-            used += i64::from(count);
-            leaving_gpus += if *leaving { i64::from(count) } else { 0 };
-        }
-        for device in &place.devices {
-            *devices.entry(*device).or_insert(true) &= *leaving;
-        }
-    }
-    used += i64::try_from(devices.len()).unwrap_or(0);
-    leaving_gpus +=
-        i64::try_from(devices.values().filter(|leaving| **leaving).count()).unwrap_or(0);
-    Room {
-        gpus_idle_milli: (gpus - used) * GPU_MILLI,
-        gpus_terminating_milli: (leaving_gpus - nominated) * GPU_MILLI,
-        zones: BTreeMap::new(),
-    }
 }
