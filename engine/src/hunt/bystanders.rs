@@ -18,11 +18,13 @@ impl Cluster {
     /// The groups whose turns come between those of `taking`, which are put in order, as far as they matter.
     ///
     /// Only the queues of these are looked at, and the first groups that wait in each. One that asks for no more than
-    /// another whose turn comes right before changes nothing.
+    /// another whose turn comes right before changes nothing. One that asks for more than the whole cluster offers is no
+    /// reason to leave its queue without what it is due.
     ///
     /// # Cost
     /// In the number of `taking`, and in that of their queues times a bound.
     pub(super) fn bystanders(&mut self, taking: &mut [Waiting]) -> Vec<Waiting> {
+        let total = self.total();
         taking.sort_unstable_by_key(|(queue, key, _)| (*queue, *key));
         let mut between = Vec::new();
         for of_queue in taking.chunk_by(|(left, ..), (right, ..)| left == right) {
@@ -39,8 +41,9 @@ impl Cluster {
                 }
                 let ask = self.class_ask(*class);
                 let covers = |before: Charge| before.0.iter().zip(ask.0).all(|(b, ask)| *b >= ask);
+                let hopeless = ask.0.iter().zip(total.0).any(|(ask, total)| *ask > total);
                 let takes = || of_queue.iter().any(|(_, taking, _)| taking.group == key.group);
-                if before.is_some_and(covers) || takes() {
+                if hopeless || before.is_some_and(covers) || takes() {
                     continue;
                 }
                 before = Some(ask);
