@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// How long a process may take to stop after SIGTERM before it is killed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 /// How much of a log a failure shows.
-const LOG_END_BYTES: usize = 2000;
+const LOG_END_BYTES: usize = 10_000;
 
 /// One running process; dropping it stops it.
 #[derive(Debug)]

@@ -39,7 +39,7 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     let flags = [
         format!("--audit-log-path={}", log.display()),
         format!("--audit-policy-file={}", policy.display()),
-        "--feature-gates=GenericWorkload=true,GangScheduling=true".to_owned(),
+        "--feature-gates=GenericWorkload=true,GangScheduling=true,WatchList=false".to_owned(),
         "--runtime-config=scheduling.k8s.io/v1alpha2=true".to_owned(),
     ];
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
@@ -118,12 +118,9 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     let (resource, _) = pinned_kind(&client, &gvk).await?;
     let namespaces: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
     namespaces.patch("default", &PatchParams::default(), &Patch::Merge(&namespace)).await?;
-    create(
-        &client,
-        &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "types"},
-        "data": {"types": "[]"}}),
-    )
-    .await?;
+    let types = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "types"},
+        "data": {"types": "[]"}});
+    create(&client, &types).await?;
     let rows = owner_kinds()?;
     for (group, version, kind, plural) in &rows {
         install_kind(&client, [group, version, kind, plural]).await?;
@@ -193,8 +190,8 @@ fn owner_kinds() -> Result<Vec<(String, String, String, String)>> {
 }
 
 /// A definition of a kind that takes anything, where the API server has none.
-async fn install_kind(client: &Client, [group, version, kind, plural]: [&String; 4]) -> Result<()> {
-    if matches!(group.as_str(), "apps" | "batch") {
+async fn install_kind(client: &Client, [group, version, kind, plural]: [&str; 4]) -> Result<()> {
+    if matches!(group, "apps" | "batch") {
         return Ok(());
     }
     create(client, &json!({
@@ -380,9 +377,12 @@ async fn devices(cluster: &Cluster, client: &Client) -> Result<()> {
         &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
         "metadata": {"name": "link"}, "spec": {"driver": driver, "nodeName": "node-1",
             "pool": {"name": "link", "generation": 1, "resourceSliceCount": 1},
-            "devices": [{"name": "link-0"}]}}),
+            "devices": [{"name": "link-0"}, {"name": "link-1"}]}}),
     )
     .await?;
+    let zones =
+        ["topology.node.k8s.io", "v1alpha2", "NodeResourceTopology", "noderesourcetopologies"];
+    install_kind(client, zones).await?;
     let labels = json!({"kai.scheduler/queue": "default-queue"});
     let half = json!({"labels": labels, "annotations": {"gpu-fraction": "0.5"}});
     create(client, &pod("half", &half, &json!({}))).await?;
@@ -494,7 +494,7 @@ async fn wait_bound(cluster: &Cluster, client: &Client, prefix: &str, count: usi
                 name.starts_with(prefix) && !pod.data["spec"]["nodeName"].is_null()
             };
             let bound = pods.items.iter().filter(is_bound).count();
-            Ok(if bound >= count { Ok(()) } else { Err(format!("{bound} bound")) })
+            Ok(if bound >= count { Ok(()) } else { Err(format!("{bound} of {:?}", pods.items)) })
         })
         .await
 }

@@ -144,8 +144,12 @@ async fn pods_keep_to_their_pool(cluster: &Cluster) -> Result<()> {
 
 async fn conditions_tell(cluster: &Cluster, shards: &Api<SchedulingShard>) -> Result<()> {
     // No kubelet runs the Deployment here.
-    let wanted =
-        [("Deployed", true), ("DependenciesFulfilled", true), ("Available", false), ("Ready", false)];
+    let wanted = [
+        ("Deployed", true),
+        ("DependenciesFulfilled", true),
+        ("Available", false),
+        ("Ready", false),
+    ];
     cluster
         .wait_until("the shard's conditions", async || {
             let shard = shards.get("blue").await?;
