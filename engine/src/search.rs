@@ -177,11 +177,11 @@ impl Search<'_> {
     fn fewest_fragments(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
         let shape = self.cluster.pods[self.pod].shape;
-        self.first(index.fragments.order(shape), Room::Now).or_else(|| {
+        self.first(&index.fragments.order(shape), Room::Now).or_else(|| {
             if self.is_settled() {
                 None
             } else {
-                self.first(index.fragments.order(shape), Room::Later)
+                self.first(&index.fragments.order(shape), Room::Later)
             }
         })
     }
@@ -303,20 +303,20 @@ impl Search<'_> {
             let mut ranks: Vec<Rank> = self.nodes.common(self.within).collect();
             ranks.sort_unstable_by_key(|rank| (index.cpu_key(*rank), *rank));
             return self
-                .first(ranks.iter().copied(), Room::Now)
-                .or_else(|| self.first(ranks.iter().copied(), Room::Later));
+                .first(&ranks.iter().copied(), Room::Now)
+                .or_else(|| self.first(&ranks.iter().copied(), Room::Later));
         }
         let least = match index.policy.cpu {
             Placement::Pack | Placement::Fragmentation => self.shape.amount(Lane::CPU),
             Placement::Spread | Placement::Any => i64::MIN,
         };
-        self.first(index.by_cpu(least), Room::Now).or_else(|| {
-            if self.is_settled() { None } else { self.first(index.by_cpu(least), Room::Later) }
+        self.first(&index.by_cpu(least), Room::Now).or_else(|| {
+            if self.is_settled() { None } else { self.first(&index.by_cpu(least), Room::Later) }
         })
     }
 
     /// The first of some nodes that takes the pod.
-    fn first<I>(&mut self, ranks: I, room: Room) -> Option<Found>
+    fn first<I>(&mut self, ranks: &I, room: Room) -> Option<Found>
     where
         I: Iterator<Item = Rank> + Clone,
     {

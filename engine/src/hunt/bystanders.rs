@@ -34,7 +34,8 @@ impl Cluster {
             let front = self.agenda.front(queue).iter();
             let mut before: Option<Charge> = None;
             for (key, class) in front.take_while(|(key, _)| *key < last) {
-                let passed = of_queue[at..].iter().take_while(|(_, taking, _)| taking < key).count();
+                let passed =
+                    of_queue[at..].iter().take_while(|(_, taking, _)| taking < key).count();
                 if passed > 0 {
                     before = None;
                     at += passed;
@@ -55,7 +56,11 @@ impl Cluster {
 
     /// What decides whether some pods of a group find room, where nothing but their shapes and the queue does; groups
     /// for which it is the same stand in for each other.
-    pub(super) fn kind_of(&self, group: GroupId, pods: &[PodId]) -> Option<(QueueId, Vec<ShapeId>)> {
+    pub(super) fn kind_of(
+        &self,
+        group: GroupId,
+        pods: &[PodId],
+    ) -> Option<(QueueId, Vec<ShapeId>)> {
         let row = &self.groups[group];
         let plain = |pod: &PodId| {
             let facts = &self.pods[*pod];

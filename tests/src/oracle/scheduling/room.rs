@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kai_engine::{Change, ClaimId, DeviceCount, DeviceId, GPU_MILLI, GpuRequest, Place, Plan, PodId, PodState};
+use kai_engine::{
+    Change, ClaimId, DeviceCount, DeviceId, GPU_MILLI, GpuRequest, Place, Plan, PodId, PodState,
+};
 use kai_sim::world::{World, place};
 
 use super::{case, judge::Room};
@@ -91,8 +93,12 @@ impl Ledger {
         let stays = |device: &&DeviceId| self.devices.get(*device) != Some(&false);
         let devices_promised = count(self.devices_promised.iter().filter(stays).count());
         let claims: i64 = self.claims.keys().map(of_claim).sum();
-        let claims_leaving: i64 =
-            self.claims.iter().filter(|(_, leaving)| **leaving).map(|(claim, _)| of_claim(claim)).sum();
+        let claims_leaving: i64 = self
+            .claims
+            .iter()
+            .filter(|(_, leaving)| **leaving)
+            .map(|(claim, _)| of_claim(claim))
+            .sum();
         let stays = |claim: &&ClaimId| self.claims.get(*claim) != Some(&false);
         let claims_promised: i64 = self.claims_promised.iter().filter(stays).map(of_claim).sum();
         let idle = gpus - self.whole - count(self.devices.len()) - claims;
