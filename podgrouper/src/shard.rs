@@ -9,6 +9,7 @@ mod args;
 mod conditions;
 mod config;
 mod plan;
+mod variable;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::Write;
 use super::args::{Installed, arguments};
 use super::conditions::{Standing, conditions};
+use super::variable::carry_over;
 use crate::object::Object;
 
 /// Labels by which schedulers tell their work.
@@ -72,8 +73,11 @@ pub(crate) fn plan(shard: &Object, view: &View<'_>) -> Plan {
         }
         Some(pattern) if standing.refused.is_none() => {
             let stored = view.deployments.get(&name).map(AsRef::as_ref);
-            let (wanted, unknown) = deployment(shard, &name, pattern, view);
+            let (mut wanted, unknown) = deployment(shard, &name, pattern, view);
             standing.idle.extend(unknown.iter().map(|flag| format!("spec.args.{flag}")));
+            let container = &mut wanted["spec"]["template"]["spec"]["containers"][0];
+            let unset = carry_over(shard, view.deployments, container);
+            standing.idle.extend(unset.map(str::to_owned));
             standing.is_available = stored.is_some_and(is_available);
             writes.extend(write(stored, wanted));
             if let Some(pattern) = view.service_pattern.filter(|_| shard.name() != DEFAULT_SHARD) {

@@ -225,3 +225,43 @@ fn a_node_pool_has_one_scheduler_and_a_missing_pattern_is_said() {
         (&json!("False"), &json!("dependencies_missing"))
     );
 }
+
+/// The podgrouper's Deployment with a variable that refers to a Secret.
+fn podgrouper(key: &str) -> Value {
+    let from = json!({"secretKeyRef": {"name": "usage", "key": key}});
+    json!({"metadata": {"name": "kai-podgrouper"}, "spec": {"template": {"spec": {"containers": [
+        {"name": "podgrouper", "env": [{"name": "OTHER", "value": "x"}, {"name": "USAGE_URL", "valueFrom": from}]}]}}}})
+}
+
+#[test]
+fn the_variable_of_past_use_is_carried_over_as_a_reference() {
+    let usage = json!({"clientType": "prometheus", "connectionStringEnvVar": "USAGE_URL"});
+    let spec = json!({"partitionLabelValue": "a100", "usageDBConfig": usage});
+    let mut cluster =
+        Cluster::new([shard("default", &json!({"usageDBConfig": usage})), shard("fast", &spec)]);
+    let env = |cluster: &Cluster, name: &str| {
+        let name = format!("kai-scheduler-{name}");
+        cluster.deployments[&name].value()["spec"]["template"]["spec"]["containers"][0]["env"]
+            .clone()
+    };
+    // Nobody sets it: the shard says so.
+    cluster.apply("fast");
+    assert_eq!(env(&cluster, "fast"), Value::Null);
+    assert_eq!(
+        condition(&cluster.shards["fast"], "Deployed")["message"],
+        "all objects are applied; without effect here: spec.usageDBConfig.connectionStringEnvVar"
+    );
+    for key in ["url", "url-2"] {
+        cluster.deployments.extend(by_name([podgrouper(key)]));
+        for name in ["fast", "default"] {
+            cluster.apply(name);
+            let from = json!({"secretKeyRef": {"name": "usage", "key": key}});
+            assert_eq!(env(&cluster, name), json!([{"name": "USAGE_URL", "valueFrom": from}]));
+            assert_eq!(cluster.plan(name), Plan { writes: Vec::new(), conditions: None }, "{name}");
+        }
+    }
+    assert_eq!(
+        condition(&cluster.shards["fast"], "Deployed")["message"],
+        "all objects are applied"
+    );
+}
