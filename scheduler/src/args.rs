@@ -173,10 +173,7 @@ impl Accepted {
 impl Args {
     /// The names of flags that ask for what is not built yet.
     pub fn not_built(&self) -> Vec<&'static str> {
-        let all = [
-            ("detailed-fit-errors", self.detailed_fit_errors),
-            ("schedule-csi-storage", self.schedule_csi_storage),
-        ];
+        let all = [("detailed-fit-errors", self.detailed_fit_errors)];
         all.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
     }
 
@@ -297,7 +294,7 @@ mod tests {
     fn what_is_not_built_is_named() {
         assert_eq!(parse(&[]).expect("valid").not_built(), [""; 0]);
         let args = parse(&["--detailed-fit-errors", "-schedule-csi-storage"]).expect("valid");
-        assert_eq!(args.not_built(), ["detailed-fit-errors", "schedule-csi-storage"]);
+        assert_eq!(args.not_built(), ["detailed-fit-errors"]);
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub enum Kind {
     PersistentVolumeClaim,
     PersistentVolume,
     StorageClass,
+    CsiDriver,
+    CsiStorageCapacity,
     ConfigMap,
     NodeResourceTopology,
     Namespace,
@@ -66,7 +68,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Node,
         Self::Queue,
         Self::PriorityClass,
@@ -79,6 +81,8 @@ impl Kind {
         Self::PersistentVolumeClaim,
         Self::PersistentVolume,
         Self::StorageClass,
+        Self::CsiDriver,
+        Self::CsiStorageCapacity,
         Self::ConfigMap,
         Self::NodeResourceTopology,
         Self::Namespace,
@@ -100,6 +104,8 @@ impl Kind {
             Self::PersistentVolumeClaim => "PersistentVolumeClaim",
             Self::PersistentVolume => "PersistentVolume",
             Self::StorageClass => "StorageClass",
+            Self::CsiDriver => "CSIDriver",
+            Self::CsiStorageCapacity => "CSIStorageCapacity",
             Self::ConfigMap => "ConfigMap",
             Self::NodeResourceTopology => "NodeResourceTopology",
             Self::Namespace => "Namespace",
@@ -310,6 +316,7 @@ impl Ingest {
             Kind::PersistentVolumeClaim | Kind::PersistentVolume | Kind::StorageClass => {
                 volume::end(self, kind);
             }
+            Kind::CsiDriver | Kind::CsiStorageCapacity => volume::capacity::end(self, kind),
             Kind::Namespace => namespace::end(self),
             Kind::ConfigMap => {
                 let maps = self.needs.config_maps.iter();
@@ -362,6 +369,12 @@ impl Ingest {
             }
             Kind::PersistentVolume => volume::volume_applied(self, &serde_json::from_slice(bytes)?),
             Kind::StorageClass => volume::class_applied(self, &serde_json::from_slice(bytes)?),
+            Kind::CsiDriver => {
+                volume::capacity::driver_applied(self, &serde_json::from_slice(bytes)?)
+            }
+            Kind::CsiStorageCapacity => {
+                volume::capacity::applied(self, &serde_json::from_slice(bytes)?)
+            }
             Kind::ConfigMap => {
                 let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
                 needs::config_map_applied(self, &metadata)
@@ -417,6 +430,8 @@ impl Ingest {
             Kind::PersistentVolumeClaim => volume::claim_gone(self, &metadata.key()),
             Kind::PersistentVolume => volume::volume_gone(self, &metadata.name),
             Kind::StorageClass => volume::class_gone(self, &metadata.name),
+            Kind::CsiDriver => volume::capacity::driver_gone(self, &metadata.name),
+            Kind::CsiStorageCapacity => volume::capacity::gone(self, &metadata.key()),
             Kind::ConfigMap => needs::config_map_gone(self, &metadata.key()),
             Kind::NodeResourceTopology => numa::gone(self, &metadata.name),
             Kind::Namespace => namespace::gone(self, &metadata.name),

@@ -176,7 +176,8 @@ impl Shared {
         let (tasks, tasks_out) = mpsc::unbounded_channel();
         let resync: [Arc<Notify>; Kind::ALL.len()] = Default::default();
         let mut watches = JoinSet::new();
-        for source in sources(&self.args, devices_version, &resync) {
+        let sources = sources(&self.args, devices_version, &resync).into_iter();
+        for source in sources.filter(|source| is_watched(&self.args, source.kind)) {
             watches.spawn(watch::watch(
                 self.client.clone(),
                 source,
@@ -292,11 +293,17 @@ impl Shared {
             period: args.schedule_period,
             report: Report::default(),
             held: Vec::new(),
-            versions: Default::default(),
+            // What is not watched is not waited for.
+            versions: Kind::ALL.map(|kind| (!is_watched(args, kind)).then(String::new)),
             awaited: Default::default(),
             cycles: 0,
         }
     }
+}
+
+/// Whether a kind matters under these flags.
+fn is_watched(args: &Args, kind: Kind) -> bool {
+    args.schedule_csi_storage || !matches!(kind, Kind::CsiDriver | Kind::CsiStorageCapacity)
 }
 
 /// Where each kind is found. What belongs to another node pool is left out by the server.
@@ -320,6 +327,8 @@ fn sources(
                 | Kind::PersistentVolumeClaim
                 | Kind::PersistentVolume
                 | Kind::StorageClass
+                | Kind::CsiDriver
+                | Kind::CsiStorageCapacity
                 | Kind::ConfigMap
                 | Kind::NodeResourceTopology
                 | Kind::Namespace
@@ -342,6 +351,10 @@ fn sources(
             Kind::PersistentVolumeClaim => source(kind, "/api/v1/persistentvolumeclaims", ""),
             Kind::PersistentVolume => source(kind, "/api/v1/persistentvolumes", ""),
             Kind::StorageClass => source(kind, "/apis/storage.k8s.io/v1/storageclasses", ""),
+            Kind::CsiDriver => source(kind, "/apis/storage.k8s.io/v1/csidrivers", ""),
+            Kind::CsiStorageCapacity => {
+                source(kind, "/apis/storage.k8s.io/v1/csistoragecapacities", "")
+            }
             Kind::ConfigMap => source(kind, "/api/v1/configmaps", ""),
             Kind::NodeResourceTopology => {
                 source(kind, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "")

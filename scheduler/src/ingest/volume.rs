@@ -22,8 +22,10 @@ use crate::{
     wire::{Pairs, Text},
 };
 
+pub(super) mod capacity;
 mod wire;
 
+use capacity::{Capacities, Room};
 use wire::{Storage, WireClaim, WireClass, WireVolume};
 
 /// The claim has its volume, and both know.
@@ -78,8 +80,8 @@ struct Class {
     generation: u32,
     /// Claims get their volume when a pod needs it.
     waits: bool,
-    /// Somebody makes volumes.
-    provisions: bool,
+    /// Who makes volumes; nobody where it is empty.
+    driver: Box<str>,
     /// Where volumes can be made; none: everywhere.
     terms: Vec<Vec<Requirement>>,
 }
@@ -96,6 +98,8 @@ pub(super) struct Volumes {
     free: HashMap<Box<str>, BTreeSet<Box<str>>>,
     /// Volumes that a bind under way gives to a claim.
     given: HashMap<Box<str>, Box<str>>,
+    /// Where drivers have room for volumes.
+    capacities: Capacities,
 }
 
 impl Volumes {
@@ -122,6 +126,27 @@ impl Volumes {
             };
             for_it && claim.form.is_met_by(&volume.form)
         })
+    }
+}
+
+impl Class {
+    fn provisions(&self) -> bool {
+        !self.driver.is_empty()
+    }
+
+    /// Where volumes can be made, given where there is room; none: everywhere.
+    fn made_where(&self, room: Room) -> Option<Vec<Vec<Requirement>>> {
+        match room {
+            Room::Anywhere if self.terms.is_empty() => None,
+            Room::Anywhere => Some(self.terms.clone()),
+            Room::Within(within) if self.terms.is_empty() => Some(within),
+            Room::Within(within) => {
+                let both = |term: &Vec<Requirement>| -> Vec<Vec<Requirement>> {
+                    within.iter().map(|one| [term.as_slice(), one].concat()).collect()
+                };
+                Some(self.terms.iter().flat_map(both).collect())
+            }
+        }
     }
 }
 
@@ -179,11 +204,12 @@ pub(super) fn nodes(
         return Ok(Some(VolumeNodes { terms, bound: false }));
     }
     let mut terms = Vec::new();
-    if class.provisions {
-        if class.terms.is_empty() {
-            return Ok(None);
+    if class.provisions() {
+        let room = volumes.capacities.room(&claim.form.class, &class.driver, claim.form.bytes);
+        match class.made_where(room) {
+            None => return Ok(None),
+            Some(made) => terms = made,
         }
-        terms.clone_from(&class.terms);
     }
     for (_, volume) in volumes.fitting(&mount.claim, claim, &ingest.names) {
         match &volume.terms {
@@ -230,6 +256,9 @@ impl Ingest {
             return;
         }
         self.needs.volumes.given.retain(|_, claim| !claims.contains(claim));
+        for claim in &claims {
+            self.needs.volumes.capacities.made(claim);
+        }
         self.needs.offers_changed();
         again(self, pod);
     }
@@ -251,20 +280,30 @@ fn grants(
         let smallest = fitting
             .filter(|(_, volume)| on_node(volume))
             .min_by_key(|(name, volume)| (volume.claim.is_none(), volume.form.bytes, *name));
-        let class = volumes.classes.get(&claim.form.class);
+        let class = volumes.classes.get(&claim.form.class).filter(|class| class.provisions());
         let step = match smallest {
             Some((name, _)) if claim.selected_node.is_none() => VolumeStep::Give(name.clone()),
-            _ if class.is_some_and(|class| class.provisions) => VolumeStep::Provision,
+            _ if class.is_some() => VolumeStep::Provision,
             _ => VolumeStep::Refuse,
         };
+        let made = class.map(|class| (claim.form.class.clone(), class.driver.clone()));
+        let (bytes, selected) = (claim.form.bytes, claim.selected_node.is_some());
         let (namespace, name) = mount.claim.split_once('/').unwrap_or_default();
-        let grant = VolumeGrant {
+        let mut grant = VolumeGrant {
             namespace: Box::from(namespace),
             claim: Box::from(name),
             uid: claim.uid.clone(),
             node: Box::from(node),
             step,
         };
+        if let Some((class, driver)) = made.filter(|_| grant.step == VolumeStep::Provision) {
+            let capacities = &mut ingest.needs.volumes.capacities;
+            // A claim that was told its node is being served already.
+            if !capacities.make(&mount.claim, (&class, &driver, bytes), meets) && !selected {
+                grant.step = VolumeStep::Refuse;
+            }
+            ingest.needs.offers_changed();
+        }
         if let VolumeStep::Give(volume) = &grant.step {
             let volume = volume.clone();
             ingest.needs.volumes.given.insert(volume, mount.claim.clone());
@@ -301,11 +340,17 @@ pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String
     };
     let key = format!("{}/{}", &*meta.namespace, &*meta.name);
     ingest.needs.claim_changed(&key);
+    if claim.is_bound && ingest.needs.volumes.capacities.made(&key) {
+        ingest.needs.offers_changed();
+    }
     ingest.needs.volumes.claims.insert(key.into(), claim);
     meta.resource_version.to_string()
 }
 
 pub(super) fn claim_gone(ingest: &mut Ingest, key: &str) {
+    if ingest.needs.volumes.capacities.made(key) {
+        ingest.needs.offers_changed();
+    }
     if ingest.needs.volumes.claims.remove(key).is_some() {
         ingest.needs.claim_changed(key);
     }
@@ -368,7 +413,10 @@ pub(super) fn class_applied(ingest: &mut Ingest, wire: &WireClass<'_>) -> String
     let class = Class {
         generation: ingest.generation(Kind::StorageClass),
         waits: wire.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"),
-        provisions: !wire.provisioner.is_empty() && &*wire.provisioner != NO_PROVISIONER,
+        driver: match &*wire.provisioner {
+            NO_PROVISIONER => Box::default(),
+            driver => Box::from(driver),
+        },
         terms,
     };
     ingest.needs.volumes.classes.insert(Box::from(&*wire.metadata.name), class);

@@ -152,7 +152,8 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     let (group, version, namespaced) = match kind {
         "Pod" | "Event" | "PersistentVolumeClaim" | "ConfigMap" => ("", "v1", true),
         "Node" | "PersistentVolume" => ("", "v1", false),
-        "StorageClass" => ("storage.k8s.io", "v1", false),
+        "StorageClass" | "CSIDriver" => ("storage.k8s.io", "v1", false),
+        "CSIStorageCapacity" => ("storage.k8s.io", "v1", true),
         "PodGroup" => ("scheduling.run.ai", "v2alpha2", true),
         "BindRequest" => ("scheduling.run.ai", "v1alpha2", true),
         "Queue" => ("scheduling.run.ai", "v2", false),

@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 /// What scenarios make, dependants first.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 18] = [
     "Pod",
     "ResourceClaim",
     "ResourceSlice",
@@ -35,6 +35,8 @@ const KINDS: [&str; 16] = [
     "PersistentVolumeClaim",
     "PersistentVolume",
     "StorageClass",
+    "CSIStorageCapacity",
+    "CSIDriver",
     "ConfigMap",
     "Event",
     "Node",
