@@ -183,6 +183,27 @@ impl Turns {
     }
 }
 
+impl Cluster {
+    /// Groups that wait, each with its queue, in the order in which allocate would give them their turns if none of
+    /// them got anything, as of the last plan.
+    ///
+    /// # Cost
+    /// In the number of groups that wait.
+    pub fn order(&self) -> Vec<(QueueId, GroupId)> {
+        let groups = self.agenda.pairs().flat_map(|(queue, class, pair)| {
+            let ask = self.class_ask(class);
+            pair.groups.iter().map(move |key| (queue, *key, ask))
+        });
+        let mut turns = Turns::of_groups(self, groups);
+        let mut order = Vec::new();
+        while let Some(turn) = turns.next() {
+            order.push((turn.queue, turn.group));
+            turns.done(self, turn);
+        }
+        order
+    }
+}
+
 /// The first group of a pair that may have a turn.
 fn head(
     front: Option<&Front>,

@@ -35,6 +35,9 @@ pub struct Args {
     /// Address of /metrics, /healthz and /readyz; port 0 picks a free one.
     #[arg(long, default_value = ":8080", value_parser = listen_address)]
     pub listen_address: SocketAddr,
+    /// Port of `/get-job-order` on this machine's own address, while the plugin `reflectjoborder` is on.
+    #[arg(long, default_value_t = 8081)]
+    pub plugin_server_port: u16,
     /// Prefix of every metric's name.
     #[arg(long, default_value = "kai")]
     pub metrics_namespace: String,
@@ -130,9 +133,6 @@ pub struct Accepted {
     /// Profiler.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub enable_profiler: Option<String>,
-    /// Port of the peer's plug-in endpoints.
-    #[arg(long)]
-    pub plugin_server_port: Option<String>,
     /// Profiler port.
     #[arg(long)]
     pub profiler_port: Option<String>,
@@ -159,7 +159,6 @@ impl Accepted {
             ("num-of-status-recording-workers", &self.num_of_status_recording_workers),
             ("use-scheduling-signatures", &self.use_scheduling_signatures),
             ("enable-profiler", &self.enable_profiler),
-            ("plugin-server-port", &self.plugin_server_port),
             ("profiler-port", &self.profiler_port),
             ("pyroscope-address", &self.pyroscope_address),
             ("pyroscope-mutex-profiler-rate", &self.pyroscope_mutex_profiler_rate),

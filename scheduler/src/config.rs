@@ -45,7 +45,13 @@ impl Source {
     pub fn new(args: &Args) -> Result<Self, Error> {
         let config = engine(args);
         if args.scheduler_conf.is_empty() {
-            let settings = Settings { config, usage: None, aligning: None, problems: Vec::new() };
+            let settings = Settings {
+                config,
+                usage: None,
+                aligning: None,
+                job_order: false,
+                problems: Vec::new(),
+            };
             return Ok(Self { settings, follows_shards: true });
         }
         let path = PathBuf::from(&args.scheduler_conf);

@@ -24,6 +24,7 @@ pub mod leftover;
 pub mod message;
 pub mod metrics;
 pub mod names;
+pub mod order;
 pub mod report;
 pub mod run;
 pub mod serve;

@@ -23,6 +23,7 @@ use crate::{
     lease::Guard,
     metrics::{Metrics, QueueGauges, milliseconds},
     names::{Names, Number},
+    order::{self, Desk},
     report::Report,
     usage::Feed,
     watch::{Event, backoff},
@@ -84,6 +85,8 @@ pub struct Channels {
     pub resync: [Arc<Notify>; Kind::ALL.len()],
     /// What queues used in the past.
     pub usage: Feed,
+    /// Who asks in which order groups have their turns.
+    pub order: Desk,
 }
 
 /// All that the loop owns.
@@ -157,6 +160,12 @@ impl Run {
                 }
                 Some(events) = channels.events.recv() => self.take(events),
                 Some(usage) = channels.usage.next() => self.ingest.used(usage),
+                Some(reply) = channels.order.next() => {
+                    let is_early = self.cycles == 0;
+                    let order = (!is_early).then(|| order::text(&self.cluster, &self.ingest.names));
+                    // Who asked may have gone meanwhile.
+                    let _ = reply.send(order);
+                }
                 () = sleep_until(wake) => {}
             }
             let started = Instant::now();
@@ -181,7 +190,7 @@ impl Run {
     async fn gather(&mut self, channels: &mut Channels) {
         self.take_in(channels).await;
         if self.is_complete() {
-            self.configure(&mut channels.usage);
+            self.configure(channels);
         }
         for kind in self.ingest.resync.drain(..) {
             self.awaited[kind.index()] = Awaited::Asked;
@@ -204,11 +213,12 @@ impl Run {
     }
 
     /// Follows the shards as they are now.
-    fn configure(&mut self, usage: &mut Feed) {
+    fn configure(&mut self, channels: &mut Channels) {
         if std::mem::take(&mut self.ingest.shards_changed) {
             let settings = self.source.settings(self.ingest.shards.iter());
             self.config = settings.config;
-            usage.want(settings.usage);
+            channels.usage.want(settings.usage);
+            channels.order.want(settings.job_order);
             self.ingest.align(settings.aligning);
         }
     }

@@ -26,6 +26,8 @@ pub struct Settings {
     pub usage: Option<Params>,
     /// How pods are aligned to NUMA zones; none: not at all.
     pub aligning: Option<Aligning>,
+    /// Whether it is told in which order groups have their turns.
+    pub job_order: bool,
     /// One sentence each, naming the field.
     pub problems: Vec<String>,
 }
@@ -81,8 +83,7 @@ const ALWAYS: [&str; 15] = [
     "topology",
 ];
 /// Plugins of the peer with nothing to do here: ways of searching, debugging.
-const NOTHING: [&str; 4] =
-    ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang", "reflectjoborder"];
+const NOTHING: [&str; 3] = ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang"];
 /// The actions by name, in their order.
 const ACTIONS: [&str; 5] = ["allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"];
 
@@ -183,17 +184,24 @@ struct Reading {
     config: Config,
     usage: Option<Params>,
     aligning: Option<Aligning>,
+    job_order: bool,
     problems: Vec<String>,
 }
 
 impl Reading {
     fn new(base: &Config) -> Self {
-        Self { config: base.clone(), usage: None, aligning: None, problems: Vec::new() }
+        Self {
+            config: base.clone(),
+            usage: None,
+            aligning: None,
+            job_order: false,
+            problems: Vec::new(),
+        }
     }
 
     fn done(self) -> Settings {
-        let Self { config, usage, aligning, problems } = self;
-        Settings { config, usage, aligning, problems }
+        let Self { config, usage, aligning, job_order, problems } = self;
+        Settings { config, usage, aligning, job_order, problems }
     }
 
     fn problem(&mut self, text: String) {
@@ -237,6 +245,8 @@ impl Reading {
             self.config.sharing_first = enabled;
         } else if name == "numa" {
             self.aligning = enabled.then(Aligning::default);
+        } else if name == "reflectjoborder" {
+            self.job_order = enabled;
         } else if !NOTHING.contains(&name) {
             self.problem(format!("plugins: there is no plugin {name:?}"));
         }
@@ -363,6 +373,7 @@ mod tests {
             config,
             usage: None,
             aligning: None,
+            job_order: false,
             problems: problems.iter().map(|text| String::from(*text)).collect(),
         };
         let base = Config::default();

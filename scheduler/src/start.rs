@@ -24,6 +24,7 @@ use crate::{
     lease::{Guard, Lease, Manner},
     leftover,
     metrics::{Metrics, QueueGauges},
+    order,
     report::Report,
     run::{self, Channels, End, Run},
     serve, usage,
@@ -196,7 +197,9 @@ impl Shared {
         });
         let (usage, reader) = usage::feed(&self.args.namespace, self.metrics.usage_query.clone());
         let reader = tokio::spawn(reader.keep(turn.clone()));
-        let channels = Channels { events, outcomes, tasks, resync, usage };
+        let (order, endpoint) = order::desk(self.args.plugin_server_port);
+        let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
+        let channels = Channels { events, outcomes, tasks, resync, usage, order };
         let result = tokio::select! {
             end = self.state(devices_version).run(channels, guard, &turn) => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
@@ -207,6 +210,7 @@ impl Shared {
         let _ = actuator.await;
         let _ = keeper.await;
         let _ = reader.await;
+        let _ = endpoint.await;
         result
     }
 

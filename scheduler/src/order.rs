@@ -1,0 +1,180 @@
+//! `/get-job-order`: the order in which waiting groups have their turns. Served on this machine's own address alone, and
+//! only while the plugin `reflectjoborder` is on; nobody is asked who may read it, as in the peer.
+//!
+//! The loop answers between two cycles; it keeps nothing for it. Source: spec/contract.md 8.1.
+
+use std::{
+    collections::BTreeMap,
+    net::{Ipv4Addr, SocketAddr},
+};
+
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use kai_engine::Cluster;
+use serde::Serialize;
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, oneshot, watch},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::names::{Names, Number};
+
+/// Questions that wait for the loop.
+const ASKED_MAX: usize = 16;
+
+/// Where the loop finds who asks; the answer is none before the first cycle.
+#[derive(Debug)]
+pub struct Desk {
+    wanted: watch::Sender<bool>,
+    asked: mpsc::Receiver<oneshot::Sender<Option<String>>>,
+}
+
+/// The endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    port: u16,
+    wanted: watch::Receiver<bool>,
+    ask: mpsc::Sender<oneshot::Sender<Option<String>>>,
+}
+
+/// Both ends.
+pub fn desk(port: u16) -> (Desk, Endpoint) {
+    let (wanted, is_wanted) = watch::channel(false);
+    let (ask, asked) = mpsc::channel(ASKED_MAX);
+    (Desk { wanted, asked }, Endpoint { port, wanted: is_wanted, ask })
+}
+
+impl Desk {
+    /// Serves from now on, or not.
+    pub fn want(&self, wanted: bool) {
+        self.wanted.send_if_modified(|was| std::mem::replace(was, wanted) != wanted);
+    }
+
+    /// The next one who asks.
+    pub async fn next(&mut self) -> Option<oneshot::Sender<Option<String>>> {
+        self.asked.recv().await
+    }
+}
+
+impl Endpoint {
+    /// Serves while it is wanted, until `stop`.
+    pub async fn keep(mut self, stop: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                wanted = self.wanted.wait_for(|wanted| *wanted) => if wanted.is_err() { return },
+            }
+            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+            match TcpListener::bind(address).await {
+                Ok(listener) => self.serve(listener, &stop).await,
+                Err(error) => {
+                    tracing::warn!(%address, %error, "failed to serve /get-job-order (--plugin-server-port)");
+                    tokio::select! {
+                        () = stop.cancelled() => return,
+                        changed = self.wanted.changed() => if changed.is_err() { return },
+                    }
+                }
+            }
+        }
+    }
+
+    async fn serve(&self, listener: TcpListener, stop: &CancellationToken) {
+        if let Ok(address) = listener.local_addr() {
+            tracing::info!(%address, "serving /get-job-order");
+        }
+        let router =
+            Router::new().route("/get-job-order", get(answer)).with_state(self.ask.clone());
+        let (mut wanted, stop) = (self.wanted.clone(), stop.clone());
+        let end = async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                _ = wanted.wait_for(|wanted| !*wanted) => {}
+            }
+        };
+        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(end).await {
+            tracing::warn!(%error, "failed to serve /get-job-order");
+        }
+    }
+}
+
+async fn answer(State(ask): State<mpsc::Sender<oneshot::Sender<Option<String>>>>) -> Response {
+    let (reply, answer) = oneshot::channel();
+    let asked = ask.send(reply).await;
+    match (asked, answer.await) {
+        (Ok(()), Ok(Some(text))) => {
+            ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+        }
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "no cycle has ended yet").into_response(),
+    }
+}
+
+#[derive(Serialize)]
+struct Order<'n> {
+    global_order: Vec<Entry<'n>>,
+    queue_order: BTreeMap<&'n str, Vec<Entry<'n>>>,
+}
+
+#[derive(Serialize, Clone, Copy)]
+struct Entry<'n> {
+    /// The PodGroup's name.
+    id: &'n str,
+    priority: i32,
+}
+
+/// The order as of the last plan.
+pub fn text(cluster: &Cluster, names: &Names) -> String {
+    let mut order = Order { global_order: Vec::new(), queue_order: BTreeMap::new() };
+    for (queue, group) in cluster.order() {
+        let (_, id) = names.group_name(group.number());
+        let entry = Entry { id, priority: names.groups[group.number()].facts.priority };
+        order.global_order.push(entry);
+        order.queue_order.entry(&**names.queues.key(queue.number())).or_default().push(entry);
+    }
+    serde_json::to_string_pretty(&order).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+    };
+
+    use super::*;
+
+    async fn read(address: SocketAddr) -> String {
+        let mut stream = TcpStream::connect(address).await.expect("it listens");
+        let request = "GET /get-job-order HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).await.expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.expect("it answers");
+        text
+    }
+
+    #[tokio::test]
+    async fn it_answers_what_the_loop_says_and_ends_when_it_is_not_wanted() {
+        let (mut desk, endpoint) = desk(0);
+        desk.want(true);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let stop = CancellationToken::new();
+        let served = tokio::spawn(async move { endpoint.serve(listener, &stop).await });
+        for (said, expect) in [(None, "HTTP/1.1 503"), (Some(String::from("{}")), "HTTP/1.1 200")] {
+            let asked = tokio::spawn(read(address));
+            desk.next().await.expect("somebody asks").send(said).expect("somebody waits");
+            let text = asked.await.expect("it ends");
+            assert!(text.starts_with(expect), "{text}");
+        }
+        desk.want(false);
+        let ended = tokio::time::timeout(Duration::from_secs(5), served).await;
+        ended.expect("it ends in time").expect("it ends well");
+    }
+}
