@@ -11,8 +11,6 @@
 //!     ─► events (droppable) ───────┘
 //! ```
 
-use std::collections::VecDeque;
-
 use kube::Client;
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +22,7 @@ mod claim;
 mod event;
 mod evict;
 mod extended;
+mod queue;
 mod status;
 mod volume;
 
@@ -33,18 +32,9 @@ pub use event::{Event, Target};
 pub use evict::Evict;
 pub(crate) use extended::EXTENDED;
 pub use extended::{Backed, ExtendedGrant};
+use queue::{Flight, Haste, Queue};
 pub use status::{GroupChange, GroupPatch, PodCondition};
 pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
-
-/// Binds and evictions in flight. More connections do not make a server of two cores faster, and
-/// a large one is not waited for with fewer. Source: design/performance.md 3.2.
-const URGENT_MAX: usize = 64;
-/// Binds in flight that wait for volumes or devices, most of them idle.
-const PATIENT_MAX: usize = 512;
-/// Conditions and events in flight while nothing urgent is.
-const QUIET_MAX: usize = 8;
-/// Events that wait; above this the oldest are dropped, as nothing depends on them.
-const EVENTS_MAX: usize = 100_000;
 
 /// One thing to write.
 #[derive(Debug)]
@@ -84,24 +74,8 @@ pub struct Actuator {
     metrics: Metrics,
     outcomes: mpsc::UnboundedSender<Outcome>,
     stop: CancellationToken,
-    urgent: VecDeque<Task>,
-    patient: VecDeque<Task>,
-    status: VecDeque<Task>,
-    events: VecDeque<Event>,
-    flights: JoinSet<Haste>,
-    urgent_flights: usize,
-    patient_flights: usize,
-}
-
-/// What a flight counts against.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Haste {
-    /// Goes before everything else.
-    Urgent,
-    /// Waits for others for most of the time.
-    Patient,
-    /// Goes while nothing urgent does.
-    Quiet,
+    queue: Queue,
+    flights: JoinSet<(Haste, Option<Box<str>>)>,
 }
 
 impl Actuator {
@@ -118,13 +92,8 @@ impl Actuator {
             metrics,
             outcomes,
             stop: CancellationToken::new(),
-            urgent: VecDeque::new(),
-            patient: VecDeque::new(),
-            status: VecDeque::new(),
-            events: VecDeque::new(),
+            queue: Queue::default(),
             flights: JoinSet::new(),
-            urgent_flights: 0,
-            patient_flights: 0,
         }
     }
 
@@ -141,14 +110,12 @@ impl Actuator {
                 biased;
                 () = stop.cancelled() => break,
                 Some(ended) = self.flights.join_next() => {
-                    match ended {
-                        Ok(Haste::Urgent) => self.urgent_flights -= 1,
-                        Ok(Haste::Patient) => self.patient_flights -= 1,
-                        Ok(Haste::Quiet) | Err(_) => {}
+                    if let Ok((haste, marks)) = ended {
+                        self.queue.landed(haste, marks.as_deref());
                     }
                 }
                 batch = tasks.recv() => match batch {
-                    Some(batch) => self.take(batch),
+                    Some(batch) => self.queue.take(batch),
                     None => break,
                 },
             }
@@ -157,41 +124,14 @@ impl Actuator {
         while self.flights.join_next().await.is_some() {}
     }
 
-    fn take(&mut self, batch: Vec<Task>) {
-        for task in batch {
-            match task {
-                Task::Bind(ref bind) if bind.is_patient() => self.patient.push_back(task),
-                Task::Bind(_) | Task::Evict(_) => self.urgent.push_back(task),
-                Task::Group(_) | Task::Pod(_) => self.status.push_back(task),
-                Task::Event(event) => self.events.push_back(event),
-            }
-        }
-        let excess = self.events.len().saturating_sub(EVENTS_MAX);
-        self.events.drain(..excess);
-    }
-
-    /// Starts as many as may fly; the quiet ones only while nothing urgent waits or flies.
+    /// Starts as many as may fly.
     fn launch(&mut self) {
-        while self.urgent_flights < URGENT_MAX {
-            let Some(task) = self.urgent.pop_front() else { break };
-            self.urgent_flights += 1;
-            self.fly(task, Haste::Urgent);
-        }
-        while self.patient_flights < PATIENT_MAX {
-            let Some(task) = self.patient.pop_front() else { break };
-            self.patient_flights += 1;
-            self.fly(task, Haste::Patient);
-        }
-        while self.urgent_flights == 0 && self.flights.len() - self.patient_flights < QUIET_MAX {
-            let next = self.status.pop_front();
-            let Some(task) = next.or_else(|| self.events.pop_front().map(Task::Event)) else {
-                break;
-            };
-            self.fly(task, Haste::Quiet);
+        while let Some(flight) = self.queue.next() {
+            self.fly(flight);
         }
     }
 
-    fn fly(&mut self, task: Task, haste: Haste) {
+    fn fly(&mut self, flight: Flight) {
         let write = Write {
             client: self.client.clone(),
             guard: self.guard.clone(),
@@ -200,11 +140,11 @@ impl Actuator {
         };
         let outcomes = self.outcomes.clone();
         self.flights.spawn(async move {
-            if let Some(outcome) = write.carry_out(task).await {
+            if let Some(outcome) = write.carry_out(flight.task).await {
                 // Without a receiver the process is ending.
                 let _ = outcomes.send(outcome);
             }
-            haste
+            (flight.haste, flight.marks)
         });
     }
 }

@@ -79,8 +79,9 @@ impl Dispatch {
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
         let row = &mut names.pods[pod];
-        row.is_binding = true;
         row.nominated = None;
+        // A condition of it that is not written yet will not be, and may have to be said again.
+        row.said = None;
         let mut labels = gpu_labels(&groups, &row.gpu_labels);
         if let Some((key, pool)) = &self.pool_label
             && !row.has_pool_label

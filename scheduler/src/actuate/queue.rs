@@ -1,0 +1,216 @@
+//! What waits to be written: what is urgent goes first, and no condition comes after a bind that overtook it.
+
+use std::collections::VecDeque;
+
+use kai_api::names::condition;
+
+use super::{Event, PodCondition, Task};
+
+/// Binds and evictions in flight. More connections do not make a server of two cores faster, and
+/// a large one is not waited for with fewer. Source: design/performance.md 3.2.
+const URGENT_MAX: usize = 64;
+/// Binds in flight that wait for volumes or devices, most of them idle.
+const PATIENT_MAX: usize = 512;
+/// Conditions and events in flight while nothing urgent is.
+const QUIET_MAX: usize = 8;
+/// Events that wait; above this the oldest are dropped, as nothing depends on them.
+const EVENTS_MAX: usize = 100_000;
+
+/// What a flight counts against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Haste {
+    /// Goes before everything else.
+    Urgent,
+    /// Waits for others for most of the time.
+    Patient,
+    /// Goes while nothing urgent does.
+    Quiet,
+}
+
+/// A task that may be carried out now.
+#[derive(Debug)]
+pub(super) struct Flight {
+    /// What it counts against; given back when it ended.
+    pub(super) haste: Haste,
+    /// The UID of the pod that it says is unschedulable.
+    pub(super) marks: Option<Box<str>>,
+    /// What to do.
+    pub(super) task: Task,
+}
+
+/// Tasks that wait, and how many are on their way.
+#[derive(Default, Debug)]
+pub(super) struct Queue {
+    urgent: VecDeque<Task>,
+    patient: VecDeque<Task>,
+    status: VecDeque<Task>,
+    events: VecDeque<Event>,
+    urgent_flights: usize,
+    patient_flights: usize,
+    quiet_flights: usize,
+    /// UIDs of pods of which a write says right now that they are unschedulable.
+    marking: Vec<Box<str>>,
+}
+
+impl Queue {
+    /// Takes tasks in. What was to be said of a pod that is bound now is not said any more.
+    ///
+    /// # Source
+    /// spec/contract.md 8.5: a bind that begins cancels queued condition updates for that pod.
+    ///
+    /// # Cost
+    /// In the tasks, and in the conditions that wait where some of the tasks are binds.
+    pub(super) fn take(&mut self, batch: Vec<Task>) {
+        let mut bound: Vec<Box<str>> = Vec::new();
+        for task in batch {
+            match task {
+                Task::Bind(ref bind) => {
+                    bound.push(bind.uid.clone());
+                    let queue =
+                        if bind.is_patient() { &mut self.patient } else { &mut self.urgent };
+                    queue.push_back(task);
+                }
+                Task::Evict(_) => self.urgent.push_back(task),
+                Task::Group(_) | Task::Pod(_) => self.status.push_back(task),
+                Task::Event(event) => self.events.push_back(event),
+            }
+        }
+        if !bound.is_empty() {
+            bound.sort_unstable();
+            let is_void = |task: &Task| {
+                marked(task)
+                    .is_some_and(|uid| bound.binary_search_by(|one| (**one).cmp(uid)).is_ok())
+            };
+            self.status.retain(|task| !is_void(task));
+        }
+        let excess = self.events.len().saturating_sub(EVENTS_MAX);
+        self.events.drain(..excess);
+    }
+
+    /// The next task that may fly: quiet ones only while nothing urgent does, binds of a pod only after what is being
+    /// said of it.
+    pub(super) fn next(&mut self) -> Option<Flight> {
+        let Self { marking, .. } = self;
+        let is_free = |task: &Task| match task {
+            Task::Bind(bind) => !marking.contains(&bind.uid),
+            Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) => true,
+        };
+        if self.urgent_flights < URGENT_MAX
+            && let Some(at) = self.urgent.iter().position(is_free)
+        {
+            self.urgent_flights += 1;
+            let task = self.urgent.remove(at)?;
+            return Some(Flight { haste: Haste::Urgent, marks: None, task });
+        }
+        if self.patient_flights < PATIENT_MAX
+            && let Some(at) = self.patient.iter().position(is_free)
+        {
+            self.patient_flights += 1;
+            let task = self.patient.remove(at)?;
+            return Some(Flight { haste: Haste::Patient, marks: None, task });
+        }
+        if self.urgent_flights > 0 || self.quiet_flights >= QUIET_MAX {
+            return None;
+        }
+        let task = self.status.pop_front();
+        let task = task.or_else(|| self.events.pop_front().map(Task::Event))?;
+        self.quiet_flights += 1;
+        let marks = marked(&task).map(Box::from);
+        self.marking.extend(marks.clone());
+        Some(Flight { haste: Haste::Quiet, marks, task })
+    }
+
+    /// A flight ended.
+    pub(super) fn landed(&mut self, haste: Haste, marks: Option<&str>) {
+        match haste {
+            Haste::Urgent => self.urgent_flights -= 1,
+            Haste::Patient => self.patient_flights -= 1,
+            Haste::Quiet => self.quiet_flights -= 1,
+        }
+        if let Some(at) = self.marking.iter().position(|uid| Some(&**uid) == marks) {
+            self.marking.swap_remove(at);
+        }
+    }
+}
+
+/// The UID of the pod that a task says is unschedulable.
+fn marked(task: &Task) -> Option<&str> {
+    match task {
+        Task::Pod(PodCondition { uid, kind, is_true: false, .. })
+            if *kind == condition::POD_SCHEDULED =>
+        {
+            Some(uid)
+        }
+        Task::Pod(_) | Task::Bind(_) | Task::Evict(_) | Task::Group(_) | Task::Event(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actuate::Bind;
+
+    fn mark(uid: &str) -> Task {
+        Task::Pod(PodCondition {
+            pod: 0,
+            uid: Box::from(uid),
+            namespace: Box::from("ns"),
+            name: Box::from(uid),
+            kind: condition::POD_SCHEDULED,
+            is_true: false,
+            reason: "Unschedulable",
+            message: String::new(),
+        })
+    }
+
+    fn bind(uid: &str) -> Task {
+        Task::Bind(Bind {
+            pod: 0,
+            uid: Box::from(uid),
+            namespace: Box::from("ns"),
+            name: Box::from(uid),
+            node: Box::from("n"),
+            received: "Regular",
+            labels: Vec::new(),
+            claims: Vec::new(),
+            volumes: Vec::new(),
+            extended: None,
+            zones: None,
+        })
+    }
+
+    /// What flies next, in short; nothing of it lands.
+    fn flying(queue: &mut Queue) -> Vec<String> {
+        let short = |flight: Flight| match flight.task {
+            Task::Bind(bind) => format!("bind {}", bind.uid),
+            Task::Pod(condition) => format!("mark {}", condition.uid),
+            other @ (Task::Evict(_) | Task::Group(_) | Task::Event(_)) => format!("{other:?}"),
+        };
+        std::iter::from_fn(|| queue.next().map(short)).collect()
+    }
+
+    #[test]
+    fn a_bind_voids_what_was_to_be_said_of_its_pod() {
+        let mut queue = Queue::default();
+        queue.take(vec![bind("first")]);
+        assert_eq!(flying(&mut queue), ["bind first"]);
+        queue.take(vec![mark("a"), mark("b")]);
+        assert_eq!(flying(&mut queue), [""; 0], "a bind is on its way");
+        queue.take(vec![bind("a")]);
+        assert_eq!(flying(&mut queue), ["bind a"]);
+        queue.landed(Haste::Urgent, None);
+        queue.landed(Haste::Urgent, None);
+        assert_eq!(flying(&mut queue), ["mark b"]);
+    }
+
+    #[test]
+    fn a_bind_waits_for_what_is_being_said_of_its_pod() {
+        let mut queue = Queue::default();
+        queue.take(vec![mark("a")]);
+        assert_eq!(flying(&mut queue), ["mark a"]);
+        queue.take(vec![bind("a"), bind("b")]);
+        assert_eq!(flying(&mut queue), ["bind b"]);
+        queue.landed(Haste::Quiet, Some("a"));
+        assert_eq!(flying(&mut queue), ["bind a"]);
+    }
+}
