@@ -351,7 +351,8 @@ impl Cluster {
     /// The queue in which a group waits for room, or why it does not.
     ///
     /// # Source
-    /// spec/scheduling.md 1.11, the filters of allocate.
+    /// spec/scheduling.md 1.11, the filters of allocate; 12.4 for what is told first: a group with too few pods is told
+    /// nothing else.
     fn waits(&self, group: GroupId) -> Result<QueueId, Option<Why>> {
         let row = &self.groups[group];
         let facts = row.facts.as_ref().ok_or(None)?;
@@ -363,6 +364,9 @@ impl Cluster {
             let why = if count.nominated > 0 { Why::Nominated } else { Why::Satisfied };
             return Err((count.used + count.succeeded > 0).then_some(why));
         }
+        if !row.tree.is_ready(Member::Set(0)) {
+            return Err(Some(self.not_ready(group)));
+        }
         let queue = facts.queue.filter(|queue| self.queues.is_attached(*queue));
         let queue = queue.ok_or(Some(Why::QueueMissing))?;
         if !self.queues.rows[queue].children.is_empty() {
@@ -371,8 +375,8 @@ impl Cluster {
         if facts.held {
             return Err(Some(Why::Held));
         }
-        if !row.tree.is_ready(Member::Set(0)) || count.pending == 0 {
-            return Err(Some(self.not_ready(group)));
+        if count.pending == 0 {
+            return Err(Some(Why::Gated));
         }
         Ok(queue)
     }
@@ -484,7 +488,7 @@ impl Cluster {
 fn unready(tree: &Tree) -> Vec<Unready> {
     tree.leaves
         .iter()
-        .filter(|leaf| !leaf.is_ready() || leaf.count.gated > 0)
+        .filter(|leaf| !leaf.is_ready())
         .map(|leaf| Unready {
             sub_group: leaf.name,
             min: leaf.min,

@@ -46,6 +46,28 @@ pub struct Cluster {
     pub(crate) steps: Steps,
 }
 
+/// Where a pod stands between its creation and its end.
+///
+/// # Source
+/// spec/scheduling.md 1.3.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Waits for its scheduling gates to be lifted.
+    Gated,
+    /// Waits for a place.
+    Pending,
+    /// Is promised a place that others still hold; a victim that is moved is promised its next one.
+    Nominated,
+    /// A plan placed it; nobody confirmed it yet.
+    Binding,
+    /// Is on a node and stays.
+    Placed,
+    /// Is on a node and leaves.
+    Leaving,
+    /// Is no more, or is not known.
+    Ended,
+}
+
 impl PartialEq for Cluster {
     /// Equal facts and derived columns; caches and counters of the cycle do not count.
     fn eq(&self, other: &Self) -> bool {
@@ -114,6 +136,22 @@ impl Cluster {
         let pods = row.into_iter().flat_map(|row| row.pods.iter());
         pods.filter(|pod| self.pods[**pod].leaf.is_none())
             .map(|pod| (*pod, self.pods[*pod].sub_group))
+    }
+
+    /// Where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
+    pub fn stage(&self, pod: PodId) -> Stage {
+        let Some(state) = self.pods.state.get(pod) else { return Stage::Ended };
+        if state.nominee.is_some() {
+            return Stage::Nominated;
+        }
+        match state.phase {
+            Phase::Gated => Stage::Gated,
+            Phase::Pending => Stage::Pending,
+            Phase::Binding => Stage::Binding,
+            Phase::Bound | Phase::Running => Stage::Placed,
+            Phase::Releasing | Phase::Stuck => Stage::Leaving,
+            Phase::Absent | Phase::Succeeded | Phase::Failed => Stage::Ended,
+        }
     }
 
     /// When the next plan is due though nothing was told: a grace or a delay ends.

@@ -65,7 +65,7 @@ pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
     DeviceRequest, Reach, Shares, SliceDevice, Unsupported,
 };
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Stage};
 pub use cycle::{
     Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, Typical, plan,
     plan_stepwise,
@@ -79,8 +79,9 @@ pub use ids::{
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
 pub use plan::{
-    Action, Bound, Change, DomainProblem, Eviction, FreeShape, Grant, Misfit, NoDomain, NoRoom,
-    Plan, QueueState, Steps, TooLarge, Unready, Verdict, Why,
+    Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, Steps,
+    TooLarge, Unready, Verdict, Why,
+    domain::{DomainProblem, DomainRoom, NoDomain, Room},
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,

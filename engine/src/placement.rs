@@ -144,7 +144,7 @@ impl<'a> Attempt<'a> {
         let split = trial.cluster().split(&together, area.nodes)?;
         let free = trial.groups[self.group].tree.is_free_below(member);
         let placed = self.placed;
-        let mut why = None;
+        let mut whys: Vec<Why> = Vec::new();
         for nodes in &split.sets {
             let tiers: Option<Vec<IdSet<Rank>>> =
                 split.tiers.as_deref().or(area.tiers).map(|tiers| within(tiers, nodes));
@@ -155,7 +155,7 @@ impl<'a> Attempt<'a> {
                     nested.keep();
                     return Ok(());
                 }
-                Err(reason) => why = Some(reason),
+                Err(why) => whys.push(why),
             }
             drop(nested);
             if free && self.repack(trial, &pods, Some(nodes)) {
@@ -163,7 +163,8 @@ impl<'a> Attempt<'a> {
             }
             self.placed = placed;
         }
-        Err(why.expect("a split leaves at least one set of nodes"))
+        let last = whys.pop().expect("a split leaves at least one set of nodes");
+        Err(last.after(whys))
     }
 
     fn place_member(
@@ -196,7 +197,7 @@ impl<'a> Attempt<'a> {
                 continue;
             }
             let Some(found) = self.find(trial, *pod, area) else {
-                return Err(trial.cluster().no_room(*pod, self.placed, placed));
+                return Err(trial.cluster().no_room(*pod, (self.placed, placed), area.nodes));
             };
             self.is_affordable(trial, *pod, &found)?;
             if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {

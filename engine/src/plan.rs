@@ -1,9 +1,13 @@
 //! What a cycle decided, and why not more.
 
+pub mod domain;
+
+use domain::NoDomain;
+
 use crate::{
     claim::ClaimProblem,
     cycle::Timestamp,
-    ids::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
+    ids::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol},
     node::{Blocked, Taint},
     pod::{Missing, Reserved},
     proof::Proof,
@@ -104,7 +108,7 @@ pub enum Eviction {
     },
     /// Its group runs below its minimum for too long.
     Stale {
-        /// The sub-group that is short; [`Symbol::EMPTY`] where the group has none.
+        /// The sub-group that is short; [`Symbol::EMPTY`] where the group has one or none.
         sub_group: Symbol,
         /// How many pods it needs.
         min: u32,
@@ -168,18 +172,20 @@ pub enum Why {
     Malformed,
     /// It is left out until somebody moves it.
     Held,
-    /// It has too few pods.
+    /// It has too few pods without gates.
     NotReady(Vec<Unready>),
+    /// It has enough pods, and those that wait have gates.
+    Gated,
     /// A queue on its path may not take more.
     OverLimit(Box<Bound>),
     /// It cannot be evicted, and a queue on its path has no quota left for such.
     OverQuota(Box<Bound>),
-    /// It found no room, and may not evict before this time.
+    /// It waits, and may not evict before this time.
     Delayed {
         /// When it may.
         until: Timestamp,
-        /// Why it found no room.
-        no_room: Box<NoRoom>,
+        /// Why it waits.
+        why: Box<Self>,
     },
     /// It found no room.
     NoRoom(Box<NoRoom>),
@@ -202,11 +208,12 @@ impl Why {
                 (a.queue.queue, a.lane, a.requested) == (b.queue.queue, b.lane, b.requested)
             }
             (Self::NoRoom(a), Self::NoRoom(b)) => a.is_like(b),
-            (Self::Delayed { until: u, no_room: a }, Self::Delayed { until: v, no_room: b }) => {
+            (Self::Delayed { until: u, why: a }, Self::Delayed { until: v, why: b }) => {
                 u == v && a.is_like(b)
             }
             (Self::NoDomain(a), Self::NoDomain(b)) => {
                 (a.sub_group, a.topology) == (b.sub_group, b.topology)
+                    && a.problem.is_like(&b.problem)
             }
             (a, b) => a == b,
         }
@@ -257,12 +264,20 @@ pub struct NoRoom {
     pub dominant: Misfit,
     /// What the pod asks for of GPUs, in milli-devices; a part in thousandths of the largest GPUs there are.
     pub gpu_milli: i64,
-    /// How many nodes refused, by reason, most frequent first.
+    /// How many nodes refused, by reason, most frequent first; each node once, by the first reason.
     pub misfits: Vec<(Misfit, u32)>,
+    /// What nodes that are short of one thing are short of besides; on large clusters not of all of them.
+    pub also: Vec<(Misfit, u32)>,
     /// What is free, as a shape.
     pub free: FreeShape,
     /// What it asks for that no node has in all.
     pub too_large: Option<TooLarge>,
+    /// Nodes that refused for a reason that is told by the node, the first ones.
+    pub named: Vec<(Misfit, NodeId)>,
+    /// What the queue says of the first node where the pod costs too much.
+    pub too_dear: Option<Box<Why>>,
+    /// What was found before in other domains of a topology, each in turn.
+    pub before: Vec<Why>,
 }
 
 /// A request that is larger than what any node has, empty.
@@ -306,6 +321,8 @@ pub enum Misfit {
     Worker,
     /// A pod with MIG by the old annotation goes nowhere.
     LegacyMig,
+    /// A pod with MIG by the old annotation is there: none with MIG instances may come beside it.
+    BesideLegacyMig,
     /// A pod with MIG instances needs a MIG node.
     NotMig,
     /// Only whole GPUs on a node with strategy `single`.
@@ -332,8 +349,6 @@ pub enum Misfit {
     Barred,
     /// Its domain has more pods of the kind than topology spread allows.
     Spread,
-    /// It is outside the topology domain that the group has to stay in.
-    Domain,
     /// A volume of the pod cannot be used from it.
     Volume,
     /// No volume for a claim of the pod can be found or made there.
@@ -353,6 +368,11 @@ pub enum Misfit {
 }
 
 impl Misfit {
+    /// Whether the contract names the node in it.
+    pub(crate) fn names_node(self) -> bool {
+        matches!(self, Self::Worker | Self::LegacyMig | Self::GpuMemoryUnknown | Self::Queue)
+    }
+
     /// Whether the reason lies in what nodes and pods are, not in what is free or where others run.
     fn lasts(self) -> bool {
         match self {
@@ -361,6 +381,7 @@ impl Misfit {
             | Self::Selector
             | Self::Worker
             | Self::LegacyMig
+            | Self::BesideLegacyMig
             | Self::NotMig
             | Self::MigSingle
             | Self::MigMixed
@@ -379,7 +400,6 @@ impl Misfit {
             | Self::AntiAffinity
             | Self::Barred
             | Self::Spread
-            | Self::Domain
             | Self::Devices
             | Self::Zones
             | Self::Queue => false,
@@ -396,46 +416,6 @@ pub struct FreeShape {
     pub whole_max: u32,
     /// The largest part of one shared GPU, in milli-devices.
     pub part_max_milli: u32,
-}
-
-/// No topology domain for a group.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NoDomain {
-    /// The sub-group that asks; [`Symbol::EMPTY`] for the group itself.
-    pub sub_group: Symbol,
-    /// The topology.
-    pub topology: TopologyId,
-    /// What is wrong.
-    pub problem: DomainProblem,
-}
-
-/// What is wrong with a topology constraint.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum DomainProblem {
-    /// The topology does not exist.
-    NoTopology,
-    /// The topology has no such level.
-    NoLevel {
-        /// The level as written.
-        level: Symbol,
-        /// Whether it is the required one.
-        required: bool,
-    },
-    /// Neither a required nor a preferred level is given.
-    NeitherLevel,
-    /// The preferred level is wider than the required one.
-    LevelsReversed,
-    /// No domain of the level has room.
-    NoFit {
-        /// The level, where one is required.
-        level: Option<Symbol>,
-        /// How many domains were looked at.
-        domains: u32,
-        /// The most pods that one of them takes.
-        pods_max: u32,
-        /// How many pods have to go together.
-        pods: u32,
-    },
 }
 
 /// One of the five actions of a cycle.

@@ -4,7 +4,7 @@ use crate::{
     cycle::Timestamp,
     ids::{QueueId, Symbol, TopologyId},
     node::{Blocked, Taint},
-    plan::{Bound, DomainProblem, Misfit, NoRoom, Why},
+    plan::{Bound, Misfit, NoRoom, Why, domain::DomainProblem},
     resources::{Lane, Limit, QueueLane},
 };
 
@@ -110,7 +110,7 @@ impl Why {
                 if gated { 1208 } else { 1207 }
             }
             Self::Malformed => 1207,
-            Self::Held => 1208,
+            Self::Held | Self::Gated => 1208,
             Self::Delayed { .. } => 1212,
             Self::Nominated | Self::Behind { .. } => 1213,
             Self::NoRoom(no_room) => no_room.code(),
@@ -121,6 +121,7 @@ impl Why {
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
             Self::Satisfied | Self::Undecided | Self::Nominated | Self::Behind { .. } => Vec::new(),
+            Self::Gated => vec![Remedy::Gates { sub_group: Symbol::EMPTY, count: 1 }],
             Self::QueueMissing => vec![Remedy::CreateQueue],
             Self::QueueNotLeaf => vec![Remedy::LeafQueue],
             Self::Malformed => vec![Remedy::SubGroups],
@@ -146,9 +147,9 @@ impl Why {
                 let quota = Remedy::Quota { queue: bound.queue.queue, lane: bound.lane, by };
                 vec![Remedy::Preemptible, quota]
             }
-            Self::Delayed { until, no_room } => {
+            Self::Delayed { until, why } => {
                 let wait = Remedy::Wait { until: *until };
-                std::iter::once(wait).chain(no_room.remedies()).collect()
+                std::iter::once(wait).chain(why.remedies()).collect()
             }
             Self::NoRoom(no_room) => no_room.remedies(),
             Self::NoDomain(no_domain) => {
@@ -187,7 +188,6 @@ impl NoRoom {
             | Misfit::Queue
             | Misfit::Devices
             | Misfit::Zones => 1203,
-            Misfit::Domain => 1206,
             Misfit::Missing(_) | Misfit::Volume | Misfit::VolumeUnbound => 1210,
             Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall | Misfit::OnlyClaims => 1211,
             Misfit::Blocked(_)
@@ -195,6 +195,7 @@ impl NoRoom {
             | Misfit::Selector
             | Misfit::Worker
             | Misfit::LegacyMig
+            | Misfit::BesideLegacyMig
             | Misfit::NotMig
             | Misfit::MigSingle
             | Misfit::MigMixed
@@ -223,6 +224,7 @@ impl NoRoom {
             | Misfit::VolumeUnbound
             | Misfit::Worker
             | Misfit::LegacyMig
+            | Misfit::BesideLegacyMig
             | Misfit::NotMig
             | Misfit::MigSingle
             | Misfit::MigMixed
@@ -233,7 +235,6 @@ impl NoRoom {
             | Misfit::AntiAffinity
             | Misfit::Barred
             | Misfit::Spread
-            | Misfit::Domain
             | Misfit::Missing(_)
             | Misfit::Devices
             | Misfit::OnlyClaims

@@ -15,7 +15,10 @@ use crate::{
     group::Constraint,
     ids::{Column, DomainId, NodeId, PodId, Rank, Symbol},
     idset::IdSet,
-    plan::{DomainProblem, NoDomain, Why},
+    plan::{
+        Why,
+        domain::{DomainProblem, DomainRoom, NoDomain, Room},
+    },
     resources::{GPU_MILLI, Lane},
 };
 
@@ -31,6 +34,9 @@ pub(crate) struct Domains {
 struct Domain {
     /// How many levels above it, 0 for the whole.
     depth: usize,
+    /// The label of its nodes at its level, and the domain above; neither for the whole.
+    label: Symbol,
+    up: Option<DomainId>,
     nodes: IdSet<Rank>,
     /// By the name of their first node.
     children: Vec<DomainId>,
@@ -54,16 +60,17 @@ struct Load {
 struct Ratio {
     part: i128,
     whole: i128,
+    lane: Lane,
 }
 
 impl Ratio {
     /// That of no load at all.
-    const NONE: Self = Self { part: 0, whole: 1 };
+    const NONE: Self = Self { part: 0, whole: 1, lane: Lane::PODS };
 
     /// The larger of this one and that of an amount against what is free.
-    fn with(self, amount: i64, free: i64) -> Self {
+    fn with(self, (lane, amount): (Lane, i64), free: i64) -> Self {
         let (part, whole) = if free > 0 { (amount, free) } else { (1000, 1) };
-        let next = Self { part: i128::from(part), whole: i128::from(whole) };
+        let next = Self { part: i128::from(part), whole: i128::from(whole), lane };
         if next.tighter(&self) == Ordering::Less { next } else { self }
     }
 
@@ -83,12 +90,27 @@ struct Fill {
     pods: Option<usize>,
 }
 
+/// So many domains that are too small are told one by one.
+const ROOMS_MAX: usize = 100;
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 impl Fill {
     fn fits(&self, load: &Load) -> bool {
         // Of unlike pods the largest alone are counted, so that fewer fit than may: their sum is the bound.
         match self.pods {
             Some(pods) if load.alike => pods >= load.pods,
             Some(_) | None => self.bound.part <= self.bound.whole,
+        }
+    }
+
+    /// How much there is, where it does not fit.
+    fn room(&self, load: &Load) -> Room {
+        match self.pods {
+            Some(pods) if pods < load.pods => Room::Pods(count(pods)),
+            Some(_) | None => Room::Short(self.bound.lane),
         }
     }
 }
@@ -108,7 +130,13 @@ impl Domains {
         levels: &[Symbol],
         nodes: impl Iterator<Item = (Rank, Vec<Option<Symbol>>)>,
     ) -> Self {
-        let whole = Domain { depth: 0, nodes: IdSet::default(), children: Vec::new() };
+        let whole = Domain {
+            depth: 0,
+            label: Symbol::EMPTY,
+            up: None,
+            nodes: IdSet::default(),
+            children: Vec::new(),
+        };
         let mut domains = Self { levels: levels.to_vec(), rows: [whole].into_iter().collect() };
         let mut by_path: BTreeMap<Vec<Symbol>, DomainId> = BTreeMap::new();
         for (rank, labels) in nodes {
@@ -119,6 +147,8 @@ impl Domains {
                 at = *by_path.entry(path[..depth].to_vec()).or_insert_with(|| {
                     let id = domains.rows.push(Domain {
                         depth,
+                        label: path[depth - 1],
+                        up: Some(at),
                         nodes: IdSet::default(),
                         children: Vec::new(),
                     });
@@ -136,6 +166,18 @@ impl Domains {
         let depth = self.depth(level, true).ok()?;
         let rows = self.rows.iter().filter(move |(_, domain)| domain.depth == depth);
         Some(rows.map(|(_, domain)| &domain.nodes))
+    }
+
+    /// The labels of a domain from the widest level down; none for the whole.
+    fn path(&self, id: DomainId) -> Box<[Symbol]> {
+        let mut path = Vec::with_capacity(self.rows[id].depth);
+        let mut at = Some(id);
+        while let Some(domain) = at.map(|at| &self.rows[at]).filter(|domain| domain.depth > 0) {
+            path.push(domain.label);
+            at = domain.up;
+        }
+        path.reverse();
+        path.into()
     }
 
     fn depth(&self, level: Symbol, required: bool) -> Result<usize, DomainProblem> {
@@ -180,7 +222,8 @@ impl Cluster {
     ) -> Result<Split, Why> {
         let Together { sub_group, constraint, .. } = *together;
         let fail = |problem| {
-            Why::NoDomain(Box::new(NoDomain { sub_group, topology: constraint.topology, problem }))
+            let topology = constraint.topology;
+            Why::NoDomain(Box::new(NoDomain { sub_group, topology, problem, before: Vec::new() }))
         };
         for pod in together.pods {
             self.know(self.pods[*pod].shape);
@@ -232,11 +275,18 @@ impl Cluster {
         }
         if sets.is_empty() {
             let level = required.map(|depth| domains.levels[depth - 1]);
+            let whole = Some(start).filter(|start| !fills[start].fits(&load));
             let most = at(widest).filter_map(|id| fills[id].pods).max().unwrap_or(0);
-            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let (domains, pods_max, pods) =
-                (count(at(widest).count()), count(most), count(load.pods));
-            return Err(fail(DomainProblem::NoFit { level, domains, pods_max, pods }));
+            let room =
+                |id: &DomainId| DomainRoom { path: domains.path(*id), room: fills[id].room(&load) };
+            return Err(fail(DomainProblem::NoFit {
+                level,
+                whole: whole.map(|start| domains.path(start)),
+                rooms: at(widest).take(ROOMS_MAX).map(room).collect(),
+                domains: count(at(widest).count()),
+                pods_max: count(most),
+                pods: count(load.pods),
+            }));
         }
         Ok(Split { sets, tiers })
     }
@@ -307,8 +357,8 @@ impl Cluster {
             let (mut order, mut bound) = (Ratio::NONE, Ratio::NONE);
             for (lane, amount) in load.all.iter().filter(|(lane, _)| *lane != Lane::PODS) {
                 let [whole, all] = free.get(lane).copied().unwrap_or_default();
-                order = order.with(*amount, whole);
-                bound = bound.with(*amount, all);
+                order = order.with((*lane, *amount), whole);
+                bound = bound.with((*lane, *amount), all);
             }
             let pods = load.each.as_ref().map(|_| count);
             fills.insert(id, Fill { order, bound, pods });

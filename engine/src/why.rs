@@ -1,6 +1,6 @@
 //! Finds out why a pod fits nowhere.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     claim::Standings,
@@ -18,8 +18,25 @@ use crate::{
 /// On how many nodes a reason is looked at closer, to see whether it stands alone.
 const WITNESSES_MAX: u32 = 64;
 
+/// Of so many nodes that are short of GPUs it is asked what else they are short of.
+const LACKING_MAX: usize = 256;
+/// So many nodes are kept by name for each reason that names them.
+const NAMED_MAX: usize = 16;
+
+/// Why nodes refuse a pod.
+struct Refusals {
+    /// How many nodes, by reason, the most frequent first.
+    misfits: Vec<(Misfit, u32)>,
+    /// The reason that stands out.
+    dominant: Misfit,
+    /// What nodes that are short of one thing are short of besides.
+    also: Vec<(Misfit, u32)>,
+    /// The first nodes of reasons that name them.
+    named: Vec<(Misfit, NodeId)>,
+}
+
 /// How often a reason was found.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Tally {
     nodes: u32,
     witnesses: u32,
@@ -27,15 +44,22 @@ struct Tally {
     alone: bool,
     /// What else keeps the pod from the node that was looked at last.
     behind: Option<Misfit>,
+    /// The first nodes, where the reason names them.
+    named: Vec<NodeId>,
 }
 
 impl Cluster {
-    /// Why a pod found no node, after `at` pods of its group and `placed` of its sub-group did.
+    /// Why a pod found no node, or none in an area, after `at` pods of its group and `placed` of its sub-group did.
     ///
     /// # Cost
     /// In the number of buckets of free GPUs, and of nodes that have the GPUs and lack something else.
-    pub(crate) fn no_room(&mut self, pod: PodId, at: u32, placed: u32) -> Why {
-        let (misfits, dominant) = self.misfits(pod);
+    pub(crate) fn no_room(
+        &mut self,
+        pod: PodId,
+        (at, placed): (u32, u32),
+        area: Option<&IdSet<Rank>>,
+    ) -> Why {
+        let Refusals { misfits, dominant, also, named } = self.misfits(pod, area);
         let facts = &self.pods[pod];
         let leaf = facts
             .leaf
@@ -44,7 +68,8 @@ impl Cluster {
         let (sub_group, min) = leaf.map_or_else(Default::default, |leaf| (leaf.name, leaf.min));
         // The sub-group's count holds what this attempt placed: less than the minimum means it was for the gang.
         let gang = leaf.is_some_and(|leaf| leaf.count.used < leaf.min);
-        let free = self.free_shape(pod);
+        let free = self.free_shape(pod, area);
+        let too_dear = self.too_dear(pod, &named);
         let too_large = self.too_large(pod);
         let shape = &self.shapes[self.pods[pod].shape];
         let parts = i64::from(shape.shared) * self.part_micro(shape) * GPU_MILLI / 1_000_000;
@@ -59,8 +84,12 @@ impl Cluster {
             dominant,
             gpu_milli,
             misfits,
+            also,
             free,
             too_large,
+            named,
+            too_dear,
+            before: Vec::new(),
         }))
     }
 
@@ -87,22 +116,35 @@ impl Cluster {
         Some(TooLarge { lane, most: most(lane), request })
     }
 
-    /// How many nodes refuse a pod, by reason, the most frequent first; and the reason that stands out.
+    /// What the queue says where it is a queue that keeps the pod from one of the nodes.
+    fn too_dear(&self, pod: PodId, named: &[(Misfit, NodeId)]) -> Option<Box<Why>> {
+        let (_, node) = named.iter().find(|(misfit, _)| *misfit == Misfit::Queue)?;
+        let group = self.pods[pod].group()?;
+        let memory_mib = self.nodes.gpus(*node).memory_mib;
+        let charge = self.shapes[self.pods[pod].shape].charge_on(memory_mib);
+        self.affords(group, charge).err().map(Box::new)
+    }
+
+    /// How many nodes refuse a pod, in an area or everywhere, by reason.
     ///
     /// # Source
     /// spec/scheduling.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
-    fn misfits(&mut self, pod: PodId) -> (Vec<(Misfit, u32)>, Misfit) {
+    fn misfits(&mut self, pod: PodId, area: Option<&IdSet<Rank>>) -> Refusals {
         let id = self.pods[pod].shape;
         self.know(id);
-        let everywhere = |misfit: Misfit, nodes: usize| {
-            (vec![(misfit, u32::try_from(nodes).unwrap_or(u32::MAX))], misfit)
+        let everywhere = |misfit: Misfit, nodes: usize| Refusals {
+            misfits: vec![(misfit, u32::try_from(nodes).unwrap_or(u32::MAX))],
+            dominant: misfit,
+            also: Vec::new(),
+            named: Vec::new(),
         };
         let nodes = self.nodes.index.ranks().len();
         let shape = &self.shapes[id];
         if let Some(first) = shape.facts.missing.first() {
             let all = u32::try_from(nodes).unwrap_or(u32::MAX);
             let each = shape.facts.missing.iter().map(|one| (Misfit::Missing(*one), all));
-            return (each.collect(), Misfit::Missing(*first));
+            let misfits = each.collect();
+            return Refusals { misfits, ..everywhere(Misfit::Missing(*first), nodes) };
         }
         let standings = match self.special(pod) {
             Ok(standings) => standings,
@@ -110,18 +152,29 @@ impl Cluster {
         };
         let company = self.company(pod);
         let shape = &self.shapes[id];
-        let asker = Asker { cluster: self, pod, shape, company, standings };
-        let tallies = asker.ask();
+        let asker = Asker { cluster: self, pod, shape, area, company, standings };
+        let (tallies, also) = asker.ask();
+        let also = also.into_iter().collect();
         let dominant = dominant(&tallies);
+        let named = tallies
+            .iter()
+            .flat_map(|(misfit, tally)| tally.named.iter().map(|node| (*misfit, *node)))
+            .collect();
         let mut misfits: Vec<(Misfit, u32)> =
             tallies.into_iter().map(|(misfit, tally)| (misfit, tally.nodes)).collect();
         misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
-        (misfits, dominant)
+        Refusals { misfits, dominant, also, named }
     }
 
-    /// What is free of GPUs on the nodes where a pod may go.
-    fn free_shape(&self, pod: PodId) -> FreeShape {
-        let feasible = self.nodes.index.feasible(self.pods[pod].shape);
+    /// What is free of GPUs on the nodes where a pod may go, in an area or everywhere.
+    fn free_shape(&self, pod: PodId, area: Option<&IdSet<Rank>>) -> FreeShape {
+        let everywhere = self.nodes.index.feasible(self.pods[pod].shape);
+        let within = area.map(|area| {
+            let mut within = everywhere.clone();
+            within.intersect(area);
+            within
+        });
+        let feasible = within.as_ref().unwrap_or(everywhere);
         let mut free = FreeShape::default();
         let mut add = |node: NodeId, count: i64| {
             let whole = self.nodes.free(node, Lane::GPU).max(0) / GPU_MILLI;
@@ -163,23 +216,32 @@ struct Asker<'c> {
     cluster: &'c Cluster,
     pod: PodId,
     shape: &'c ShapeRow,
+    /// The nodes that are asked; none for all.
+    area: Option<&'c IdSet<Rank>>,
     company: Option<Company>,
     standings: Option<Standings>,
 }
 
 impl Asker<'_> {
-    fn ask(&self) -> BTreeMap<Misfit, Tally> {
+    /// How often each reason comes first, and what nodes are short of besides.
+    fn ask(&self) -> (BTreeMap<Misfit, Tally>, BTreeMap<Misfit, u32>) {
         let index = &self.cluster.nodes.index;
         let mut tallies: BTreeMap<Misfit, Tally> = BTreeMap::new();
+        let mut also = BTreeMap::new();
         let gpus = self.shape.amount(Lane::GPU) / GPU_MILLI;
         if !index.policy.gpu.packs() || gpus == 0 {
-            for rank in index.ranks() {
-                self.count(rank, &mut tallies);
+            let all: Vec<Rank> = match self.area {
+                Some(area) => area.iter().collect(),
+                None => index.ranks().collect(),
+            };
+            for rank in all {
+                self.count(rank, &mut tallies, &mut also);
             }
-            return tallies;
+            return (tallies, also);
         }
+        let clip = |bucket| self.clip(bucket);
         // Nodes with too few GPUs are counted by the bucket.
-        let buckets: Vec<&IdSet<Rank>> = index.by_gpu_below(gpus).collect();
+        let buckets: Vec<Cow<'_, IdSet<Rank>>> = index.by_gpu_below(gpus).map(clip).collect();
         let few = buckets.iter().map(|bucket| bucket.len()).sum::<usize>();
         if few > 0 {
             let short = Misfit::Short(Lane::GPU);
@@ -192,19 +254,63 @@ impl Asker<'_> {
                 tally.behind.is_none()
             });
             tallies.insert(short, tally);
-        }
-        for bucket in index.by_gpu(gpus) {
-            for rank in bucket.iter() {
-                self.count(rank, &mut tallies);
+            // To ask all of many nodes for what else they lack would cost more than it tells.
+            if few <= LACKING_MAX {
+                let all = buckets.iter().flat_map(|bucket| bucket.iter());
+                for rank in all {
+                    self.count_others(rank, short, &mut also);
+                }
             }
         }
-        tallies
+        for bucket in index.by_gpu(gpus).map(clip) {
+            for rank in bucket.iter() {
+                self.count(rank, &mut tallies, &mut also);
+            }
+        }
+        (tallies, also)
     }
 
-    fn count(&self, rank: Rank, tallies: &mut BTreeMap<Misfit, Tally>) {
+    /// The part of some nodes that is asked.
+    fn clip<'a>(&self, nodes: &'a IdSet<Rank>) -> Cow<'a, IdSet<Rank>> {
+        let Some(area) = self.area else { return Cow::Borrowed(nodes) };
+        let mut nodes = nodes.clone();
+        nodes.intersect(area);
+        Cow::Owned(nodes)
+    }
+
+    /// Counts what a node is short of besides one thing.
+    ///
+    /// # Source
+    /// spec/scheduling.md 12.3: each row of node reasons stands for itself.
+    fn count_others(&self, rank: Rank, first: Misfit, also: &mut BTreeMap<Misfit, u32>) {
+        let Self { cluster, shape, .. } = self;
+        let node = cluster.nodes.index.node(rank);
+        let lanes = shape
+            .take
+            .iter()
+            .filter(|(lane, amount)| *lane != Lane::PODS && cluster.lacks(node, *lane, *amount));
+        let parts = cluster.parts_room(shape, node).err();
+        let all = lanes.map(|(lane, _)| Misfit::Short(*lane)).chain(parts);
+        for misfit in all.filter(|misfit| *misfit != first && is_shortage(*misfit)) {
+            *also.entry(misfit).or_default() += 1;
+        }
+    }
+
+    fn count(
+        &self,
+        rank: Rank,
+        tallies: &mut BTreeMap<Misfit, Tally>,
+        also: &mut BTreeMap<Misfit, u32>,
+    ) {
         let misfit = self.refusal(rank, None).unwrap_or(Misfit::PodSlots);
+        if matches!(misfit, Misfit::Short(_) | Misfit::Device) {
+            self.count_others(rank, misfit, also);
+        }
         let tally = tallies.entry(misfit).or_default();
         tally.nodes += 1;
+        if misfit.names_node() && tally.named.len() < NAMED_MAX {
+            tally.named.push(self.cluster.nodes.index.node(rank));
+        }
         if !tally.alone && tally.witnesses < WITNESSES_MAX {
             tally.witnesses += 1;
             tally.behind = self.refusal(rank, Some(misfit));
@@ -256,7 +362,7 @@ impl Asker<'_> {
     fn late_refusal(&self, node: NodeId) -> Option<Misfit> {
         let Self { cluster, shape, .. } = self;
         if matches!(shape.facts.gpu, GpuRequest::Mig(_)) && cluster.has_legacy_mig(node) {
-            return Some(Misfit::LegacyMig);
+            return Some(Misfit::BesideLegacyMig);
         }
         let placement = cluster.nodes.index.policy.gpu;
         if cluster.devices(shape, node, placement).is_none() {
@@ -298,7 +404,11 @@ fn turn(misfit: Misfit) -> u8 {
         Misfit::Missing(_) | Misfit::Claim(..) => 0,
         Misfit::Short(_) | Misfit::Device => 1,
         Misfit::Queue => 2,
-        Misfit::LegacyMig | Misfit::NotMig | Misfit::MigSingle | Misfit::MigMixed => 3,
+        Misfit::LegacyMig
+        | Misfit::BesideLegacyMig
+        | Misfit::NotMig
+        | Misfit::MigSingle
+        | Misfit::MigMixed => 3,
         Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall => 4,
         Misfit::PodSlots => 5,
         Misfit::Blocked(_) => 6,
@@ -307,7 +417,6 @@ fn turn(misfit: Misfit) -> u8 {
         Misfit::Selector => 9,
         Misfit::Affinity | Misfit::AntiAffinity | Misfit::Barred | Misfit::Spread => 10,
         Misfit::Volume | Misfit::VolumeUnbound => 11,
-        Misfit::Domain => 12,
         Misfit::Worker => 13,
         Misfit::Devices | Misfit::OnlyClaims => 14,
         Misfit::Zones => 15,

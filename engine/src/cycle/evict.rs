@@ -87,17 +87,25 @@ impl Cycle<'_> {
         Some(front)
     }
 
-    /// Whether a group may not evict yet; remembers when it may.
+    /// Whether a group may not evict yet; remembers when it may, and says so beside why the group waits.
     fn is_delayed(&mut self, group: GroupId) -> bool {
-        let Some(until) = self.cluster.delayed_until(group).filter(|until| self.now < *until)
-        else {
-            return false;
+        let until = self.cluster.delayed_until(group).filter(|until| self.now < *until);
+        let known = self.cluster.groups[group].why.clone();
+        let (why, was_delayed) = match known {
+            Some(Why::Delayed { why, .. }) => (Some(why), true),
+            other => (other.map(Box::new), false),
         };
-        self.wake_at(until);
-        if let Some(Why::NoRoom(no_room)) = self.cluster.groups[group].why.clone() {
-            self.cluster.say(group, Why::Delayed { until, no_room }, &mut self.said);
+        let next = match until {
+            Some(until) => {
+                self.wake_at(until);
+                why.map(|why| Why::Delayed { until, why })
+            }
+            None => why.filter(|_| was_delayed).map(|why| *why),
+        };
+        if let Some(next) = next {
+            self.cluster.say(group, next, &mut self.said);
         }
-        true
+        until.is_some()
     }
 
     /// Remembers that something changes by time alone.

@@ -53,11 +53,11 @@ impl Cycle<'_> {
     }
 }
 
-/// The first sub-group that is short, and its minimum.
+/// The first sub-group that is short, and its minimum; without a name where there is only one.
 fn short_leaf(tree: &Tree) -> (crate::Symbol, u32) {
-    tree.leaves
-        .iter()
-        .find(|leaf| leaf.count.used < leaf.min)
-        .map(|leaf| (leaf.name, leaf.min))
-        .unwrap_or_default()
+    let Some(short) = tree.leaves.iter().find(|leaf| leaf.count.used < leaf.min) else {
+        return Default::default();
+    };
+    let name = if tree.leaves.len() > 1 { short.name } else { crate::Symbol::EMPTY };
+    (name, short.min)
 }

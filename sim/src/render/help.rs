@@ -77,7 +77,7 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::AntiAffinity => "add a node away from the pods it avoids",
         Misfit::Spread => "add nodes to the domain with the fewest such pods",
         Misfit::Barred => "add a node away from the pods that avoid it",
-        Misfit::Domain | Misfit::Taint(_) | Misfit::Blocked(_) => "add a node",
+        Misfit::Taint(_) | Misfit::Blocked(_) | Misfit::BesideLegacyMig => "add a node",
         Misfit::Volume => "add a node from which its volume can be used",
         Misfit::VolumeUnbound => "add a volume for its claim",
         Misfit::Missing(_) => "create what it refers to",

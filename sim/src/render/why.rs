@@ -22,9 +22,11 @@ pub fn why(verdict: &Why, names: &Names) -> Option<String> {
         }
         Why::OverLimit(bound) => format!("over limit: {}", over(bound, false, names)),
         Why::OverQuota(bound) => format!("over quota: {}", over(bound, true, names)),
-        Why::Delayed { no_room, .. } => {
-            format!("may not evict yet; {}", short_of_room(no_room, names))
-        }
+        Why::Gated => "what waits of it has scheduling gates".to_owned(),
+        Why::Delayed { why: behind, .. } => match why(behind, names) {
+            Some(behind) => format!("may not evict yet; {behind}"),
+            None => "may not evict yet".to_owned(),
+        },
         Why::NoRoom(no_room) => short_of_room(no_room, names),
         Why::NoDomain(no_domain) => domain(no_domain, names),
         Why::Behind { depth } => format!("behind the first {depth} of its queue"),
@@ -149,6 +151,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::Selector => "without the labels it selects",
         Misfit::Worker => "for other work",
         Misfit::LegacyMig => "refuse MIG by annotation",
+        Misfit::BesideLegacyMig => "with MIG by annotation on it",
         Misfit::NotMig => "without MIG",
         Misfit::MigSingle => "with MIG only whole",
         Misfit::MigMixed => "with MIG only in instances",
@@ -161,7 +164,6 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::AntiAffinity => "near pods it must avoid",
         Misfit::Barred => "near pods that must avoid it",
         Misfit::Spread => "in domains with too many pods of its kind",
-        Misfit::Domain => "outside the domain",
         Misfit::Volume => "without access to a volume of it",
         Misfit::VolumeUnbound => "without a volume for a claim of it",
         Misfit::Missing(_) => "cannot give what does not exist",
@@ -199,7 +201,7 @@ fn domain(no_domain: &NoDomain, names: &Names) -> String {
                 "no domain{whose}: the preferred level of {topology} is wider than the required one"
             )
         }
-        DomainProblem::NoFit { level, domains, pods_max, pods } => {
+        DomainProblem::NoFit { level, domains, pods_max, pods, .. } => {
             let level = level.map_or("", |level| names.of_symbol(level));
             format!(
                 "no domain{whose}: of {domains} at {level}, one takes at most {pods_max} of {pods} pods"
