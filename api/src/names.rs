@@ -300,6 +300,8 @@ pub mod lease {
 pub mod component {
     /// The scheduler; its Deployments are named `kai-scheduler-<shard>`.
     pub const SCHEDULER: &str = "kai-scheduler";
+    /// Who says that a bind ended: a process of its own with the peer, the scheduler here.
+    pub const BINDER: &str = "binder";
     /// The podgrouper and the controllers beside it; also its Deployment's name.
     pub const PODGROUPER: &str = "kai-podgrouper";
     /// Reservation pods, in [`super::namespace::RESERVATION`].

@@ -1,55 +1,104 @@
 //! Verdicts and evictions in the contract's words.
 //!
-//! Source: spec/scheduling.md 4.8, 12.3 and spec/contract.md 8.4, 8.5. Where the peer prints two
-//! full stops in a row we print one.
+//! Source: spec/scheduling.md 4.8, 12.3 and spec/contract.md 8.4, 8.5. A sentence that ends in a full stop and is put
+//! into another is followed by a second one, as the peer prints it.
+
+use std::collections::BTreeMap;
 
 use kai_api::names::reason;
-use kai_engine::{Bound, DomainProblem, Limit, NoDomain, NoRoom, QueueLane, Symbol, Unready, Why};
+use kai_engine::{
+    Bound, Limit, Min, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
+};
 use serde_json::{Value, json};
 
 use crate::names::{Names, Number};
 
+mod domain;
 mod eviction;
 mod misfit;
 
 pub use eviction::eviction;
 
 /// Why a group waits, as conditions and events say it.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Told {
+    /// What keeps it waiting, in the order in which it was found; empty where only gates do.
+    pub errors: Vec<Error>,
+    /// The pod that found no room, by number, and what is said of it alone.
+    pub pod: Option<(u32, String)>,
+    /// What every message begins with: the node pool, where the group goes on to another.
+    pub prefix: String,
+}
+
+/// One thing that keeps a group waiting.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reason {
+pub struct Error {
     /// The code of the contract.
     pub code: &'static str,
     /// The sentence.
     pub message: String,
-    /// The pod of which the sentence speaks, by number, and what is said of it alone.
-    pub pod: Option<(u32, String)>,
     /// The numbers of the queue.
     pub queue: Option<Value>,
-    /// What the message of the group begins with: the node pool, where the group goes on to another.
-    pub prefix: String,
 }
 
-impl Reason {
+impl Error {
     fn new(code: &'static str, message: String) -> Self {
-        Self { code, message, pod: None, queue: None, prefix: String::new() }
+        Self { code, message, queue: None }
     }
 
-    /// The message of the group's condition and event.
+    fn scheduling(message: String) -> Self {
+        Self::new(reason::POD_SCHEDULING_ERRORS, message)
+    }
+}
+
+impl Told {
+    /// The code of the only error, else a text that says no more than that there are several, or none.
+    pub fn code(&self) -> &'static str {
+        match self.errors.as_slice() {
+            [only] => only.code,
+            _ => reason::UNABLE_TO_SCHEDULE,
+        }
+    }
+
+    /// The message of the group's condition and event: equal sentences are counted, and sorted.
+    ///
+    /// # Source
+    /// spec/scheduling.md 12.3, job message.
     pub fn text(&self) -> String {
-        format!("{}{}: {}.", self.prefix, self.code, self.message.trim_end_matches('.'))
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for error in &self.errors {
+            *counts.entry(&error.message).or_default() += 1;
+        }
+        let mut lines: Vec<String> = counts
+            .into_iter()
+            .map(|(message, count)| match count {
+                1 => String::from(message),
+                _ => format!("{count} {message}"),
+            })
+            .collect();
+        lines.sort_unstable();
+        let head = format!("{}{}", self.prefix, self.code());
+        if lines.is_empty() { head } else { format!("{head}: {}.", lines.join(". \n")) }
+    }
+}
+
+impl From<Error> for Told {
+    fn from(error: Error) -> Self {
+        Self { errors: vec![error], ..Self::default() }
     }
 }
 
 /// Why a group waits; none where there is nothing to say on its condition.
-pub fn reason(why: &Why, group: u32, names: &Names) -> Option<Reason> {
-    let errors = |message| Some(Reason::new(reason::POD_SCHEDULING_ERRORS, message));
+pub fn told(why: &Why, group: u32, names: &Names) -> Option<Told> {
+    let errors = |message| Some(Told::from(Error::scheduling(message)));
     let queue = &names.groups[group].queue_name;
     match why {
         Why::Satisfied | Why::Nominated | Why::Held | Why::NotReady(_) | Why::Undecided => None,
-        Why::QueueMissing => Some(Reason::new(
-            reason::QUEUE_DOES_NOT_EXIST,
-            format!("Queue '{queue}' does not exist"),
-        )),
+        Why::Gated => Some(Told::default()),
+        Why::QueueMissing => {
+            let message = format!("Queue '{queue}' does not exist");
+            Some(Error::new(reason::QUEUE_DOES_NOT_EXIST, message).into())
+        }
         Why::QueueNotLeaf => {
             errors(format!("Queue '{queue}' has queues below it; only a queue without runs work"))
         }
@@ -57,29 +106,44 @@ pub fn reason(why: &Why, group: u32, names: &Names) -> Option<Reason> {
             "The subgroups of the workload make no tree: a name repeats, a parent does not exist, \
              parents form a ring or more subgroups are needed than there are",
         )),
-        Why::OverLimit(bound) => Some(over_limit(bound, names)),
-        Why::OverQuota(bound) => Some(over_quota(bound, names)),
-        Why::Delayed { until, no_room } => {
-            let delay = names.groups[group].facts.preemption_delay;
-            let at = jiff::Timestamp::from_millisecond(until.0).unwrap_or_default();
-            let mut told = Reason::new(
-                reason::PREEMPTION_DELAY,
-                format!(
-                    "Workload is within its preemption delay window ({}) and may not trigger \
-                     evictions before {at:.0}",
-                    kai_api::duration::GoDuration::from_nanos(delay.saturating_mul(1_000_000))
-                ),
-            );
-            told.pod = Some((no_room.pod.number(), misfit::task(no_room, names)));
+        Why::OverLimit(bound) => Some(over_limit(bound, names).into()),
+        Why::OverQuota(bound) => Some(over_quota(bound, names).into()),
+        Why::Delayed { until, why } => {
+            let mut told = told(why, group, names).unwrap_or_default();
+            told.errors.push(delayed(*until, group, names));
             Some(told)
         }
         Why::Behind { depth } => errors(format!(
             "Workload waits for its turn: {depth} of queue '{queue}' are looked at in a cycle \
              (queueDepthPerAction), and others come first"
         )),
-        Why::NoRoom(no_room) => Some(short_of_room(no_room, names)),
-        Why::NoDomain(no_domain) => errors(domain(no_domain, group, names)),
+        Why::NoRoom(no_room) => {
+            let mut told = short_of_room(no_room, group, names);
+            told.errors.splice(0..0, earlier(&no_room.before, group, names));
+            Some(told)
+        }
+        Why::NoDomain(no_domain) => {
+            let mut errors = earlier(&no_domain.before, group, names);
+            errors.extend(domain::errors(no_domain, group, names));
+            Some(Told { errors, ..Told::default() })
+        }
     }
+}
+
+/// What was found in other domains before.
+fn earlier(before: &[Why], group: u32, names: &Names) -> Vec<Error> {
+    before.iter().filter_map(|why| told(why, group, names)).flat_map(|told| told.errors).collect()
+}
+
+fn delayed(until: Timestamp, group: u32, names: &Names) -> Error {
+    let delay = names.groups[group].facts.preemption_delay;
+    let delay = kai_api::duration::GoDuration::from_nanos(delay.saturating_mul(1_000_000));
+    let at = jiff::Timestamp::from_millisecond(until.0).unwrap_or_default();
+    let message = format!(
+        "Workload is within its preemption delay window ({delay}) and may not trigger evictions \
+         before {at:.0}"
+    );
+    Error::new(reason::PREEMPTION_DELAY, message)
 }
 
 /// What the event `NotReady` says.
@@ -98,10 +162,10 @@ fn waiting_for(unready: &Unready, names: &Names) -> String {
     format!(" Waiting for {min} pods{of}, currently {alive} exist, {gated} are gated{end}")
 }
 
-fn short_of_room(no_room: &NoRoom, names: &Names) -> Reason {
+fn short_of_room(no_room: &NoRoom, group: u32, names: &Names) -> Told {
     let task = misfit::task(no_room, names);
     let NoRoom { placed, min, .. } = no_room;
-    let message = if !no_room.gang || *min <= 1 {
+    let message = if !no_room.gang || !has_gang(&names.groups[group].facts.structure) {
         let pod = &names.pods.row(no_room.pod.number());
         let (namespace, name) = pod.map_or(("", ""), |pod| (&pod.namespace, &pod.name));
         format!("Resources were not found for pod {namespace}/{name} due to: {task}")
@@ -118,12 +182,23 @@ fn short_of_room(no_room: &NoRoom, names: &Names) -> Reason {
              sub-group due to: {task}"
         )
     };
-    let mut told = Reason::new(reason::POD_SCHEDULING_ERRORS, message);
-    told.pod = Some((no_room.pod.number(), task));
-    told
+    let pod = Some((no_room.pod.number(), task));
+    Told { pod, ..Told::from(Error::scheduling(message)) }
 }
 
-fn over_limit(bound: &Bound, names: &Names) -> Reason {
+/// Whether some pods of a group have to run together.
+fn has_gang(structure: &Structure) -> bool {
+    match structure {
+        Structure::Flat { min, .. } => *min > 1,
+        Structure::Tree { sub_groups, .. } => sub_groups.iter().any(|one| match one.min {
+            Min::Pods(min) => min > 1,
+            Min::Members(_) => false,
+        }),
+        Structure::Malformed => false,
+    }
+}
+
+fn over_limit(bound: &Bound, names: &Names) -> Error {
     let (resource, unit) = units(bound.lane);
     let queue = queue_name(bound, names);
     let amount = |amount| amount_text(bound.lane, amount);
@@ -134,12 +209,10 @@ fn over_limit(bound: &Bound, names: &Names) -> Reason {
         amount(bound.queue.allocated[bound.lane]),
         amount(bound.requested[bound.lane]),
     );
-    let mut told = Reason::new(reason::OVER_LIMIT, message);
-    told.queue = Some(queue_details(bound, &queue));
-    told
+    Error { queue: Some(queue_details(bound, &queue)), ..Error::new(reason::OVER_LIMIT, message) }
 }
 
-fn over_quota(bound: &Bound, names: &Names) -> Reason {
+fn over_quota(bound: &Bound, names: &Names) -> Error {
     let (resource, unit) = units(bound.lane);
     let queue = queue_name(bound, names);
     // The contract names the resource once where it is not in the unit already.
@@ -157,9 +230,8 @@ fn over_quota(bound: &Bound, names: &Names) -> Reason {
         limit_text(bound.lane, bound.queue.quota[bound.lane]),
         amount(bound.queue.allocated_non_preemptible[bound.lane]),
     );
-    let mut told = Reason::new(reason::NON_PREEMPTIBLE_OVER_QUOTA, message);
-    told.queue = Some(queue_details(bound, &queue));
-    told
+    let queue = Some(queue_details(bound, &queue));
+    Error { queue, ..Error::new(reason::NON_PREEMPTIBLE_OVER_QUOTA, message) }
 }
 
 /// `details.queueDetails`: quantities by resource, in plain units.
@@ -197,53 +269,6 @@ fn queue_details(bound: &Bound, name: &str) -> Value {
 
 fn queue_name(bound: &Bound, names: &Names) -> String {
     names.queue_name(bound.queue.queue.number()).to_owned()
-}
-
-/// Why no domain of a topology takes a group.
-///
-/// # Source
-/// spec/scheduling.md 11.3, steps 1, 8 and 10; the domains are counted where the peer lists each.
-fn domain(no_domain: &NoDomain, group: u32, names: &Names) -> String {
-    let topology = names.topologies.key(no_domain.topology.number());
-    let sub_group = names.text(no_domain.sub_group);
-    let whose = match sub_group {
-        "" => String::from("workload"),
-        sub_group => format!("sub-group {sub_group}"),
-    };
-    match &no_domain.problem {
-        DomainProblem::NoTopology => format!("Requested topology {topology} does not exist"),
-        DomainProblem::NoLevel { level, required } => {
-            let kind = if *required { "required" } else { "preferred" };
-            let level = names.text(*level);
-            format!(
-                "topology constraint error: {whose} specified '{level}' as the {kind} topology \
-                 constraint level, but the topology tree '{topology}' does not contain a level with \
-                 this name"
-            )
-        }
-        DomainProblem::NeitherLevel => format!(
-            "topology constraint error: {whose} specified topology '{topology}' and neither a \
-             required nor a preferred level of it"
-        ),
-        DomainProblem::LevelsReversed => format!(
-            "topology constraint error: {whose} specified a preferred level of topology \
-             '{topology}' that is wider than the required one"
-        ),
-        DomainProblem::NoFit { level, domains, pods_max, pods } => {
-            let level = level.map_or("any", |level| names.text(level));
-            let (namespace, name) = names.group_name(group);
-            let sub_group = if sub_group.is_empty() {
-                String::new()
-            } else {
-                format!(", subgroup {sub_group}")
-            };
-            format!(
-                "topology {topology}, requirement {level} couldn't be satisfied for job \
-                 {namespace}/{name}{sub_group}: the best of {domains} node-groups can allocate only \
-                 {pods_max} of {pods} required pods"
-            )
-        }
-    }
 }
 
 /// What the event `StaleJob` says of sub-groups: name, minimum, pods that run.

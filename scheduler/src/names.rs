@@ -183,7 +183,6 @@ impl Stamps {
 
 /// What is kept of a pod.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of one object")]
 pub struct PodRow {
     /// Whether it is there.
     pub presence: Presence,
@@ -199,8 +198,6 @@ pub struct PodRow {
     pub node: Option<u32>,
     /// Its resource claims by number.
     pub claims: Vec<u32>,
-    /// It waits for a node.
-    pub is_waiting: bool,
     /// It asks for a part of a GPU.
     pub is_fractional: bool,
     /// Labels of it that name shared GPUs.
@@ -211,8 +208,6 @@ pub struct PodRow {
     pub said: Option<Box<str>>,
     /// It carries the label of our node pool.
     pub has_pool_label: bool,
-    /// It was given a node and its bind is under way.
-    pub is_binding: bool,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
 }

@@ -9,13 +9,13 @@ use std::{
 
 use jiff::Timestamp;
 use kai_api::names::{condition, event, reason};
-use kai_engine::{Cluster, GroupId, PodId, Symbol, Why};
+use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
 use serde_json::{Value, json};
 
 use crate::{
     actuate::{GroupChange, GroupPatch, PodCondition, Task},
     dispatch::{Dispatch, group_target, pod_target},
-    message::{self, Reason},
+    message::{self, Told},
     names::{Names, Number, Said, Stamps},
 };
 
@@ -62,7 +62,8 @@ impl Report {
         let Some(row) = names.groups.row(group).filter(|row| row.presence.is_there) else {
             return tasks;
         };
-        if row.is_writing {
+        // With `schedulingBackoff` a group whose condition stands is left out of this pool, and nobody says more of it.
+        if row.is_writing || row.facts.held {
             return tasks;
         }
         let stamps = Stamps {
@@ -82,10 +83,10 @@ impl Report {
             return tasks;
         }
         let strays: Vec<_> = cluster.strays(GroupId::new(group)).collect();
-        mark_strays(group, &strays, (names, dispatch), &mut tasks);
+        mark_strays((group, &strays), cluster, (names, dispatch), &mut tasks);
         let members = members(group, &strays, names);
-        let standing = Standing::of(&members, names);
-        let why = cluster.verdict(GroupId::new(group)).filter(|_| standing.waits);
+        let standing = Standing::of(&members, cluster);
+        let why = cluster.verdict(GroupId::new(group)).filter(|_| standing.waits());
         if let Some(Why::NotReady(unready)) = why {
             let text = message::not_ready(unready, names);
             if self.news(group, names, (event::NOT_READY, &text), now) == News::New {
@@ -93,24 +94,25 @@ impl Report {
                 tasks.push(Task::Event(dispatch.event(target, event::NOT_READY, text)));
             }
         }
-        let mut told = why.and_then(|why| message::reason(why, group, names));
+        let mut told = why.and_then(|why| message::told(why, group, names));
         if let Some(told) = told.as_mut().filter(|_| names.groups[group].backs_off) {
             told.prefix = format!("Node-Pool '{}': ", dispatch.pool);
         }
         if let Some(told) = &told {
-            match self.news(group, names, (told.code, &told.text()), now) {
+            match self.news(group, names, (told.code(), &told.text()), now) {
                 News::Early => return tasks,
                 News::Known => {}
-                News::New => say((group, &members), told, names, dispatch, &mut tasks),
+                News::New => say((group, &standing.pending), told, names, dispatch, &mut tasks),
             }
-            mark_pods((group, &members), told, names, &mut tasks);
-        }
-        let shown = told.as_ref().filter(|_| !standing.runs);
-        if shown.is_none() && standing.binds {
-            return tasks;
+            mark_pods((group, &standing.pending), told, names, &mut tasks);
         }
         let current = &names.groups[group].conditions;
-        if let Some(conditions) = conditions(current, &dispatch.pool, shown, Timestamp::now()) {
+        let next = match standing.condition(told.as_ref()) {
+            Condition::Stays => None,
+            Condition::Goes => without(current, &dispatch.pool),
+            Condition::Says(told) => with(current, &dispatch.pool, told, Timestamp::now()),
+        };
+        if let Some(conditions) = next {
             tasks.push(patch(group, GroupChange::Conditions(conditions), names));
         }
         tasks
@@ -156,24 +158,59 @@ enum News {
 /// How the pods of a group stand.
 #[derive(Default, Debug)]
 struct Standing {
-    /// Some wait for a node.
-    waits: bool,
-    /// Some are on a node.
-    runs: bool,
-    /// The bind of some is under way.
-    binds: bool,
+    /// Those that wait for a place.
+    pending: Vec<u32>,
+    /// Some wait for their gates to be lifted.
+    gated: bool,
+    /// The bind of some is under way, or they are promised a place.
+    comes: bool,
+    /// Some hold a place or are promised one, and don't leave.
+    active: bool,
+}
+
+/// What becomes of the condition of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Condition<'t> {
+    /// It is, or is not, as it was.
+    Stays,
+    /// It is taken away.
+    Goes,
+    /// It says this.
+    Says(&'t Told),
 }
 
 impl Standing {
-    fn of(members: &[u32], names: &Names) -> Self {
+    fn of(members: &[u32], cluster: &Cluster) -> Self {
         let mut standing = Self::default();
         for pod in members {
-            let row = &names.pods[*pod];
-            standing.waits |= row.is_waiting && !row.is_binding;
-            standing.runs |= row.node.is_some();
-            standing.binds |= row.is_binding;
+            match cluster.stage(PodId::new(*pod)) {
+                Stage::Gated => standing.gated = true,
+                Stage::Pending => standing.pending.push(*pod),
+                Stage::Nominated | Stage::Binding => {
+                    (standing.comes, standing.active) = (true, true);
+                }
+                Stage::Placed => standing.active = true,
+                Stage::Leaving | Stage::Ended => {}
+            }
         }
         standing
+    }
+
+    /// Whether pods wait, for a place or for their gates.
+    fn waits(&self) -> bool {
+        self.gated || !self.pending.is_empty()
+    }
+
+    /// What becomes of the condition, given what there is to say.
+    ///
+    /// # Source
+    /// spec/scheduling.md 12.4, step 4; spec/contract.md 8.5.
+    fn condition<'t>(&self, told: Option<&'t Told>) -> Condition<'t> {
+        match told {
+            Some(told) if self.waits() && !self.active => Condition::Says(told),
+            Some(_) | None if self.waits() || self.comes => Condition::Stays,
+            Some(_) | None => Condition::Goes,
+        }
     }
 }
 
@@ -187,8 +224,8 @@ fn patch(group: u32, change: GroupChange, names: &mut Names) -> Task {
 
 /// The events of the group and of each pod that waits.
 fn say(
-    (group, members): (u32, &[u32]),
-    told: &Reason,
+    (group, pending): (u32, &[u32]),
+    told: &Told,
     names: &Names,
     dispatch: &Dispatch,
     tasks: &mut Vec<Task>,
@@ -196,9 +233,9 @@ fn say(
     let text = told.text();
     let target = group_target(group, names);
     tasks.push(Task::Event(dispatch.event(target, event::UNSCHEDULABLE, text.clone())));
-    for pod in waiting(members, names) {
-        let message = pod_message(pod, told, &text);
-        let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
+    for pod in pending {
+        let message = pod_message(*pod, told, &text);
+        let mut said = dispatch.event(pod_target(*pod, names), event::UNSCHEDULABLE, message);
         said.is_warning = true;
         tasks.push(Task::Event(said));
     }
@@ -207,8 +244,8 @@ fn say(
 /// The condition `PodScheduled=False` of each pod that waits and does not have it in these words.
 /// Cluster autoscalers read it.
 fn mark_pods(
-    (group, members): (u32, &[u32]),
-    told: &Reason,
+    (group, pending): (u32, &[u32]),
+    told: &Told,
     names: &mut Names,
     tasks: &mut Vec<Task>,
 ) {
@@ -216,9 +253,9 @@ fn mark_pods(
         return;
     }
     let text = told.text();
-    for pod in waiting(members, names) {
-        let message = pod_message(pod, told, &text);
-        tasks.extend(mark(pod, message, names));
+    for pod in pending {
+        let message = pod_message(*pod, told, &text);
+        tasks.extend(mark(*pod, message, names));
     }
 }
 
@@ -245,16 +282,16 @@ fn mark(pod: u32, message: String, names: &mut Names) -> Option<Task> {
 
 /// The condition and the event of each pod that names a sub-group which its group does not have.
 fn mark_strays(
-    group: u32,
-    strays: &[(PodId, Symbol)],
+    (group, strays): (u32, &[(PodId, Symbol)]),
+    cluster: &Cluster,
     (names, dispatch): (&mut Names, &Dispatch),
     tasks: &mut Vec<Task>,
 ) {
     for (pod, sub_group) in strays {
-        let pod = pod.number();
-        if !names.pods[pod].is_waiting {
+        if cluster.stage(*pod) != Stage::Pending {
             continue;
         }
+        let pod = pod.number();
         let message = message::stray(*sub_group, group, names);
         if let Some(condition) = mark(pod, message.clone(), names) {
             let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
@@ -270,57 +307,59 @@ fn members(group: u32, strays: &[(PodId, Symbol)], names: &Names) -> Vec<u32> {
     names.groups[group].pods.iter().filter(|pod| !is_stray(pod)).copied().collect()
 }
 
-/// Those that wait, in no order that matters.
-fn waiting(members: &[u32], names: &Names) -> Vec<u32> {
-    let waits = |pod: &u32| names.pods[*pod].is_waiting && !names.pods[*pod].is_binding;
-    members.iter().copied().filter(waits).collect()
-}
-
 /// What is said of a pod: its own reason where the verdict speaks of it, else the group's.
-fn pod_message(pod: u32, told: &Reason, text: &str) -> String {
+fn pod_message(pod: u32, told: &Told, text: &str) -> String {
     match &told.pod {
-        Some((number, own)) if *number == pod => own.clone(),
+        Some((number, own)) if *number == pod => format!("{}{own}", told.prefix),
         Some(_) | None => String::from(text),
     }
 }
 
-/// The scheduling conditions as they should be, where they should change.
+/// Whether a scheduling condition is of our pool.
+fn is_ours(entry: &Value, pool: &str) -> bool {
+    entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL && entry["nodePool"] == pool
+}
+
+/// The scheduling conditions without those of this pool, where there are any.
+fn without(current: &[Value], pool: &str) -> Option<Vec<Value>> {
+    let others: Vec<Value> =
+        current.iter().filter(|entry| !is_ours(entry, pool)).cloned().collect();
+    (others.len() < current.len()).then_some(others)
+}
+
+/// The scheduling conditions with what is to be said of this pool, where they should change.
 ///
 /// All of this pool are replaced by one at the end, which readers take; those of other pools stay
 /// as they are. Only words count: a change of the numbers behind them is not published.
-fn conditions(
-    current: &[Value],
-    pool: &str,
-    shown: Option<&Reason>,
-    now: Timestamp,
-) -> Option<Vec<Value>> {
-    let is_ours = |entry: &Value| {
-        entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL && entry["nodePool"] == pool
-    };
-    let Some(told) = shown else {
-        let others: Vec<Value> = current.iter().filter(|entry| !is_ours(entry)).cloned().collect();
-        return (others.len() < current.len()).then_some(others);
-    };
+fn with(current: &[Value], pool: &str, told: &Told, now: Timestamp) -> Option<Vec<Value>> {
     let message = told.text();
     let last = current.last();
     if last.is_some_and(|last| {
-        is_ours(last) && last["message"] == *message && last["status"] == "True"
+        is_ours(last, pool) && last["message"] == *message && last["status"] == "True"
     }) {
         return None;
     }
     let transition =
         last.and_then(|last| last["transitionID"].as_str()?.parse::<u64>().ok()).unwrap_or(0);
-    let mut detail = json!({ "reason": told.code, "message": told.message });
-    if let Some(queue) = &told.queue {
-        detail["details"] = json!({ "queueDetails": queue });
-    }
+    let reasons: Vec<Value> = told
+        .errors
+        .iter()
+        .map(|error| {
+            let mut detail = json!({ "reason": error.code, "message": error.message });
+            if let Some(queue) = &error.queue {
+                detail["details"] = json!({ "queueDetails": queue });
+            }
+            detail
+        })
+        .collect();
     let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let mut next: Vec<Value> = current.iter().filter(|entry| !is_ours(entry)).cloned().collect();
+    let mut next: Vec<Value> =
+        current.iter().filter(|entry| !is_ours(entry, pool)).cloned().collect();
     next.push(json!({
         "type": condition::UNSCHEDULABLE_ON_NODE_POOL,
         "nodePool": pool,
         "reason": reason::UNSCHEDULABLE,
-        "reasons": [detail],
+        "reasons": reasons,
         "message": message,
         "status": "True",
         "transitionID": (transition + 1).to_string(),

@@ -414,7 +414,6 @@ impl Run {
                 if !is_same(pod, &uid, names) {
                     return;
                 }
-                names.pods[pod].is_binding = false;
                 self.ingest.deltas.push(Delta::BindFailed(PodId::new(pod)));
                 let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
                 let group = names.pods[pod].group;

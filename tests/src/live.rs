@@ -159,9 +159,14 @@ impl Stage<'_> {
             sleep(Duration::from_millis(50)).await;
         }
         let end = Instant::now() + Duration::from_secs(expect.still_seconds);
+        let versions = judge::versions(expect, &self.client).await?;
         while Instant::now() < end {
             sleep(Duration::from_millis(200)).await;
-            let misses = judge::misses(expect, &self.client).await?;
+            let mut misses = judge::misses(expect, &self.client).await?;
+            let now = judge::versions(expect, &self.client).await?;
+            if now != versions {
+                misses.push(format!("{:?} at {versions:?} was written", expect.unchanged));
+            }
             if !misses.is_empty() {
                 bail!("true at first, then not:\n  {}", misses.join("\n  "));
             }

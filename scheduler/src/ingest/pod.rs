@@ -268,9 +268,7 @@ fn remember(ingest: &mut Ingest, row: u32, wire: &Wire<'_>, facts: &Pod) {
         pod.created = facts.created.0;
     }
     pod.presence = presence;
-    pod.is_binding &= facts.state == PodState::Pending;
     pod.has_pool_label = has_pool_label;
-    pod.is_waiting = matches!(facts.state, PodState::Pending | PodState::Gated);
     pod.is_fractional =
         matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
     pod.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();

@@ -1,12 +1,12 @@
 //! Why no node takes a pod: counts of nodes by reason.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use kai_engine::{
-    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, QueueLane, TooLarge, Unsupported,
+    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, QueueLane, TooLarge, Unsupported, Why,
 };
 
-use super::{amount_text, thousandths};
+use super::{amount_text, over_limit, over_quota, thousandths};
 use crate::names::{Names, Number};
 
 /// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
@@ -18,16 +18,67 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
         let unmet = unmet.concat();
         return format!("Scheduling conditions were not met for pod {namespace}/{name}:{unmet}");
     }
-    let mut reasons: Vec<String> = no_room
-        .misfits
-        .iter()
-        .map(|(misfit, count)| format!("{count} {}", reason(*misfit, names)))
-        .collect();
+    let mut counts: BTreeMap<Misfit, u32> = no_room.misfits.iter().copied().collect();
+    for (misfit, count) in &no_room.also {
+        *counts.entry(*misfit).or_default() += count;
+    }
+    let mut reasons: Vec<String> =
+        counts.into_iter().flat_map(|one| lines(one, no_room, names)).collect();
     if reasons.is_empty() {
         return String::from(BASE);
     }
     reasons.sort_unstable();
     format!("{BASE}: {}.", reasons.join(". \n"))
+}
+
+/// How many nodes refuse for a reason; one by one where the peer names each, for those that are known by name.
+fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<String> {
+    if misfit == Misfit::Queue {
+        return vec![format!("{count} {}{}", reason(misfit, names), too_dear(no_room, names))];
+    }
+    let named = no_room.named.iter().filter(|(one, _)| *one == misfit);
+    let mut lines: Vec<String> = named
+        .filter_map(|(_, node)| {
+            let node = names.nodes.row(node.number()).map(|_| names.nodes.key(node.number()))?;
+            Some(format!("1 {}", on_node(misfit, no_room, node, names)))
+        })
+        .collect();
+    let rest = (count as usize).saturating_sub(lines.len());
+    if rest > 0 {
+        lines.push(format!("{rest} {}", reason(misfit, names)));
+    }
+    lines
+}
+
+/// A reason that names the pod and the node.
+///
+/// # Source
+/// spec/scheduling.md 2.9 and 10.2, checks 3 and 7.
+fn on_node(misfit: Misfit, no_room: &NoRoom, node: &str, names: &Names) -> String {
+    let (namespace, name) = pod_name(no_room, names);
+    if misfit == Misfit::Worker {
+        let kind = if no_room.gpu_milli > 0 { "gpu" } else { "cpu" };
+        return format!(
+            "{kind} task: <{namespace}/{name}> can't run on non {kind} nodes, node: <{node}>"
+        );
+    }
+    if misfit == Misfit::LegacyMig {
+        return format!("Legacy MIG jobs cannot be scheduled on node {node}");
+    }
+    format!("{}, task: <{namespace}/{name}>, node: <{node}>", reason(misfit, names))
+}
+
+/// Why a queue may not take what the pod costs on a node.
+///
+/// # Source
+/// spec/scheduling.md 10.2, check 1.
+fn too_dear(no_room: &NoRoom, names: &Names) -> String {
+    let error = match no_room.too_dear.as_deref() {
+        Some(Why::OverLimit(bound)) => over_limit(bound, names),
+        Some(Why::OverQuota(bound)) => over_quota(bound, names),
+        Some(_) | None => return String::new(),
+    };
+    format!(". Reason: {}, Details: {}", error.code, error.message)
 }
 
 fn pod_name<'n>(no_room: &NoRoom, names: &'n Names) -> (&'n str, &'n str) {
@@ -153,6 +204,7 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::Selector => "node(s) didn't match Pod's node affinity/selector",
         Misfit::Worker => "node(s) didn't have the worker label for this kind of work",
         Misfit::LegacyMig => "Legacy MIG jobs cannot be scheduled on the node(s)",
+        Misfit::BesideLegacyMig => "MIG job cannot be scheduled on node with legacy MIG jobs",
         Misfit::NotMig => "MIG job cannot be scheduled on non-MIG node",
         Misfit::MigSingle => "only whole gpu jobs can run on a node with MigStrategy='single'",
         Misfit::MigMixed => "non MIG jobs cant run on a node with MigStrategy='mixed'",
@@ -167,7 +219,6 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
         Misfit::Barred => "node(s) didn't satisfy existing pods anti-affinity rules",
         Misfit::Spread => "node(s) didn't match pod topology spread constraints",
-        Misfit::Domain => "node(s) were outside the topology domain of the workload",
         Misfit::Volume => "node(s) didn't match PersistentVolume's node affinity",
         Misfit::VolumeUnbound => "node(s) didn't find available persistent volumes to bind",
         Misfit::Missing(_) => "node(s) can't provide what the pod refers to and does not exist",
@@ -214,7 +265,8 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     }
 }
 
-fn short(lane: Lane, names: &Names) -> String {
+/// That too little of a resource is free.
+pub(super) fn short(lane: Lane, names: &Names) -> String {
     let resource = match lane {
         Lane::GPU => "GPUs",
         Lane::CPU => "CPU cores",

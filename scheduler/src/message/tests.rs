@@ -1,8 +1,8 @@
 //! Verdicts against the words that users' tools read.
 
 use kai_engine::{
-    ClaimProblem, FreeShape, GroupId, Lane, Misfit, Missing, NoRoom, PerLane, PodId, QueueState,
-    Resources, TooLarge, Unready,
+    ClaimProblem, DomainProblem, DomainRoom, FreeShape, GroupId, Lane, Misfit, Missing, NoDomain,
+    NoRoom, NodeId, PerLane, PodId, QueueState, Resources, Room, SubGroup, TooLarge, Unready,
 };
 
 use super::*;
@@ -12,6 +12,7 @@ fn world() -> Names {
     let group: GroupId = names.group("ml", "train");
     names.groups[group.number()].queue_name = Box::from("team-a");
     names.queue("team-a");
+    names.groups[group.number()].facts.structure = Structure::Flat { min: 4, topology: None };
     let pod = names.pod("u0");
     names.pods[pod.number()].namespace = Box::from("ml");
     names.pods[pod.number()].name = Box::from("train-0");
@@ -29,13 +30,17 @@ fn no_room(gang: bool) -> Why {
         dominant: Misfit::Short(Lane::GPU),
         gpu_milli: 1000,
         misfits: vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Selector, 1)],
+        also: Vec::new(),
         free: FreeShape::default(),
         too_large: None,
+        named: Vec::new(),
+        too_dear: None,
+        before: Vec::new(),
     }))
 }
 
 fn text(why: &Why) -> String {
-    reason(why, 0, &world()).expect("there is something to say").text()
+    told(why, 0, &world()).expect("there is something to say").text()
 }
 
 const TASK: &str = "no nodes with enough resources were found: 1 node(s) didn't match Pod's node \
@@ -47,10 +52,10 @@ fn a_gang_without_room() {
         text(&no_room(true)),
         format!(
             "PodSchedulingErrors: Resources were found for 2 pods while 4 are required for gang \
-             scheduling. Additional pods cannot be scheduled due to: {TASK}"
+             scheduling. Additional pods cannot be scheduled due to: {TASK}."
         )
     );
-    let told = reason(&no_room(true), 0, &world()).expect("there is something to say");
+    let told = told(&no_room(true), 0, &world()).expect("there is something to say");
     assert_eq!(told.pod, Some((0, String::from(TASK))));
 }
 
@@ -58,7 +63,7 @@ fn a_gang_without_room() {
 fn one_pod_more_without_room() {
     assert_eq!(
         text(&no_room(false)),
-        format!("PodSchedulingErrors: Resources were not found for pod ml/train-0 due to: {TASK}")
+        format!("PodSchedulingErrors: Resources were not found for pod ml/train-0 due to: {TASK}.")
     );
 }
 
@@ -81,21 +86,21 @@ fn a_limit_and_a_quota() {
         requested: PerLane::default(),
     };
     let bound = |lane| Box::new(Bound { queue, lane, requested: PerLane([500, 1, 1000]) });
-    let say = |why: Why| reason(&why, 0, &names).expect("there is something to say");
+    let say = |why: Why| told(&why, 0, &names).expect("there is something to say");
     assert_eq!(
-        say(Why::OverLimit(bound(QueueLane::Gpu))).message,
+        say(Why::OverLimit(bound(QueueLane::Gpu))).errors[0].message,
         "team-a quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 3.5 GPUs \
          allocated and workload requested 1 GPUs"
     );
     assert_eq!(
-        say(Why::OverQuota(bound(QueueLane::Cpu))).message,
+        say(Why::OverQuota(bound(QueueLane::Cpu))).errors[0].message,
         "Non-preemptible workload is over quota. Workload requested 0.5 CPU cores, but team-a quota \
          is 2 cores, while 1 cores are already allocated for non-preemptible pods. Use a preemptible \
          workload to go over quota."
     );
-    let told = say(Why::OverLimit(bound(QueueLane::Memory)));
-    assert!(told.message.contains("Limit is Unlimited GB"), "{}", told.message);
-    let details = told.queue.expect("the queue's numbers");
+    let error = say(Why::OverLimit(bound(QueueLane::Memory))).errors.remove(0);
+    assert!(error.message.contains("Limit is Unlimited GB"), "{}", error.message);
+    let details = error.queue.expect("the queue's numbers");
     assert_eq!(details["name"], "team-a");
     assert_eq!(details["queueResourceLimits"]["memory"], "-1");
     assert_eq!(details["queueAllocatedResources"]["nvidia.com/gpu"], "3500m");
@@ -124,7 +129,7 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
     let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
     let misfit = Misfit::Claim(claim, ClaimProblem::Full);
     let why = Why::NoRoom(Box::new(NoRoom { misfits: vec![(misfit, 3)], ..*no_room }));
-    let told = reason(&why, 0, &names).expect("there is something to say");
+    let told = told(&why, 0, &names).expect("there is something to say");
     assert_eq!(
         told.pod,
         Some((
@@ -137,25 +142,204 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
     );
 }
 
+fn no_domain(names: &Names, sub_group: &str, problem: DomainProblem) -> Told {
+    let found = |table: Option<u32>| table.expect("the world has it");
+    let sub_group = Symbol::new(found(names.symbols.find(sub_group)));
+    let topology = kai_engine::TopologyId::new(found(names.topologies.find("racks")));
+    let no_domain = NoDomain { sub_group, topology, problem, before: Vec::new() };
+    told(&Why::NoDomain(Box::new(no_domain)), 0, names).expect("there is something to say")
+}
+
+fn no_fit(names: &mut Names, whole: Option<&[&str]>, rooms: &[(&[&str], Room)]) -> DomainProblem {
+    let mut path = |labels: &[&str]| labels.iter().map(|label| names.symbol(label)).collect();
+    DomainProblem::NoFit {
+        whole: whole.map(&mut path),
+        rooms: rooms
+            .iter()
+            .map(|(labels, room)| DomainRoom { path: path(labels), room: *room })
+            .collect(),
+        level: Some(names.symbol("rack")),
+        domains: 3,
+        pods_max: 2,
+        pods: 4,
+    }
+}
+
 #[test]
-fn no_domain_of_a_topology() {
+fn every_domain_that_is_too_small_is_an_error() {
     let mut names = world();
-    let topology = names.topology("racks");
-    let (rack, workers) = (names.symbol("rack"), names.symbol("workers"));
-    let say = |sub_group, problem| {
-        let no_domain = NoDomain { sub_group, topology, problem };
-        reason(&Why::NoDomain(Box::new(no_domain)), 0, &names).expect("there is something").message
-    };
-    let fit = DomainProblem::NoFit { level: Some(rack), domains: 3, pods_max: 2, pods: 4 };
+    names.topology("racks");
+    names.symbol("workers");
+    let rooms: [(&[&str], Room); 2] =
+        [(&["z", "r2"], Room::Pods(2)), (&["z", "r1"], Room::Short(Lane::GPU))];
+    let fit = no_fit(&mut names, None, &rooms);
+    let told = no_domain(&names, "workers", fit);
     assert_eq!(
-        say(workers, fit),
-        "topology racks, requirement rack couldn't be satisfied for job ml/train, subgroup workers: \
-         the best of 3 node-groups can allocate only 2 of 4 required pods"
+        told.text(),
+        "Unable to schedule podgroup: 1 node-groups more have too little as well. \nnode-group z.r1 \
+         didn't have enough resources: GPUs. \nnode-group z.r2 can allocate only 2 of 4 required pods. \
+         \ntopology racks, requirement rack couldn't be satisfied for job <ml/train>, subgroup workers."
     );
+    assert_eq!(told.errors.len(), 4);
+}
+
+#[test]
+fn a_cluster_that_is_too_small_is_one_error() {
+    let mut names = world();
+    names.topology("racks");
+    let mut check = |whole: &[&str], place: &str| {
+        let fit = no_fit(&mut names, Some(whole), &[]);
+        assert_eq!(
+            no_domain(&names, "", fit).text(),
+            format!(
+                "PodSchedulingErrors: topology racks, requirement rack couldn't be satisfied for job \
+                 <ml/train>: not enough resources in {place} to allocate the job."
+            )
+        );
+    };
+    check(&[], "the cluster");
+    check(&["z", "r"], "z.r");
+}
+
+#[test]
+fn a_level_that_the_topology_does_not_have() {
+    let mut names = world();
+    names.topology("racks");
+    let level = names.symbol("rack");
     assert_eq!(
-        say(Symbol::EMPTY, DomainProblem::NoLevel { level: rack, required: false }),
+        no_domain(&names, "", DomainProblem::NoLevel { level, required: false }).errors[0].message,
         "topology constraint error: workload specified 'rack' as the preferred topology constraint \
          level, but the topology tree 'racks' does not contain a level with this name"
+    );
+}
+
+#[test]
+fn what_failed_in_every_domain_is_counted() {
+    let Why::NoRoom(last) = no_room(true) else { unreachable!("it is one") };
+    let why = Why::NoRoom(Box::new(NoRoom { before: vec![no_room(true)], ..*last }));
+    let text = text(&why);
+    let start =
+        "Unable to schedule podgroup: 2 Resources were found for 2 pods while 4 are required";
+    assert!(text.starts_with(start), "{text}");
+}
+
+#[test]
+fn a_delay_is_an_error_beside_the_reason() {
+    let mut names = world();
+    names.groups[0].facts.preemption_delay = 5_000;
+    let until = Timestamp(1_000);
+    for (why, code) in
+        [(no_room(true), "PodSchedulingErrors"), (Why::QueueMissing, "QueueDoesNotExist")]
+    {
+        let why = Why::Delayed { until, why: Box::new(why) };
+        let told = told(&why, 0, &names).expect("there is something to say");
+        let codes: Vec<&str> = told.errors.iter().map(|error| error.code).collect();
+        assert_eq!(codes, [code, "PreemptionDelayNotElapsed"]);
+        let end = "\nWorkload is within its preemption delay window (5s) and may not trigger evictions \
+                   before 1970-01-01T00:00:01Z.";
+        assert!(told.text().starts_with("Unable to schedule podgroup: "), "{}", told.text());
+        assert!(told.text().ends_with(end), "{}", told.text());
+    }
+}
+
+#[test]
+fn a_sub_group_of_one_beside_a_gang_speaks_of_the_gang() {
+    let mut names = world();
+    let [head, workers] = ["head", "workers"].map(|name| names.symbol(name));
+    let leaf = |name, min| SubGroup { name, parent: None, min: Min::Pods(min), topology: None };
+    let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
+    let why = Why::NoRoom(Box::new(NoRoom { sub_group: head, placed: 0, min: 1, ..*no_room }));
+    let mut check = |min, start: &str| {
+        let sub_groups = vec![leaf(head, 1), leaf(workers, min)];
+        let structure = Structure::Tree { min: None, topology: None, sub_groups };
+        names.groups[0].facts.structure = structure;
+        let text = told(&why, 0, &names).expect("there is something to say").text();
+        assert!(text.starts_with(&format!("PodSchedulingErrors: {start}")), "{text}");
+    };
+    check(
+        2,
+        "Resources were found for 0 pods from all sub-groups while sub-group head requires 1 pods",
+    );
+    check(1, "Resources were not found for pod ml/train-0 due to: ");
+}
+
+#[test]
+fn reasons_that_name_the_node_do_so_for_nodes_that_are_known() {
+    let mut names = world();
+    let nodes: Vec<NodeId> = ["n1", "n2"].map(|name| names.node(name)).to_vec();
+    let check = |misfit, gpu_milli, expect: &str| {
+        let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+        let named = nodes.iter().map(|node| (misfit, *node)).collect();
+        let misfits = vec![(misfit, 5)];
+        let why = Why::NoRoom(Box::new(NoRoom { misfits, named, gpu_milli, ..*no_room }));
+        let told = told(&why, 0, &names).expect("there is something to say");
+        let base = "no nodes with enough resources were found: ";
+        assert_eq!(told.pod, Some((0, format!("{base}{expect}."))));
+    };
+    let unknown = "node is not a gpu node or the gpu memory count on the node was not synced yet";
+    check(
+        Misfit::GpuMemoryUnknown,
+        0,
+        &format!(
+            "1 {unknown}, task: <ml/train-0>, node: <n1>. \n1 {unknown}, task: <ml/train-0>, node: \
+             <n2>. \n3 {unknown}"
+        ),
+    );
+    let worker = |kind| {
+        let each = |node| {
+            format!("1 {kind} task: <ml/train-0> can't run on non {kind} nodes, node: <{node}>")
+        };
+        let rest = "3 node(s) didn't have the worker label for this kind of work";
+        format!("{}. \n{}. \n{rest}", each("n1"), each("n2"))
+    };
+    check(Misfit::Worker, 1000, &worker("gpu"));
+    check(Misfit::Worker, 0, &worker("cpu"));
+    check(
+        Misfit::LegacyMig,
+        0,
+        "1 Legacy MIG jobs cannot be scheduled on node n1. \n1 Legacy MIG jobs cannot be scheduled on \
+         node n2. \n3 Legacy MIG jobs cannot be scheduled on the node(s)",
+    );
+}
+
+#[test]
+fn a_node_that_is_short_of_two_things_is_counted_for_both() {
+    let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+    let misfits = vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Short(Lane::CPU), 1)];
+    let also = vec![(Misfit::Short(Lane::CPU), 2)];
+    let why = Why::NoRoom(Box::new(NoRoom { misfits, also, ..*no_room }));
+    let told = told(&why, 0, &world()).expect("there is something to say");
+    assert_eq!(
+        told.pod.expect("the pod's words").1,
+        "no nodes with enough resources were found: 3 node(s) didn't have enough resources: CPU \
+         cores. \n3 node(s) didn't have enough resources: GPUs."
+    );
+}
+
+#[test]
+fn a_queue_that_may_not_pay_for_a_node_says_why() {
+    let names = world();
+    let queue = QueueState {
+        queue: kai_engine::QueueId::new(0),
+        priority: 100,
+        quota: PerLane::default(),
+        limit: PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(500)]),
+        fair_share: PerLane::default(),
+        allocated: PerLane::default(),
+        allocated_non_preemptible: PerLane::default(),
+        requested: PerLane::default(),
+    };
+    let bound = Bound { queue, lane: QueueLane::Gpu, requested: PerLane([0, 0, 1000]) };
+    let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+    let too_dear = Some(Box::new(Why::OverLimit(Box::new(bound))));
+    let misfits = vec![(Misfit::Queue, 2)];
+    let why = Why::NoRoom(Box::new(NoRoom { misfits, too_dear, ..*no_room }));
+    let told = told(&why, 0, &names).expect("there is something to say");
+    assert_eq!(
+        told.pod.expect("the pod's words").1,
+        "no nodes with enough resources were found: 2 node does not have enough capacity. Reason: \
+         OverLimit, Details: team-a quota has reached the allowable limit of GPUs. Limit is 0.5 GPUs, \
+         currently 0 GPUs allocated and workload requested 1 GPUs."
     );
 }
 
@@ -186,7 +370,7 @@ fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let misfits = misfits.iter().map(|one| (Misfit::Missing(*one), 3)).collect();
         let why = Why::NoRoom(Box::new(NoRoom { misfits, ..*no_room }));
-        let told = reason(&why, 0, &names).expect("there is something to say");
+        let told = told(&why, 0, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
     };
@@ -215,7 +399,7 @@ fn a_pod_larger_than_every_node() {
         let request: Resources = amounts.into_iter().collect();
         let too_large = Some(TooLarge { lane, most, request });
         let why = Why::NoRoom(Box::new(NoRoom { too_large, ..*no_room }));
-        let told = reason(&why, 0, &names).expect("there is something to say");
+        let told = told(&why, 0, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:\nMaxNodePoolResources: \
                     The pod ml/train-0 requires GPU: 9, CPU: 2.5 (cores), memory: 4 (GB). ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));

@@ -1,15 +1,15 @@
 //! Conditions as they follow from what is there and what is to be said.
 
 use super::*;
+use crate::message::Error;
 
-fn told(message: &str) -> Reason {
-    Reason {
+fn told(messages: &[&str]) -> Told {
+    let error = |message: &&str| Error {
         code: reason::POD_SCHEDULING_ERRORS,
-        message: String::from(message),
-        pod: None,
+        message: String::from(*message),
         queue: None,
-        prefix: String::new(),
-    }
+    };
+    Told { errors: messages.iter().map(error).collect(), ..Told::default() }
 }
 
 fn entry(pool: &str, message: &str, transition: &str) -> Value {
@@ -28,7 +28,7 @@ const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 fn the_pools_conditions_become_one_at_the_end() {
     let current =
         [entry("default", "old", "3"), entry("other", "x", "4"), entry("default", "o", "5")];
-    let next = conditions(&current, "default", Some(&told("no room")), NOW).expect("a change");
+    let next = with(&current, "default", &told(&["no room"]), NOW).expect("a change");
     assert_eq!(next.len(), 2);
     assert_eq!(next[0], current[1]);
     assert_eq!(next[1]["transitionID"], "6");
@@ -40,16 +40,63 @@ fn the_pools_conditions_become_one_at_the_end() {
 #[test]
 fn the_same_words_at_the_end_stay() {
     let current = [entry("default", "PodSchedulingErrors: no room.", "x")];
-    assert_eq!(conditions(&current, "default", Some(&told("no room")), NOW), None);
+    assert_eq!(with(&current, "default", &told(&["no room"]), NOW), None);
     let moved = [current[0].clone(), entry("other", "x", "1")];
-    assert!(conditions(&moved, "default", Some(&told("no room")), NOW).is_some());
+    assert!(with(&moved, "default", &told(&["no room"]), NOW).is_some());
+}
+
+#[test]
+fn several_errors_are_one_message_and_a_reason_each() {
+    let next = with(&[], "default", &told(&["rack b", "rack a", "rack b"]), NOW).expect("a change");
+    assert_eq!(next[0]["message"], "Unable to schedule podgroup: 2 rack b. \nrack a.");
+    let reasons = next[0]["reasons"].as_array().expect("a list");
+    assert_eq!(reasons.len(), 3);
+    assert!(reasons.iter().all(|one| one["reason"] == "PodSchedulingErrors"));
+}
+
+#[test]
+fn gates_alone_are_no_error() {
+    let next = with(&[], "default", &told(&[]), NOW).expect("a change");
+    assert_eq!(next[0]["message"], "Unable to schedule podgroup");
+    assert_eq!(next[0]["reasons"], json!([]));
+}
+
+#[test]
+fn the_pods_own_words_have_the_pool_in_front_too() {
+    let pod = Some((7, String::from("no node")));
+    let told = Told { pod, prefix: String::from("Node-Pool 'p': "), ..told(&["no room"]) };
+    assert_eq!(pod_message(7, &told, "all"), "Node-Pool 'p': no node");
+    assert_eq!(pod_message(8, &told, "all"), "all");
+    assert_eq!(told.text(), "Node-Pool 'p': PodSchedulingErrors: no room.");
+}
+
+/// Pending, gated, comes, active; what there is to say; what becomes of the condition.
+#[test]
+fn a_condition_stays_while_anything_waits_or_comes() {
+    let told = told(&["no room"]);
+    let says = Condition::Says(&told);
+    let table = [
+        ("a gang without room", [true, false, false, false], true, says),
+        ("one with gated pods only", [false, true, false, false], true, says),
+        ("one that is not ready any more", [true, false, false, false], false, Condition::Stays),
+        ("one that grows", [true, false, false, true], true, Condition::Stays),
+        ("one whose binds are under way", [true, false, true, true], true, Condition::Stays),
+        ("one that is promised room", [false, false, true, true], false, Condition::Stays),
+        ("one that runs", [false, false, false, true], false, Condition::Goes),
+        ("one without pods", [false, false, false, false], false, Condition::Goes),
+    ];
+    for (what, [pending, gated, comes, active], says, expect) in table {
+        let pending = if pending { vec![0] } else { Vec::new() };
+        let standing = Standing { pending, gated, comes, active };
+        assert_eq!(standing.condition(Some(&told).filter(|_| says)), expect, "{what}");
+    }
 }
 
 #[test]
 fn what_no_longer_holds_goes_and_others_stay() {
     let current = [entry("default", "old", "3"), entry("other", "x", "4")];
-    assert_eq!(conditions(&current, "default", None, NOW), Some(vec![current[1].clone()]));
-    assert_eq!(conditions(&current[1..], "default", None, NOW), None);
+    assert_eq!(without(&current, "default"), Some(vec![current[1].clone()]));
+    assert_eq!(without(&current[1..], "default"), None);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What is said of a pod when its bind ended.
 
-use kai_api::names::{condition, event};
+use std::sync::Arc;
+
+use kai_api::names::{component, condition, event};
 
 use crate::{
-    actuate::{PodCondition, Task},
+    actuate::{Event, PodCondition, Task},
     dispatch::{Dispatch, pod_target},
     names::Names,
 };
@@ -19,7 +21,7 @@ pub(super) fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) ->
     vec![
         Task::Event(dispatch.event(target.clone(), event::SCHEDULED, assigned)),
         Task::Pod(condition_of(pod, true, message.clone(), names)),
-        Task::Event(dispatch.event(target, event::BOUND, message)),
+        Task::Event(by_binder(dispatch.event(target, event::BOUND, message))),
     ]
 }
 
@@ -36,13 +38,18 @@ pub(super) fn not_bound(
     tracing::warn!("{message}");
     let mut failed = dispatch.event(target.clone(), event::FAILED_BINDING, message.clone());
     failed.is_warning = true;
-    let mut error = dispatch.event(target, event::BINDING_ERROR, message.clone());
+    let mut error = by_binder(dispatch.event(target, event::BINDING_ERROR, message.clone()));
     error.is_warning = true;
     vec![
         Task::Event(failed),
         Task::Pod(condition_of(pod, false, message, names)),
         Task::Event(error),
     ]
+}
+
+/// Readers look for these two events from the peer's binder, which is a process of its own there.
+fn by_binder(event: Event) -> Event {
+    Event { component: Arc::from(component::BINDER), ..event }
 }
 
 fn condition_of(pod: u32, is_true: bool, message: String, names: &Names) -> PodCondition {

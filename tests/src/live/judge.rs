@@ -26,10 +26,16 @@ pub(super) struct Expect {
     gone: Vec<String>,
     /// Part of the message of a group's last scheduling condition; empty: it has none.
     condition: BTreeMap<String, String>,
+    /// The reasons of a group's last scheduling condition, sorted, with a space between; and that there is no other one.
+    reasons: BTreeMap<String, String>,
     /// Part of `TYPE=STATUS REASON: MESSAGE` of some condition of a pod.
     pod_condition: BTreeMap<String, String>,
+    /// Objects by `Kind/name` that nobody writes while the rest stays true.
+    pub(super) unchanged: Vec<String>,
     /// Events that were said.
     events: Vec<Said>,
+    /// Events that were not said.
+    no_events: Vec<Said>,
     /// Annotations that an object has, by `Kind/name`: part of the value of each key; `-` means none.
     annotations: BTreeMap<String, BTreeMap<String, String>>,
     /// Labels that an object has.
@@ -48,6 +54,9 @@ struct Said {
     reason: String,
     /// Part of its message.
     says: String,
+    /// Who says it.
+    #[serde(default)]
+    by: Option<String>,
 }
 
 /// What is not true; empty where all is.
@@ -155,18 +164,48 @@ async fn said(expect: &Expect, client: &Client) -> Result<Vec<String>> {
             misses.push(format!("group {group}: condition {last:?}, not {part:?}"));
         }
     }
-    if expect.events.is_empty() {
+    for (group, wanted) in &expect.reasons {
+        let found = object::find(client, "PodGroup", group).await?;
+        let all =
+            found.map_or(Value::Null, |group| group.data["status"]["schedulingConditions"].clone());
+        let all = all.as_array().map_or(&[][..], Vec::as_slice);
+        let last = all.last().and_then(|last| last["reasons"].as_array());
+        let mut seen: Vec<&str> =
+            last.into_iter().flatten().filter_map(|one| one["reason"].as_str()).collect();
+        seen.sort_unstable();
+        if all.len() != 1 || seen.join(" ") != *wanted {
+            misses
+                .push(format!("group {group}: reasons {seen:?} of {}, not {wanted:?}", all.len()));
+        }
+    }
+    if expect.events.is_empty() && expect.no_events.is_empty() {
         return Ok(misses);
     }
     let events = object::list(client, "Event").await?;
-    for Said { on, reason, says } in &expect.events {
-        let texts: Vec<String> = events.iter().filter_map(|event| told(event, on)).collect();
-        let starts = format!("{reason}: ");
-        if !texts.iter().any(|text| text.starts_with(&starts) && text.contains(says)) {
-            misses.push(format!("{on}: no event {reason} that says {says:?} in {texts:#?}"));
+    for (all, wanted) in [(&expect.events, true), (&expect.no_events, false)] {
+        for said in all {
+            let texts: Vec<String> = events.iter().filter_map(|event| told(event, said)).collect();
+            let starts = format!("{}: ", said.reason);
+            let is_there =
+                texts.iter().any(|text| text.starts_with(&starts) && text.contains(&said.says));
+            if is_there != wanted {
+                let what = if wanted { "no" } else { "an" };
+                misses.push(format!("{what} event as {said:?} in {texts:#?}"));
+            }
         }
     }
     Ok(misses)
+}
+
+/// The versions of the objects that nobody is to write.
+pub(super) async fn versions(expect: &Expect, client: &Client) -> Result<Vec<Option<String>>> {
+    let mut versions = Vec::new();
+    for name in &expect.unchanged {
+        let (kind, name) = name.split_once('/').unwrap_or(("Pod", name));
+        let object = object::find(client, kind, name).await?;
+        versions.push(object.and_then(|object| object.resource_version()));
+    }
+    Ok(versions)
 }
 
 async fn marks(expect: &Expect, client: &Client) -> Result<Vec<String>> {
@@ -211,11 +250,13 @@ fn conditions(pod: &DynamicObject) -> Vec<String> {
         .collect()
 }
 
-/// `REASON: MESSAGE` of an event on an object.
-fn told(event: &DynamicObject, on: &str) -> Option<String> {
+/// `REASON: MESSAGE` of an event on an object, where it is said by whom it should.
+fn told(event: &DynamicObject, wanted: &Said) -> Option<String> {
     let object = &event.data["involvedObject"];
     let name = format!("{}/{}", object["kind"].as_str()?, object["name"].as_str()?);
-    (name == on).then(|| {
+    let by = event.data["source"]["component"].as_str();
+    let is_meant = name == wanted.on && (wanted.by.is_none() || by == wanted.by.as_deref());
+    is_meant.then(|| {
         let text = |key: &str| event.data[key].as_str().unwrap_or_default();
         format!("{}: {}", text("reason"), text("message"))
     })
