@@ -73,6 +73,30 @@ pub fn judge_folder(folder: &Path) -> anyhow::Result<(Vec<Line>, Vec<String>)> {
     Ok((lines, unknown))
 }
 
+/// Every text of the peer that the scheduling cases below `folder` keep of a job, with ours: the job with its case, the
+/// peer's, ours.
+///
+/// # Errors
+///
+/// Names the file that cannot be read, or the case.
+pub fn texts_of_folder(folder: &Path) -> anyhow::Result<Vec<[String; 3]>> {
+    let mut all = Vec::new();
+    for path in json_files(folder)? {
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("failed to read {}", path.display()))?;
+        let file: Value = serde_json::from_str(&text)
+            .with_context(|| format!("failed to read {}", path.display()))?;
+        for case in cases(&file).filter(|_| file["family"] == "scheduling") {
+            let id = case["id"].as_str().unwrap_or_default();
+            let texts = scheduling::words::texts(case).with_context(|| format!("case {id}"))?;
+            all.extend(
+                texts.into_iter().map(|[job, peer, ours]| [format!("{id} {job}"), peer, ours]),
+            );
+        }
+    }
+    Ok(all)
+}
+
 /// Judges the cases of a file one by one.
 fn each_case(file: &Value, judge: fn(Value) -> anyhow::Result<Verdict>) -> Vec<Line> {
     cases(file).map(|case| line(file, case, guarded(case, judge))).collect()

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
-use kai_tests::oracle::judge_folder;
+use kai_tests::oracle::{judge_folder, texts_of_folder};
 
 #[test]
 fn cases_pass_but_for_those_that_are_listed() {
@@ -38,6 +38,16 @@ fn cases_pass_but_for_those_that_are_listed() {
         let _ = writeln!(faults, "passes now, or is gone; take it off misses.txt: {id}");
     }
     assert!(faults.is_empty(), "\n{faults}");
+}
+
+#[test]
+fn what_is_said_of_jobs_is_what_the_peer_says() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/cases");
+    let texts = texts_of_folder(&cases).expect("the cases are readable");
+    assert!(texts.len() >= 3, "only {} texts were found", texts.len());
+    for [job, peer, ours] in &texts {
+        assert_eq!(peer, ours, "{job}");
+    }
 }
 
 #[test]

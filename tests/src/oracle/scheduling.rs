@@ -9,6 +9,7 @@ pub mod renaming;
 pub mod room;
 pub mod run;
 pub mod setup;
+pub mod words;
 pub mod zones;
 
 /// Runs a case.

@@ -1,0 +1,65 @@
+//! What we say of jobs that wait, against the words that the peer's tables keep.
+
+use anyhow::Context;
+use kai_engine::{GroupId, Symbol, TopologyId, ids::Id};
+use kai_scheduler::{message, names::Names};
+use kai_sim::world::World;
+use serde_json::Value;
+
+use super::{case::Case, setup};
+
+/// For each job of a case of which a text is kept: its name, the peer's text and ours.
+///
+/// The peer's is the detailed form, in which a line of a domain begins with the domain in angle brackets; that part is
+/// left out of both.
+///
+/// # Errors
+///
+/// Names what of the case cannot be read.
+pub fn texts(case: &Value) -> anyhow::Result<Vec<[String; 3]>> {
+    let mut texts = Vec::new();
+    for (job, expect) in case["expect"]["jobs"].as_object().into_iter().flatten() {
+        let Some(peer) = expect["peerMessage"].as_str() else { continue };
+        let parsed: Case = serde_json::from_value(case.clone())?;
+        let mut world = setup::world(&parsed)?;
+        world.plan();
+        let group =
+            world.names.find_group(job).with_context(|| format!("there is no job {job}"))?;
+        let why =
+            world.cluster.verdict(group).with_context(|| format!("nothing is said of {job}"))?;
+        let number = u32::try_from(group.row())?;
+        let names = names(&mut world.clone(), parsed.topologies.len());
+        let told = message::told(why, number, &names)
+            .with_context(|| format!("there are no words for {why:?}"))?;
+        let mut lines: Vec<String> =
+            told.errors.iter().map(|error| format!("\n{}.", error.message)).collect();
+        lines.sort_unstable();
+        let ours = format!("\n{}.{}", told.code(), lines.concat());
+        let peers: Vec<&str> = peer.split('\n').map(without_domain).collect();
+        texts.push([job.clone(), peers.join("\n"), ours]);
+    }
+    Ok(texts)
+}
+
+fn without_domain(line: &str) -> &str {
+    match line.strip_prefix('<').and_then(|rest| rest.split_once(">: ")) {
+        Some((_, rest)) => rest,
+        None => line,
+    }
+}
+
+/// The names of a world as the scheduler has them, by the same numbers.
+fn names(world: &mut World, topologies: usize) -> Names {
+    let mut names = Names::new();
+    let symbols = world.names.symbol("the one after the last").number();
+    for row in 1..symbols {
+        names.symbol(world.names.of_symbol(Symbol::new(row)));
+    }
+    for row in 0..topologies {
+        names.topology(world.names.of_topology(TopologyId::of_row(row)));
+    }
+    for row in 0..world.names.groups() {
+        names.group("", world.names.of_group(GroupId::of_row(row)));
+    }
+    names
+}
