@@ -502,8 +502,8 @@ mod tests {
                 check(
                     &format!("{{plugins: {{proportion: {{arguments: {arguments}}}}}}}"),
                     &format!(
-                        "{{tiers: [{{plugins: [{{name: gpupack}}, {{name: nodeplacement}}, \
-                         {{name: proportion, arguments: {arguments}}}]}}]}}"
+                        "{{tiers: [{{plugins: [{{name: gpupack}}, {{name: gpusharingorder}}, \
+                         {{name: nodeplacement}}, {{name: proportion, arguments: {arguments}}}]}}]}}"
                     ),
                     |config| config.saturation_multiplier_milli = milli,
                     &[],
