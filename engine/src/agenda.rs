@@ -171,6 +171,9 @@ impl Agenda {
             let lists = pairs.range(of_queue);
             let mut lists: Vec<_> =
                 lists.map(|((_, class), pair)| (*class, pair.groups.iter())).collect();
+            if let [(class, groups)] = lists.as_slice() {
+                return groups.clone().take(FRONT_MAX).map(|key| (*key, *class)).collect();
+            }
             let mut heads = BinaryHeap::with_capacity(lists.len());
             for (at, (_, groups)) in lists.iter_mut().enumerate() {
                 heads.extend(groups.next().map(|key| Reverse((*key, at))));
