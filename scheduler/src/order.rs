@@ -122,7 +122,7 @@ struct Order<'n> {
 
 #[derive(Serialize, Clone, Copy)]
 struct Entry<'n> {
-    /// The PodGroup's name.
+    /// The group's name.
     id: &'n str,
     priority: i32,
 }
