@@ -1,7 +1,8 @@
 //! `cargo xtask bench [ID...]`: one line a measurement and each id's growth slope; `--gate` fails on a steeper slope or
-//! on more instructions than `bench-limits.json` allows. Wall times inform, they never gate.
+//! on more instructions or allocations than `bench-limits.json` allows. Wall times inform, they never gate.
 //!
-//! Core benchmarks (B01-B14) are programs of `engine`; instructions are counted by callgrind, which repeats exactly.
+//! Core benchmarks (B01-B14) are programs of `engine`; instructions and allocations are counted by callgrind, which
+//! repeats exactly.
 //! Live ones (B20, B22) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`.
 
 mod count;
@@ -25,10 +26,10 @@ pub(crate) struct Arguments {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// Fail on a steeper slope, or on more instructions than accepted
+    /// Fail on a steeper slope, or on more instructions or allocations than accepted
     #[arg(long)]
     gate: bool,
-    /// Accept the instruction counts of this run
+    /// Accept the counts of this run
     #[arg(long, conflicts_with = "gate")]
     accept: bool,
     /// Only wall times, without callgrind
@@ -51,6 +52,8 @@ struct Line {
     wall_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
 }
@@ -89,9 +92,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn measure_entry(entry: &Entry, counts: &Counts<'_>, arguments: &Arguments) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for &size in &entry.sizes {
-        let instructions = counts.get(&(entry.id.as_str(), size)).copied();
+        let count = counts.get(&(entry.id.as_str(), size));
+        let instructions = count.map(|count| count.instructions);
+        let allocations = count.map(|count| count.allocations);
         for Measured { id, wall_ms, proof } in Catalogue::wall_ms(entry, size)? {
-            let line = Line { id, size, wall_ms, instructions, proof };
+            let line = Line { id, size, wall_ms, instructions, allocations, proof };
             show(&line, arguments.json)?;
             lines.push(line);
         }
@@ -103,10 +108,13 @@ fn show(line: &Line, json: bool) -> Result<()> {
     if json {
         return print(&serde_json::to_string(line)?);
     }
-    let counted = line.instructions.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let text = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |one| one.to_string());
+    let (counted, allocated) = (text(line.instructions), text(line.allocations));
     let Line { id, size, wall_ms, .. } = line;
     let proof = line.proof.as_ref().map_or_else(String::new, |proof| format!("  {proof}"));
-    print(&format!("{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions{proof}"))
+    print(&format!(
+        "{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions  {allocated:>9} allocations{proof}"
+    ))
 }
 
 fn show_growth(growth: &Growth, json: bool) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The gate: instruction counts that were accepted, and slopes that were promised.
+//! The gate: counts that were accepted, and slopes that were promised.
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,10 +7,19 @@ use anyhow::{Context, Result, bail, ensure};
 use super::{Growth, Line};
 use crate::repository::{self, say};
 
-/// Allowed instructions per `ID/size`; written by `--accept`.
+/// Allowed instructions per `ID/size`, and allocations per `ID/size/allocations`; written by `--accept`.
 const LIMITS_FILE: &str = "xtask/bench-limits.json";
-/// How far instructions may grow before the gate closes: another compiler moves them by about as much.
-const INSTRUCTIONS_SLACK_PERCENT: u64 = 5;
+/// How far a count may grow before the gate closes: another compiler moves instructions by about as much.
+const SLACK_PERCENT: u64 = 5;
+
+/// The counts of a line by the names of their limits.
+fn counts(line: &Line) -> impl Iterator<Item = (String, u64, &'static str)> {
+    let key = format!("{}/{}", line.id, line.size);
+    let allocations =
+        line.allocations.map(|count| (format!("{key}/allocations"), count, "allocations"));
+    let instructions = line.instructions.map(|count| (key, count, "instructions"));
+    instructions.into_iter().chain(allocations)
+}
 
 fn limits() -> Result<BTreeMap<String, u64>> {
     let path = repository::root().join(LIMITS_FILE);
@@ -23,9 +32,7 @@ fn limits() -> Result<BTreeMap<String, u64>> {
 pub(super) fn accept(lines: &[Line]) -> Result<()> {
     let mut accepted = limits().unwrap_or_default();
     for line in lines {
-        if let Some(instructions) = line.instructions {
-            accepted.insert(format!("{}/{}", line.id, line.size), instructions);
-        }
+        accepted.extend(counts(line).map(|(key, count, _)| (key, count)));
     }
     let text = serde_json::to_string_pretty(&accepted)? + "\n";
     fs::write(repository::root().join(LIMITS_FILE), text)?;
@@ -37,14 +44,10 @@ pub(super) fn accept(lines: &[Line]) -> Result<()> {
 pub(super) fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
     let limits = limits()?;
     let mut broken = Vec::new();
-    for line in lines {
-        let key = format!("{}/{}", line.id, line.size);
-        let Some(instructions) = line.instructions else { continue };
+    for (key, count, what) in lines.iter().flat_map(counts) {
         match limits.get(&key) {
-            Some(limit) if instructions <= limit + limit * INSTRUCTIONS_SLACK_PERCENT / 100 => {}
-            Some(limit) => {
-                broken.push(format!("{key}: {instructions} instructions, accepted {limit}"));
-            }
+            Some(limit) if count <= limit + limit * SLACK_PERCENT / 100 => {}
+            Some(limit) => broken.push(format!("{key}: {count} {what}, accepted {limit}")),
             None => broken.push(format!("{key}: has no accepted count")),
         }
     }

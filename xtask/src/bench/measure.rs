@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use super::count::Count;
 use crate::repository::{capture, cargo, command, say};
 
 /// One benchmark as its program describes it (`PROGRAM --list`).
@@ -101,8 +102,8 @@ impl Catalogue {
         Ok(parts)
     }
 
-    /// Instructions inside functions named `measured`, by callgrind.
-    pub(super) fn instructions(&self, id: &str, size: u64) -> Result<u64> {
+    /// Instructions and allocations inside functions named `measured`, by callgrind.
+    pub(super) fn count(&self, id: &str, size: u64) -> Result<Count> {
         let entry = self.entries.iter().find(|entry| entry.id == id).context("selected before")?;
         let out =
             std::env::temp_dir().join(format!("callgrind-{}-{id}-{size}", std::process::id()));
@@ -114,9 +115,8 @@ impl Catalogue {
         capture(&mut valgrind).context("callgrind counts instructions; install valgrind")?;
         let text = std::fs::read_to_string(&out)?;
         std::fs::remove_file(&out)?;
-        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
-        let count: u64 = total.context("callgrind wrote no totals")?.trim().parse()?;
-        ensure!(count > 0, "{id} {size}: no function named `measured` ran");
+        let count = Count::read(&text).context("callgrind wrote no totals")?;
+        ensure!(count.instructions > 0, "{id} {size}: no function named `measured` ran");
         Ok(count)
     }
 }
