@@ -52,16 +52,31 @@ pub fn divide(
     usage_factor_milli: u64,
     entrants: &[Entrant],
 ) -> (Vec<i64>, i64) {
-    let mut shares: Vec<i64> = entrants
-        .iter()
-        .map(|entrant| entrant.quota.amount().unwrap_or(amount).min(entrant.requestable()))
-        .collect();
-    let left = amount - shares.iter().sum::<i64>();
-    let left = divide_over_quota(left, unit, usage_factor_milli, entrants, &mut shares);
+    let mut shares = Vec::new();
+    let left = divide_into(amount, unit, usage_factor_milli, entrants, &mut shares);
     (shares, left)
 }
 
+/// As [`divide`], with the shares written over what is in `shares`.
+fn divide_into(
+    amount: i64,
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &[Entrant],
+    shares: &mut Vec<i64>,
+) -> i64 {
+    let granted =
+        |entrant: &Entrant| entrant.quota.amount().unwrap_or(amount).min(entrant.requestable());
+    shares.clear();
+    shares.extend(entrants.iter().map(granted));
+    let left = amount - shares.iter().sum::<i64>();
+    divide_over_quota(left, unit, usage_factor_milli, entrants, shares)
+}
+
 /// Divides what is left after quotas were granted; `shares` holds the quotas and receives the rest.
+///
+/// # Cost
+/// In the number of entrants where there is enough for all; else in it times its logarithm, and in the rounds.
 pub fn divide_over_quota(
     mut left: i64,
     unit: i64,
@@ -69,23 +84,23 @@ pub fn divide_over_quota(
     entrants: &[Entrant],
     shares: &mut [i64],
 ) -> i64 {
-    if left <= 0 {
+    let division = Division { unit, usage_factor_milli, entrants };
+    let alike = entrants.windows(2).all(|pair| pair[0].priority == pair[1].priority);
+    if left <= 0 || (alike && division.sate(0..entrants.len(), &mut left, shares)) {
         return left;
     }
-    let mut tiers: Vec<i32> = entrants.iter().map(|entrant| entrant.priority).collect();
-    tiers.sort_unstable_by_key(|priority| Reverse(*priority));
-    tiers.dedup();
+    let mut order: Vec<usize> = (0..entrants.len()).collect();
+    order.sort_by_key(|at| Reverse(entrants[*at].priority));
+    let tiers = || order.chunk_by(|l, r| entrants[*l].priority == entrants[*r].priority);
     let mut remainders: Remainders = vec![None; entrants.len()];
-    let division = Division { unit, usage_factor_milli, entrants };
-    for tier in &tiers {
-        let members: Vec<usize> =
-            (0..entrants.len()).filter(|at| entrants[*at].priority == *tier).collect();
-        while left > 0 && division.round(&members, &mut left, shares, &mut remainders) {}
+    for members in tiers() {
+        if !division.sate(members.iter().copied(), &mut left, shares) {
+            while left > 0 && division.round(members, &mut left, shares, &mut remainders) {}
+        }
     }
-    for tier in &tiers {
-        let mut owed: Vec<usize> = (0..entrants.len())
-            .filter(|at| entrants[*at].priority == *tier && remainders[*at].is_some())
-            .collect();
+    for members in tiers() {
+        let owed = members.iter().copied().filter(|at| remainders[*at].is_some());
+        let mut owed: Vec<usize> = owed.collect();
         owed.sort_by_key(|at| (Reverse(remainders[*at]), entrants[*at].created, entrants[*at].uid));
         for at in owed {
             let given = unit.min(left);
@@ -103,6 +118,34 @@ struct Division<'e> {
 }
 
 impl Division<'_> {
+    /// Gives members all that they ask for, where that is no more than what is left: the rounds end there too.
+    ///
+    /// Past usage may leave a queue without any part, so that only rounds tell.
+    fn sate(
+        &self,
+        members: impl Iterator<Item = usize> + Clone,
+        left: &mut i64,
+        shares: &mut [i64],
+    ) -> bool {
+        let wants = |at: usize, share: i64| {
+            let entrant = &self.entrants[at];
+            if entrant.weight == 0 { 0 } else { (entrant.requestable() - share).max(0) }
+        };
+        let mut wanted = 0_i64;
+        for at in members.clone() {
+            let used = self.usage_factor_milli > 0 && self.entrants[at].usage_micro > 0;
+            wanted = wanted.saturating_add(wants(at, shares[at]));
+            if used || wanted > *left {
+                return false;
+            }
+        }
+        for at in members {
+            shares[at] += wants(at, shares[at]);
+        }
+        *left -= wanted;
+        true
+    }
+
     /// One round among the queues of one priority; says whether another may give more.
     fn round(
         &self,
@@ -207,11 +250,11 @@ impl QueueRow {
     /// spec/scheduling.md 3.5.
     pub(crate) fn allocatable(&self) -> PerLane<Limit> {
         let Some(facts) = &self.facts else { return PerLane::default() };
-        let one = |lane: QueueLane| {
-            let held = facts.quota[lane].max(Limit::of(self.share[lane]));
-            facts.limit[lane].min(held)
+        let one = |lane: usize| {
+            let held = facts.quota.0[lane].max(Limit::of(self.share.0[lane]));
+            facts.limit.0[lane].min(held)
         };
-        PerLane(QueueLane::ALL.map(one))
+        PerLane([one(0), one(1), one(2)])
     }
 }
 
@@ -231,39 +274,59 @@ impl Cluster {
             return;
         }
         let total = self.total();
-        let roots: Vec<QueueId> = self.queues.roots.iter().copied().collect();
-        self.divide_among(&roots, total, config);
+        let mut siblings: Vec<QueueId> = self.queues.roots.iter().copied().collect();
+        let mut slips = Slips { memory_min: self.nodes.memory_min(), ..Slips::default() };
+        let mut above: Vec<QueueId> = Vec::new();
+        self.divide_among(&siblings, total, config, &mut slips);
+        loop {
+            let rows = &self.queues.rows;
+            above.extend(siblings.iter().filter(|id| !rows[**id].children.is_empty()));
+            let Some(queue) = above.pop() else { return };
+            let row = &rows[queue];
+            let share = row.share;
+            siblings.clear();
+            siblings.extend(&row.children);
+            self.divide_among(&siblings, share, config, &mut slips);
+        }
     }
 
-    fn divide_among(&mut self, siblings: &[QueueId], amount: Charge, config: &Config) {
-        let mut siblings: Vec<QueueId> = siblings.to_vec();
-        siblings.retain(|id| self.queues.rows[*id].facts.is_some());
+    fn divide_among(
+        &mut self,
+        siblings: &[QueueId],
+        amount: Charge,
+        config: &Config,
+        slips: &mut Slips,
+    ) {
+        let Slips { entrants, shares, memory_min } = slips;
         for (lane, unit) in UNITS.iter() {
-            let entrants: Vec<Entrant> =
-                siblings.iter().map(|id| self.entrant(*id, lane)).collect();
-            let (shares, _) = divide(amount[lane], unit, config.usage_factor_milli, &entrants);
-            for (id, share) in siblings.iter().zip(shares) {
-                self.queues.rows[*id].share[lane] = share;
-            }
-        }
-        for id in siblings {
-            let row = &self.queues.rows[id];
-            if !row.children.is_empty() {
-                let (children, share) =
-                    (row.children.iter().copied().collect::<Vec<_>>(), row.share);
-                self.divide_among(&children, share, config);
+            let rows = &mut self.queues.rows;
+            entrants.clear();
+            entrants.extend(siblings.iter().map(|id| rows[*id].entrant(lane, *memory_min)));
+            divide_into(amount[lane], unit, config.usage_factor_milli, entrants, shares);
+            for (id, share) in siblings.iter().zip(&*shares) {
+                rows[*id].share[lane] = *share;
             }
         }
     }
+}
 
-    fn entrant(&self, id: QueueId, lane: QueueLane) -> Entrant {
-        let row = &self.queues.rows[id];
-        let facts = row.facts.as_ref().expect("a queue that takes part is live");
-        let mut requested = row.requested[lane];
+/// Room to divide in, used again for all siblings of a cluster.
+#[derive(Default)]
+struct Slips {
+    entrants: Vec<Entrant>,
+    shares: Vec<i64>,
+    /// The smallest GPU memory in the cluster, in MiB.
+    memory_min: Option<u32>,
+}
+
+impl QueueRow {
+    fn entrant(&self, lane: QueueLane, memory_min: Option<u32>) -> Entrant {
+        let facts = self.facts.as_ref().expect("a queue that takes part is live");
+        let mut requested = self.requested[lane];
         if lane == QueueLane::Gpu
-            && let Some(memory_mib) = self.nodes.memory_min()
+            && let Some(memory_mib) = memory_min
         {
-            requested += gpu_milli(row.requested_mib, memory_mib);
+            requested += gpu_milli(self.requested_mib, memory_mib);
         }
         Entrant {
             quota: facts.quota[lane],
