@@ -83,14 +83,11 @@ pub struct Claim {
 }
 
 /// The queues from `leaf` to its root.
-pub fn path(row: &impl Fn(QueueId) -> Holding, leaf: QueueId) -> Vec<QueueId> {
-    let mut path = vec![leaf];
-    let mut above = row(leaf).parent;
-    while let Some(queue) = above.filter(|_| path.len() < DEPTH_MAX) {
-        path.push(queue);
-        above = row(queue).parent;
-    }
-    path
+pub fn path(
+    row: &impl Fn(QueueId) -> Holding,
+    leaf: QueueId,
+) -> impl Iterator<Item = QueueId> + Clone {
+    std::iter::successors(Some(leaf), move |queue| row(*queue).parent).take(DEPTH_MAX)
 }
 
 /// The first bound on the way from the leaf to its root that `claim` would break: at each queue the limit, then
@@ -99,7 +96,7 @@ pub fn path(row: &impl Fn(QueueId) -> Holding, leaf: QueueId) -> Vec<QueueId> {
 /// # Source
 /// spec/scheduling.md 3.7.
 pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Claim) -> Option<Exceeded> {
-    path(row, claim.queue).into_iter().find_map(|queue| {
+    path(row, claim.queue).find_map(|queue| {
         let holding = row(queue);
         let over = |held: Charge, most: PerLane<Limit>, limit: bool| {
             claim
@@ -135,12 +132,16 @@ pub fn levelled(
     victim: QueueId,
 ) -> (QueueId, QueueId) {
     let (ours, theirs) = (path(row, reclaimer), path(row, victim));
-    let mut last = (reclaimer, victim);
-    for (our, their) in ours.iter().rev().zip(theirs.iter().rev()) {
-        last = (*our, *their);
-        if our != their {
+    let (deep, other) = (ours.clone().count(), theirs.clone().count());
+    let common = deep.min(other);
+    // Upwards from queues of one depth, as long as they differ.
+    let mut pairs = ours.skip(deep - common).zip(theirs.skip(other - common)).take(common);
+    let mut last = pairs.next().unwrap_or((reclaimer, victim));
+    for (our, their) in pairs {
+        if our == their {
             break;
         }
+        last = (our, their);
     }
     last
 }
@@ -197,7 +198,7 @@ pub fn may_take(
             }
         }
     }
-    path(row, claim.queue).into_iter().all(|queue| {
+    path(row, claim.queue).all(|queue| {
         let holding = row(queue);
         let protected =
             claim.preemptible || (holding.protected + claim.request).within(&holding.quota);
