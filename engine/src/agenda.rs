@@ -3,15 +3,19 @@
 //! Groups that could stand in for each other are one class. When one of them finds no room the others need not be
 //! tried, and none of them until room may have come. So a cycle looks at what changed, not at what waits.
 
+mod pairs;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pairs::{Pair, Pairs};
+
 use crate::{
     cluster::{Cluster, gpu_milli},
     cycle::{Config, Timestamp},
+    few::Few,
     group::Structure,
-    ids::{ClassId, Column, GroupId, Id, NodeId, PodId, QueueId, ShapeId},
+    ids::{ClassId, Column, GroupId, Id, NodeId, PairId, PodId, QueueId, ShapeId},
     idset::IdSet,
     order::GroupKey,
     plan::{Unready, Verdict, Why},
@@ -20,9 +24,6 @@ use crate::{
     resources::Charge,
     tree::{Member, Tree},
 };
-
-/// So many groups are worth sorting before they are put in their place.
-const MANY: usize = 16;
 
 /// So many groups of a leaf queue are looked at where its standing follows from those that wait in it.
 const FRONT_MAX: usize = 32;
@@ -37,19 +38,17 @@ pub(crate) struct Agenda {
     /// Groups to be looked at again.
     touched: IdSet<GroupId>,
     classes: Classes,
-    pairs: BTreeMap<(QueueId, ClassId), Pair>,
-    /// Pairs with groups that are not yet in order; none between two calls.
-    unsettled: Vec<(QueueId, ClassId)>,
-    /// Pairs that are worth a try.
-    awake: BTreeSet<(QueueId, ClassId)>,
+    pairs: Pairs,
     /// Per leaf queue: the first groups that wait in it. Filled as asked.
     fronts: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
-    listings: Column<GroupId, Option<Listing>>,
+    listings: Column<GroupId, Option<(PairId, GroupKey)>>,
     /// Per leaf queue: groups that may be evicted, by their place in the queue.
     running: BTreeMap<QueueId, BTreeSet<GroupKey>>,
-    runners: Column<GroupId, Option<(QueueId, GroupKey)>>,
+    runners: Column<GroupId, Option<Runner>>,
+    /// How many groups that may be evicted have more than one pod.
+    gangs: usize,
     /// Groups that may run below their minimum.
-    suspects: BTreeSet<GroupId>,
+    suspects: IdSet<GroupId>,
     /// Promises of the last plan: void once anything changes.
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// Where the plan before promised places to pods that still wait: they go there rather than elsewhere.
@@ -68,23 +67,21 @@ pub(crate) struct Agenda {
     pub(crate) wake: Option<Timestamp>,
 }
 
-/// The groups of one class in one queue.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Pair {
-    pub(crate) groups: BTreeSet<GroupKey>,
-    /// Groups listed since, to be put among them at once.
-    fresh: Vec<GroupKey>,
-    /// Groups that were not told why the pair waits; some may have left since.
-    unsaid: Vec<GroupId>,
-    why: Option<Why>,
-}
-
 /// Where a group is listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Listing {
     pub(crate) queue: QueueId,
     pub(crate) class: ClassId,
     pub(crate) key: GroupKey,
+}
+
+/// Where a group that may be evicted is listed.
+#[derive(Clone, Copy, Debug)]
+struct Runner {
+    queue: QueueId,
+    key: GroupKey,
+    /// Whether it has more than one pod.
+    gang: bool,
 }
 
 /// What the groups of a class have in common.
@@ -128,13 +125,15 @@ impl Agenda {
     }
 
     /// Groups that may run below their minimum; they are not asked for twice.
-    pub(crate) fn suspects(&mut self) -> BTreeSet<GroupId> {
+    pub(crate) fn suspects(&mut self) -> IdSet<GroupId> {
         std::mem::take(&mut self.suspects)
     }
 
     /// Where a group is listed, if it waits.
     pub(crate) fn listing(&self, group: GroupId) -> Option<Listing> {
-        self.listings.get(group).copied().flatten()
+        let (pair, key) = self.listings.get(group).copied().flatten()?;
+        let pair = &self.pairs[pair];
+        Some(Listing { queue: pair.queue, class: pair.class, key })
     }
 
     /// What the groups of a class have in common, while one is listed.
@@ -144,13 +143,12 @@ impl Agenda {
 
     /// The first group of a pair.
     pub(crate) fn head(&self, queue: QueueId, class: ClassId) -> Option<GroupKey> {
-        self.pairs.get(&(queue, class))?.groups.first().copied()
+        self.pairs.of(queue, class)?.groups.first().copied()
     }
 
     /// The group of a pair that follows a key.
     pub(crate) fn after(&self, queue: QueueId, class: ClassId, key: GroupKey) -> Option<GroupKey> {
-        use std::ops::Bound::{Excluded, Unbounded};
-        self.pairs.get(&(queue, class))?.groups.range((Excluded(key), Unbounded)).next().copied()
+        self.pairs.of(queue, class)?.groups.after(&key).copied()
     }
 
     /// The first groups that wait in a leaf queue, of all classes; [`know_front`](Self::know_front) has to have been
@@ -167,10 +165,9 @@ impl Agenda {
         use std::{cmp::Reverse, collections::BinaryHeap};
         let Self { fronts, pairs, .. } = self;
         fronts.entry(queue).or_insert_with(|| {
-            let of_queue = (queue, ClassId::new(0))..=(queue, ClassId::new(u32::MAX));
-            let lists = pairs.range(of_queue);
+            let lists = pairs.of_queue(queue);
             let mut lists: Vec<_> =
-                lists.map(|((_, class), pair)| (*class, pair.groups.iter())).collect();
+                lists.map(|(class, pair)| (class, pair.groups.iter())).collect();
             if let [(class, groups)] = lists.as_slice() {
                 return groups.clone().take(FRONT_MAX).map(|key| (*key, *class)).collect();
             }
@@ -192,30 +189,17 @@ impl Agenda {
 
     /// Pairs that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
-        self.awake.iter().copied()
+        self.pairs.awake()
     }
 
     /// All pairs, worth a try or not.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
-        self.pairs.iter().map(|((queue, class), pair)| (*queue, *class, pair))
+        self.pairs.iter()
     }
 
     /// Per leaf queue: groups that may be evicted, by their place in the queue.
     pub(crate) fn running(&self) -> impl Iterator<Item = (QueueId, &BTreeSet<GroupKey>)> {
         self.running.iter().map(|(queue, groups)| (*queue, groups))
-    }
-
-    /// Puts groups that were listed in their place.
-    fn settle(&mut self) {
-        while let Some(at) = self.unsettled.pop() {
-            let pair = self.pairs.get_mut(&at).expect("a pair with fresh groups is kept");
-            if pair.fresh.len() > MANY && pair.fresh.len() > pair.groups.len() {
-                // Many at once are sorted and merged, which costs less than a search for each.
-                pair.groups.append(&mut pair.fresh.drain(..).collect());
-            } else {
-                pair.groups.extend(pair.fresh.drain(..));
-            }
-        }
     }
 
     /// How often the search for victims of a pair ran out of steps since it last came to an end.
@@ -239,13 +223,18 @@ impl Agenda {
 
     /// Has a pair wait until room may have come.
     pub(crate) fn sleep(&mut self, queue: QueueId, class: ClassId) {
-        self.awake.remove(&(queue, class));
+        self.pairs.sleep(queue, class);
+    }
+
+    /// Whether every group that may be evicted has only one pod.
+    pub(crate) fn runs_singles(&self) -> bool {
+        self.gangs == 0
     }
 
     /// Wakes every pair where room may have come.
     pub(crate) fn wake_all(&mut self) {
         if std::mem::take(&mut self.grown) {
-            self.awake = self.pairs.keys().copied().collect();
+            self.pairs.wake_all();
         }
     }
 }
@@ -259,14 +248,14 @@ impl Cluster {
         }
         touched.clear();
         self.agenda.touched = touched;
-        self.agenda.settle();
+        self.agenda.pairs.settle();
         self.agenda.wake_all();
     }
 
     /// Lists a group anew, or says why it does not wait for room.
     pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
         self.list(group, said);
-        self.agenda.settle();
+        self.agenda.pairs.settle();
     }
 
     /// As [`relist`](Self::relist), but the list is to be settled.
@@ -280,15 +269,9 @@ impl Cluster {
             Ok(queue) => {
                 let class = self.classify(group);
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
-                let pair = self.agenda.pairs.entry((queue, class)).or_default();
-                if pair.fresh.is_empty() {
-                    self.agenda.unsettled.push((queue, class));
-                    self.agenda.awake.insert((queue, class));
-                }
+                let pair = self.agenda.pairs.list(queue, class, key);
                 self.agenda.fronts.remove(&queue);
-                pair.fresh.push(key);
-                pair.unsaid.push(group);
-                *self.agenda.listings.slot(group) = Some(Listing { queue, class, key });
+                *self.agenda.listings.slot(group) = Some((pair, key));
             }
             Err(Some(why)) => self.say(group, why, said),
             Err(None) => {}
@@ -297,12 +280,14 @@ impl Cluster {
 
     /// Lists a group anew among those that may be evicted, if it is one.
     fn rerun(&mut self, group: GroupId) {
-        if let Some((queue, key)) = self.agenda.runners.slot(group).take() {
+        let runner = self.agenda.runners.get_mut(group).and_then(Option::take);
+        if let Some(Runner { queue, key, gang }) = runner {
             let running = self.agenda.running.get_mut(&queue).expect("a listed group has a queue");
             running.remove(&key);
             if running.is_empty() {
                 self.agenda.running.remove(&queue);
             }
+            self.agenda.gangs -= usize::from(gang);
         }
         let row = &self.groups[group];
         let Some(facts) = &row.facts else { return };
@@ -314,17 +299,18 @@ impl Cluster {
         if !facts.preemptible || count.active == 0 {
             return;
         }
+        if !row.pods.iter().any(|pod| self.is_evictable(*pod)) {
+            return;
+        }
         let Some(queue) = facts.queue.filter(|queue| self.queues.is_attached(*queue)) else {
             return;
         };
-        let leaf = self.queues.rows[queue].children.is_empty();
-        if !leaf {
-            return;
-        }
-        if row.pods.iter().any(|pod| self.is_evictable(*pod)) {
+        if self.queues.rows[queue].children.is_empty() {
             let key = GroupKey::of(self, group).expect("a group with facts has a key");
+            let gang = row.pods.len() > 1;
             self.agenda.running.entry(queue).or_default().insert(key);
-            *self.agenda.runners.slot(group) = Some((queue, key));
+            self.agenda.gangs += usize::from(gang);
+            *self.agenda.runners.slot(group) = Some(Runner { queue, key, gang });
         }
     }
 
@@ -332,23 +318,20 @@ impl Cluster {
     pub(crate) fn class_ask(&self, class: ClassId) -> Charge {
         let Some(class) = self.agenda.class(class) else { return Charge::default() };
         let mut ask = class.ask;
-        if let Some(memory_mib) = self.nodes.memory_min() {
+        if class.ask_mib > 0
+            && let Some(memory_mib) = self.nodes.memory_min()
+        {
             ask.0[2] += gpu_milli(class.ask_mib, memory_mib);
         }
         ask
     }
 
     fn unlist(&mut self, group: GroupId) {
-        let Some(listing) = self.agenda.listings.slot(group).take() else { return };
-        let at = (listing.queue, listing.class);
-        self.agenda.fronts.remove(&listing.queue);
-        let pair = self.agenda.pairs.get_mut(&at).expect("a listed group has a pair");
-        pair.groups.remove(&listing.key);
-        if pair.groups.is_empty() && pair.fresh.is_empty() {
-            self.agenda.pairs.remove(&at);
-            self.agenda.awake.remove(&at);
-        }
-        self.declassify(listing.class);
+        let listing = self.agenda.listings.get_mut(group).and_then(Option::take);
+        let Some((pair, key)) = listing else { return };
+        let (queue, class) = self.agenda.pairs.unlist(pair, &key);
+        self.agenda.fronts.remove(&queue);
+        self.declassify(class);
     }
 
     /// The queue in which a group waits for room, or why it does not.
@@ -413,8 +396,8 @@ impl Cluster {
         let pods = self.to_place(group);
         let mut ask = Charge::default();
         let mut ask_mib = 0;
-        for pod in pods {
-            let shape = &self.shapes[self.pods[pod].shape];
+        for pod in &pods {
+            let shape = &self.shapes[self.pods[*pod].shape];
             ask += shape.charge;
             ask_mib += shape.gpu_mib;
         }
@@ -449,11 +432,11 @@ impl Cluster {
         let facts = row.facts.as_ref().expect("a group that waits is live");
         key.push(u32::from(facts.preemptible));
         let mut alone = false;
-        for set in &row.tree.sets {
+        for set in row.tree.sets.iter() {
             key.push(u32::try_from(set.needed()).unwrap_or(u32::MAX));
             key.push(u32::try_from(set.members.len()).unwrap_or(u32::MAX));
             alone |= set.topology.is_some();
-            for member in &set.members {
+            for member in set.members.iter() {
                 key.push(match member {
                     Member::Set(set) => u32::from(*set) << 1,
                     Member::Leaf(leaf) => u32::from(*leaf) << 1 | 1,
@@ -482,7 +465,7 @@ impl Cluster {
     }
 
     /// The waiting pods of a group that are placed next.
-    pub(crate) fn to_place(&self, group: GroupId) -> Vec<PodId> {
+    pub(crate) fn to_place(&self, group: GroupId) -> Few<PodId> {
         self.groups[group].tree.to_place(&|pod| self.pods.state[pod].is_waiting())
     }
 }

@@ -37,9 +37,11 @@ impl Cluster {
     /// spec/scheduling.md 2.8. What a pod does not ask for is not looked at.
     pub(crate) fn room(&self, shape: &ShapeRow, node: NodeId) -> Result<Room, Misfit> {
         let mut room = Room::Now;
+        let (idle, releasing) = (self.nodes.idle.row(node), self.nodes.releasing.row(node));
         for &(lane, amount) in &shape.take {
-            let idle = self.nodes.idle.get(node, lane);
-            if idle + self.nodes.releasing.get(node, lane) < amount {
+            let of = |row: &[i64]| row.get(lane.row()).copied().unwrap_or(0);
+            let idle = of(idle);
+            if idle + of(releasing) < amount {
                 if self.is_backed(lane, node) {
                     continue;
                 }

@@ -25,12 +25,13 @@ use crate::{
     cluster::Cluster,
     cycle::{Config, Timestamp},
     entitlement::Holding,
+    few::Few,
     ids::{Column, GroupId, NodeId, PodId, QueueId, Rank, ShapeId},
     idset::IdSet,
     order::GroupKey,
     placement::{Attempt, Mode},
     proof::Shortage,
-    resources::Charge,
+    resources::{Charge, Lane},
     trial::Trial,
     turns::Turns,
     victims::{Batch, Victims},
@@ -81,10 +82,12 @@ pub(crate) struct Hunt<'a> {
     /// The victims drawn so far, in order.
     order: Vec<Rc<Batch>>,
     /// The pods to place.
-    pub(crate) pods: Vec<PodId>,
+    pub(crate) pods: Few<PodId>,
     demand: Demand,
     /// Nodes that are of use as they are.
     nodes: IdSet<Rank>,
+    /// What is free or coming free of GPUs on them, in milli-devices. Filled as asked.
+    free_milli: Option<i64>,
     /// At how many steps of the cycle it ends.
     steps_end: u64,
 }
@@ -110,7 +113,8 @@ impl<'a> Hunt<'a> {
         let demand = Demand::new(cluster, &pods);
         let steps_end = cluster.steps.total().saturating_add(steps_max).min(config.steps_max);
         let order = Vec::new();
-        Self { config, now, group, aim, victims, order, pods, demand, nodes, steps_end }
+        let free_milli = None;
+        Self { config, now, group, aim, victims, order, pods, demand, nodes, free_milli, steps_end }
     }
 
     /// Finds victims, evicts them and promises their room.
@@ -192,6 +196,9 @@ impl<'a> Hunt<'a> {
         {
             return Some(known.to_vec());
         }
+        if pick == Pick::OneNode && self.is_beyond_one(cluster, &held, count) {
+            return None;
+        }
         let known_pods: BTreeSet<PodId> = known_pods.into_iter().collect();
         let mut pool = Pool::default();
         let mut tally = held.clone();
@@ -241,6 +248,26 @@ impl<'a> Hunt<'a> {
         None
     }
 
+    /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
+    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Tally, count: usize) -> bool {
+        if !cluster.agenda.runs_singles() || cluster.shapes.loose {
+            return false;
+        }
+        let largest = cluster.nodes.largest().to_vec();
+        let most = |(at, room): (usize, &usize)| {
+            let shape = &cluster.shapes[self.demand.shapes[at].0];
+            let fit = |(lane, amount): &(Lane, i64)| {
+                let backed = cluster.claims.backs.contains_key(lane);
+                let most = largest.get(lane.row()).copied().unwrap_or(0);
+                if backed { i64::MAX } else { most / amount }
+            };
+            let most = shape.take.iter().map(fit).min().unwrap_or(0);
+            room.saturating_add(usize::try_from(most).unwrap_or(0))
+        };
+        let room: Few<usize> = held.room.iter().enumerate().map(most).collect();
+        self.demand.short(&room, count).is_some()
+    }
+
     /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
     fn is_short_there(
         &self,
@@ -253,7 +280,7 @@ impl<'a> Hunt<'a> {
             return false;
         };
         let Some(node) = cluster.node_of(*pod).filter(|_| !pool.spread) else { return false };
-        let room: Vec<usize> = (0..)
+        let room: Few<usize> = (0..)
             .zip(&held.room)
             .map(|(at, room): (usize, _)| room + gone.on(cluster, self.demand.shapes[at].0, node))
             .collect();
@@ -261,20 +288,27 @@ impl<'a> Hunt<'a> {
     }
 
     /// Tries one set of victims; when it lets all pods in, the trial is kept.
-    fn simulate(&self, cluster: &mut Cluster, count: usize, victims: &[Rc<Batch>]) -> bool {
+    fn simulate(&mut self, cluster: &mut Cluster, count: usize, victims: &[Rc<Batch>]) -> bool {
         cluster.steps.scenarios += 1;
         let mut trial = Trial::new(cluster);
-        let mut nodes = self.nodes.clone();
         let mut evicted = BTreeSet::new();
+        // Where they leave is of use too, as long as they are gone.
+        let mut vacated: Few<Rank> = Few::default();
         for pod in victims.iter().flat_map(|batch| &batch.pods) {
             let node = trial.node(*pod).expect("a victim holds a place");
-            nodes.extend(trial.nodes.index.rank(node));
+            if let Some(rank) = trial.nodes.index.rank(node)
+                && self.nodes.insert(rank)
+            {
+                vacated.push(rank);
+            }
             trial.evict(*pod);
             evicted.insert(*pod);
         }
-        if !self.place_all(&mut trial, count, &evicted, &nodes)
-            || !self.is_fair(&trial, count, victims)
-        {
+        let placed = self.place_all(&mut trial, count, &evicted);
+        for rank in &vacated {
+            self.nodes.remove(*rank);
+        }
+        if !placed || !self.is_fair(&trial, count, victims) {
             return false;
         }
         if count == self.pods.len() {
@@ -284,21 +318,17 @@ impl<'a> Hunt<'a> {
     }
 
     /// Places the group and, where there is room, its victims, in the order in which they would wait.
-    fn place_all(
-        &self,
-        trial: &mut Trial<'_>,
-        count: usize,
-        evicted: &BTreeSet<PodId>,
-        nodes: &IdSet<Rank>,
-    ) -> bool {
-        let groups: BTreeSet<GroupId> =
-            evicted.iter().filter_map(|pod| trial.pods[*pod].group()).chain([self.group]).collect();
+    fn place_all(&self, trial: &mut Trial<'_>, count: usize, evicted: &BTreeSet<PodId>) -> bool {
+        let losers = evicted.iter().filter_map(|pod| trial.pods[*pod].group());
+        let mut groups: Vec<GroupId> = losers.chain([self.group]).collect();
+        groups.sort_unstable();
+        groups.dedup();
         let memory_min = trial.nodes.memory_min();
         let mut waiting = Vec::with_capacity(groups.len());
-        let mut lists: BTreeMap<GroupId, Vec<PodId>> = BTreeMap::new();
+        let mut lists: BTreeMap<GroupId, Few<PodId>> = BTreeMap::new();
         for group in groups {
             let pods = if group == self.group {
-                self.pods[..count].to_vec()
+                self.pods[..count].iter().copied().collect()
             } else {
                 let state = &trial.pods.state;
                 trial.groups[group].tree.to_place(&|pod| {
@@ -326,7 +356,7 @@ impl<'a> Hunt<'a> {
             let mut nested = trial.nested();
             let placed = !kind.as_ref().is_some_and(|kind| failed.contains(kind))
                 && Attempt::new(self.config, turn.group, Mode::Promise, pods)
-                    .run(&mut nested, Some(nodes))
+                    .run(&mut nested, Some(&self.nodes))
                     .is_ok();
             if placed {
                 nested.keep();
@@ -344,7 +374,7 @@ impl<'a> Hunt<'a> {
 
     /// Sets of victims that empty the cheapest nodes: the fewest nodes that could do, then more and more.
     fn many_nodes(
-        &self,
+        &mut self,
         cluster: &Cluster,
         pool: &Pool,
         count: usize,
@@ -359,20 +389,19 @@ impl<'a> Hunt<'a> {
                 cluster.charge(*pod).0[2];
         }
         let free = |node: NodeId| cluster.free_gpu(node) + freed.get(&node).copied().unwrap_or(0);
-        let mut baseline = 0;
-        for rank in self.nodes.iter() {
-            let node = cluster.nodes.index.node(rank);
-            if !pool.by_node.contains_key(&node) {
-                baseline += free(node);
+        // What there is without the nodes of candidates.
+        let mut baseline = *self.free_milli.get_or_insert_with(|| {
+            let node = |rank| cluster.free_gpu(cluster.nodes.index.node(rank));
+            self.nodes.iter().map(node).sum()
+        });
+        for node in pool.by_node.keys() {
+            let rank = cluster.nodes.index.rank(*node);
+            if rank.is_some_and(|rank| self.nodes.contains(rank)) {
+                baseline -= cluster.free_gpu(*node);
             }
         }
-        for (node, freed) in &freed {
-            let useful =
-                cluster.nodes.index.rank(*node).is_some_and(|rank| self.nodes.contains(rank));
-            if !useful && !pool.by_node.contains_key(node) {
-                baseline += freed;
-            }
-        }
+        let elsewhere = freed.iter().filter(|(node, _)| !pool.by_node.contains_key(node));
+        baseline += elsewhere.map(|(_, freed)| freed).sum::<i64>();
         let remaining = (needs.iter().sum::<i64>() - baseline).max(0);
         let mut nodes: Vec<(i64, usize, NodeId)> = pool
             .by_node

@@ -71,6 +71,8 @@ id! {
     NodeKindId;
     /// A group class: every pending group that can stand in for another shares one.
     ClassId;
+    /// A queue with a class of which groups wait in it.
+    PairId;
     /// A position in the order of node names, 0 the smallest.
     Rank;
     /// A topology domain, for example one rack.
@@ -154,6 +156,11 @@ impl<I: Id, T> Column<I, T> {
     /// The row of `id`, or nothing where the column is shorter.
     pub fn get(&self, id: I) -> Option<&T> {
         self.rows.get(id.row())
+    }
+
+    /// The row of `id` to be changed, or nothing where the column is shorter.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.rows.get_mut(id.row())
     }
 
     /// How many rows there are.

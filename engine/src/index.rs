@@ -192,7 +192,9 @@ impl Nodes {
         let gpu_key = self.gpu_key_of(node);
         let was = std::mem::replace(&mut self.index.gpu_key[rank], gpu_key);
         if was != gpu_key {
-            self.index.by_gpu.entry(was).or_default().remove(rank);
+            if let Some(ranks) = self.index.by_gpu.get_mut(&was) {
+                ranks.remove(rank);
+            }
             self.index.by_gpu.entry(gpu_key).or_default().insert(rank);
         }
         if self.index.cpu_wanted {
@@ -204,8 +206,10 @@ impl Nodes {
             }
         }
         let shared = self.devices.get(node).is_some_and(|devices| !devices.is_empty());
-        self.index.shared.assign(rank, shared);
-        self.index_parts(node, rank);
+        if shared || self.index.shared.contains(rank) {
+            self.index.shared.assign(rank, shared);
+            self.index_parts(node, rank);
+        }
         let roomy = self.has_free_gpu(node);
         self.index.roomy.assign(rank, roomy);
         let unsettled = !self.releasing.is_zero(node);

@@ -51,6 +51,24 @@ impl<I: Id> LaneTable<I> {
         self.cells[at] += amount;
     }
 
+    /// The amounts of the first lanes in the row of `id`; those that are not there are 0.
+    pub(crate) fn row(&self, id: I) -> &[i64] {
+        let from = id.row() * self.lanes;
+        self.cells.get(from..from + self.lanes).unwrap_or_default()
+    }
+
+    /// The amounts of at least the first `lanes` lanes in the row of `id`, to be changed.
+    pub(crate) fn row_mut(&mut self, id: I, lanes: usize) -> &mut [i64] {
+        if lanes > self.lanes {
+            self.widen(lanes);
+        }
+        let (from, to) = (id.row() * self.lanes, (id.row() + 1) * self.lanes);
+        if to > self.cells.len() {
+            self.cells.resize(to, 0);
+        }
+        &mut self.cells[from..to]
+    }
+
     fn widen(&mut self, lanes: usize) {
         let mut cells = vec![0; self.cells.len() / self.lanes * lanes];
         for (new, old) in cells.chunks_exact_mut(lanes).zip(self.cells.chunks_exact(self.lanes)) {
@@ -64,9 +82,6 @@ impl<I: Id> LaneTable<I> {
 impl<I: Id> LaneTable<I> {
     /// Whether every amount in the row of `id` is 0.
     pub(crate) fn is_zero(&self, id: I) -> bool {
-        let from = id.row() * self.lanes;
-        self.cells
-            .get(from..from + self.lanes)
-            .is_none_or(|row| row.iter().all(|amount| *amount == 0))
+        self.row(id).iter().all(|amount| *amount == 0)
     }
 }

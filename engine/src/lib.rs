@@ -26,7 +26,9 @@ pub mod queue;
 
 pub mod cluster;
 mod device;
+mod few;
 mod lanes;
+mod leastset;
 mod shape;
 mod tree;
 

@@ -4,11 +4,11 @@
 //! spec/scheduling.md 3.7.
 
 use crate::{
-    cluster::Cluster,
+    cluster::{Cluster, QueueRow},
     group::Group,
-    ids::{GroupId, NodeId, PodId, QueueId},
+    ids::{GroupId, NodeId, PodId},
     plan::{Bound, Why},
-    resources::{Charge, Limit, QueueLane},
+    resources::{Charge, Limit, PerLane, QueueLane},
 };
 
 /// Which bound a charge runs into.
@@ -23,7 +23,10 @@ impl Cluster {
         let Some(facts) = &self.groups[group].facts else { return Err(Why::QueueMissing) };
         let Some(queue) = facts.queue else { return Err(Why::QueueMissing) };
         for at in self.queues.path(queue) {
-            if let Some((breach, lane)) = self.breaches(at, facts, charge).next() {
+            let row = &self.queues.rows[at];
+            let over = row.over_limit(charge).map(|lane| (Breach::Limit, lane));
+            let over = over.or_else(|| Some((Breach::Quota, row.over_quota(facts, charge)?)));
+            if let Some((breach, lane)) = over {
                 let bound = Bound { queue: self.queue_state(at), lane, requested: charge };
                 return Err(match breach {
                     Breach::Limit => Why::OverLimit(Box::new(bound)),
@@ -40,36 +43,39 @@ impl Cluster {
         let Some(facts) = &self.groups[group].facts else { return false };
         let Some(queue) = facts.queue else { return false };
         let charge = self.shapes[self.pods[pod].shape].charge_on(self.nodes.gpus(node).memory_mib);
-        self.queues.path(queue).all(|at| self.breaches(at, facts, charge).next().is_none())
+        self.queues.path(queue).all(|at| {
+            let row = &self.queues.rows[at];
+            row.over_limit(charge).or_else(|| row.over_quota(facts, charge)).is_none()
+        })
     }
 
     /// Whether a group that cannot be evicted would stay within the quotas of its queues.
     pub(crate) fn within_quota(&self, group: GroupId, charge: Charge) -> bool {
         let Some(facts) = &self.groups[group].facts else { return false };
         let Some(queue) = facts.queue else { return false };
-        facts.preemptible
-            || self.queues.path(queue).all(|at| {
-                self.breaches(at, facts, charge).all(|(breach, _)| matches!(breach, Breach::Limit))
-            })
+        let within = |at| self.queues.rows[at].over_quota(facts, charge).is_none();
+        facts.preemptible || self.queues.path(queue).all(within)
+    }
+}
+
+impl QueueRow {
+    /// The first resource on which so much more is above the limit.
+    fn over_limit(&self, charge: Charge) -> Option<QueueLane> {
+        over(&self.used, &charge, &self.facts.as_ref()?.limit)
     }
 
-    fn breaches(
-        &self,
-        queue: QueueId,
-        group: &Group,
-        charge: Charge,
-    ) -> impl Iterator<Item = (Breach, QueueLane)> {
-        let row = &self.queues.rows[queue];
-        let over = move |used: Charge, bound: Option<crate::PerLane<Limit>>| {
-            QueueLane::ALL.into_iter().filter(move |lane| {
-                bound.is_some_and(|bound| {
-                    charge[*lane] != 0 && !bound[*lane].admits(used[*lane] + charge[*lane])
-                })
-            })
-        };
-        let limit = row.facts.as_ref().map(|facts| facts.limit);
-        let quota = row.facts.as_ref().map(|facts| facts.quota).filter(|_| !group.preemptible);
-        let limits = over(row.used, limit).map(|lane| (Breach::Limit, lane));
-        limits.chain(over(row.fixed, quota).map(|lane| (Breach::Quota, lane)))
+    /// The first resource on which so much more is above the quota, for a group that cannot be evicted.
+    fn over_quota(&self, group: &Group, charge: Charge) -> Option<QueueLane> {
+        if group.preemptible {
+            return None;
+        }
+        over(&self.fixed, &charge, &self.facts.as_ref()?.quota)
     }
+}
+
+/// The first resource of those that are charged which is used beyond a bound then.
+fn over(used: &Charge, charge: &Charge, bound: &PerLane<Limit>) -> Option<QueueLane> {
+    let breaks =
+        |lane: &QueueLane| charge[*lane] != 0 && !bound[*lane].admits(used[*lane] + charge[*lane]);
+    QueueLane::ALL.iter().copied().find(breaks)
 }

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use crate::{
     cluster::{Cluster, QueueRow},
-    cycle::Timestamp,
     ids::GroupId,
     resources::{Charge, Limit, PerLane, QueueLane},
 };
@@ -60,8 +59,8 @@ fn reversed(priority: i32) -> u32 {
     (!priority).cast_unsigned() ^ (1 << 31)
 }
 
-/// A non-negative fraction.
-#[derive(Clone, Copy, Debug)]
+/// A non-negative fraction; equal numbers are equal fractions, and not the other way round.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Ratio {
     part: i64,
     whole: i64,
@@ -69,23 +68,25 @@ struct Ratio {
 
 impl Ratio {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (left, right) = (i128::from(self.part), i128::from(other.part));
-        (left * i128::from(other.whole)).cmp(&(right * i128::from(self.whole)))
+        if self.whole == other.whole {
+            return self.part.cmp(&other.part);
+        }
+        // Neither is negative, and two 64-bit factors never leave 128 bits.
+        let wide = |amount: i64| u128::from(amount.cast_unsigned());
+        let product = |a: i64, b: i64| wide(a).wrapping_mul(wide(b));
+        product(self.part, other.whole).cmp(&product(other.part, self.whole))
     }
 }
 
 /// Where a queue stands among its siblings, for one group that waits below it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Standing {
-    over_share: bool,
-    starved: bool,
-    priority: i32,
-    violates: bool,
+    /// Whether it is over its share, then not starved, then the priority reversed, then whether it violates, packed so
+    /// that one comparison orders them.
+    need: u64,
     share_with: Ratio,
     share: Ratio,
     allocatable: PerLane<Limit>,
-    created: Timestamp,
-    uid: u128,
 }
 
 impl Standing {
@@ -94,65 +95,71 @@ impl Standing {
         let facts = row.facts.as_ref().expect("a queue that takes turns is live");
         let allocatable = row.allocatable();
         let with = row.used + ask;
-        let lanes = QueueLane::ALL;
-        Self {
-            over_share: lanes.iter().all(|lane| row.used[*lane] > row.share[*lane]),
-            starved: with.within(&facts.quota),
-            priority: facts.priority,
-            violates: lanes
-                .iter()
-                .any(|lane| allocatable[*lane] == Limit::of(0) && with[*lane] > 0),
-            share_with: dominant(with - taken, &allocatable, total),
-            share: dominant(row.used, &allocatable, total),
-            allocatable,
-            created: facts.created,
-            uid: facts.uid,
-        }
+        // Three lanes written out: a loop over them is not unrolled, and this runs for each queue above each turn.
+        let whole = |at: usize| allocatable.0[at].amount().unwrap_or(total.0[at]);
+        let wholes = [whole(0), whole(1), whole(2)];
+        let over = |at: usize| row.used.0[at] > row.share.0[at];
+        let over_share = over(0) && over(1) && over(2);
+        let violates = |at: usize| allocatable.0[at] == Limit::of(0) && with.0[at] > 0;
+        let violates = violates(0) || violates(1) || violates(2);
+        let need = u64::from(over_share) << 34
+            | u64::from(!with.within(&facts.quota)) << 33
+            | u64::from(reversed(facts.priority)) << 1
+            | u64::from(violates);
+        let share_with = dominant(&(with - taken), &wholes);
+        Self { need, share_with, share: dominant(&row.used, &wholes), allocatable }
     }
 
-    /// Which queue goes first.
+    /// Which queue goes first; ties end in the age and the UID (14.3, Q10), which the caller knows.
     ///
     /// # Source
-    /// spec/scheduling.md 1.11, queue comparison; ties end in the UID (14.3, Q10).
+    /// spec/scheduling.md 1.11, queue comparison.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
-        self.over_share
-            .cmp(&other.over_share)
-            .then_with(|| other.starved.cmp(&self.starved))
-            .then_with(|| other.priority.cmp(&self.priority))
-            .then_with(|| self.violates.cmp(&other.violates))
-            .then_with(|| self.share_with.cmp(&other.share_with))
-            .then_with(|| self.share.cmp(&other.share))
-            .then_with(|| smaller(&self.allocatable, &other.allocatable))
-            .then_with(|| (self.created, self.uid).cmp(&(other.created, other.uid)))
+        if self.need != other.need {
+            return self.need.cmp(&other.need);
+        }
+        if self.share_with != other.share_with {
+            let order = self.share_with.cmp(&other.share_with);
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        if self.share != other.share {
+            let order = self.share.cmp(&other.share);
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        smaller(&self.allocatable, &other.allocatable)
     }
 }
 
 /// Less where no resource is more and one is less.
 fn smaller(left: &PerLane<Limit>, right: &PerLane<Limit>) -> Ordering {
-    let all =
-        |test: fn(&Limit, &Limit) -> bool| left.0.iter().zip(&right.0).all(|(l, r)| test(l, r));
-    match (all(|l, r| l <= r), all(|l, r| l >= r)) {
-        (true, false) => Ordering::Less,
-        (false, true) => Ordering::Greater,
-        (true, true) | (false, false) => Ordering::Equal,
+    let (mut below, mut above) = (false, false);
+    for (left, right) in left.0.iter().zip(&right.0) {
+        below |= left < right;
+        above |= left > right;
     }
+    // Both where they cross, neither where they are equal.
+    above.cmp(&below)
 }
 
 /// The largest part of what may be held, over all resources.
-fn dominant(amount: Charge, allocatable: &PerLane<Limit>, total: Charge) -> Ratio {
-    let mut largest = Ratio { part: 0, whole: 1 };
-    for (lane, amount) in amount.iter() {
-        let whole = allocatable[lane].amount().unwrap_or(total[lane]);
-        let ratio = if whole > 0 {
-            Ratio { part: amount, whole }
-        } else {
-            // Nothing may be held: worse than any part. GPUs are in thousandths already.
-            let scale = if lane == QueueLane::Gpu { 1 } else { 1000 };
-            Ratio { part: amount.saturating_mul(scale), whole: 1 }
-        };
-        if ratio.cmp(&largest) == Ordering::Greater {
-            largest = ratio;
+fn dominant(amounts: &Charge, wholes: &[i64; 3]) -> Ratio {
+    let part = |at: usize| {
+        let (amount, whole) = (amounts.0[at], wholes[at]);
+        if whole > 0 {
+            // What is not held is no part of anything.
+            return Ratio { part: amount.max(0), whole };
         }
-    }
-    largest
+        // Nothing may be held: worse than any part. GPUs are in thousandths already.
+        let scale = if at == QueueLane::Gpu as usize { 1 } else { 1000 };
+        Ratio { part: amount.max(0).saturating_mul(scale), whole: 1 }
+    };
+    let larger = |left: Ratio, right: Ratio| {
+        let is_more = right.part > 0 && right.cmp(&left) == Ordering::Greater;
+        if is_more { right } else { left }
+    };
+    larger(larger(part(0), part(1)), part(2))
 }

@@ -197,7 +197,14 @@ impl<'a> Attempt<'a> {
                 continue;
             }
             let Some(found) = self.find(trial, *pod, area) else {
-                return Err(trial.cluster().no_room(*pod, (self.placed, placed), area.nodes));
+                return Err(match self.mode {
+                    Mode::Real => {
+                        let counts = (self.placed, placed);
+                        trial.cluster().no_room(*pod, counts, area.nodes)
+                    }
+                    // Nobody asks a simulation why.
+                    Mode::Promise => Why::Undecided,
+                });
             };
             self.is_affordable(trial, *pod, &found)?;
             if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {

@@ -120,7 +120,7 @@ impl<T: Copy> PerLane<T> {
 
     /// Each value with its lane.
     pub fn iter(&self) -> impl Iterator<Item = (QueueLane, T)> {
-        QueueLane::ALL.into_iter().zip(self.0)
+        QueueLane::ALL.iter().zip(&self.0).map(|(lane, value)| (*lane, *value))
     }
 }
 
@@ -178,7 +178,7 @@ impl std::ops::Sub for Charge {
 
 impl AddAssign for Charge {
     fn add_assign(&mut self, other: Self) {
-        for (amount, other) in self.0.iter_mut().zip(other.0) {
+        for (amount, other) in self.0.iter_mut().zip(&other.0) {
             *amount += other;
         }
     }
@@ -186,7 +186,7 @@ impl AddAssign for Charge {
 
 impl SubAssign for Charge {
     fn sub_assign(&mut self, other: Self) {
-        for (amount, other) in self.0.iter_mut().zip(other.0) {
+        for (amount, other) in self.0.iter_mut().zip(&other.0) {
             *amount -= other;
         }
     }

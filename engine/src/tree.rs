@@ -3,9 +3,10 @@
 //! # Source
 //! spec/scheduling.md 1.6 to 1.9.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 use crate::{
+    few::Few,
     group::{Constraint, Min, Structure},
     ids::{PodId, Symbol},
 };
@@ -25,8 +26,14 @@ pub(crate) struct Set {
     min: Option<u32>,
     pub(crate) topology: Option<Constraint>,
     /// In ascending order of names.
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Cow<'static, [Member]>,
 }
+
+/// The member of a group without sub-groups.
+const ALL: Cow<'static, [Member]> = Cow::Borrowed(&[Member::Leaf(0)]);
+
+/// The sets of a group without sub-groups and without topology: nearly every one, and they all share it.
+static FLAT: [Set; 1] = [Set { name: Symbol::EMPTY, min: None, topology: None, members: ALL }];
 
 impl Set {
     /// How many members must be satisfied.
@@ -42,7 +49,7 @@ pub(crate) struct Leaf {
     pub(crate) min: u32,
     pub(crate) topology: Option<Constraint>,
     /// Its pods, first to go first.
-    pub(crate) pods: Vec<PodId>,
+    pub(crate) pods: Few<PodId>,
     pub(crate) count: Count,
 }
 
@@ -79,6 +86,12 @@ impl Leaf {
         self.alive() - self.count.gated + self.count.succeeded >= self.min
     }
 
+    /// What is missing of its minimum, else one pod more.
+    fn next(&self, eligible: &impl Fn(PodId) -> bool) -> impl Iterator<Item = PodId> {
+        let count = (self.min.saturating_sub(self.count.active)).max(1) as usize;
+        self.pods.iter().copied().filter(|pod| eligible(*pod)).take(count)
+    }
+
     /// Whether it is below its minimum because pods of it ended well.
     fn is_completing(&self) -> bool {
         self.count.succeeded > 0 && self.count.used < self.min
@@ -89,8 +102,8 @@ impl Leaf {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tree {
     /// Row 0 is the group itself; empty where the structure is malformed or unknown.
-    pub(crate) sets: Vec<Set>,
-    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) sets: Cow<'static, [Set]>,
+    pub(crate) leaves: Few<Leaf>,
 }
 
 impl Tree {
@@ -98,35 +111,35 @@ impl Tree {
     pub(crate) fn new(structure: &Structure) -> Option<Self> {
         let (min, topology, sub_groups) = match structure {
             Structure::Flat { min, topology } => {
-                let root = Set {
-                    name: Symbol::EMPTY,
-                    min: None,
-                    topology: *topology,
-                    members: vec![Member::Leaf(0)],
+                let root =
+                    |topology| Set { name: Symbol::EMPTY, min: None, topology, members: ALL };
+                let sets = if topology.is_none() {
+                    Cow::Borrowed(FLAT.as_slice())
+                } else {
+                    Cow::Owned(vec![root(*topology)])
                 };
-                return Some(Self {
-                    sets: vec![root],
-                    leaves: vec![Leaf { min: *min, ..Leaf::default() }],
-                });
+                let leaf = Leaf { min: *min, ..Leaf::default() };
+                return Some(Self { sets, leaves: Few::One([leaf]) });
             }
             Structure::Tree { min, topology, sub_groups } => (*min, *topology, sub_groups),
             Structure::Malformed => return None,
         };
-        let root = Set { name: Symbol::EMPTY, min, topology, members: Vec::new() };
-        let mut tree = Self { sets: vec![root], leaves: Vec::new() };
+        let root = Set { name: Symbol::EMPTY, min, topology, members: Cow::default() };
+        let mut sets = vec![root];
+        let mut leaves = Vec::new();
         let mut set_of = vec![None; sub_groups.len()];
         let mut members = Vec::with_capacity(sub_groups.len());
         for (at, sub_group) in sub_groups.iter().enumerate() {
             let (name, topology) = (sub_group.name, sub_group.topology);
             members.push(match sub_group.min {
                 Min::Pods(min) => {
-                    tree.leaves.push(Leaf { name, min, topology, ..Leaf::default() });
-                    Member::Leaf(index(tree.leaves.len() - 1))
+                    leaves.push(Leaf { name, min, topology, ..Leaf::default() });
+                    Member::Leaf(index(leaves.len() - 1))
                 }
                 Min::Members(min) => {
-                    tree.sets.push(Set { name, min, topology, members: Vec::new() });
-                    set_of[at] = Some(tree.sets.len() - 1);
-                    Member::Set(index(tree.sets.len() - 1))
+                    sets.push(Set { name, min, topology, members: Cow::default() });
+                    set_of[at] = Some(sets.len() - 1);
+                    Member::Set(index(sets.len() - 1))
                 }
             });
         }
@@ -135,8 +148,9 @@ impl Tree {
                 None => 0,
                 Some(parent) => (*set_of.get(usize::from(parent))?)?,
             };
-            tree.sets[set].members.push(members[at]);
+            sets[set].members.to_mut().push(members[at]);
         }
+        let tree = Self { sets: sets.into(), leaves: leaves.into() };
         // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
         let reached = tree.count_below(0, sub_groups.len())?;
         (reached == sub_groups.len()
@@ -146,7 +160,7 @@ impl Tree {
 
     fn count_below(&self, set: usize, bound: usize) -> Option<usize> {
         let mut count = 0;
-        for member in &self.sets[set].members {
+        for member in self.sets[set].members.iter() {
             count += 1;
             if let Member::Set(inner) = member {
                 count += self.count_below(usize::from(*inner), bound.checked_sub(1)?)?;
@@ -210,7 +224,7 @@ impl Tree {
 
     /// The one leaf of a group without sub-groups and without topology.
     pub(crate) fn only_leaf(&self) -> Option<u16> {
-        let ([set], [leaf]) = (self.sets.as_slice(), self.leaves.as_slice()) else { return None };
+        let ([set], [leaf]) = (&*self.sets, &*self.leaves) else { return None };
         (set.topology.is_none() && leaf.topology.is_none()).then_some(0)
     }
 
@@ -246,7 +260,7 @@ impl Tree {
 
     /// Sums over all leaves.
     pub(crate) fn count(&self) -> Count {
-        if let [leaf] = self.leaves.as_slice() {
+        if let [leaf] = &*self.leaves {
             return leaf.count;
         }
         self.leaves.iter().fold(Count::default(), |sum, leaf| Count {
@@ -277,7 +291,7 @@ impl Tree {
 
     /// The members of a set, first to be filled first.
     pub(crate) fn ordered(&self, set: u16) -> Vec<Member> {
-        let mut members = self.sets[usize::from(set)].members.clone();
+        let mut members = self.sets[usize::from(set)].members.to_vec();
         if members.len() == 1 {
             return members;
         }
@@ -315,14 +329,15 @@ impl Tree {
     }
 
     /// The pods to place next: what is missing of the core as a whole, else one step more.
-    pub(crate) fn to_place(&self, eligible: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+    pub(crate) fn to_place(&self, eligible: &impl Fn(PodId) -> bool) -> Few<PodId> {
+        if let ([_], [leaf]) = (&*self.sets, &*self.leaves) {
+            return leaf.next(eligible).collect();
+        }
         let mut pods = Vec::new();
-        if let ([_], [_]) = (self.sets.as_slice(), self.leaves.as_slice()) {
-            self.collect_member(Member::Leaf(0), eligible, &mut pods);
-        } else if !self.sets.is_empty() {
+        if !self.sets.is_empty() {
             self.collect(0, eligible, &mut pods);
         }
-        pods
+        pods.into()
     }
 
     fn collect(&self, set: u16, eligible: &impl Fn(PodId) -> bool, pods: &mut Vec<PodId>) {
@@ -373,11 +388,7 @@ impl Tree {
     ) {
         match member {
             Member::Set(set) => self.collect(set, eligible, pods),
-            Member::Leaf(leaf) => {
-                let leaf = &self.leaves[usize::from(leaf)];
-                let count = (leaf.min.saturating_sub(leaf.count.active)).max(1) as usize;
-                pods.extend(leaf.pods.iter().copied().filter(|pod| eligible(*pod)).take(count));
-            }
+            Member::Leaf(leaf) => pods.extend(self.leaves[usize::from(leaf)].next(eligible)),
         }
     }
 

@@ -1,9 +1,6 @@
 //! Whose turn it is: the first waiting group of the first queue, down the tree.
 
-use std::{
-    cmp::{Ordering, Reverse},
-    collections::{BTreeMap, BinaryHeap},
-};
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use crate::{
     agenda::Listing,
@@ -11,6 +8,7 @@ use crate::{
     cluster::Cluster,
     depth::Front,
     ids::{ClassId, GroupId, QueueId},
+    leastset::LeastSet,
     order::{GroupKey, Standing},
     resources::Charge,
 };
@@ -46,21 +44,25 @@ type Head = (GroupKey, ClassId);
 #[derive(Debug)]
 struct Leaf {
     queue: QueueId,
-    /// The first group of each class that has not failed; some may be there twice.
-    heads: BinaryHeap<Reverse<Head>>,
+    /// The first group of each class that has not failed.
+    heads: LeastSet<Head>,
 }
 
 impl Leaf {
-    fn first(&self) -> Option<Head> {
-        self.heads.peek().map(|head| head.0)
-    }
-
-    /// Takes the first head away, and every other that is the same.
-    fn drop_first(&mut self) {
-        let Some(Reverse(first)) = self.heads.pop() else { return };
-        while self.first() == Some(first) {
-            self.heads.pop();
-        }
+    /// Where a queue stands with the first group of this leaf below it.
+    fn standing(
+        &self,
+        cluster: &Cluster,
+        asks: &BTreeMap<GroupId, Charge>,
+        queue: QueueId,
+    ) -> Option<Standing> {
+        let (key, class) = self.heads.first()?;
+        let ask = match asks.get(&key.group) {
+            Some(ask) => *ask,
+            None => cluster.class_ask(*class),
+        };
+        let row = &cluster.queues.rows[queue];
+        Some(Standing::new(row, ask, Charge::default(), cluster.total()))
     }
 }
 
@@ -97,24 +99,26 @@ impl Turns {
     ) -> Self {
         let mut leaves: Vec<Leaf> = Vec::new();
         for (queue, key, class) in heads {
-            match leaves.last_mut() {
-                Some(leaf) if leaf.queue == queue => leaf.heads.push(Reverse((key, class))),
-                _ => leaves.push(Leaf { queue, heads: [Reverse((key, class))].into() }),
+            if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
+                leaves.push(Leaf { queue, heads: LeastSet::default() });
+            }
+            if let Some(leaf) = leaves.last_mut() {
+                leaf.heads.insert((key, class));
             }
         }
         let bracket = Bracket::new(cluster, leaves.iter().map(|leaf| leaf.queue), Ordering::Less);
         let mut turns = Self { leaves, bracket, asks, front: None, passed: BTreeMap::new() };
-        for leaf in 0..turns.leaves.len() {
-            turns.seat(cluster, leaf);
-        }
+        let Self { leaves, bracket, asks, .. } = &mut turns;
+        bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, asks, queue));
         turns
     }
 
     /// The next turn, if there is one.
     pub(crate) fn next(&self) -> Option<Turn> {
         let leaf = self.bracket.winner()?;
-        let (key, class) = self.leaves[leaf].first()?;
-        Some(Turn { queue: self.leaves[leaf].queue, class, key, group: key.group, leaf })
+        let Leaf { queue, heads } = &self.leaves[leaf];
+        let (key, class) = *heads.first()?;
+        Some(Turn { queue: *queue, class, key, group: key.group, leaf })
     }
 
     /// Takes the turn of now away.
@@ -127,8 +131,8 @@ impl Turns {
         self.passed.insert((turn.queue, turn.class), turn.key);
         let next = self.head(cluster, turn.queue, turn.class);
         let leaf = &mut self.leaves[turn.leaf];
-        leaf.drop_first();
-        leaf.heads.extend(next.map(|key| Reverse((key, turn.class))));
+        leaf.heads.pop_first();
+        leaf.heads.extend(next.map(|key| (key, turn.class)));
         self.seat(cluster, turn.leaf);
         next.is_some()
     }
@@ -154,11 +158,10 @@ impl Turns {
             let now = cluster.agenda.listing(turn.group).filter(|now| now.queue == queue);
             front.follow(Listing { queue, class, key }, now);
         }
-        self.leaves[turn.leaf].drop_first();
+        self.leaves[turn.leaf].heads.pop_first();
         for class in classes {
             let head = self.head(cluster, turn.queue, class);
-            let heads = &mut self.leaves[turn.leaf].heads;
-            heads.extend(head.map(|key| Reverse((key, class))));
+            self.leaves[turn.leaf].heads.extend(head.map(|key| (key, class)));
         }
         self.seat(cluster, turn.leaf);
     }
@@ -171,15 +174,7 @@ impl Turns {
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
         let Self { leaves, bracket, asks, .. } = self;
-        bracket.seat(leaf, |queue, leaf| {
-            let (key, class) = leaves[leaf].first()?;
-            let ask = match asks.get(&key.group) {
-                Some(ask) => *ask,
-                None => cluster.class_ask(class),
-            };
-            let row = &cluster.queues.rows[queue];
-            Some(Standing::new(row, ask, Charge::default(), cluster.total()))
-        });
+        bracket.seat(leaf, |queue, leaf| leaves[leaf].standing(cluster, asks, queue));
     }
 }
 

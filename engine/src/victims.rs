@@ -12,6 +12,7 @@ use crate::{
     bracket::Bracket,
     cluster::{Cluster, Phase},
     cycle::{Config, Millis, ReclaimResolution, Timestamp},
+    few::Few,
     ids::{GroupId, PodId, QueueId},
     order::{GroupKey, Standing},
     resources::Charge,
@@ -23,7 +24,7 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Batch {
     pub(crate) group: GroupId,
-    pub(crate) pods: Vec<PodId>,
+    pub(crate) pods: Few<PodId>,
 }
 
 /// Which running groups may be victims.
@@ -110,6 +111,8 @@ pub(crate) struct Victims<'a> {
     prey: Prey<'a>,
     leaves: Vec<Leaf>,
     bracket: Bracket,
+    /// How many groups may still be drawn, where there are more than that.
+    most: Option<usize>,
 }
 
 impl<'a> Victims<'a> {
@@ -134,10 +137,12 @@ impl<'a> Victims<'a> {
         leaves.retain(|leaf| leaf.fresh.is_some());
         let queues = leaves.iter().map(|leaf| leaf.queue);
         let bracket = Bracket::new(cluster, queues, Ordering::Greater);
-        let mut victims = Self { prey, leaves, bracket };
-        for at in 0..victims.leaves.len() {
-            victims.seat(cluster, at);
+        for leaf in &mut leaves {
+            leaf.candidate = leaf.candidate(cluster);
         }
+        let mut victims = Self { prey, leaves, bracket, most: None };
+        let Self { leaves, bracket, .. } = &mut victims;
+        bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, queue));
         victims
     }
 
@@ -157,11 +162,21 @@ impl<'a> Victims<'a> {
     }
 
     /// Keeps only the last `count` groups in the order of victims: those that go first.
-    pub(crate) fn limit(self, cluster: &mut Cluster, count: usize) -> Self {
+    pub(crate) fn limit(mut self, cluster: &mut Cluster, count: usize) -> Self {
         let there = cluster.agenda.running().map(|(_, groups)| groups.len()).sum::<usize>();
-        if there <= count {
-            return self;
+        if there > count {
+            self.most = Some(count);
+            // Single pods are drawn once each: so many draws are so many groups, whichever they will be.
+            if !cluster.agenda.runs_singles() {
+                self.narrow(cluster);
+            }
         }
+        self
+    }
+
+    /// Finds out which groups may be drawn, where only so many may, before one is.
+    pub(crate) fn narrow(&mut self, cluster: &mut Cluster) {
+        let Some(count) = self.most.take() else { return };
         let mut all = self.clone();
         let mut kept = std::collections::BTreeSet::new();
         let mut floors: BTreeMap<QueueId, GroupKey> = BTreeMap::new();
@@ -175,25 +190,27 @@ impl<'a> Victims<'a> {
                 }
             }
         }
-        let mut leaves = self.leaves;
+        let mut leaves = std::mem::take(&mut self.leaves);
         leaves.retain_mut(|leaf| {
             let floor = floors.get(&leaf.queue).copied();
             leaf.floor = floor.unwrap_or(leaf.floor);
             floor.is_some()
         });
-        Self::of(cluster, self.prey, leaves)
+        *self = Self::of(cluster, self.prey, leaves);
     }
 
     /// The next batch, if there is one.
     pub(crate) fn next(&mut self, cluster: &mut Cluster) -> Option<Batch> {
-        loop {
+        while self.most != Some(0) {
             let at = self.bracket.winner()?;
             let batch = self.leaves[at].draw(cluster, &self.prey);
             self.seat(cluster, at);
             if batch.is_some() {
+                self.most = self.most.map(|most| most - 1);
                 return batch;
             }
         }
+        None
     }
 
     /// When the first of all candidates that are safe for now is safe no more.
@@ -218,13 +235,7 @@ impl<'a> Victims<'a> {
     fn seat(&mut self, cluster: &Cluster, at: usize) {
         let Self { leaves, bracket, .. } = self;
         leaves[at].candidate = leaves[at].candidate(cluster);
-        bracket.seat(at, |queue, leaf| {
-            let leaf = &leaves[leaf];
-            let taken = leaf.taken + leaf.candidate;
-            let row = &cluster.queues.rows[queue];
-            (leaf.fresh.is_some() || !leaf.rests.is_empty())
-                .then(|| Standing::new(row, Charge::default(), taken, cluster.total()))
-        });
+        bracket.seat(at, |queue, leaf| leaves[leaf].standing(cluster, queue));
     }
 }
 
@@ -284,6 +295,14 @@ impl Leaf {
         Some(batch)
     }
 
+    /// Where a queue stands with the next candidate of this leaf taken too.
+    fn standing(&self, cluster: &Cluster, queue: QueueId) -> Option<Standing> {
+        let taken = self.taken + self.candidate;
+        let row = &cluster.queues.rows[queue];
+        (self.fresh.is_some() || !self.rests.is_empty())
+            .then(|| Standing::new(row, Charge::default(), taken, cluster.total()))
+    }
+
     /// What its next candidate asks for.
     fn candidate(&self, cluster: &Cluster) -> Charge {
         let rest = self.rests.last_key_value();
@@ -307,12 +326,12 @@ fn asked<'p>(cluster: &Cluster, pods: impl Iterator<Item = &'p PodId>) -> Charge
 
 /// All batches of a group in order, each with the group's fill after it.
 fn steps(cluster: &mut Cluster, group: GroupId) -> Vec<(Batch, u8)> {
-    if let [leaf] = cluster.groups[group].tree.leaves.as_slice()
+    if let [leaf] = &*cluster.groups[group].tree.leaves
         && leaf.count.active <= leaf.min
     {
         // Nothing to spare: all of it goes at once.
         let all = leaf.pods.iter().rev().copied().filter(|pod| cluster.is_evictable(*pod));
-        let pods: Vec<PodId> = all.collect();
+        let pods: Few<PodId> = all.collect();
         let kept = pods.is_empty() || (leaf.min > 0 && cluster.is_planned(group));
         return if kept { Vec::new() } else { vec![(Batch { group, pods }, 0)] };
     }
@@ -330,7 +349,7 @@ fn steps(cluster: &mut Cluster, group: GroupId) -> Vec<(Batch, u8)> {
             return steps;
         }
         let fill = trial.groups[group].tree.fill();
-        steps.push((Batch { group, pods }, fill));
+        steps.push((Batch { group, pods: pods.into_iter().collect() }, fill));
     }
 }
 

@@ -20,7 +20,7 @@ impl Cluster {
     /// Tells one group alone why it waits.
     pub(crate) fn pass(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
         let listing = self.agenda.listing(group);
-        let pair = listing.and_then(|at| self.agenda.pairs.get_mut(&(at.queue, at.class)));
+        let pair = listing.and_then(|at| self.agenda.pairs.of_mut(at.queue, at.class));
         if let Some(pair) = pair {
             // Once it is not passed over any more it is to be told what the others are.
             pair.why = None;
@@ -33,7 +33,7 @@ impl Cluster {
         let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
         let pairs: Vec<_> = self.agenda.awake().filter(behind).collect();
         for at in pairs {
-            let why = self.agenda.pairs.get(&at).and_then(|pair| pair.why.clone());
+            let why = self.agenda.pairs.of(at.0, at.1).and_then(|pair| pair.why.clone());
             let why = why.unwrap_or(Why::Behind { depth });
             self.tell_why(at, (GroupKey::FIRST, &why), said);
         }
@@ -46,18 +46,18 @@ impl Cluster {
         (from, why): (GroupKey, &Why),
         said: &mut Vec<Verdict>,
     ) {
-        let Some(pair) = self.agenda.pairs.get_mut(&(queue, class)) else { return };
+        let Some(pair) = self.agenda.pairs.of_mut(queue, class) else { return };
         let unsaid = std::mem::take(&mut pair.unsaid);
         let before = pair.why.replace(why.clone());
         let same = before.is_some_and(|before| before.is_like(why));
         let told: Vec<GroupId> = if same {
             let here = |group: &GroupId| {
-                let listing = self.agenda.listings.get(*group).copied().flatten();
+                let listing = self.agenda.listing(*group);
                 listing.is_some_and(|at| (at.queue, at.class) == (queue, class) && at.key >= from)
             };
             unsaid.into_iter().filter(here).collect()
         } else {
-            pair.groups.range(from..).map(|key| key.group).collect()
+            pair.groups.since(&from).map(|key| key.group).collect()
         };
         for group in told {
             let why = self.personal(group, why);

@@ -216,18 +216,21 @@ impl Nodes {
 
     fn occupy(&mut self, (shape, owner): (&ShapeRow, Owner), place: &Place, entry: Entry) {
         let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
-        for &(lane, mut amount) in &shape.take {
-            if lane == Lane::GPU {
-                if owner == Owner::Reservation {
-                    continue;
-                }
-                // Devices of claims are on the account of whoever holds them.
-                amount -= shape.own_milli;
-            }
-            if stands_in.contains(&lane) {
-                continue;
-            }
-            self.hold(place.node, lane, amount, entry);
+        // Devices of claims are on the account of whoever holds them.
+        let own = |lane| if lane == Lane::GPU { shape.own_milli } else { 0 };
+        let holds =
+            |lane| (lane != Lane::GPU || owner != Owner::Reservation) && !stands_in.contains(&lane);
+        let held = shape.take.iter().filter(|(lane, _)| holds(*lane));
+        let held = held.map(|(lane, amount)| (lane.row(), entry.sign.of(amount - own(*lane))));
+        let lanes = shape.take.last().map_or(0, |(lane, _)| lane.row() + 1);
+        if entry.hold != Hold::Promised {
+            let idle = self.idle.row_mut(place.node, lanes);
+            held.clone().for_each(|(lane, amount)| idle[lane] -= amount);
+        }
+        if entry.hold != Hold::Stays {
+            let releasing = self.releasing.row_mut(place.node, lanes);
+            let sign = if entry.hold == Hold::Leaves { 1 } else { -1 };
+            held.for_each(|(lane, amount)| releasing[lane] += sign * amount);
         }
         if shape.shared > 0 && owner != Owner::Reservation {
             let gpus = self.gpus(place.node);

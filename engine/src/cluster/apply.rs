@@ -92,8 +92,9 @@ impl Cluster {
         if let Some(old) = &old {
             self.nodes.offer(id, old, &self.lanes, -1);
         }
-        if let Some(new) = self.nodes.facts[id].clone() {
+        if let Some(new) = self.nodes.facts[id].take() {
             self.nodes.offer(id, &new, &self.lanes, 1);
+            self.nodes.facts[id] = Some(new);
         }
         self.reach_from(id);
         for pod in &pods {
@@ -185,7 +186,7 @@ impl Cluster {
     }
 
     fn pod_told(&mut self, id: PodId, pod: Pod) {
-        let told = State::of(&pod.state);
+        let told = State::of(pod.state);
         let asks = if pod.claims.is_empty() {
             Vec::new()
         } else {
@@ -384,14 +385,14 @@ impl Charge {
 }
 
 impl State {
-    fn of(state: &PodState) -> Self {
+    fn of(state: PodState) -> Self {
         let (phase, place) = match state {
             PodState::Gated => (Phase::Gated, None),
             PodState::Pending => (Phase::Pending, None),
-            PodState::Bound(place) => (Phase::Bound, Some(place.clone())),
-            PodState::Running(place) => (Phase::Running, Some(place.clone())),
-            PodState::Releasing(place) => (Phase::Releasing, Some(place.clone())),
-            PodState::Stuck(place) => (Phase::Stuck, Some(place.clone())),
+            PodState::Bound(place) => (Phase::Bound, Some(place)),
+            PodState::Running(place) => (Phase::Running, Some(place)),
+            PodState::Releasing(place) => (Phase::Releasing, Some(place)),
+            PodState::Stuck(place) => (Phase::Stuck, Some(place)),
             PodState::Succeeded => (Phase::Succeeded, None),
             PodState::Failed => (Phase::Failed, None),
         };

@@ -10,6 +10,7 @@ use crate::{
     ids::{ClaimId, Column, GroupId, NodeId, PodId, QueueId, ReachId, ShapeId, Symbol},
     index::Index,
     lanes::LaneTable,
+    leastset::LeastSet,
     node::{Gpus, Node},
     numa::ZoneTable,
     plan::Why,
@@ -191,7 +192,7 @@ impl std::ops::Index<PodId> for Pods {
 pub(crate) struct GroupRow {
     pub(crate) facts: Option<Box<Group>>,
     /// The pods that name it, by id.
-    pub(crate) pods: BTreeSet<PodId>,
+    pub(crate) pods: LeastSet<PodId>,
     /// Its sub-groups with their pods and counts. Derived.
     pub(crate) tree: Tree,
     /// As told, or as planned since.

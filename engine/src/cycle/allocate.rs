@@ -102,7 +102,7 @@ impl Cycle<'_> {
         let mut trial = Trial::new(self.cluster);
         Attempt::new(self.config, group, Mode::Real, &pods).run(&mut trial, None)?;
         trial.keep();
-        self.commit(&|_| None);
+        self.commit(&mut |_| None);
         let row = &mut self.cluster.groups[group];
         if !started && row.tree.count().nominated == 0 {
             row.last_start = Some(self.now);

@@ -15,7 +15,7 @@ impl Cycle<'_> {
     /// Appends what the log holds to the plan, in order, each pod once with what became of it in the end.
     ///
     /// `reason` says why a pod is evicted; it is asked for evicted pods only.
-    pub(crate) fn commit(&mut self, reason: &dyn Fn(PodId) -> Option<Eviction>) {
+    pub(crate) fn commit(&mut self, reason: &mut dyn FnMut(PodId) -> Option<Eviction>) {
         let mut log = std::mem::take(&mut self.cluster.log);
         if let [op] = log.as_slice() {
             self.commit_pod(op.pod, &op.was, reason);
@@ -57,7 +57,12 @@ impl Cycle<'_> {
         }
     }
 
-    fn commit_pod(&mut self, pod: PodId, was: &State, reason: &dyn Fn(PodId) -> Option<Eviction>) {
+    fn commit_pod(
+        &mut self,
+        pod: PodId,
+        was: &State,
+        reason: &mut dyn FnMut(PodId) -> Option<Eviction>,
+    ) {
         let state = self.cluster.pods.state[pod].clone();
         if was.phase.is_active() && state.phase == Phase::Releasing {
             let node = state.place.as_ref().expect("an evicted pod holds its place").node;

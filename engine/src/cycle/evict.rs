@@ -243,9 +243,9 @@ impl Cycle<'_> {
                     Eviction::Reclaim { for_group, from: state(from), to: state(to) }
                 }
             };
-            reasons.insert(pod, (group, reason));
+            reasons.insert(pod, (group, Some(reason)));
         }
-        self.commit(&|pod| reasons.get(&pod).map(|(_, reason)| reason.clone()));
+        self.commit(&mut |pod| reasons.get_mut(&pod).and_then(|(_, reason)| reason.take()));
         self.cluster.agenda.claims.push(for_group);
         if kind == EvictionKind::Consolidate {
             self.expect_back(reasons.iter().map(|(pod, (group, _))| (*pod, *group)));

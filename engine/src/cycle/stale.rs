@@ -14,7 +14,8 @@ use crate::{
 impl Cycle<'_> {
     /// Looks at every group that may have lost pods, and at those that were below their minimum before.
     pub(crate) fn stale(&mut self) {
-        for group in self.cluster.agenda.suspects() {
+        let suspects = self.cluster.agenda.suspects();
+        for group in suspects.iter() {
             self.judge(group);
         }
     }
@@ -48,7 +49,7 @@ impl Cycle<'_> {
             }
         }
         trial.keep();
-        self.commit(&|_| Some(Eviction::Stale { sub_group, min }));
+        self.commit(&mut |_| Some(Eviction::Stale { sub_group, min }));
         self.cluster.relist(group, &mut self.said);
     }
 }

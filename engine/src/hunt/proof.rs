@@ -25,23 +25,25 @@ impl Hunt<'_> {
     /// # Cost
     /// In the queues; in the victims only as far as it takes to see that there is room, unless pods keep apart or
     /// together.
-    pub(super) fn disprove(&self, cluster: &mut Cluster) -> Option<Shortage> {
-        self.short_of_gpus(cluster).or_else(|| self.short_of_nodes(cluster)).or_else(|| {
-            let pods = &self.pods;
-            let apart = pods.iter().any(|pod| {
-                !cluster.shapes[cluster.pods[*pod].shape].facts.pod_anti_affinity.is_empty()
-            });
-            let tree = &cluster.groups[self.group].tree;
-            let together = tree.sets.iter().map(|set| set.topology);
-            let mut together = together.chain(tree.leaves.iter().map(|leaf| leaf.topology));
-            let together = together.any(|one| one.is_some_and(|one| one.required.is_some()));
-            if !apart && !together {
-                return None;
-            }
-            let emptied = self.emptied(cluster);
-            self.short_of_domains(cluster, &emptied)
-                .or_else(|| self.short_of_room_together(cluster, &emptied))
-        })
+    pub(super) fn disprove(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
+        let coarse = self.short_of_gpus(cluster).or_else(|| self.short_of_nodes(cluster));
+        if coarse.is_some() || !self.is_choosy(cluster) {
+            return coarse;
+        }
+        let emptied = self.emptied(cluster);
+        self.short_of_domains(cluster, &emptied)
+            .or_else(|| self.short_of_room_together(cluster, &emptied))
+    }
+
+    /// Whether pods of the group keep apart or have to stay together.
+    fn is_choosy(&self, cluster: &Cluster) -> bool {
+        let apart = self.pods.iter().any(|pod| {
+            !cluster.shapes[cluster.pods[*pod].shape].facts.pod_anti_affinity.is_empty()
+        });
+        let tree = &cluster.groups[self.group].tree;
+        let together = tree.sets.iter().map(|set| set.topology);
+        let mut together = together.chain(tree.leaves.iter().map(|leaf| leaf.topology));
+        apart || together.any(|one| one.is_some_and(|one| one.required.is_some()))
     }
 
     /// GPUs in all: what is free, and what other queues have to give.
@@ -100,10 +102,13 @@ impl Hunt<'_> {
         let (mut unit, mut largest) = (0, 0);
         for group in self.victims.groups(cluster) {
             let mut block = 0;
-            for pod in evictable(cluster, group) {
-                let milli = cluster.charge(pod)[QueueLane::Gpu];
-                unit = gcd(unit, milli);
-                block += milli;
+            // As `evictable` lists them; there are many groups, of one pod mostly.
+            for leaf in &cluster.groups[group].tree.leaves {
+                for pod in leaf.pods.iter().filter(|pod| cluster.is_evictable(**pod)) {
+                    let milli = cluster.charge(*pod)[QueueLane::Gpu];
+                    unit = gcd(unit, milli);
+                    block += milli;
+                }
             }
             largest = largest.max(block);
         }
@@ -111,10 +116,11 @@ impl Hunt<'_> {
     }
 
     /// Pods per shape over all nodes.
-    fn short_of_nodes(&self, cluster: &Cluster) -> Option<Shortage> {
+    fn short_of_nodes(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
         let all = self.pods.len();
         let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
-        let mut short = self.demand.short(&tally.room, all);
+        let mut short = Some(self.demand.short(&tally.room, all)?);
+        self.victims.narrow(cluster);
         for group in self.victims.groups(cluster) {
             short?;
             let pods: Vec<PodId> = evictable(cluster, group).collect();
@@ -126,7 +132,8 @@ impl Hunt<'_> {
     }
 
     /// All nodes with every candidate gone.
-    fn emptied(&self, cluster: &Cluster) -> Tally {
+    fn emptied(&mut self, cluster: &mut Cluster) -> Tally {
+        self.victims.narrow(cluster);
         let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
         for group in self.victims.groups(cluster) {
             let pods: Vec<PodId> = evictable(cluster, group).collect();
@@ -170,7 +177,7 @@ impl Hunt<'_> {
     /// Pods that have to stay together fit into one domain.
     fn short_of_room_together(&self, cluster: &mut Cluster, emptied: &Tally) -> Option<Shortage> {
         let tree = &cluster.groups[self.group].tree;
-        let sets = (0..).zip(&tree.sets).map(|(at, set)| (Member::Set(at), set.topology));
+        let sets = (0..).zip(tree.sets.iter()).map(|(at, set)| (Member::Set(at), set.topology));
         let leaves = (0..).zip(&tree.leaves).map(|(at, leaf)| (Member::Leaf(at), leaf.topology));
         let required: Vec<(Vec<u16>, TopologyId, Level)> = sets
             .chain(leaves)

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     cluster::Cluster,
+    few::Few,
     ids::{NodeId, PodId, Rank, ShapeId},
     idset::IdSet,
     resources::{GPU_MILLI, Lane},
@@ -18,7 +19,7 @@ struct Freed {
     usual: [i64; Lane::FIRST_EXTENDED as usize],
     others: Vec<(Lane, i64)>,
     /// Per shape: how many pods the node holds with them, as it was counted last.
-    room: Vec<usize>,
+    room: Few<usize>,
 }
 
 impl Freed {
@@ -81,7 +82,7 @@ impl Demand {
 pub(super) struct Tally {
     freed: BTreeMap<NodeId, Freed>,
     /// Per shape: how many pods fit at most.
-    pub(super) room: Vec<usize>,
+    pub(super) room: Few<usize>,
 }
 
 impl Tally {
@@ -126,7 +127,7 @@ impl Tally {
                 room: if nodes.contains(rank) {
                     each(cluster, demand, rank, &Freed::default()).collect()
                 } else {
-                    vec![0; demand.shapes.len()]
+                    std::iter::repeat_n(0, demand.shapes.len()).collect()
                 },
                 ..Freed::default()
             };
@@ -154,7 +155,7 @@ impl Tally {
         demand: &Demand,
         nodes: &IdSet<Rank>,
         pods: &[PodId],
-    ) -> Vec<usize> {
+    ) -> Few<usize> {
         let touched: BTreeMap<NodeId, Freed> = pods
             .iter()
             .filter_map(|pod| cluster.node_of(*pod))

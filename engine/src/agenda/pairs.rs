@@ -1,0 +1,170 @@
+//! Groups that wait, by queue and class.
+//!
+//! A pair is a row that its groups know, so that nothing is searched for among all that wait when one of them comes,
+//! moves on or goes.
+
+use crate::{
+    few::Few,
+    ids::{ClassId, Column, GroupId, PairId, QueueId},
+    idset::IdSet,
+    leastset::LeastSet,
+    order::GroupKey,
+    plan::Why,
+};
+
+/// So many groups are worth sorting before they are put in their place.
+const MANY: usize = 16;
+
+/// The groups of one class in one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub(super) queue: QueueId,
+    pub(super) class: ClassId,
+    pub(crate) groups: LeastSet<GroupKey>,
+    /// Groups listed since, to be put among them at once.
+    fresh: Vec<GroupKey>,
+    /// Groups that were not told why the pair waits; some may have left since.
+    pub(super) unsaid: Few<GroupId>,
+    pub(super) why: Option<Why>,
+}
+
+/// All pairs of a queue and a class with groups that wait.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Pairs {
+    /// Per queue: its pairs by class.
+    by_queue: Column<QueueId, LeastSet<(ClassId, PairId)>>,
+    /// The queues with pairs.
+    queues: IdSet<QueueId>,
+    rows: Column<PairId, Pair>,
+    live: IdSet<PairId>,
+    free: Vec<PairId>,
+    /// Pairs that are worth a try.
+    awake: IdSet<PairId>,
+    /// Pairs with groups that are not yet in order; none between two calls.
+    unsettled: Vec<PairId>,
+}
+
+impl std::ops::Index<PairId> for Pairs {
+    type Output = Pair;
+
+    fn index(&self, pair: PairId) -> &Pair {
+        &self.rows[pair]
+    }
+}
+
+impl Pairs {
+    /// The pair of a queue and a class.
+    pub(super) fn of(&self, queue: QueueId, class: ClassId) -> Option<&Pair> {
+        self.id(queue, class).map(|pair| &self.rows[pair])
+    }
+
+    /// The pair of a queue and a class, to be changed.
+    pub(super) fn of_mut(&mut self, queue: QueueId, class: ClassId) -> Option<&mut Pair> {
+        self.id(queue, class).map(|pair| &mut self.rows[pair])
+    }
+
+    fn id(&self, queue: QueueId, class: ClassId) -> Option<PairId> {
+        let of_queue = self.by_queue.get(queue)?;
+        let &(found, pair) = of_queue.from(&(class, PairId::new(0)))?;
+        (found == class).then_some(pair)
+    }
+
+    /// Those of a queue, by class.
+    pub(super) fn of_queue(&self, queue: QueueId) -> impl Iterator<Item = (ClassId, &Pair)> {
+        let pairs = self.by_queue.get(queue).into_iter().flat_map(LeastSet::iter);
+        pairs.map(|(class, pair)| (*class, &self.rows[*pair]))
+    }
+
+    /// All of them, by queue and class.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
+        self.queues.iter().flat_map(move |queue| {
+            let of_queue = self.by_queue[queue].iter();
+            of_queue.map(move |(class, pair)| (queue, *class, &self.rows[*pair]))
+        })
+    }
+
+    /// Those that are worth a try, by queue and class.
+    pub(super) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> + use<> {
+        let at = |pair: PairId| (self.rows[pair].queue, self.rows[pair].class);
+        let mut awake: Vec<_> = self.awake.iter().map(at).collect();
+        awake.sort_unstable();
+        awake.into_iter()
+    }
+
+    /// Lists a group, which is put in its place when the list is settled.
+    pub(super) fn list(&mut self, queue: QueueId, class: ClassId, key: GroupKey) -> PairId {
+        let id = self.id(queue, class).unwrap_or_else(|| self.add(queue, class));
+        self.awake.insert(id);
+        let pair = &mut self.rows[id];
+        pair.unsaid.push(key.group);
+        if pair.groups.is_empty() && pair.fresh.is_empty() {
+            pair.groups.insert(key);
+        } else {
+            if pair.fresh.is_empty() {
+                self.unsettled.push(id);
+            }
+            pair.fresh.push(key);
+        }
+        id
+    }
+
+    fn add(&mut self, queue: QueueId, class: ClassId) -> PairId {
+        let id = self.free.pop().unwrap_or_else(|| self.rows.push(Pair::new(queue, class)));
+        (self.rows[id].queue, self.rows[id].class) = (queue, class);
+        self.by_queue.slot(queue).insert((class, id));
+        self.queues.insert(queue);
+        self.live.insert(id);
+        id
+    }
+
+    /// Takes a group away, and its pair with the last one.
+    pub(super) fn unlist(&mut self, id: PairId, key: &GroupKey) -> (QueueId, ClassId) {
+        let pair = &mut self.rows[id];
+        let (queue, class) = (pair.queue, pair.class);
+        pair.groups.remove(key);
+        if pair.groups.is_empty() && pair.fresh.is_empty() {
+            pair.unsaid.clear();
+            pair.why = None;
+            let of_queue = &mut self.by_queue[queue];
+            of_queue.remove(&(class, id));
+            if of_queue.is_empty() {
+                self.queues.remove(queue);
+            }
+            self.live.remove(id);
+            self.awake.remove(id);
+            self.free.push(id);
+        }
+        (queue, class)
+    }
+
+    /// Puts groups that were listed in their place.
+    pub(super) fn settle(&mut self) {
+        while let Some(id) = self.unsettled.pop() {
+            let pair = &mut self.rows[id];
+            if pair.fresh.len() > MANY && pair.fresh.len() > pair.groups.len() {
+                pair.groups.append(pair.fresh.drain(..));
+            } else {
+                pair.groups.extend(pair.fresh.drain(..));
+            }
+        }
+    }
+
+    /// Has a pair wait until all are woken.
+    pub(super) fn sleep(&mut self, queue: QueueId, class: ClassId) {
+        if let Some(pair) = self.id(queue, class) {
+            self.awake.remove(pair);
+        }
+    }
+
+    /// Wakes every pair.
+    pub(super) fn wake_all(&mut self) {
+        self.awake.clone_from(&self.live);
+    }
+}
+
+impl Pair {
+    fn new(queue: QueueId, class: ClassId) -> Self {
+        let (groups, fresh, unsaid) = Default::default();
+        Self { queue, class, groups, fresh, unsaid, why: None }
+    }
+}

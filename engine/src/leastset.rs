@@ -1,0 +1,146 @@
+//! A sorted set that keeps its least member beside the others: a set of one needs no memory of its own, and who is first
+//! is known without a search.
+
+use std::{
+    collections::BTreeSet,
+    ops::Bound::{Excluded, Unbounded},
+};
+
+/// Members in order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LeastSet<T> {
+    least: Option<T>,
+    rest: BTreeSet<T>,
+}
+
+impl<T> Default for LeastSet<T> {
+    fn default() -> Self {
+        Self { least: None, rest: BTreeSet::new() }
+    }
+}
+
+impl<T: Copy + Ord> LeastSet<T> {
+    /// The least member.
+    pub(crate) fn first(&self) -> Option<&T> {
+        self.least.as_ref()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.least.is_some()) + self.rest.len()
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.least.is_none()
+    }
+
+    /// Every member, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> + Clone {
+        self.least.iter().chain(&self.rest)
+    }
+
+    /// The member that follows one, which need not be one itself.
+    pub(crate) fn after(&self, member: &T) -> Option<&T> {
+        let least = self.least.as_ref().filter(|least| *least > member);
+        least.or_else(|| self.rest.range((Excluded(member), Unbounded)).next())
+    }
+
+    /// The first member that is not less than something, which need not be a member.
+    pub(crate) fn from(&self, bound: &T) -> Option<&T> {
+        let least = self.least.as_ref().filter(|least| *least >= bound);
+        least.or_else(|| self.rest.range(bound..).next())
+    }
+
+    /// Every member that is not less than something, ascending.
+    pub(crate) fn since(&self, bound: &T) -> impl Iterator<Item = &T> {
+        let least = self.least.iter().filter(move |least| *least >= bound);
+        least.chain(self.rest.range(bound..))
+    }
+
+    /// Adds a member.
+    pub(crate) fn insert(&mut self, member: T) {
+        match &mut self.least {
+            None => self.least = Some(member),
+            Some(least) if member < *least => {
+                let least = std::mem::replace(least, member);
+                self.rest.insert(least);
+            }
+            Some(least) if member == *least => {}
+            Some(_) => {
+                self.rest.insert(member);
+            }
+        }
+    }
+
+    /// Removes a member, where it is one.
+    pub(crate) fn remove(&mut self, member: &T) {
+        if self.least.as_ref() == Some(member) {
+            self.pop_first();
+        } else {
+            self.rest.remove(member);
+        }
+    }
+
+    /// Takes the least member out.
+    pub(crate) fn pop_first(&mut self) -> Option<T> {
+        // The tree is not asked where nothing is in it.
+        let next = if self.rest.is_empty() { None } else { self.rest.pop_first() };
+        std::mem::replace(&mut self.least, next)
+    }
+
+    /// Adds many members, which are sorted and merged: that costs less than a search for each.
+    pub(crate) fn append(&mut self, members: impl Iterator<Item = T>) {
+        let mut members: BTreeSet<T> = members.chain(self.least.take()).collect();
+        self.rest.append(&mut members);
+        self.least = self.rest.pop_first();
+    }
+}
+
+impl<T: Copy + Ord> Extend<T> for LeastSet<T> {
+    fn extend<A: IntoIterator<Item = T>>(&mut self, members: A) {
+        for member in members {
+            self.insert(member);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::LeastSet;
+
+    /// Numbers that go in, or out where they are negative; what must stay is asked of a plain set.
+    fn check(steps: &[i32]) {
+        let (mut set, mut plain) = (LeastSet::default(), BTreeSet::new());
+        for step in steps {
+            if *step > 0 {
+                set.insert(*step);
+                plain.insert(*step);
+            } else {
+                set.remove(&-step);
+                plain.remove(&-step);
+            }
+            assert!(set.iter().eq(&plain), "{set:?}");
+            assert_eq!((set.len(), set.is_empty()), (plain.len(), plain.is_empty()));
+            for member in 0..10 {
+                assert_eq!(set.after(&member), plain.range(member + 1..).next());
+                assert_eq!(set.from(&member), plain.range(member..).next());
+                assert!(set.since(&member).eq(plain.range(member..)), "{set:?}");
+            }
+        }
+        set.append([4, 6, 1].into_iter());
+        plain.extend([4, 6, 1]);
+        assert!(set.iter().eq(&plain), "{set:?}");
+        assert_eq!(set.pop_first(), plain.pop_first());
+        assert!(set.iter().eq(&plain), "{set:?}");
+    }
+
+    #[test]
+    fn agrees_with_a_plain_set() {
+        check(&[]);
+        check(&[3, 5, 1, 5, 1, -1, -7, -3, 2, -5, -2]);
+        check(&[2, 1, -1, -2, 4, 4, -4]);
+    }
+}
