@@ -33,7 +33,7 @@ pub struct SchedulingShardSpec {
     /// Scheduler flags by name without dashes; they win over generated ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub args: BTreeMap<String, String>,
-    /// `binpack` or `spread`; absent: `binpack`.
+    /// `binpack`, `spread` or `fragmentation`; absent: `binpack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement_strategy: Option<PlacementStrategy>,
     /// Gangs to try per queue, by action.
@@ -69,14 +69,17 @@ pub struct SchedulingShardSpec {
 
 empty_when_absent!(SchedulingShardSpec);
 
+/// What [`PlacementStrategy`] may name. The peer knows the first two; the schema takes any text, as its does.
+pub const PLACEMENT_STRATEGIES: [&str; 3] = ["binpack", "spread", "fragmentation"];
+
 /// How pods spread over nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PlacementStrategy {
-    /// For pods with devices: `binpack` or `spread`.
+    /// For pods with devices: `binpack`, `spread` or `fragmentation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<String>,
-    /// For pods without: `binpack` or `spread`.
+    /// For pods without: `binpack`, `spread` or `fragmentation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
 }

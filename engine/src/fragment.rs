@@ -1,5 +1,8 @@
 //! Placement that keeps GPUs of use: the node, and on it the shared GPU, where a pod makes the fewest fragments.
 //!
+//! The typical workload is what the configuration names, or else the pods that there are: each shape counts as often as
+//! it is there, to three binary digits, so that what is known of nodes is not worked out again for every pod that comes.
+//!
 //! A fragment is what is free of GPUs on a node and of no use to a pod of a typical workload: all of it where such a
 //! pod finds too little CPU or too few GPUs, else the shared GPUs with less free than it wants. Weighted by how many
 //! pods of the workload are like that, this is what the node has of fragments, and the increase is what is ranked by.
@@ -17,7 +20,7 @@ use crate::{
     ids::{Column, NodeId, NodeKindId, Rank, ShapeId},
     pod::GpuRequest,
     resources::{GPU_MILLI, Lane, LaneKind},
-    shape::{Kinds, ShapeRow},
+    shape::{Kinds, ShapeRow, Shapes},
 };
 
 /// What is known of fragments.
@@ -25,6 +28,8 @@ use crate::{
 pub(crate) struct Fragments {
     /// As the configuration has them.
     pub(crate) typical: Vec<Typical>,
+    /// Where it has none: the shapes that ask for GPUs, and about how many pods there are of each.
+    learned: Vec<(ShapeId, u32)>,
     shapes: Vec<(ShapeRow, i64)>,
     tables: BTreeMap<NodeKindId, Table>,
     rankings: Column<ShapeId, Option<Ranking>>,
@@ -177,6 +182,26 @@ impl Fragments {
         Self { shapes: shapes.collect(), typical: typical.to_vec(), ..Self::default() }
     }
 
+    /// Takes the pods that there are for the typical workload.
+    ///
+    /// # Cost
+    /// In the number of shapes; where one became half as frequent again, also all that is known of nodes.
+    pub(crate) fn learn(&mut self, shapes: &Shapes) {
+        let wanted = |row: &ShapeRow| {
+            matches!(
+                row.facts.gpu,
+                GpuRequest::Whole(1..) | GpuRequest::Fraction { devices: 1, .. }
+            )
+        };
+        let known = || shapes.in_use().filter(|(_, row, _)| wanted(row));
+        let learned: Vec<(ShapeId, u32)> = known().map(|(id, _, uses)| (id, about(uses))).collect();
+        if learned == self.learned {
+            return;
+        }
+        let weighed = known().map(|(_, row, uses)| (row.clone(), i64::from(about(uses))));
+        *self = Self { shapes: weighed.collect(), learned, ..Self::default() };
+    }
+
     /// Notes that a node's amounts or kind changed.
     pub(crate) fn change(&mut self, rank: Rank, nodes: usize) {
         if self.changed.len() > nodes * CHANGES_MAX {
@@ -188,6 +213,8 @@ impl Fragments {
 
     /// Forgets a shape.
     pub(crate) fn forget(&mut self, shape: ShapeId) {
+        // Its number may soon be another's.
+        self.learned.clear();
         if self.rankings.get(shape).is_some() {
             self.rankings[shape] = None;
         }
@@ -258,6 +285,12 @@ impl Fragments {
         }
         Some((table.fragments(&rest) - before, gpus, cpu))
     }
+}
+
+/// A number to three binary digits, rounded down.
+fn about(number: u32) -> u32 {
+    let idle = (u32::BITS - number.leading_zeros()).saturating_sub(3);
+    number >> idle << idle
 }
 
 impl Cluster {

@@ -306,7 +306,7 @@ impl Cluster {
     /// Builds the index again where nodes, names or policy changed.
     ///
     /// # Cost
-    /// Nothing where they did not; else in the number of nodes, sorted.
+    /// Nothing where they did not; else in the number of nodes, sorted. By fragments, in the number of shapes.
     pub(crate) fn refresh_index(&mut self, config: &Config) {
         let policy = Policy::of(config);
         self.nodes.index.stale |= self.nodes.index.policy != policy;
@@ -320,6 +320,9 @@ impl Cluster {
         if self.nodes.index.stale {
             self.nodes.index.policy = policy;
             self.rebuild_index();
+        }
+        if policy.by_fragments() && config.typical.is_empty() {
+            self.nodes.index.fragments.learn(&self.shapes);
         }
     }
 

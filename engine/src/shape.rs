@@ -219,6 +219,12 @@ impl Shapes {
         self.keys.extend(facts.preferred_pods.iter().map(|(_, term)| term.topology_key));
     }
 
+    /// All shapes in use, and how many uses each has: its pods, and the classes of groups that wait for such.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = (ShapeId, &ShapeRow, u32)> {
+        let rows = self.rows.iter().zip(self.uses.iter());
+        rows.filter_map(|((id, row), (_, uses))| Some((id, row.as_deref()?, *uses)))
+    }
+
     /// One use more of a shape in use.
     pub(crate) fn retain(&mut self, id: ShapeId) {
         self.uses[id] += 1;

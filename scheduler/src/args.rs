@@ -98,6 +98,11 @@ pub struct Args {
     /// The peer's configuration file; with it the `SchedulingShard` is not asked.
     #[arg(long, default_value = "")]
     pub scheduler_conf: String,
+    /// How nodes and devices are ranked, whatever the SchedulingShard or the file says: the fullest first (binpack), the
+    /// emptiest (spread), or where the fewest GPUs are left that other pods could not use (fragmentation).
+    #[arg(long, value_name = "STRATEGY",
+        value_parser = clap::builder::PossibleValuesParser::new(kai_api::shard::PLACEMENT_STRATEGIES))]
+    pub placement_strategy: Option<String>,
     /// Log level: 0-2 warnings, 3 information, 4-5 debug, 6 and up trace.
     #[arg(long, short = 'v', default_value_t = 3)]
     pub v: u8,
@@ -303,6 +308,7 @@ mod tests {
             &["--schedule-period=-1s"],
             &["--listen-address=nowhere"],
             &["--leader-elect=maybe"],
+            &["--placement-strategy=fragmentaton"],
             &["--no-such-flag"],
         ] {
             assert!(parse(words).is_err(), "{words:?}");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kai_api::shard::SchedulingShardSpec;
+use kai_api::shard::{PlacementStrategy, SchedulingShardSpec};
 use kai_engine::Config;
 
 use crate::{args::Args, settings::Settings};
@@ -35,6 +35,8 @@ pub struct Source {
     settings: Settings,
     /// With a file the shards are not asked, as with the peer.
     follows_shards: bool,
+    /// Goes before what file and shards say.
+    strategy: Option<String>,
 }
 
 impl Source {
@@ -44,23 +46,27 @@ impl Source {
     /// [`Error`].
     pub fn new(args: &Args) -> Result<Self, Error> {
         let config = engine(args);
+        let strategy = args.placement_strategy.clone();
         if args.scheduler_conf.is_empty() {
-            let settings = Settings {
-                config,
-                usage: None,
-                aligning: None,
-                job_order: false,
-                problems: Vec::new(),
-            };
-            return Ok(Self { settings, follows_shards: true });
+            let spec = ranked(SchedulingShardSpec::default(), strategy.as_deref());
+            let settings = Settings::of_shard(&spec, &config);
+            return Ok(Self { settings, follows_shards: true, strategy });
         }
         let path = PathBuf::from(&args.scheduler_conf);
         let text = std::fs::read_to_string(&path)
             .map_err(|source| Error::Read { path: path.clone(), source })?;
-        let settings = Settings::of_file(&text, &config)
+        let mut settings = Settings::of_file(&text, &config)
             .map_err(|source| Error::Parse { path, source: Box::new(source) })?;
         warn("--scheduler-conf", &settings.problems);
-        Ok(Self { settings, follows_shards: false })
+        if strategy.is_some() {
+            let spec = ranked(SchedulingShardSpec::default(), strategy.as_deref());
+            let ranked = Settings::of_shard(&spec, &config).config;
+            settings.config.gpu_placement = ranked.gpu_placement;
+            settings.config.cpu_placement = ranked.cpu_placement;
+            settings.config.device_placement = ranked.device_placement;
+            settings.config.sharing_first = ranked.sharing_first;
+        }
+        Ok(Self { settings, follows_shards: false, strategy })
     }
 
     /// What is asked for while these shards serve our node pool, in the order of their names.
@@ -72,7 +78,8 @@ impl Source {
         let Some((name, spec)) = shards.next() else {
             return self.settings.clone();
         };
-        let settings = Settings::of_shard(spec, &self.settings.config);
+        let spec = ranked(spec.clone(), self.strategy.as_deref());
+        let settings = Settings::of_shard(&spec, &self.settings.config);
         let shard = format!("schedulingshard/{name}");
         warn(&shard, &settings.problems);
         for (other, _) in shards {
@@ -80,6 +87,18 @@ impl Source {
         }
         settings
     }
+}
+
+/// A shard's wish with the strategy of the command line, where there is one.
+fn ranked(mut spec: SchedulingShardSpec, strategy: Option<&str>) -> SchedulingShardSpec {
+    if let Some(strategy) = strategy.map(String::from) {
+        let (gpu, cpu) = (Some(strategy.clone()), Some(strategy));
+        spec.placement_strategy = Some(PlacementStrategy { gpu, cpu });
+        for plugin in ["gpupack", "gpuspread", "nodeplacement"] {
+            spec.plugins.remove(plugin);
+        }
+    }
+    spec
 }
 
 fn warn(place: &str, problems: &[String]) {
@@ -96,5 +115,34 @@ fn engine(args: &Args) -> Config {
         staleness_grace: args.default_staleness_grace_period.millis(),
         restrict_nodes: args.restrict_node_scheduling,
         ..Config::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kai_engine::Placement;
+
+    use super::*;
+
+    /// How nodes and devices are ranked with such flags, and a shard that asks for this.
+    fn check(flags: &[&str], strategy: &str, expect: Placement) {
+        let words = std::iter::once("kai-scheduler").chain(flags.iter().copied());
+        let args = Args::from_command_line(words.map(Into::into)).expect("valid flags");
+        let source = Source::new(&args).expect("no file");
+        let spec = format!("placementStrategy: {{gpu: {strategy}, cpu: {strategy}}}");
+        let spec: SchedulingShardSpec = serde_saphyr::from_str(&spec).expect("a shard's spec");
+        let shards = [(String::from("default"), spec)];
+        let config = source.settings(shards.iter().map(|(name, spec)| (name, spec))).config;
+        let ranked = (config.gpu_placement, config.cpu_placement, config.device_placement);
+        assert_eq!(ranked, (expect, expect, expect), "{flags:?} over {strategy}");
+    }
+
+    #[test]
+    fn the_flag_goes_before_the_shard() {
+        check(&[], "binpack", Placement::Pack);
+        check(&[], "fragmentation", Placement::Fragmentation);
+        check(&["--placement-strategy=fragmentation"], "binpack", Placement::Fragmentation);
+        check(&["-placement-strategy", "binpack"], "spread", Placement::Pack);
+        check(&["--placement-strategy=spread"], "fragmentation", Placement::Spread);
     }
 }

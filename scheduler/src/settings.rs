@@ -10,7 +10,7 @@ use std::{
 
 use kai_api::{
     duration::GoDuration,
-    shard::{SchedulingShardSpec, UsageDbConfig},
+    shard::{PLACEMENT_STRATEGIES, SchedulingShardSpec, UsageDbConfig},
 };
 use kai_engine::{Actions, Config, Placement, ReclaimResolution};
 use serde::Deserialize;
@@ -96,6 +96,10 @@ impl Settings {
         let cpu = reading.placement("placementStrategy.cpu", strategy.cpu.as_deref());
         reading.config.gpu_placement = gpu;
         reading.config.cpu_placement = cpu;
+        if gpu == Placement::Fragmentation && strategy.cpu.is_none() {
+            // Pods without GPUs make fragments as well.
+            reading.config.cpu_placement = gpu;
+        }
         reading.config.sharing_first = gpu != Placement::Spread;
         let spreads = gpu == Placement::Spread || cpu == Placement::Spread;
         reading.config.actions.consolidate = !spreads;
@@ -117,7 +121,7 @@ impl Settings {
                 reading.arguments(name, arguments);
             }
         }
-        reading.config.device_placement = device_placement(devices);
+        reading.devices(devices);
         reading.depths(&spec.queue_depth_per_action);
         if let Some(k) = spec.k_value {
             reading.config.usage_factor_milli = milli(k);
@@ -161,7 +165,7 @@ impl Settings {
         let plugins: Vec<&Plugin> = file.tiers.iter().flat_map(|tier| &tier.plugins).collect();
         if !plugins.is_empty() {
             let has = |name: &str| plugins.iter().any(|plugin| plugin.name == name);
-            reading.config.device_placement = device_placement((has("gpupack"), has("gpuspread")));
+            let devices = (has("gpupack"), has("gpuspread"));
             reading.config.sharing_first = has("gpusharingorder");
             if !has("nodeplacement") {
                 reading.plugin("nodeplacement", false);
@@ -172,6 +176,7 @@ impl Settings {
                 }
                 reading.arguments(&plugin.name, &plugin.arguments);
             }
+            reading.devices(devices);
         }
         reading.depths(&file.queue_depth_per_action);
         reading.usage(file.usage_db_config.as_ref());
@@ -212,11 +217,24 @@ impl Reading {
         match text {
             None | Some("binpack" | "") => Placement::Pack,
             Some("spread") => Placement::Spread,
+            Some("fragmentation") => Placement::Fragmentation,
             Some(other) => {
-                self.problem(format!("{field}: {other:?} is neither binpack nor spread: binpack"));
+                let known = PLACEMENT_STRATEGIES.join(", ");
+                self.problem(format!("{field}: {other:?} is none of {known}: binpack is used"));
                 Placement::Pack
             }
         }
+    }
+
+    /// How shared GPUs are ranked: `(packs, spreads)` are the plugins for it. By fragments where nodes are.
+    fn devices(&mut self, (packs, spreads): (bool, bool)) {
+        let by_fragments = self.config.gpu_placement == Placement::Fragmentation;
+        self.config.device_placement = match (packs, spreads) {
+            (true, _) if by_fragments => Placement::Fragmentation,
+            (true, _) => Placement::Pack,
+            (false, true) => Placement::Spread,
+            (false, false) => Placement::Any,
+        };
     }
 
     fn action(&mut self, name: &str, enabled: bool) {
@@ -346,14 +364,6 @@ impl Reading {
     }
 }
 
-fn device_placement((packs, spreads): (bool, bool)) -> Placement {
-    match (packs, spreads) {
-        (true, _) => Placement::Pack,
-        (false, true) => Placement::Spread,
-        (false, false) => Placement::Any,
-    }
-}
-
 /// Thousandths; nothing below zero, and no more than a million.
 fn milli(number: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded here")]
@@ -412,6 +422,44 @@ mod tests {
             "{placementStrategy: {gpu: spread}, actions: {consolidation: {enabled: true}}}",
             "",
             spread,
+            &[],
+        );
+    }
+
+    #[test]
+    fn placement_by_fragments_is_a_strategy() {
+        let all = |config: &mut Config| {
+            config.gpu_placement = Placement::Fragmentation;
+            config.cpu_placement = Placement::Fragmentation;
+            config.device_placement = Placement::Fragmentation;
+        };
+        let file = |gpu: &str, cpu: &str| {
+            format!(
+                "tiers: [{{plugins: [{{name: gpupack}}, {{name: gpusharingorder}}, {{name: nodeplacement, arguments: {{gpu: {gpu}, cpu: {cpu}}}}}]}}]"
+            )
+        };
+        check(
+            "placementStrategy: {gpu: fragmentation}",
+            &file("fragmentation", "fragmentation"),
+            all,
+            &[],
+        );
+        check(
+            "placementStrategy: {gpu: fragmentation, cpu: binpack}",
+            &file("fragmentation", "binpack"),
+            |config| {
+                all(config);
+                config.cpu_placement = Placement::Pack;
+            },
+            &[],
+        );
+        check(
+            "plugins: {nodeplacement: {arguments: {gpu: fragmentation, cpu: spread}}}",
+            &file("fragmentation", "spread"),
+            |config| {
+                all(config);
+                config.cpu_placement = Placement::Spread;
+            },
             &[],
         );
     }
@@ -521,7 +569,7 @@ mod tests {
             "",
             |_| {},
             &[
-                "placementStrategy.cpu: \"sprinkle\" is neither binpack nor spread: binpack",
+                "placementStrategy.cpu: \"sprinkle\" is none of binpack, spread, fragmentation: binpack is used",
                 "actions: there is no action \"dance\"",
                 "plugins: there is no plugin \"mine\"",
                 "plugins.predicates: its rules are always on",

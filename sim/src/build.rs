@@ -125,6 +125,7 @@ fn ranking(placement: Placement) -> Ranking {
         Placement::Pack => Ranking::Pack,
         Placement::Spread => Ranking::Spread,
         Placement::None => Ranking::Any,
+        Placement::Fragmentation => Ranking::Fragmentation,
     }
 }
 

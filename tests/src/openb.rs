@@ -66,32 +66,36 @@ fn arrivals(tasks: &[Task], total_milli: i64, seed: u64) -> Vec<&Task> {
 pub enum Ranking {
     /// As the peer does by default: by free GPUs, whatever else is free.
     Pack,
-    /// By the fragments that a pod makes for a workload like this one.
-    Fragmentation,
+    /// By the fragments that a pod makes for the pods that are there, as `placementStrategy: fragmentation` does.
+    Learned,
+    /// By the fragments that a pod makes for the workload that is to come, known beforehand, as the paper does.
+    Told,
 }
 
 impl Ranking {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Pack, Self::Fragmentation];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Pack, Self::Learned, Self::Told];
 
     /// As it is printed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pack => "ours, pack",
-            Self::Fragmentation => "ours, fragments",
+            Self::Learned => "ours, fragments",
+            Self::Told => "ours, told",
         }
     }
 
     fn config(self, tasks: &[Task], models: &mut BTreeMap<String, Symbol>) -> Config {
+        let by_fragments = Config {
+            gpu_placement: Placement::Fragmentation,
+            cpu_placement: Placement::Fragmentation,
+            device_placement: Placement::Fragmentation,
+            ..Config::default()
+        };
         match self {
             Self::Pack => Config::default(),
-            Self::Fragmentation => Config {
-                gpu_placement: Placement::Fragmentation,
-                cpu_placement: Placement::Fragmentation,
-                device_placement: Placement::Fragmentation,
-                typical: typical(tasks, models),
-                ..Config::default()
-            },
+            Self::Learned => by_fragments,
+            Self::Told => Config { typical: typical(tasks, models), ..by_fragments },
         }
     }
 }

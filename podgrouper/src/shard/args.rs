@@ -9,7 +9,7 @@ use super::plan::Pools;
 use crate::object::Object;
 
 /// Flags that `spec.args` of a shard may set (`spec/contract.md` 7.3); the scheduler takes each of them.
-pub const KNOWN_FLAGS: [&str; 35] = [
+pub const KNOWN_FLAGS: [&str; 36] = [
     "allow-consolidating-reclaim",
     "burst",
     "cpu-worker-node-label-key",
@@ -29,6 +29,7 @@ pub const KNOWN_FLAGS: [&str; 35] = [
     "nodepool-label-key",
     "num-of-status-recording-workers",
     "partition-label-value",
+    "placement-strategy",
     "plugin-server-port",
     "profiler-port",
     "pyroscope-address",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kai_api::names::{DEFAULT_SHARD, component, label};
+use kai_api::shard::PLACEMENT_STRATEGIES;
 use serde_json::{Map, Value, json};
 
 use super::Write;
@@ -110,7 +111,18 @@ fn doubled(shard: &Object, view: &View<'_>) -> Option<String> {
 
 fn idle(shard: &Object) -> Vec<String> {
     let spec = &shard.value()["spec"];
-    IDLE.iter().filter(|key| !spec[**key].is_null()).map(|key| format!("spec.{key}")).collect()
+    let mistyped = ["gpu", "cpu"].into_iter().filter_map(|key| {
+        let strategy = spec["placementStrategy"][key].as_str()?;
+        let known = strategy.is_empty() || PLACEMENT_STRATEGIES.contains(&strategy);
+        (!known).then(|| {
+            format!(
+                "spec.placementStrategy.{key} ({strategy:?} is none of {}: binpack is used)",
+                PLACEMENT_STRATEGIES.join(", ")
+            )
+        })
+    });
+    let idle = IDLE.iter().filter(|key| !spec[**key].is_null()).map(|key| format!("spec.{key}"));
+    idle.chain(mistyped).collect()
 }
 
 pub(super) fn is_available(deployment: &Object) -> bool {

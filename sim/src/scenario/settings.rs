@@ -66,4 +66,6 @@ pub enum Placement {
     Spread,
     /// By name.
     None,
+    /// Where the fewest GPUs are left that the pods there are could not use.
+    Fragmentation,
 }

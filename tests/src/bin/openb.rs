@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether placement by fragments fell nowhere below best-fit.
+/// Whether placement by fragments fell nowhere below best-fit, told of the workload or not.
 fn run(arguments: &Arguments) -> Result<bool> {
     let folder = &arguments.folder;
     let machines = machines(&folder.join("csv/openb_node_list_gpu_node.csv"))?;

@@ -91,7 +91,8 @@ fn condition<'a>(shard: &'a Object, name: &str) -> &'a Value {
 
 #[test]
 fn a_shard_gets_a_scheduler_like_the_default_one_for_its_pool() {
-    let spec = json!({"partitionLabelValue": "a100", "args": {"v": "5", "no-such": "1"}, "scenarioSearchBudgets": {"maxJobSearchDuration": "1m"}});
+    let spec = json!({"partitionLabelValue": "a100", "args": {"v": "5", "no-such": "1"}, "scenarioSearchBudgets": {"maxJobSearchDuration": "1m"},
+        "placementStrategy": {"gpu": "fragmentation", "cpu": "binpak"}});
     let mut cluster = Cluster::new([shard("default", &json!({})), shard("fast", &spec)]);
     cluster.apply("fast");
     let made = cluster.deployments["kai-scheduler-fast"].value();
@@ -115,7 +116,8 @@ fn a_shard_gets_a_scheduler_like_the_default_one_for_its_pool() {
     assert_eq!(deployed["status"], "True");
     assert_eq!(
         deployed["message"],
-        "all objects are applied; without effect here: spec.scenarioSearchBudgets, spec.args.no-such"
+        "all objects are applied; without effect here: spec.scenarioSearchBudgets, spec.placementStrategy.cpu \
+         (\"binpak\" is none of binpack, spread, fragmentation: binpack is used), spec.args.no-such"
     );
     assert_eq!(condition(&cluster.shards["fast"], "Ready")["status"], "False");
     assert_eq!(cluster.plan("fast"), Plan { writes: Vec::new(), conditions: None });
