@@ -15,12 +15,13 @@ use crate::{
     cycle::{Config, Timestamp},
     few::Few,
     group::Structure,
+    hunt::kept::Searches,
     ids::{ClassId, Column, GroupId, Id, NodeId, PairId, PodId, QueueId, ShapeId},
     idset::IdSet,
     order::GroupKey,
     plan::{Unready, Verdict, Why},
     pod::Place,
-    proof::EvictionKind,
+    proof::{EvictionKind, Shortage},
     resources::Charge,
     tree::{Member, Tree},
 };
@@ -57,8 +58,10 @@ pub(crate) struct Agenda {
     pub(crate) moves: BTreeMap<GroupId, Vec<NodeId>>,
     /// Groups that pods were evicted for or that were moved, and that have not got the room yet, in the order of the evictions.
     pub(crate) claims: Vec<GroupId>,
-    /// How often a search for victims ran out of steps, for pairs where the last one did.
+    /// How often a search for victims that began anew ran out of steps, for pairs where the last one did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
+    /// Searches for victims that go on, and those that are over.
+    pub(crate) searches: Searches,
     /// What the last plan was made with.
     pub(crate) config: Option<Config>,
     /// Room to write a class down.
@@ -107,14 +110,30 @@ struct Classes {
 }
 
 impl Agenda {
-    /// Has a group looked at again.
+    /// Has a group looked at again, of which something changed.
     pub(crate) fn touch(&mut self, group: GroupId) {
+        self.recheck(group);
+        self.searches.forget(group);
+        let runs = self.runners.get(group).is_some_and(Option::is_some);
+        if runs || self.listing(group).is_some() {
+            self.searches.upset();
+        }
+    }
+
+    /// Has a group looked at again.
+    pub(crate) fn recheck(&mut self, group: GroupId) {
         self.touched.insert(group);
         self.changed = true;
     }
 
-    /// Says that room may have come, or a bound may have moved.
+    /// Says that room may have come or gone, or that a bound may have moved.
     pub(crate) fn grow(&mut self) {
+        self.rouse();
+        self.searches.upset();
+    }
+
+    /// Has all that wait tried again.
+    pub(crate) fn rouse(&mut self) {
         self.grown = true;
         self.changed = true;
     }
@@ -202,7 +221,7 @@ impl Agenda {
         self.running.iter().map(|(queue, groups)| (*queue, groups))
     }
 
-    /// How often the search for victims of a pair ran out of steps since it last came to an end.
+    /// How often the search for victims of a pair began anew and ran out of steps since it last came to an end.
     pub(crate) fn patience(&self, queue: QueueId, class: ClassId, kind: EvictionKind) -> u32 {
         self.patience.get(&(queue, class, kind)).copied().unwrap_or(0)
     }
@@ -214,6 +233,25 @@ impl Agenda {
         } else {
             self.patience.remove(&at);
         }
+    }
+
+    /// Notes what counting showed of evictions for a pair, or that it shows nothing.
+    pub(crate) fn note_proof(
+        &mut self,
+        (queue, class, kind): (QueueId, ClassId, EvictionKind),
+        shortage: Option<Shortage>,
+    ) {
+        let Some(pair) = self.pairs.of_mut(queue, class) else { return };
+        match shortage {
+            Some(shortage) => drop(pair.proofs.insert(kind, shortage)),
+            None => drop(pair.proofs.remove(&kind)),
+        }
+    }
+
+    /// What counting showed of evictions for a group that waits.
+    pub(crate) fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
+        let pair = self.listing(group).and_then(|at| self.pairs.of(at.queue, at.class));
+        pair.into_iter().flat_map(|pair| pair.proofs.iter().map(|(kind, proof)| (*kind, *proof)))
     }
 
     /// Groups of a leaf queue that may be evicted, by their place in it.
@@ -260,6 +298,15 @@ impl Cluster {
 
     /// As [`relist`](Self::relist), but the list is to be settled.
     fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
+        let before = self.agenda.listing(group);
+        self.list_anew(group, said);
+        if self.agenda.listing(group) != before {
+            // Whose turn it is while victims are tried depends on who waits.
+            self.agenda.searches.upset();
+        }
+    }
+
+    fn list_anew(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
         self.unlist(group);
         self.rerun(group);
         if self.groups[group].facts.is_none() {

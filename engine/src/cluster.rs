@@ -12,9 +12,11 @@ use crate::{
     agenda::Agenda,
     claim::Claims,
     ids::{Column, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
-    plan::{QueueState, Steps, Why},
+    plan::{QueueState, Why},
+    proof::{EvictionKind, Shortage},
     resources::{LaneKind, PerLane},
     shape::Shapes,
+    steps::Steps,
     trial::Op,
 };
 
@@ -89,6 +91,12 @@ impl Cluster {
         self.groups.get(group)?.why.as_ref()
     }
 
+    /// The kinds of eviction of which counting shows that they do not help a group that waits, as of the last plan that
+    /// asked, and what there is too little of.
+    pub fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
+        self.agenda.proofs(group)
+    }
+
     /// The numbers of a queue, as of the last plan.
     ///
     /// A queue that was never told has zeros.
@@ -154,7 +162,8 @@ impl Cluster {
         }
     }
 
-    /// When the next plan is due though nothing was told: a grace or a delay ends.
+    /// When the next plan is due though nothing was told: a grace or a delay ends. That may be at once, where the last
+    /// plan left something to go on with.
     pub fn wake(&self) -> Option<crate::Timestamp> {
         self.agenda.wake
     }

@@ -7,12 +7,13 @@ mod stale;
 
 use crate::{
     cluster::{Cluster, State},
-    ids::PodId,
-    plan::{Action, Change, Plan, Steps, Verdict},
+    ids::{GroupId, PodId},
+    plan::{Action, Change, Plan, Verdict},
     pod::{Place, Shape},
     proof::{EvictionKind, Proof},
+    steps::Steps,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A moment: milliseconds since the epoch, given by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -96,7 +97,8 @@ pub struct Config {
     pub sharing_first: bool,
     /// How to rank the shared GPUs of a node.
     pub device_placement: Placement,
-    /// The workload for which [`Placement::Fragmentation`] keeps GPUs of use.
+    /// The workload for which [`Placement::Fragmentation`] keeps GPUs of use; where there is none, the pods that there
+    /// are.
     pub typical: Vec<Typical>,
     /// How many groups, nodes and victim sets one cycle may look at.
     pub steps_max: u64,
@@ -193,6 +195,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// What this plan promises again.
     pub(crate) stands: Vec<(PodId, Place)>,
+    /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
+    pub(crate) undecided: BTreeSet<GroupId>,
 }
 
 /// Decides what to do with `cluster` as it stands at `now`, and takes it as done.
@@ -236,6 +240,7 @@ pub fn plan_stepwise(
         proofs: Vec::new(),
         promised,
         stands: Vec::new(),
+        undecided: BTreeSet::new(),
     };
     cycle.prepare();
     for action in Action::ALL {
@@ -275,17 +280,20 @@ impl Cycle<'_> {
     fn prepare(&mut self) {
         self.cluster.refresh_index(self.config);
         let promised: Vec<PodId> = self.promised.keys().copied().collect();
+        let mut withdrawn = 0;
         for pod in promised {
             let Some(state) = self.cluster.pods.state.get(pod) else { continue };
             if state.nominee.is_some() {
                 let state = State { nominee: None, ..state.clone() };
                 self.cluster.set_state(pod, state);
-                self.cluster.agenda.grow();
+                withdrawn += 1;
+                self.cluster.agenda.rouse();
                 if let Some(group) = self.cluster.pods[pod].group() {
-                    self.cluster.agenda.touch(group);
+                    self.cluster.agenda.recheck(group);
                 }
             }
         }
+        self.cluster.agenda.searches.owe(withdrawn);
         self.cluster.divide_shares(self.config);
         self.cluster.relist_touched(&mut self.said);
     }
@@ -296,6 +304,9 @@ impl Cycle<'_> {
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();
         self.cluster.agenda.changed = self.cluster.steps.spent || moved_on;
+        if self.cluster.agenda.changed {
+            self.wake_at(self.now);
+        }
         let Self { cluster, changes, said, proofs, .. } = self;
         Plan { changes, verdicts: said, proofs, steps: cluster.steps }
     }

@@ -4,21 +4,27 @@
 //! they can be, and the result is judged. Two ways to pick sets: all that share a node with the latest candidate, for
 //! pods that fit on one node; and the nodes that are cheapest to empty, for gangs.
 //!
+//! A search takes so many counted steps at most. One that they don't suffice for is a [`Search`] that goes on where it
+//! stopped, in the next cycle, as long as nothing changed that it depends on ([`kept`]).
+//!
 //! # Source
 //! spec/scheduling.md 8.
 
 mod bystanders;
 mod fair;
+pub(crate) mod kept;
 mod pool;
+mod probe;
 mod proof;
 mod tally;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    rc::Rc,
+    sync::Arc,
 };
 
 use pool::{Pool, useful_nodes};
+use probe::{Probe, Probed};
 use tally::{Demand, Tally};
 
 use crate::{
@@ -30,15 +36,16 @@ use crate::{
     idset::IdSet,
     order::GroupKey,
     placement::{Attempt, Mode},
-    proof::Shortage,
+    proof::{EvictionKind, Shortage},
     resources::{Charge, Lane},
+    steps::Progress,
     trial::Trial,
     turns::Turns,
-    victims::{Batch, Victims},
+    victims::{Batch, Prey, Rule, Victims},
 };
 
 /// What the evictions are for, and so what they have to satisfy.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Aim {
     /// Take back what the queue is entitled to; with the queues' numbers before.
     Reclaim(Column<QueueId, Option<Holding>>),
@@ -56,6 +63,15 @@ impl Aim {
             Self::Preempt | Self::Consolidate => None,
         }
     }
+
+    /// What such evictions are called.
+    pub(crate) fn kind(&self) -> EvictionKind {
+        match self {
+            Self::Reclaim(_) => EvictionKind::Reclaim,
+            Self::Preempt => EvictionKind::Preempt,
+            Self::Consolidate => EvictionKind::Consolidate,
+        }
+    }
 }
 
 /// What became of a search.
@@ -71,16 +87,17 @@ pub(crate) enum Outcome {
     Undecided,
 }
 
-/// A search for victims for one group.
-#[derive(Debug)]
-pub(crate) struct Hunt<'a> {
-    pub(crate) config: &'a Config,
-    pub(crate) now: Timestamp,
+/// A search for victims for one group: what is looked for, and how far it has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
     pub(crate) group: GroupId,
     pub(crate) aim: Aim,
-    victims: Victims<'a>,
-    /// The victims drawn so far, in order.
-    order: Vec<Rc<Batch>>,
+    rule: Rule,
+    /// The queues whose groups may be victims, in order; any where pods are only moved.
+    queues: Vec<QueueId>,
+    victims: Victims,
+    /// The victims drawn so far, in order. Shared with the sets that they are in; not between threads.
+    order: Vec<Arc<Batch>>,
     /// The pods to place.
     pub(crate) pods: Few<PodId>,
     demand: Demand,
@@ -88,8 +105,22 @@ pub(crate) struct Hunt<'a> {
     nodes: IdSet<Rank>,
     /// What is free or coming free of GPUs on them, in milli-devices. Filled as asked.
     free_milli: Option<i64>,
-    /// At how many steps of the cycle it ends.
-    steps_end: u64,
+    /// What these hold; none before the first step.
+    base: Option<Tally>,
+    pick: Pick,
+    /// For so many pods victims are known.
+    good: usize,
+    /// For so many there are none.
+    bad: usize,
+    /// So many are looked at now.
+    count: usize,
+    /// Whether this is the last try, for all of them.
+    last: bool,
+    /// The victims for the pods for which they are known.
+    found: Vec<Arc<Batch>>,
+    probe: Option<Box<Probe>>,
+    /// Sets that were tried so far.
+    sets: u64,
 }
 
 /// How sets of victims are picked.
@@ -99,163 +130,173 @@ enum Pick {
     ManyNodes,
 }
 
-impl<'a> Hunt<'a> {
-    /// A search that may take so many steps.
+impl Search {
+    /// A search that has not begun.
+    ///
+    /// `queues` are those whose groups may be victims, in order.
     pub(crate) fn new(
         cluster: &mut Cluster,
-        (config, now): (&'a Config, Timestamp),
-        (group, aim): (GroupId, Aim),
-        victims: Victims<'a>,
-        steps_max: u64,
+        (group, aim, rule): (GroupId, Aim, Rule),
+        (queues, victims): (Vec<QueueId>, Victims),
     ) -> Self {
         let pods = cluster.to_place(group);
-        let nodes = useful_nodes(cluster, group);
-        let demand = Demand::new(cluster, &pods);
+        Self {
+            group,
+            aim,
+            rule,
+            queues,
+            victims,
+            order: Vec::new(),
+            nodes: useful_nodes(cluster, group),
+            demand: Demand::new(cluster, &pods),
+            free_milli: None,
+            base: None,
+            pick: Pick::OneNode,
+            good: 0,
+            bad: pods.len() + 1,
+            count: 1,
+            last: false,
+            found: Vec::new(),
+            probe: None,
+            sets: 0,
+            pods,
+        }
+    }
+
+    /// Who may be a victim.
+    pub(crate) fn prey<'a>(&self, config: &'a Config, now: Timestamp) -> Prey<'a> {
+        Prey { config, now, group: self.group, rule: self.rule }
+    }
+
+    /// When the first of those that are safe for now is safe no more.
+    pub(crate) fn until(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<Timestamp> {
+        let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
+        Victims::safe_until(cluster, prey, gives)
+    }
+
+    /// How far it has come.
+    pub(crate) fn progress(&self, cluster: &Cluster, prey: &Prey<'_>) -> Progress {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let drawn: BTreeSet<GroupId> = self.order.iter().map(|batch| batch.group).collect();
+        let mut candidates: BTreeSet<GroupId> = self.victims.groups(cluster, prey).collect();
+        candidates.extend(&drawn);
+        Progress::Eviction {
+            kind: self.aim.kind(),
+            groups: count(drawn.len()),
+            candidates: count(candidates.len()),
+            pods: count(self.good),
+            pods_all: count(self.pods.len()),
+            sets: self.sets,
+        }
+    }
+
+    /// Begins anew with the other way to pick sets; the victims that were drawn stay drawn.
+    fn pick_anew(&mut self, pick: Pick) {
+        self.pick = pick;
+        (self.good, self.bad, self.count, self.last) = (0, self.pods.len() + 1, 1, false);
+        self.found.clear();
+    }
+
+    /// How many pods to look at after `count` were; none where that cannot lead to all of them.
+    fn widen(&mut self) -> bool {
+        let all = self.pods.len();
+        if self.last || (self.good == 0 && self.bad <= all) {
+            return false;
+        }
+        if self.good < self.bad - 1 {
+            let next =
+                if self.bad > all { self.good * 2 } else { usize::midpoint(self.good, self.bad) };
+            self.count = next.min(all);
+        } else {
+            // All that fit one by one are known; their victims may do for the rest as well.
+            (self.count, self.last) = (all, true);
+        }
+        true
+    }
+}
+
+/// A search under way.
+#[derive(Debug)]
+pub(crate) struct Hunt<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) now: Timestamp,
+    pub(crate) search: Search,
+    /// At how many steps of the cycle it stops.
+    steps_end: u64,
+}
+
+impl<'a> Hunt<'a> {
+    /// Goes on with a search for so many steps.
+    pub(crate) fn new(
+        cluster: &Cluster,
+        (config, now): (&'a Config, Timestamp),
+        search: Search,
+        steps_max: u64,
+    ) -> Self {
         let steps_end = cluster.steps.total().saturating_add(steps_max).min(config.steps_max);
-        let order = Vec::new();
-        let free_milli = None;
-        Self { config, now, group, aim, victims, order, pods, demand, nodes, free_milli, steps_end }
+        Self { config, now, search, steps_end }
     }
 
     /// Finds victims, evicts them and promises their room.
     pub(crate) fn run(&mut self, cluster: &mut Cluster) -> Outcome {
-        if self.pods.is_empty() || self.victims.is_empty() {
-            return Outcome::Nothing;
+        if self.search.base.is_none() {
+            if self.search.pods.is_empty() || self.search.victims.is_empty() {
+                return Outcome::Nothing;
+            }
+            if let Some(shortage) = self.disprove(cluster) {
+                return Outcome::Disproved(shortage);
+            }
+            let base = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+            self.search.base = Some(base);
         }
-        if let Some(shortage) = self.disprove(cluster) {
-            return Outcome::Disproved(shortage);
+        loop {
+            let probed = self.probe(cluster);
+            let search = &mut self.search;
+            match probed {
+                Probed::Spent(probe) => {
+                    search.probe = Some(probe);
+                    return Outcome::Undecided;
+                }
+                Probed::Found(_) if search.count == search.pods.len() => return Outcome::Found,
+                Probed::Found(victims) => (search.found, search.good) = (victims, search.count),
+                Probed::Nothing => search.bad = search.count,
+            }
+            if !search.widen() {
+                match search.pick {
+                    Pick::OneNode => search.pick_anew(Pick::ManyNodes),
+                    Pick::ManyNodes => return Outcome::Nothing,
+                }
+            }
         }
-        let base = Tally::new(cluster, &self.demand, &self.nodes);
-        if [Pick::OneNode, Pick::ManyNodes].into_iter().any(|pick| self.pick(cluster, pick, &base))
-        {
-            Outcome::Found
-        } else if self.is_spent(cluster) {
-            Outcome::Undecided
-        } else {
-            Outcome::Nothing
-        }
+    }
+
+    fn prey(&self) -> Prey<'a> {
+        self.search.prey(self.config, self.now)
     }
 
     fn is_spent(&self, cluster: &Cluster) -> bool {
         cluster.steps.total() >= self.steps_end
     }
 
-    /// Widens the number of pods that find room, then goes for all of them with the victims found on the way.
-    fn pick(&mut self, cluster: &mut Cluster, pick: Pick, base: &Tally) -> bool {
-        let all = self.pods.len();
-        let mut found = Vec::new();
-        let (mut good, mut bad) = (0, all + 1);
-        let mut count = 1;
-        while good < bad - 1 && !self.is_spent(cluster) {
-            if let Some(victims) = self.find(cluster, (pick, count), &found, base) {
-                found = victims;
-                good = count;
-                if good == all {
-                    return true;
-                }
-            } else {
-                bad = count;
-            }
-            count = if bad > all { (good * 2).min(all) } else { usize::midpoint(good, bad) };
-            if bad <= all && good == 0 {
-                return false;
-            }
-        }
-        good > 0
-            && good < all
-            && bad <= all
-            && self.find(cluster, (pick, all), &found, base).is_some()
-    }
-
     /// The victim at a place in the order, drawn where it was not before.
-    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<Rc<Batch>> {
-        if at == self.order.len() {
-            let batch = self.victims.next(cluster)?;
-            self.order.push(Rc::new(batch));
+    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<Arc<Batch>> {
+        let prey = self.prey();
+        let search = &mut self.search;
+        if at == search.order.len() {
+            let batch = search.victims.next(cluster, &prey)?;
+            search.order.push(Arc::new(batch));
         }
-        self.order.get(at).cloned()
-    }
-
-    /// The first set of victims that lets `count` pods in; when these are all, the trial is kept.
-    ///
-    /// What counting refuses is not tried: neither a set, nor any set of what came up so far.
-    fn find(
-        &mut self,
-        cluster: &mut Cluster,
-        (pick, count): (Pick, usize),
-        known: &[Rc<Batch>],
-        base: &Tally,
-    ) -> Option<Vec<Rc<Batch>>> {
-        let known_pods: Vec<PodId> =
-            known.iter().flat_map(|batch| batch.pods.iter().copied()).collect();
-        let mut held = base.clone();
-        held.add(cluster, &self.demand, &self.nodes, &known_pods);
-        if !known.is_empty()
-            && self.demand.short(&held.room, count).is_none()
-            && self.simulate(cluster, count, known)
-        {
-            return Some(known.to_vec());
-        }
-        if pick == Pick::OneNode && self.is_beyond_one(cluster, &held, count) {
-            return None;
-        }
-        let known_pods: BTreeSet<PodId> = known_pods.into_iter().collect();
-        let mut pool = Pool::default();
-        let mut tally = held.clone();
-        let mut tried = BTreeSet::new();
-        for at in 0.. {
-            let batch = self.drawn(cluster, at)?;
-            cluster.steps.victims += 1;
-            if self.is_spent(cluster) {
-                return None;
-            }
-            if batch.pods.iter().any(|pod| known_pods.contains(pod)) {
-                continue;
-            }
-            tally.add(cluster, &self.demand, &self.nodes, &batch.pods);
-            pool.add(cluster, batch);
-            if self.demand.short(&tally.room, count).is_some() {
-                continue;
-            }
-            if pick == Pick::OneNode && self.is_short_there(cluster, (&held, &tally), &pool, count)
-            {
-                continue;
-            }
-            let sets = match pick {
-                Pick::OneNode => pool.by_node(cluster),
-                Pick::ManyNodes => self.many_nodes(cluster, &pool, count, known),
-            };
-            for set in sets {
-                if self.is_spent(cluster) {
-                    return None;
-                }
-                let pods: Vec<PodId> =
-                    set.iter().flat_map(|at| &pool.batches[*at].pods).copied().collect();
-                let room = held.with(cluster, &self.demand, &self.nodes, &pods);
-                if set.is_empty()
-                    || self.demand.short(&room, count).is_some()
-                    || !tried.insert(set.clone())
-                {
-                    continue;
-                }
-                let mut victims = known.to_vec();
-                victims.extend(set.iter().map(|at| pool.batches[*at].clone()));
-                if self.simulate(cluster, count, &victims) {
-                    return Some(victims);
-                }
-            }
-        }
-        None
+        search.order.get(at).cloned()
     }
 
     /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
-    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Tally, count: usize) -> bool {
+    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Tally) -> bool {
         if !cluster.agenda.runs_singles() || cluster.shapes.loose {
             return false;
         }
         let largest = cluster.nodes.largest().to_vec();
         let most = |(at, room): (usize, &usize)| {
-            let shape = &cluster.shapes[self.demand.shapes[at].0];
+            let shape = &cluster.shapes[self.search.demand.shapes[at].0];
             let fit = |(lane, amount): &(Lane, i64)| {
                 let backed = cluster.claims.backs.contains_key(lane);
                 let most = largest.get(lane.row()).copied().unwrap_or(0);
@@ -265,7 +306,7 @@ impl<'a> Hunt<'a> {
             room.saturating_add(usize::try_from(most).unwrap_or(0))
         };
         let room: Few<usize> = held.room.iter().enumerate().map(most).collect();
-        self.demand.short(&room, count).is_some()
+        self.search.demand.short(&room, self.search.count).is_some()
     }
 
     /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
@@ -274,22 +315,24 @@ impl<'a> Hunt<'a> {
         cluster: &Cluster,
         (held, gone): (&Tally, &Tally),
         pool: &Pool,
-        count: usize,
     ) -> bool {
+        let (demand, count) = (&self.search.demand, self.search.count);
         let Some(pod) = pool.batches.last().and_then(|batch| batch.pods.first()) else {
             return false;
         };
         let Some(node) = cluster.node_of(*pod).filter(|_| !pool.spread) else { return false };
         let room: Few<usize> = (0..)
             .zip(&held.room)
-            .map(|(at, room): (usize, _)| room + gone.on(cluster, self.demand.shapes[at].0, node))
+            .map(|(at, room): (usize, _)| room + gone.on(cluster, demand.shapes[at].0, node))
             .collect();
-        self.demand.short(&room, count).is_some()
+        demand.short(&room, count).is_some()
     }
 
     /// Tries one set of victims; when it lets all pods in, the trial is kept.
-    fn simulate(&mut self, cluster: &mut Cluster, count: usize, victims: &[Rc<Batch>]) -> bool {
+    fn simulate(&mut self, cluster: &mut Cluster, victims: &[Arc<Batch>]) -> bool {
         cluster.steps.scenarios += 1;
+        self.search.sets += 1;
+        let count = self.search.count;
         let mut trial = Trial::new(cluster);
         let mut evicted = BTreeSet::new();
         // Where they leave is of use too, as long as they are gone.
@@ -297,7 +340,7 @@ impl<'a> Hunt<'a> {
         for pod in victims.iter().flat_map(|batch| &batch.pods) {
             let node = trial.node(*pod).expect("a victim holds a place");
             if let Some(rank) = trial.nodes.index.rank(node)
-                && self.nodes.insert(rank)
+                && self.search.nodes.insert(rank)
             {
                 vacated.push(rank);
             }
@@ -306,12 +349,12 @@ impl<'a> Hunt<'a> {
         }
         let placed = self.place_all(&mut trial, count, &evicted);
         for rank in &vacated {
-            self.nodes.remove(*rank);
+            self.search.nodes.remove(*rank);
         }
         if !placed || !self.is_fair(&trial, count, victims) {
             return false;
         }
-        if count == self.pods.len() {
+        if count == self.search.pods.len() {
             trial.keep();
         }
         true
@@ -320,15 +363,15 @@ impl<'a> Hunt<'a> {
     /// Places the group and, where there is room, its victims, in the order in which they would wait.
     fn place_all(&self, trial: &mut Trial<'_>, count: usize, evicted: &BTreeSet<PodId>) -> bool {
         let losers = evicted.iter().filter_map(|pod| trial.pods[*pod].group());
-        let mut groups: Vec<GroupId> = losers.chain([self.group]).collect();
+        let mut groups: Vec<GroupId> = losers.chain([self.search.group]).collect();
         groups.sort_unstable();
         groups.dedup();
         let memory_min = trial.nodes.memory_min();
         let mut waiting = Vec::with_capacity(groups.len());
         let mut lists: BTreeMap<GroupId, Few<PodId>> = BTreeMap::new();
         for group in groups {
-            let pods = if group == self.group {
-                self.pods[..count].iter().copied().collect()
+            let pods = if group == self.search.group {
+                self.search.pods[..count].iter().copied().collect()
             } else {
                 let state = &trial.pods.state;
                 trial.groups[group].tree.to_place(&|pod| {
@@ -356,13 +399,13 @@ impl<'a> Hunt<'a> {
             let mut nested = trial.nested();
             let placed = !kind.as_ref().is_some_and(|kind| failed.contains(kind))
                 && Attempt::new(self.config, turn.group, Mode::Promise, pods)
-                    .run(&mut nested, Some(&self.nodes))
+                    .run(&mut nested, Some(&self.search.nodes))
                     .is_ok();
             if placed {
                 nested.keep();
             } else {
                 drop(nested);
-                if turn.group == self.group {
+                if turn.group == self.search.group {
                     return false;
                 }
                 failed.extend(kind);
@@ -378,10 +421,10 @@ impl<'a> Hunt<'a> {
         cluster: &Cluster,
         pool: &Pool,
         count: usize,
-        known: &[Rc<Batch>],
+        known: &[Arc<Batch>],
     ) -> Vec<Vec<usize>> {
         let quota = |pod: &PodId| cluster.shapes[cluster.pods[*pod].shape].charge.0[2];
-        let needs: Vec<i64> = self.pods[..count].iter().map(quota).collect();
+        let needs: Vec<i64> = self.search.pods[..count].iter().map(quota).collect();
         let least = needs.iter().copied().min().unwrap_or(0);
         let mut freed: BTreeMap<NodeId, i64> = BTreeMap::new();
         for pod in known.iter().flat_map(|batch| &batch.pods) {
@@ -390,13 +433,15 @@ impl<'a> Hunt<'a> {
         }
         let free = |node: NodeId| cluster.free_gpu(node) + freed.get(&node).copied().unwrap_or(0);
         // What there is without the nodes of candidates.
-        let mut baseline = *self.free_milli.get_or_insert_with(|| {
+        let search = &mut self.search;
+        let all = &search.nodes;
+        let mut baseline = *search.free_milli.get_or_insert_with(|| {
             let node = |rank| cluster.free_gpu(cluster.nodes.index.node(rank));
-            self.nodes.iter().map(node).sum()
+            all.iter().map(node).sum()
         });
         for node in pool.by_node.keys() {
             let rank = cluster.nodes.index.rank(*node);
-            if rank.is_some_and(|rank| self.nodes.contains(rank)) {
+            if rank.is_some_and(|rank| search.nodes.contains(rank)) {
                 baseline -= cluster.free_gpu(*node);
             }
         }

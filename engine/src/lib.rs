@@ -62,6 +62,7 @@ pub mod cycle;
 pub mod plan;
 pub mod proof;
 pub mod remedy;
+pub mod steps;
 
 pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
@@ -81,8 +82,8 @@ pub use ids::{
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
 pub use plan::{
-    Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, Steps,
-    TooLarge, Unready, Verdict, Why,
+    Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, TooLarge,
+    Unready, Verdict, Why,
     domain::{DomainProblem, DomainRoom, NoDomain, Room},
 };
 pub use pod::{
@@ -93,3 +94,4 @@ pub use proof::{EvictionKind, Proof, Shortage};
 pub use queue::Queue;
 pub use remedy::Remedy;
 pub use resources::{Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources};
+pub use steps::{Progress, Steps};

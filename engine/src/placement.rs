@@ -3,7 +3,9 @@
 //! # Source
 //! spec/scheduling.md 1.13.
 
-mod repack;
+pub(crate) mod repack;
+
+use repack::Packing;
 
 use crate::{
     cluster::{Cluster, Phase},
@@ -15,6 +17,7 @@ use crate::{
     plan::Why,
     resources::{Charge, GPU_MILLI, Lane},
     search::Found,
+    steps::Progress,
     topology::Together,
     tree::Member,
     trial::Trial,
@@ -59,11 +62,27 @@ pub(crate) struct Attempt<'a> {
     placed: u32,
     /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
+    /// Searches for another way, in the order in which they come up; none for those that are over.
+    packings: Vec<Option<Packing>>,
+    /// How many of them came up so far.
+    repacked: usize,
 }
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(config: &'a Config, group: GroupId, mode: Mode, pods: &'a [PodId]) -> Self {
-        Self { config, group, mode, pods, placed: 0, by_memory: false }
+        let (placed, by_memory, packings, repacked) = Default::default();
+        Self { config, group, mode, pods, placed, by_memory, packings, repacked }
+    }
+
+    /// Goes on with searches for another way that an earlier attempt on the same cluster left.
+    pub(crate) fn resume(&mut self, packings: Vec<Option<Packing>>) {
+        self.packings = packings;
+    }
+
+    /// The searches for another way, where one is left to go on with, and how far the first of these is.
+    pub(crate) fn unfinished(self) -> Option<(Vec<Option<Packing>>, Progress)> {
+        let progress = self.packings.iter().flatten().next()?.progress();
+        Some((self.packings, progress))
     }
 
     /// Places the pods in a trial, or says why not; the caller drops the trial then.
@@ -82,7 +101,8 @@ impl<'a> Attempt<'a> {
             Err(why) => {
                 drop(nested);
                 let free = trial.groups[self.group].tree.is_free(Member::Set(0));
-                if !free || !self.repack(trial, self.pods, nodes) {
+                let pods = self.pods;
+                if !free || !self.repack(trial, pods, nodes) {
                     return Err(why);
                 }
             }
@@ -203,7 +223,7 @@ impl<'a> Attempt<'a> {
                         trial.cluster().no_room(*pod, counts, area.nodes)
                     }
                     // Nobody asks a simulation why.
-                    Mode::Promise => Why::Undecided,
+                    Mode::Promise => Why::Satisfied,
                 });
             };
             self.is_affordable(trial, *pod, &found)?;

@@ -12,6 +12,7 @@ use crate::{
     pod::{Missing, Reserved},
     proof::Proof,
     resources::{Charge, Lane, Limit, PerLane, QueueLane, Resources},
+    steps::{Progress, Steps},
 };
 
 /// What a cycle decided.
@@ -21,7 +22,7 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What became of groups, for those where it differs from what was said before.
     pub verdicts: Vec<Verdict>,
-    /// Groups for which counting shows that no eviction helps, and the count; each cycle that asks, anew.
+    /// Groups for which counting shows that no eviction helps, and the count; each cycle that asks.
     pub proofs: Vec<Proof>,
     /// What it took.
     pub steps: Steps,
@@ -196,11 +197,21 @@ pub enum Why {
         /// How many.
         depth: u32,
     },
-    /// The cycle's steps ran out before it was decided.
-    Undecided,
+    /// The search for pods to evict for it took all the steps that it may in a cycle, and goes on in the next.
+    Undecided {
+        /// How far it is.
+        progress: Progress,
+        /// What was said of it before, and holds until then.
+        before: Option<Box<Self>>,
+    },
 }
 
 impl Why {
+    /// The reason itself, where a search goes on what was said before that began.
+    pub fn standing(&self) -> Option<&Self> {
+        if let Self::Undecided { before, .. } = self { before.as_deref() } else { Some(self) }
+    }
+
     /// Whether a reader of the other would learn nothing from this one but newer numbers.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -214,6 +225,13 @@ impl Why {
             (Self::NoDomain(a), Self::NoDomain(b)) => {
                 (a.sub_group, a.topology) == (b.sub_group, b.topology)
                     && a.problem.is_like(&b.problem)
+            }
+            (Self::Undecided { before: was, .. }, Self::Undecided { before: is, .. }) => {
+                match (was, is) {
+                    (Some(was), Some(is)) => was.is_like(is),
+                    (None, None) => true,
+                    (Some(_), None) | (None, Some(_)) => false,
+                }
             }
             (a, b) => a == b,
         }
@@ -437,40 +455,4 @@ impl Action {
     /// All of them, in the order in which a cycle runs them.
     pub const ALL: [Self; 5] =
         [Self::Allocate, Self::Consolidate, Self::Reclaim, Self::Preempt, Self::Stale];
-}
-
-/// What a cycle took, in counted steps.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Steps {
-    /// Groups that were tried.
-    pub groups: u64,
-    /// Groups that were let in.
-    pub solved: u64,
-    /// Nodes that were looked at.
-    pub nodes: u64,
-    /// Victims that were looked at.
-    pub victims: u64,
-    /// Sets of victims that were tried.
-    pub scenarios: u64,
-    /// Whether they ran out before all was decided; the next cycle goes on.
-    pub spent: bool,
-}
-
-impl Steps {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.groups + self.nodes + self.victims + self.scenarios
-    }
-
-    /// What came after `before`.
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        Self {
-            groups: self.groups - before.groups,
-            solved: self.solved - before.solved,
-            nodes: self.nodes - before.nodes,
-            victims: self.victims - before.victims,
-            scenarios: self.scenarios - before.scenarios,
-            spent: self.spent,
-        }
-    }
 }

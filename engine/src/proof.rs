@@ -24,6 +24,11 @@ pub enum EvictionKind {
     Preempt,
 }
 
+impl EvictionKind {
+    /// All of them, in the order in which a cycle runs them.
+    pub const ALL: [Self; 3] = [Self::Consolidate, Self::Reclaim, Self::Preempt];
+}
+
 /// What there is too little of, even if all that may be evicted were.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shortage {

@@ -89,18 +89,24 @@ pub enum Remedy {
     },
     /// Name levels that the topology has, the preferred one within the required one.
     Levels(TopologyId),
+    /// Wait until those before it in its queue have had their turn, go before them, or let more have theirs in a cycle.
+    Turn {
+        /// How many have it now.
+        depth: u32,
+    },
+    /// Wait until the search for pods to evict has come to its end.
+    Search,
 }
 
 impl Why {
-    /// The stable number of the reason, as in `KAI1203`; none where the group has nothing to wait for or was not
-    /// decided.
+    /// The stable number of the reason, as in `KAI1203`; none where the group has nothing to wait for.
     ///
     /// 1201 queue, 1202 limit, 1203 capacity, 1204 quota, 1205 enough GPUs in the wrong shape, 1206 topology, 1207 gang
     /// incomplete, 1208 gated or held, 1209 refused by nodes, 1210 volumes or something missing, 1211 GPU sharing, 1212 delay, 1213
-    /// waits for others to leave, or to have their turn.
+    /// waits for others to leave, 1218 for its turn, 1219 for the end of a search. (1214 to 1217 are of the CLI.)
     pub fn code(&self) -> Option<u16> {
         Some(match self {
-            Self::Satisfied | Self::Undecided => return None,
+            Self::Satisfied => return None,
             Self::QueueMissing | Self::QueueNotLeaf => 1201,
             Self::OverLimit(_) => 1202,
             Self::OverQuota(_) => 1204,
@@ -112,7 +118,9 @@ impl Why {
             Self::Malformed => 1207,
             Self::Held | Self::Gated => 1208,
             Self::Delayed { .. } => 1212,
-            Self::Nominated | Self::Behind { .. } => 1213,
+            Self::Nominated => 1213,
+            Self::Behind { .. } => 1218,
+            Self::Undecided { .. } => 1219,
             Self::NoRoom(no_room) => no_room.code(),
         })
     }
@@ -120,7 +128,12 @@ impl Why {
     /// What would help, the least first. Each alone changes the reason; another may stand behind it.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::Satisfied | Self::Undecided | Self::Nominated | Self::Behind { .. } => Vec::new(),
+            Self::Satisfied | Self::Nominated => Vec::new(),
+            Self::Behind { depth } => vec![Remedy::Turn { depth: *depth }],
+            Self::Undecided { before, .. } => {
+                let others = before.as_deref().map(Self::remedies).unwrap_or_default();
+                std::iter::once(Remedy::Search).chain(others).collect()
+            }
             Self::Gated => vec![Remedy::Gates { sub_group: Symbol::EMPTY, count: 1 }],
             Self::QueueMissing => vec![Remedy::CreateQueue],
             Self::QueueNotLeaf => vec![Remedy::LeafQueue],

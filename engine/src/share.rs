@@ -304,7 +304,9 @@ impl Cluster {
             entrants.extend(siblings.iter().map(|id| rows[*id].entrant(lane, *memory_min)));
             divide_into(amount[lane], unit, config.usage_factor_milli, entrants, shares);
             for (id, share) in siblings.iter().zip(&*shares) {
-                rows[*id].share[lane] = *share;
+                if std::mem::replace(&mut rows[*id].share[lane], *share) != *share {
+                    self.agenda.searches.upset();
+                }
             }
         }
     }

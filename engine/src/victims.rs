@@ -102,22 +102,21 @@ struct Leaf {
     candidate: Charge,
 }
 
-/// An order of victims for one group.
+/// An order of victims for one group: how far it was drawn, whoever is prey.
 ///
 /// # Cost
 /// In the number of queues to begin with, then in the victims that are drawn.
 #[derive(Clone, Debug)]
-pub(crate) struct Victims<'a> {
-    prey: Prey<'a>,
+pub(crate) struct Victims {
     leaves: Vec<Leaf>,
     bracket: Bracket,
     /// How many groups may still be drawn, where there are more than that.
     most: Option<usize>,
 }
 
-impl<'a> Victims<'a> {
+impl Victims {
     /// All candidates: running groups of the queues that pass `queue`, each of which is prey.
-    pub(crate) fn new(cluster: &Cluster, prey: Prey<'a>, queue: impl Fn(QueueId) -> bool) -> Self {
+    pub(crate) fn new(cluster: &Cluster, prey: &Prey<'_>, queue: impl Fn(QueueId) -> bool) -> Self {
         let floor = match prey.rule {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
@@ -130,9 +129,9 @@ impl<'a> Victims<'a> {
     }
 
     /// From the beginning, in these leaves.
-    fn of(cluster: &Cluster, prey: Prey<'a>, mut leaves: Vec<Leaf>) -> Self {
+    fn of(cluster: &Cluster, prey: &Prey<'_>, mut leaves: Vec<Leaf>) -> Self {
         for leaf in &mut leaves {
-            leaf.fresh = leaf.find(cluster, &prey, None);
+            leaf.fresh = leaf.find(cluster, prey, None);
         }
         leaves.retain(|leaf| leaf.fresh.is_some());
         let queues = leaves.iter().map(|leaf| leaf.queue);
@@ -140,15 +139,19 @@ impl<'a> Victims<'a> {
         for leaf in &mut leaves {
             leaf.candidate = leaf.candidate(cluster);
         }
-        let mut victims = Self { prey, leaves, bracket, most: None };
+        let mut victims = Self { leaves, bracket, most: None };
         let Self { leaves, bracket, .. } = &mut victims;
         bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, queue));
         victims
     }
 
     /// Every group that may be evicted, the last of each queue first.
-    pub(crate) fn groups<'c>(&'c self, cluster: &'c Cluster) -> impl Iterator<Item = GroupId> {
-        self.leaves.iter().flat_map(move |leaf| leaf.all(cluster, &self.prey))
+    pub(crate) fn groups<'c>(
+        &'c self,
+        cluster: &'c Cluster,
+        prey: &'c Prey<'_>,
+    ) -> impl Iterator<Item = GroupId> {
+        self.leaves.iter().flat_map(move |leaf| leaf.all(cluster, prey))
     }
 
     /// The queues that may lose something.
@@ -162,26 +165,26 @@ impl<'a> Victims<'a> {
     }
 
     /// Keeps only the last `count` groups in the order of victims: those that go first.
-    pub(crate) fn limit(mut self, cluster: &mut Cluster, count: usize) -> Self {
+    pub(crate) fn limit(mut self, cluster: &mut Cluster, prey: &Prey<'_>, count: usize) -> Self {
         let there = cluster.agenda.running().map(|(_, groups)| groups.len()).sum::<usize>();
         if there > count {
             self.most = Some(count);
             // Single pods are drawn once each: so many draws are so many groups, whichever they will be.
             if !cluster.agenda.runs_singles() {
-                self.narrow(cluster);
+                self.narrow(cluster, prey);
             }
         }
         self
     }
 
     /// Finds out which groups may be drawn, where only so many may, before one is.
-    pub(crate) fn narrow(&mut self, cluster: &mut Cluster) {
+    pub(crate) fn narrow(&mut self, cluster: &mut Cluster, prey: &Prey<'_>) {
         let Some(count) = self.most.take() else { return };
         let mut all = self.clone();
         let mut kept = std::collections::BTreeSet::new();
         let mut floors: BTreeMap<QueueId, GroupKey> = BTreeMap::new();
         while kept.len() < count {
-            let Some(batch) = all.next(cluster) else { break };
+            let Some(batch) = all.next(cluster, prey) else { break };
             if kept.insert(batch.group) {
                 let queue = cluster.groups[batch.group].queue();
                 let key = GroupKey::of(cluster, batch.group);
@@ -196,14 +199,14 @@ impl<'a> Victims<'a> {
             leaf.floor = floor.unwrap_or(leaf.floor);
             floor.is_some()
         });
-        *self = Self::of(cluster, self.prey, leaves);
+        *self = Self::of(cluster, prey, leaves);
     }
 
     /// The next batch, if there is one.
-    pub(crate) fn next(&mut self, cluster: &mut Cluster) -> Option<Batch> {
+    pub(crate) fn next(&mut self, cluster: &mut Cluster, prey: &Prey<'_>) -> Option<Batch> {
         while self.most != Some(0) {
             let at = self.bracket.winner()?;
-            let batch = self.leaves[at].draw(cluster, &self.prey);
+            let batch = self.leaves[at].draw(cluster, prey);
             self.seat(cluster, at);
             if batch.is_some() {
                 self.most = self.most.map(|most| most - 1);

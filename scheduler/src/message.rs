@@ -93,7 +93,8 @@ pub fn told(why: &Why, group: u32, names: &Names) -> Option<Told> {
     let errors = |message| Some(Told::from(Error::scheduling(message)));
     let queue = &names.groups[group].queue_name;
     match why {
-        Why::Satisfied | Why::Nominated | Why::Held | Why::NotReady(_) | Why::Undecided => None,
+        Why::Satisfied | Why::Nominated | Why::Held | Why::NotReady(_) => None,
+        Why::Undecided { before, .. } => before.as_deref().and_then(|why| told(why, group, names)),
         Why::Gated => Some(Told::default()),
         Why::QueueMissing => {
             let message = format!("Queue '{queue}' does not exist");

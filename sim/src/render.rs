@@ -15,10 +15,12 @@ use kai_engine::{Change, Eviction, GroupId, NodeId, Plan, PodId, Reserved, Why};
 use crate::names::Names;
 
 mod help;
+mod proof;
 mod why;
 
 pub use help::help;
-pub use why::why;
+pub use proof::proof;
+pub use why::{search, why};
 
 /// `plan` as lines; `idle` when nothing is to do and nothing waits.
 ///

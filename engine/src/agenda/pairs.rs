@@ -3,6 +3,8 @@
 //! A pair is a row that its groups know, so that nothing is searched for among all that wait when one of them comes,
 //! moves on or goes.
 
+use std::collections::BTreeMap;
+
 use crate::{
     few::Few,
     ids::{ClassId, Column, GroupId, PairId, QueueId},
@@ -10,6 +12,7 @@ use crate::{
     leastset::LeastSet,
     order::GroupKey,
     plan::Why,
+    proof::{EvictionKind, Shortage},
 };
 
 /// So many groups are worth sorting before they are put in their place.
@@ -26,6 +29,8 @@ pub(crate) struct Pair {
     /// Groups that were not told why the pair waits; some may have left since.
     pub(super) unsaid: Few<GroupId>,
     pub(super) why: Option<Why>,
+    /// That evictions do not help, where counting showed it when the pair was asked last.
+    pub(super) proofs: BTreeMap<EvictionKind, Shortage>,
 }
 
 /// All pairs of a queue and a class with groups that wait.
@@ -125,6 +130,7 @@ impl Pairs {
         if pair.groups.is_empty() && pair.fresh.is_empty() {
             pair.unsaid.clear();
             pair.why = None;
+            pair.proofs.clear();
             let of_queue = &mut self.by_queue[queue];
             of_queue.remove(&(class, id));
             if of_queue.is_empty() {
@@ -165,6 +171,6 @@ impl Pairs {
 impl Pair {
     fn new(queue: QueueId, class: ClassId) -> Self {
         let (groups, fresh, unsaid) = Default::default();
-        Self { queue, class, groups, fresh, unsaid, why: None }
+        Self { queue, class, groups, fresh, unsaid, why: None, proofs: BTreeMap::new() }
     }
 }

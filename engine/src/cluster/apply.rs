@@ -154,7 +154,11 @@ impl Cluster {
             self.take(*pod);
         }
         self.queues.moved = true;
-        self.agenda.grow();
+        if pods.iter().any(|pod| self.pods.state[*pod].is_somewhere()) {
+            self.agenda.grow();
+        } else {
+            self.agenda.rouse();
+        }
     }
 
     /// Puts a pod into its leaf of its group's tree.
@@ -241,7 +245,7 @@ impl Cluster {
         if state.phase != self.pods.state[id].phase {
             self.queues.moved = true;
         }
-        if self.pods.state[id].place.is_some() || state.place.is_some() {
+        if self.pods.state[id].is_somewhere() || state.is_somewhere() {
             self.agenda.grow();
         }
         self.pods.state[id] = state;
@@ -265,7 +269,7 @@ impl Cluster {
         self.agenda.promised.remove(&id);
         let state = std::mem::take(&mut self.pods.state[id]);
         self.release(shape);
-        if state.place.is_some() {
+        if state.is_somewhere() {
             self.agenda.grow();
         }
         self.agenda.changed = true;

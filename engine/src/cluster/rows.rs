@@ -132,6 +132,11 @@ impl State {
         [&self.place, &self.nominee].into_iter().flatten().any(|place| place.reserved.is_some())
     }
 
+    /// Holds a place, or was promised one.
+    pub(crate) fn is_somewhere(&self) -> bool {
+        self.place.is_some() || self.nominee.is_some()
+    }
+
     /// Waits for a place and has no promise of one.
     pub(crate) fn is_waiting(&self) -> bool {
         self.phase == Phase::Pending && self.nominee.is_none()

@@ -10,6 +10,7 @@ use crate::{
     ids::GroupId,
     placement::{Attempt, Mode},
     plan::Why,
+    steps::Progress,
     trial::Trial,
     turns::{Turn, Turns},
 };
@@ -34,7 +35,7 @@ impl Cycle<'_> {
             self.cluster.steps.groups += 1;
             match self.try_group(turn.group) {
                 Ok(()) => self.seat_again(&mut turns, turn),
-                Err(why) if self.cluster.is_shunned(turn.group) => {
+                Err(why) if self.is_passed(turn.group, &why) => {
                     // Others of its class may have labels that nobody minds.
                     self.cluster.pass(turn.group, why, &mut self.said);
                     if !turns.skip(self.cluster, turn) {
@@ -43,7 +44,7 @@ impl Cycle<'_> {
                 }
                 Err(why) => {
                     turns.done(self.cluster, turn);
-                    self.cluster.park(turn, &why, &mut self.said);
+                    self.turn_down(turn, why);
                 }
             }
         }
@@ -99,8 +100,13 @@ impl Cycle<'_> {
             return Err(self.cluster.not_ready(group));
         }
         let started = self.cluster.has_started(group);
+        let mut attempt = Attempt::new(self.config, group, Mode::Real, &pods);
+        attempt.resume(self.cluster.agenda.searches.recall_packings(group));
         let mut trial = Trial::new(self.cluster);
-        Attempt::new(self.config, group, Mode::Real, &pods).run(&mut trial, None)?;
+        if let Err(why) = attempt.run(&mut trial, None) {
+            drop(trial);
+            return Err(self.put_off_packing(group, attempt, why));
+        }
         trial.keep();
         self.commit(&mut |_| None);
         let row = &mut self.cluster.groups[group];
@@ -109,6 +115,34 @@ impl Cycle<'_> {
         }
         self.cluster.steps.solved += u64::from(!started);
         Ok(())
+    }
+
+    /// Whether a group that found no room says nothing of the others of its class; one that goes on is asked first again.
+    fn is_passed(&self, group: GroupId, why: &Why) -> bool {
+        self.cluster.is_shunned(group) && !matches!(why, Why::Undecided { .. })
+    }
+
+    /// Keeps what an attempt left to go on with for the next cycle; says why the group waits until then.
+    fn put_off_packing(&mut self, group: GroupId, attempt: Attempt<'_>, why: Why) -> Why {
+        let Some((packings, progress)) = attempt.unfinished() else { return why };
+        if !self.cluster.agenda.searches.keep_packings(group, packings) {
+            return why;
+        }
+        self.cluster.steps.spent = true;
+        Why::Undecided { progress, before: Some(Box::new(why)) }
+    }
+
+    /// Says why a group finds no room; its class is left alone until room may have come, or at once goes on.
+    fn turn_down(&mut self, turn: Turn, why: Why) {
+        if matches!(why, Why::Undecided { .. }) {
+            self.cluster.say(turn.group, why, &mut self.said);
+            return;
+        }
+        let said = &self.cluster.groups[turn.group].why;
+        if matches!(said, Some(Why::Undecided { progress: Progress::Packing { .. }, .. })) {
+            self.cluster.say(turn.group, why.clone(), &mut self.said);
+        }
+        self.cluster.park(turn, &why, &mut self.said);
     }
 
     /// After a success: the group's next step, and the next group of its class, get their turns.

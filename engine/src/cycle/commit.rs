@@ -68,6 +68,7 @@ impl Cycle<'_> {
             let node = state.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
+            self.cluster.agenda.searches.upset();
             if let Some(group) = self.cluster.pods[pod].group() {
                 self.cluster.groups[group].last_eviction = Some(self.now);
                 self.cluster.agenda.touch(group);
@@ -75,6 +76,7 @@ impl Cycle<'_> {
         }
         if state.phase == Phase::Binding && was.phase == Phase::Pending {
             let place = state.place.clone().expect("a placed pod holds its place");
+            self.cluster.agenda.searches.upset();
             self.arrive(pod, place.node);
             let grant = self.cluster.grant(pod);
             self.changes.push(Change::Place {
@@ -90,9 +92,11 @@ impl Cycle<'_> {
         {
             self.cluster.agenda.promised.insert(pod, place.clone());
             if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
+                self.cluster.agenda.searches.pay();
                 self.stands.push((pod, place));
                 return;
             }
+            self.cluster.agenda.searches.upset();
             let Place { node, devices, reserved } = place;
             self.changes.push(Change::Nominate { pod, node, devices, reserved });
         }

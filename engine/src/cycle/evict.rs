@@ -8,11 +8,12 @@ use crate::{
     cycle::{Cycle, Timestamp},
     depth::Front,
     entitlement::{Claim, Holding, entitled, may_give},
-    hunt::{Aim, Hunt, Outcome},
+    hunt::{Aim, Hunt, Outcome, Search, kept::Recall},
     ids::{Column, GroupId, PodId, QueueId},
     plan::{Eviction, QueueState, Why},
     proof::{EvictionKind, Proof, Shortage},
     resources::Charge,
+    steps::Progress,
     turns::{Turn, Turns},
     victims::{Prey, Rule, Victims},
 };
@@ -23,12 +24,14 @@ const SEARCHES_MIN: u64 = 64;
 impl Cycle<'_> {
     /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
     ///
-    /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them before
-    /// comes after all others, with twice as many as the last time.
+    /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
+    /// all others the next time and goes on where it stopped; where something changed meanwhile it begins anew, with
+    /// twice as many.
     pub(crate) fn evict(&mut self, kind: EvictionKind) {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
+        self.cluster.agenda.searches.settle();
         let front = self.front(kind);
         let pairs: Vec<_> =
             self.cluster.agenda.pairs().map(|(queue, class, _)| (queue, class)).collect();
@@ -116,7 +119,28 @@ impl Cycle<'_> {
 
     /// Tries to let one group in; says whether it did.
     fn hunt(&mut self, kind: EvictionKind, turn: Turn) -> bool {
+        if self.undecided.contains(&turn.group) {
+            return false;
+        }
         self.cluster.steps.groups += 1;
+        match self.cluster.agenda.searches.recall((turn.group, kind), self.now) {
+            Recall::Unknown => {
+                self.cluster.agenda.note_proof((turn.queue, turn.class, kind), None);
+                match self.new_search(kind, turn) {
+                    Some(search) => self.search(turn, search, true),
+                    None => false,
+                }
+            }
+            Recall::Unfinished(search) => self.search(turn, *search, false),
+            Recall::Fruitless(until) => {
+                self.wake_when_unsafe(until);
+                false
+            }
+        }
+    }
+
+    /// The search for victims for a group, where some may be evicted for it.
+    fn new_search(&mut self, kind: EvictionKind, turn: Turn) -> Option<Search> {
         let group = turn.group;
         let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
         let (priority, preemptible) = (facts.priority, facts.preemptible);
@@ -125,19 +149,20 @@ impl Cycle<'_> {
         match kind {
             EvictionKind::Consolidate => {
                 if !preemptible {
-                    return false;
+                    return None;
                 }
                 let pods = self.cluster.to_place(group);
                 if let Some((needed_milli, most_milli)) = self.cluster.gpu_gap(&pods) {
-                    let shortage = Shortage::Gpus { needed_milli, most_milli };
-                    self.proofs.push(Proof { group, kind, shortage });
-                    return false;
+                    self.disproved(kind, turn, Shortage::Gpus { needed_milli, most_milli });
+                    return None;
                 }
-                let mut victims = Victims::new(self.cluster, prey(Rule::Anyone), |_| true);
+                let prey = prey(Rule::Anyone);
+                let mut victims = Victims::new(self.cluster, &prey, |_| true);
                 if let Some(most) = self.config.consolidation_victims_max {
-                    victims = victims.limit(self.cluster, most as usize);
+                    victims = victims.limit(self.cluster, &prey, most as usize);
                 }
-                self.search(kind, turn, (Aim::Consolidate, victims))
+                let aim = (group, Aim::Consolidate, prey.rule);
+                Some(Search::new(self.cluster, aim, (Vec::new(), victims)))
             }
             EvictionKind::Preempt => {
                 if !preemptible {
@@ -147,13 +172,13 @@ impl Cycle<'_> {
                     let ask = |sum, pod: &PodId| sum + self.cluster.ask(*pod, largest);
                     let request = pods.iter().fold(Charge::default(), ask);
                     if !self.cluster.within_quota(group, request) {
-                        return false;
+                        return None;
                     }
                 }
-                let (prey, own) = (prey(Rule::Below(priority)), |queue| queue == turn.queue);
-                let victims = Victims::new(self.cluster, prey, own);
-                let found = self.search(kind, turn, (Aim::Preempt, victims));
-                found || self.wake_when_unsafe(&prey, own)
+                let prey = prey(Rule::Below(priority));
+                let victims = Victims::new(self.cluster, &prey, |queue| queue == turn.queue);
+                let aim = (group, Aim::Preempt, prey.rule);
+                Some(Search::new(self.cluster, aim, (vec![turn.queue], victims)))
             }
             EvictionKind::Reclaim => {
                 let holdings = self.cluster.holdings();
@@ -161,7 +186,7 @@ impl Cycle<'_> {
                     |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
                 let claim = Claim { queue: turn.queue, request, preemptible, mig: false };
                 if !entitled(&row, &claim) {
-                    return false;
+                    return None;
                 }
                 let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
                 let givers: Vec<QueueId> = self
@@ -173,53 +198,84 @@ impl Cycle<'_> {
                     .collect();
                 let gives = |queue: QueueId| givers.binary_search(&queue).is_ok();
                 let prey = prey(Rule::SafeFrom(turn.queue));
-                let victims = Victims::new(self.cluster, prey, gives);
-                let found = self.search(kind, turn, (Aim::Reclaim(holdings), victims));
-                found || self.wake_when_unsafe(&prey, gives)
+                let victims = Victims::new(self.cluster, &prey, gives);
+                let aim = (group, Aim::Reclaim(holdings), prey.rule);
+                Some(Search::new(self.cluster, aim, (givers, victims)))
             }
         }
     }
 
     /// Searches among victims within what one search may take, and takes what it finds into the plan.
-    fn search(
-        &mut self,
-        kind: EvictionKind,
-        turn: Turn,
-        (aim, victims): (Aim, Victims<'_>),
-    ) -> bool {
+    fn search(&mut self, turn: Turn, search: Search, is_new: bool) -> bool {
+        let kind = search.aim.kind();
+        let at = (turn.queue, turn.class, kind);
         let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
-        let mut hunt =
-            Hunt::new(self.cluster, (self.config, self.now), (turn.group, aim), victims, steps_max);
+        let mut hunt = Hunt::new(self.cluster, (self.config, self.now), search, steps_max);
         let outcome = hunt.run(self.cluster);
-        self.cluster
-            .agenda
-            .note_patience((turn.queue, turn.class, kind), outcome == Outcome::Undecided);
+        let is_over = outcome != Outcome::Undecided;
+        if is_new || is_over {
+            self.cluster.agenda.note_patience(at, !is_over);
+        }
+        let search = hunt.search;
         match outcome {
             Outcome::Found => {
                 self.cluster.steps.solved += 1;
-                self.commit_evictions(kind, turn, hunt.aim.holdings());
+                self.commit_evictions(kind, turn, search.aim.holdings());
+                return true;
             }
-            Outcome::Nothing => {}
+            Outcome::Nothing => self.is_fruitless(kind, turn, &search),
             Outcome::Disproved(shortage) => {
-                self.proofs.push(Proof { group: turn.group, kind, shortage });
+                self.disproved(kind, turn, shortage);
+                self.is_fruitless(kind, turn, &search);
             }
             Outcome::Undecided => {
-                // With all of a cycle's steps it would come to the same end again, until something changes.
-                self.cluster.steps.spent |= patience < SEARCHES_MIN.ilog2();
-                self.cluster.say(turn.group, Why::Undecided, &mut self.said);
+                // With all of a cycle's steps one that begins anew would come to the same end again.
+                let is_kept = self.put_off(kind, turn, search);
+                self.cluster.steps.spent |= is_kept || patience < SEARCHES_MIN.ilog2();
             }
         }
-        outcome == Outcome::Found
+        false
     }
 
-    /// Remembers when the first candidate is safe no more; says that nothing was found.
-    fn wake_when_unsafe(&mut self, prey: &Prey<'_>, queue: impl Fn(QueueId) -> bool) -> bool {
-        if let Some(until) = Victims::safe_until(self.cluster, prey, queue) {
+    fn disproved(&mut self, kind: EvictionKind, turn: Turn, shortage: Shortage) {
+        self.cluster.agenda.note_proof((turn.queue, turn.class, kind), Some(shortage));
+        self.proofs.push(Proof { group: turn.group, kind, shortage });
+    }
+
+    /// Remembers that a search found nothing, and what was said before it began.
+    fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &Search) {
+        let until = search.until(self.cluster, &search.prey(self.config, self.now));
+        self.wake_when_unsafe(until);
+        self.cluster.agenda.searches.keep((turn.group, kind), None, until);
+        let why = &self.cluster.groups[turn.group].why;
+        if let Some(Why::Undecided { progress, before: Some(before) }) = why
+            && matches!(progress, Progress::Eviction { kind: of, .. } if *of == kind)
+        {
+            let before = (**before).clone();
+            self.cluster.say(turn.group, before, &mut self.said);
+        }
+    }
+
+    /// Keeps a search for the next cycle, and says how far it is; says whether it goes on where it stopped.
+    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: Search) -> bool {
+        let prey = search.prey(self.config, self.now);
+        self.undecided.insert(turn.group);
+        let progress = search.progress(self.cluster, &prey);
+        let until = search.until(self.cluster, &prey);
+        self.wake_when_unsafe(until);
+        let before = self.cluster.groups[turn.group].why.as_ref().and_then(Why::standing);
+        let before = before.cloned().map(Box::new);
+        self.cluster.say(turn.group, Why::Undecided { progress, before }, &mut self.said);
+        self.cluster.agenda.searches.keep((turn.group, kind), Some(Box::new(search)), until)
+    }
+
+    /// Remembers when the first candidate is safe no more.
+    fn wake_when_unsafe(&mut self, until: Option<Timestamp>) {
+        if let Some(until) = until {
             self.wake_at(until);
         }
-        false
     }
 
     fn commit_evictions(

@@ -3,7 +3,7 @@
 //! # Source
 //! spec/scheduling.md 4.4, 4.6.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Aim, Hunt};
 use crate::{
@@ -22,7 +22,7 @@ struct Losses {
 }
 
 impl Losses {
-    fn new(victims: &[Rc<Batch>]) -> Self {
+    fn new(victims: &[Arc<Batch>]) -> Self {
         let mut rows: BTreeMap<GroupId, usize> = BTreeMap::new();
         let mut groups: Vec<(GroupId, Vec<PodId>)> = Vec::new();
         for batch in victims {
@@ -38,9 +38,9 @@ impl Losses {
 
 impl Hunt<'_> {
     /// Whether the result is one that this kind of eviction may bring about.
-    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &[Rc<Batch>]) -> bool {
+    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &[Arc<Batch>]) -> bool {
         let losses = Losses::new(victims);
-        match &self.aim {
+        match &self.search.aim {
             Aim::Consolidate => victims.iter().flat_map(|batch| &batch.pods).all(|pod| {
                 let state = &trial.pods.state[*pod];
                 state.phase != Phase::Releasing || state.nominee.is_some()
@@ -49,8 +49,9 @@ impl Hunt<'_> {
                 trial.is_safe_from_peers(group, self.config, self.now).is_some()
             }),
             Aim::Reclaim(holdings) => {
-                let queue =
-                    trial.groups[self.group].queue().expect("a group that waits has a queue");
+                let queue = trial.groups[self.search.group]
+                    .queue()
+                    .expect("a group that waits has a queue");
                 let young =
                     |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
                 Self::spares_young(trial, &losses, young)
@@ -86,17 +87,17 @@ impl Hunt<'_> {
         holdings: &Column<QueueId, Option<Holding>>,
     ) -> bool {
         let memory = trial.nodes.memory_min();
-        let request = self.pods[..count]
+        let request = self.search.pods[..count]
             .iter()
             .fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, memory));
         let lost = losses.groups.iter().flat_map(|(_, pods)| pods);
-        let group = &trial.groups[self.group];
+        let group = &trial.groups[self.search.group];
         let facts = group.facts.as_ref().expect("a group that waits is live");
         let claim = Claim {
             queue: facts.queue.expect("a group that waits has a queue"),
             request,
             preemptible: facts.preemptible,
-            mig: !lost.chain(&self.pods[..count]).any(|pod| trial.asks_plain_gpus(*pod)),
+            mig: !lost.chain(&self.search.pods[..count]).any(|pod| trial.asks_plain_gpus(*pod)),
         };
         let mut rows: BTreeMap<QueueId, usize> = BTreeMap::new();
         let mut lost: Vec<(QueueId, Vec<Charge>)> = Vec::new();

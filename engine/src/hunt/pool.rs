@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    rc::Rc,
+    sync::Arc,
 };
 
 use crate::{
@@ -14,9 +14,9 @@ use crate::{
 };
 
 /// The batches that came up so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    pub(super) batches: Vec<Rc<Batch>>,
+    pub(super) batches: Vec<Arc<Batch>>,
     by_group: BTreeMap<GroupId, Vec<usize>>,
     /// Whether some group has more than one pod, so that a set may reach further than one node.
     pub(super) spread: bool,
@@ -25,7 +25,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn add(&mut self, cluster: &Cluster, batch: Rc<Batch>) {
+    pub(super) fn add(&mut self, cluster: &Cluster, batch: Arc<Batch>) {
         let at = self.batches.len();
         for pod in &batch.pods {
             let node = cluster.node_of(*pod).expect("a candidate holds a place");

@@ -37,10 +37,10 @@ impl Hunt<'_> {
 
     /// Whether pods of the group keep apart or have to stay together.
     fn is_choosy(&self, cluster: &Cluster) -> bool {
-        let apart = self.pods.iter().any(|pod| {
+        let apart = self.search.pods.iter().any(|pod| {
             !cluster.shapes[cluster.pods[*pod].shape].facts.pod_anti_affinity.is_empty()
         });
-        let tree = &cluster.groups[self.group].tree;
+        let tree = &cluster.groups[self.search.group].tree;
         let together = tree.sets.iter().map(|set| set.topology);
         let mut together = together.chain(tree.leaves.iter().map(|leaf| leaf.topology));
         apart || together.any(|one| one.is_some_and(|one| one.required.is_some()))
@@ -48,8 +48,8 @@ impl Hunt<'_> {
 
     /// GPUs in all: what is free, and what other queues have to give.
     fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
-        let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.pods)?;
-        match &self.aim {
+        let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.search.pods)?;
+        match &self.search.aim {
             Aim::Consolidate => {}
             // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
             Aim::Reclaim(holdings) if cluster.nodes.index.shared.is_empty() => {
@@ -69,16 +69,19 @@ impl Hunt<'_> {
         holdings: &Column<QueueId, Option<Holding>>,
         needed_milli: i64,
     ) -> Option<i64> {
-        let facts = cluster.groups[self.group].facts.as_ref()?;
+        let facts = cluster.groups[self.search.group].facts.as_ref()?;
         let memory = cluster.nodes.memory_min();
-        let request =
-            self.pods.iter().fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
+        let request = self
+            .search
+            .pods
+            .iter()
+            .fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
         let preemptible = facts.preemptible;
         let claim = Claim { queue: facts.queue?, request, preemptible, mig: false };
         let row = |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
         // Per branch: what its victims hold, and what it loses before its last loss.
         let mut branches: BTreeMap<QueueId, (i64, i64)> = BTreeMap::new();
-        for queue in self.victims.queues() {
+        for queue in self.search.victims.queues() {
             let held = row(queue);
             let (branch, excess) = excess(&row, &claim, queue, QueueLane::Gpu);
             let (held_milli, excess_milli) = branches.entry(branch).or_default();
@@ -100,7 +103,8 @@ impl Hunt<'_> {
             return None;
         }
         let (mut unit, mut largest) = (0, 0);
-        for group in self.victims.groups(cluster) {
+        let prey = self.prey();
+        for group in self.search.victims.groups(cluster, &prey) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
             for leaf in &cluster.groups[group].tree.leaves {
@@ -117,15 +121,16 @@ impl Hunt<'_> {
 
     /// Pods per shape over all nodes.
     fn short_of_nodes(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
-        let all = self.pods.len();
-        let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
-        let mut short = Some(self.demand.short(&tally.room, all)?);
-        self.victims.narrow(cluster);
-        for group in self.victims.groups(cluster) {
+        let all = self.search.pods.len();
+        let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+        let mut short = Some(self.search.demand.short(&tally.room, all)?);
+        let prey = self.prey();
+        self.search.victims.narrow(cluster, &prey);
+        for group in self.search.victims.groups(cluster, &prey) {
             short?;
             let pods: Vec<PodId> = evictable(cluster, group).collect();
-            tally.add(cluster, &self.demand, &self.nodes, &pods);
-            short = self.demand.short(&tally.room, all);
+            tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
+            short = self.search.demand.short(&tally.room, all);
         }
         let (needed, most) = short.map(counts)?;
         Some(Shortage::Pods { needed, most })
@@ -133,11 +138,12 @@ impl Hunt<'_> {
 
     /// All nodes with every candidate gone.
     fn emptied(&mut self, cluster: &mut Cluster) -> Tally {
-        self.victims.narrow(cluster);
-        let mut tally = Tally::new(cluster, &self.demand, &self.nodes);
-        for group in self.victims.groups(cluster) {
+        let prey = self.prey();
+        self.search.victims.narrow(cluster, &prey);
+        let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+        for group in self.search.victims.groups(cluster, &prey) {
             let pods: Vec<PodId> = evictable(cluster, group).collect();
-            tally.add(cluster, &self.demand, &self.nodes, &pods);
+            tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
         }
         tally
     }
@@ -145,7 +151,7 @@ impl Hunt<'_> {
     /// Pods that keep away from each other take a domain each.
     fn short_of_domains(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
         let nodes = self.reachable(cluster, emptied);
-        self.pods.iter().find_map(|pod| {
+        self.search.pods.iter().find_map(|pod| {
             let shape = cluster.pods[*pod].shape;
             let terms = &cluster.shapes[shape].facts.pod_anti_affinity;
             terms.iter().find_map(|term| {
@@ -154,7 +160,7 @@ impl Hunt<'_> {
                         && cluster.pods[**other].labels == cluster.pods[*pod].labels
                         && cluster.matches(**other, term, *pod)
                 };
-                let needed = self.pods.iter().filter(excludes).count();
+                let needed = self.search.pods.iter().filter(excludes).count();
                 let mut domains: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
                 // A node without the label is in no domain: it bounds nothing but itself.
                 let mut loose = 0;
@@ -176,7 +182,7 @@ impl Hunt<'_> {
 
     /// Pods that have to stay together fit into one domain.
     fn short_of_room_together(&self, cluster: &mut Cluster, emptied: &Tally) -> Option<Shortage> {
-        let tree = &cluster.groups[self.group].tree;
+        let tree = &cluster.groups[self.search.group].tree;
         let sets = (0..).zip(tree.sets.iter()).map(|(at, set)| (Member::Set(at), set.topology));
         let leaves = (0..).zip(&tree.leaves).map(|(at, leaf)| (Member::Leaf(at), leaf.topology));
         let required: Vec<(Vec<u16>, TopologyId, Level)> = sets
@@ -190,7 +196,7 @@ impl Hunt<'_> {
         required.into_iter().find_map(|(leaves, topology, level)| {
             let below =
                 |pod: &PodId| cluster.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
-            let pods: Vec<PodId> = self.pods.iter().copied().filter(below).collect();
+            let pods: Vec<PodId> = self.search.pods.iter().copied().filter(below).collect();
             let demand = Demand::new(cluster, &pods);
             let room = |domain: &IdSet<Rank>, shape: ShapeId| -> usize {
                 IdSet::all_of([domain, &nodes, cluster.nodes.index.feasible(shape)])
@@ -214,7 +220,7 @@ impl Hunt<'_> {
 
     /// Nodes that are of use, as they are or emptied.
     fn reachable(&self, cluster: &Cluster, emptied: &Tally) -> IdSet<Rank> {
-        let mut nodes = self.nodes.clone();
+        let mut nodes = self.search.nodes.clone();
         nodes.extend(emptied.ranks(cluster));
         nodes
     }

@@ -2,7 +2,8 @@
 //!
 //! One pod after the other at its best node places nearly every gang. Where pods differ it may fail though a way
 //! exists: a pod that may go anywhere takes the one node of another, or large pods leave gaps that the small don't
-//! fill (spec/scheduling.md 14.3, Q33). The search is bounded by counted steps, so that it may still miss a way.
+//! fill (spec/scheduling.md 14.3, Q33). The search is bounded by counted steps: in a cycle, after which it goes on in the
+//! next one where it stopped as long as nothing changed, and in all, so that it may still miss a way.
 
 use std::cmp::Reverse;
 
@@ -14,13 +15,42 @@ use crate::{
     idset::IdSet,
     resources::{Lane, QueueLane},
     search::Found,
+    steps::Progress,
     trial::Trial,
 };
 
-/// How many nodes one search may try besides one for each pod.
+/// How many nodes one search may try in a cycle besides one for each pod.
 const STEPS: usize = 256;
 
+/// How many it may try in all.
+const STEPS_MAX: u64 = 1 << 16;
+
+/// Where a search stopped.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing {
+    /// What the pods that have a place could still do, and the place.
+    placed: Vec<(Choices, Found)>,
+    next: Choices,
+    tries: u64,
+}
+
+impl Packing {
+    /// How far it is.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::Packing { tries: self.tries, tries_max: STEPS_MAX }
+    }
+}
+
+/// What became of a search.
+enum Packed {
+    Found,
+    /// There is no way, or none was found in all the steps.
+    Nothing,
+    Stopped(Packing),
+}
+
 /// The choices left for one pod.
+#[derive(Clone, Debug)]
 struct Choices {
     pod: PodId,
     /// What was tried on before it was placed.
@@ -37,7 +67,7 @@ impl Attempt<'_> {
     /// # Cost
     /// At most 256 searches for a node more than there are pods.
     pub(super) fn repack(
-        &self,
+        &mut self,
         trial: &mut Trial<'_>,
         pods: &[PodId],
         nodes: Option<&IdSet<Rank>>,
@@ -45,28 +75,58 @@ impl Attempt<'_> {
         if !self.is_worth_repacking(trial, pods) || trial.cluster().gpu_gap(pods).is_some() {
             return false;
         }
+        let at = self.repacked;
+        self.repacked += 1;
+        let before = match self.packings.get_mut(at).map(Option::take) {
+            Some(Some(packing)) => Some(packing),
+            // It came to its end in an earlier cycle.
+            Some(None) => return false,
+            None => {
+                self.packings.push(None);
+                None
+            }
+        };
         let pods = hardest_first(trial, pods);
         let mut nested = trial.nested();
-        let found = self.search(&mut nested, &pods, nodes);
-        if found {
-            nested.keep();
+        match self.search(&mut nested, &pods, nodes, before) {
+            Packed::Found => {
+                nested.keep();
+                true
+            }
+            Packed::Nothing => false,
+            Packed::Stopped(packing) => {
+                self.packings[at] = Some(packing);
+                false
+            }
         }
-        found
     }
 
-    fn search(&self, trial: &mut Trial<'_>, pods: &[PodId], nodes: Option<&IdSet<Rank>>) -> bool {
-        let mut placed: Vec<Choices> = Vec::with_capacity(pods.len());
+    fn search(
+        &self,
+        trial: &mut Trial<'_>,
+        pods: &[PodId],
+        nodes: Option<&IdSet<Rank>>,
+        before: Option<Packing>,
+    ) -> Packed {
+        let Some(first) = pods.first() else { return Packed::Found };
+        let (mut placed, next, mut tries) = match before {
+            Some(before) => self.go_on(trial, before),
+            None => (Vec::with_capacity(pods.len()), self.choices(trial, *first, nodes), 0),
+        };
+        let mut next = Some(next);
         let mut steps = pods.len() + STEPS;
-        let Some(first) = pods.first() else { return true };
-        let mut next = Some(self.choices(trial, *first, nodes));
-        while let Some(mut choices) = next.take().or_else(|| placed.pop()) {
+        while let Some(mut choices) = next.take().or_else(|| Some(placed.pop()?.0)) {
             trial.rewind(choices.mark);
             let found = loop {
                 let Some(way) = choices.ways.last().copied() else { break None };
+                if tries == STEPS_MAX {
+                    return Packed::Nothing;
+                }
                 if steps == 0 {
-                    return false;
+                    return Packed::Stopped(Packing { placed, next: choices, tries });
                 }
                 steps -= 1;
+                tries += 1;
                 let found = trial.cluster().best_node(choices.pod, Some(&choices.nodes), way);
                 if found.is_some() {
                     break found;
@@ -79,17 +139,32 @@ impl Attempt<'_> {
                 .nodes
                 .remove(trial.nodes.index.rank(found.place.node).expect("a found node has a rank"));
             let pod = choices.pod;
-            placed.push(choices);
+            placed.push((choices, found.clone()));
             if self.is_affordable(trial, pod, &found).is_err() {
                 continue;
             }
             self.put(trial, pod, found);
             match pods.get(placed.len()) {
                 Some(pod) => next = Some(self.choices(trial, *pod, nodes)),
-                None => return true,
+                None => return Packed::Found,
             }
         }
-        false
+        Packed::Nothing
+    }
+
+    /// Places what had a place when a search stopped.
+    fn go_on(
+        &self,
+        trial: &mut Trial<'_>,
+        before: Packing,
+    ) -> (Vec<(Choices, Found)>, Choices, u64) {
+        let Packing { mut placed, mut next, tries } = before;
+        for (choices, found) in &mut placed {
+            choices.mark = trial.mark();
+            self.put(trial, choices.pod, found.clone());
+        }
+        next.mark = trial.mark();
+        (placed, next, tries)
     }
 
     /// Whether another order or other devices may make a difference: only for pods that wait for real.

@@ -27,7 +27,7 @@ impl Why {
             | Self::OverQuota(_)
             | Self::Delayed { .. }
             | Self::Behind { .. }
-            | Self::Undecided => return self,
+            | Self::Undecided { .. } => return self,
         };
         before.append(kept);
         before.truncate(BEFORE_MAX);

@@ -56,6 +56,11 @@ fn words(remedy: Remedy, names: &Names) -> String {
         Remedy::Levels(topology) => {
             format!("name levels of {}, the preferred in the required", names.of_topology(topology))
         }
+        Remedy::Turn { depth } => format!(
+            "wait for its turn, raise its priority, or let more than {depth} of its queue have one \
+             (queueDepthPerAction)"
+        ),
+        Remedy::Search => "wait until the search ends".to_owned(),
         Remedy::WiderLevel { topology, level } => {
             let level = level.map_or("any", |level| names.of_symbol(level));
             format!("ask for a level of {} wider than {level}", names.of_topology(topology))

@@ -1,8 +1,8 @@
 //! Why a group waits, in words.
 
 use kai_engine::{
-    Bound, Charge, ClaimProblem, DomainProblem, GPU_MILLI, Misfit, NoDomain, NoRoom, QueueLane,
-    Unready, Unsupported, Why,
+    Bound, Charge, ClaimProblem, DomainProblem, EvictionKind, GPU_MILLI, Misfit, NoDomain, NoRoom,
+    Progress, QueueLane, Unready, Unsupported, Why,
 };
 
 use crate::{amount::decimal, names::Names};
@@ -30,8 +30,46 @@ pub fn why(verdict: &Why, names: &Names) -> Option<String> {
         Why::NoRoom(no_room) => short_of_room(no_room, names),
         Why::NoDomain(no_domain) => domain(no_domain, names),
         Why::Behind { depth } => format!("behind the first {depth} of its queue"),
-        Why::Undecided => "not decided yet".to_owned(),
+        Why::Undecided { progress, before } => {
+            let before = before.as_deref().and_then(|before| why(before, names));
+            let parts = before.into_iter().chain([search(progress)]);
+            parts.collect::<Vec<String>>().join("; ")
+        }
     })
+}
+
+/// How far a search for pods to evict is: `search not finished, goes on: reclaim, 3 of 16 groups looked at, ...`.
+pub fn search(progress: &Progress) -> String {
+    let (kind, groups, candidates, pods, pods_all, sets) = match progress {
+        Progress::Packing { tries, tries_max } => {
+            return format!(
+                "search not finished, goes on: other ways to place it together, {tries} of at most \
+                 {tries_max} tried"
+            );
+        }
+        Progress::Eviction { kind, groups, candidates, pods, pods_all, sets } => {
+            (kind, groups, candidates, pods, pods_all, sets)
+        }
+    };
+    let kind = eviction_kind(*kind);
+    let found = if *pods > 0 {
+        format!(", victims found for {pods} of {pods_all} pods")
+    } else {
+        String::new()
+    };
+    let sets = if *sets == 1 { "1 set".to_owned() } else { format!("{sets} sets") };
+    format!(
+        "search not finished, goes on: {kind}, {groups} of {candidates} groups looked at, {sets} tried{found}"
+    )
+}
+
+/// What evicting of a kind is called.
+pub(super) fn eviction_kind(kind: EvictionKind) -> &'static str {
+    match kind {
+        EvictionKind::Consolidate => "consolidation",
+        EvictionKind::Reclaim => "reclaim",
+        EvictionKind::Preempt => "preempt",
+    }
 }
 
 fn not_ready(unready: &Unready, names: &Names) -> String {

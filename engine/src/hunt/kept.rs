@@ -1,0 +1,131 @@
+//! What is known of searches for victims from one cycle to the next.
+//!
+//! A search reads where pods are and what is promised, what nodes and queues have, who waits for a turn, and whom time
+//! keeps safe. While none of that changes, one that ran out of steps goes on where it stopped, and one that found nothing
+//! is not asked again. A counter moves with every such change.
+
+use std::collections::BTreeMap;
+
+use super::Search;
+use crate::{cycle::Timestamp, ids::GroupId, placement::repack::Packing, proof::EvictionKind};
+
+/// So many searches are kept; the others begin anew, with more steps.
+const UNFINISHED_MAX: usize = 64;
+
+/// What is known of searches for victims.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Searches {
+    /// How often something changed that searches depend on.
+    epoch: u64,
+    /// Promises of the plan before that this cycle took back and has not made again so far.
+    owed: usize,
+    /// By whom they are for; all of this epoch once a cycle evicts.
+    kept: BTreeMap<(GroupId, EvictionKind), Kept>,
+    unfinished: usize,
+    /// Searches for another way to place unlike pods, with the epoch in which they stopped.
+    packings: BTreeMap<GroupId, (u64, Vec<Option<Packing>>)>,
+}
+
+/// One search, as it was when its cycle ended.
+#[derive(Clone, Debug)]
+struct Kept {
+    epoch: u64,
+    /// When somebody is safe no more who was.
+    until: Option<Timestamp>,
+    /// Where it stopped; none where it came to its end and found nothing.
+    search: Option<Box<Search>>,
+}
+
+/// What is known of the search for one group.
+#[derive(Debug)]
+pub(crate) enum Recall {
+    /// Nothing that still holds.
+    Unknown,
+    /// It goes on from here.
+    Unfinished(Box<Search>),
+    /// It would find nothing again, until then.
+    Fruitless(Option<Timestamp>),
+}
+
+impl Searches {
+    /// Says that something changed that searches depend on.
+    pub(crate) fn upset(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Forgets what is known of searches for a group: something of its own changed.
+    pub(crate) fn forget(&mut self, group: GroupId) {
+        self.packings.remove(&group);
+        if self.kept.is_empty() {
+            return;
+        }
+        for kind in EvictionKind::ALL {
+            let kept = self.kept.remove(&(group, kind));
+            self.unfinished -= usize::from(kept.is_some_and(|kept| kept.search.is_some()));
+        }
+    }
+
+    /// Forgets what does not hold any more.
+    pub(crate) fn settle(&mut self) {
+        let epoch = self.epoch;
+        self.kept.retain(|_, kept| kept.epoch == epoch);
+        self.packings.retain(|_, (at, _)| *at == epoch);
+        self.unfinished = self.kept.values().filter(|kept| kept.search.is_some()).count();
+    }
+
+    /// Says how many promises were taken back.
+    pub(crate) fn owe(&mut self, promises: usize) {
+        self.owed = promises;
+    }
+
+    /// Says that a promise was made again as it was.
+    pub(crate) fn pay(&mut self) {
+        self.owed = self.owed.saturating_sub(1);
+    }
+
+    /// What is known of the search for a group; it is given away.
+    pub(crate) fn recall(&mut self, at: (GroupId, EvictionKind), now: Timestamp) -> Recall {
+        let holds = |kept: &Kept| {
+            kept.epoch == self.epoch && self.owed == 0 && kept.until.is_none_or(|until| now < until)
+        };
+        let Some(kept) = self.kept.get(&at) else { return Recall::Unknown };
+        if holds(kept) && kept.search.is_none() {
+            return Recall::Fruitless(kept.until);
+        }
+        let holds = holds(kept);
+        let search = self.kept.remove(&at).and_then(|kept| kept.search);
+        self.unfinished -= usize::from(search.is_some());
+        search.filter(|_| holds).map_or(Recall::Unknown, Recall::Unfinished)
+    }
+
+    /// Where the searches for another way to place a group stopped; empty where they begin anew.
+    pub(crate) fn recall_packings(&mut self, group: GroupId) -> Vec<Option<Packing>> {
+        let kept = self.packings.remove(&group);
+        let holds = |(epoch, _): &(u64, _)| *epoch == self.epoch && self.owed == 0;
+        kept.filter(holds).map(|(_, packings)| packings).unwrap_or_default()
+    }
+
+    /// Keeps where searches for another way stopped; says whether it did.
+    pub(crate) fn keep_packings(&mut self, group: GroupId, packings: Vec<Option<Packing>>) -> bool {
+        if self.owed > 0 || self.packings.len() >= UNFINISHED_MAX {
+            return false;
+        }
+        self.packings.insert(group, (self.epoch, packings));
+        true
+    }
+
+    /// Keeps where a search stopped, or that it found nothing; says whether it did.
+    pub(crate) fn keep(
+        &mut self,
+        at: (GroupId, EvictionKind),
+        search: Option<Box<Search>>,
+        until: Option<Timestamp>,
+    ) -> bool {
+        if self.owed > 0 || (search.is_some() && self.unfinished >= UNFINISHED_MAX) {
+            return false;
+        }
+        self.unfinished += usize::from(search.is_some());
+        self.kept.insert(at, Kept { epoch: self.epoch, until, search });
+        true
+    }
+}

@@ -1,0 +1,39 @@
+//! That evicting does not help, in words.
+
+use kai_engine::{EvictionKind, GPU_MILLI, Shortage, Symbol, TopologyId};
+
+use super::why::eviction_kind;
+use crate::amount::decimal;
+
+/// One clause, with the names that the caller knows: `reclaim does not help: it needs 8 GPUs, 7 are free or may be given
+/// up`.
+pub fn proof<'n>(
+    kind: EvictionKind,
+    shortage: &Shortage,
+    (symbol, topology): (impl Fn(Symbol) -> &'n str, impl Fn(TopologyId) -> &'n str),
+) -> String {
+    let because = match shortage {
+        Shortage::Gpus { needed_milli, most_milli } => {
+            let [needed, most] =
+                [*needed_milli, *most_milli].map(|milli| decimal(milli, GPU_MILLI));
+            let given = match kind {
+                EvictionKind::Consolidate => "are free",
+                EvictionKind::Reclaim | EvictionKind::Preempt => "are free or may be given up",
+            };
+            format!("it needs {needed} GPUs, {most} {given}")
+        }
+        Shortage::Pods { needed, most } => {
+            format!("it needs room for {needed} pods, its nodes would hold {most} if emptied")
+        }
+        Shortage::Apart { key, needed, most } => format!(
+            "it needs {needed} domains of {} of its own, {most} would have room if emptied",
+            symbol(*key)
+        ),
+        Shortage::Together { topology: tree, level, needed, most } => format!(
+            "it needs room for {needed} pods in one {} of {}, the roomiest would hold {most} if emptied",
+            symbol(*level),
+            topology(*tree)
+        ),
+    };
+    format!("{} does not help: {because}", eviction_kind(kind))
+}
