@@ -152,6 +152,8 @@ pub mod annotation {
     pub const LAST_START: &str = "kai.scheduler/last-start-timestamp";
     /// RFC 3339: when a gang was last evicted; re-arms its preemption delay.
     pub const LAST_EVICTION: &str = "kai.scheduler/last-eviction-timestamp";
+    /// On a `PodGroup` that waits, ours: the number of the reason, then what is known beyond the condition, a line each.
+    pub const EXPLANATION: &str = "kai.scheduler/explanation";
     /// On an `Evict` event: how many pods were evicted.
     pub const EVICTED_PODS: &str = "num-evicted-pods";
     /// On an `Evict` event: name of the `PodGroup` that they were evicted for.

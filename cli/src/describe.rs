@@ -85,6 +85,9 @@ fn head(workload: &Workload, queues: Option<&Queues>) -> String {
             page += &row("", &clean(line.trim()));
         }
     }
+    for line in workload.explanation() {
+        page += &row("", &clean(line));
+    }
     let queue = &workload.queue;
     let line = match queues {
         Some(queues) => match queues.0.get(queue) {

@@ -89,6 +89,16 @@ impl Workload {
         format!("{}/{}", self.resource.label(), self.name)
     }
 
+    /// What the scheduler knows of why it waits beyond the condition: the number of the reason, then a line each.
+    pub(crate) fn explanation(&self) -> impl Iterator<Item = &str> {
+        let waits = self.state().phase == Phase::Pending;
+        let groups = self.groups.iter().filter(move |_| waits);
+        let texts = groups.map(|group| {
+            text(&group["metadata"]["annotations"][kai_api::names::annotation::EXPLANATION])
+        });
+        texts.flat_map(str::lines).filter(|line| !line.trim().is_empty())
+    }
+
     /// The workload as data; fields are only ever added.
     pub(crate) fn to_json(&self) -> Value {
         let state = self.state();
@@ -104,6 +114,7 @@ impl Workload {
             "status": state.phase.word(),
             "reason": state.reason,
             "message": state.message,
+            "explanation": self.explanation().collect::<Vec<_>>(),
             "ready": ready,
             "pods": wanted,
             "gpu": gpus.to_string(),

@@ -15,9 +15,11 @@ use crate::names::{Names, Number};
 
 mod domain;
 mod eviction;
+mod explanation;
 mod misfit;
 
 pub use eviction::eviction;
+pub use explanation::explanation;
 
 /// Why a group waits, as conditions and events say it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

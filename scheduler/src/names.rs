@@ -60,6 +60,8 @@ pub struct Names {
     pub priorities: Priorities,
     /// Our node pool, as messages name it.
     pub pool: Box<str>,
+    /// Whether messages have the detailed form.
+    pub is_detailed: bool,
     lanes: HashMap<Box<str>, Lane>,
     resources: Vec<Box<str>>,
     opened: HashMap<DeviceId, u32>,
@@ -138,6 +140,10 @@ pub struct GroupRow {
     pub conditions: Vec<serde_json::Value>,
     /// The three timestamps among its annotations, as written.
     pub stamps: Stamps,
+    /// What is explained among them, as written.
+    pub explanation: Option<Box<str>>,
+    /// When it was explained last, in milliseconds.
+    pub explained: i64,
     /// Its pods.
     pub pods: Vec<u32>,
     /// What was said of it last; nothing is said twice.

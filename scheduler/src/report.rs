@@ -8,7 +8,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kai_api::names::{condition, event, reason};
+use kai_api::names::{annotation, condition, event, reason};
 use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
 use serde_json::{Value, json};
 
@@ -114,8 +114,35 @@ impl Report {
         };
         if let Some(conditions) = next {
             tasks.push(patch(group, GroupChange::Conditions(conditions), names));
+        } else {
+            let proofs = cluster.proofs(GroupId::new(group));
+            let text = why.and_then(|why| message::explanation(why, proofs, names));
+            tasks.extend(self.explain(group, text, names, now));
         }
         tasks
+    }
+
+    /// What is known beyond the condition, where it is not what was written last; other numbers wait for a while.
+    fn explain(
+        &mut self,
+        group: u32,
+        text: Option<String>,
+        names: &mut Names,
+        now: i64,
+    ) -> Option<Task> {
+        let row = &mut names.groups[group];
+        if row.explanation.as_deref() == text.as_deref() {
+            return None;
+        }
+        let due = row.explained + RESAY_MILLISECONDS;
+        if text.is_some() && row.explanation.is_some() && now < due {
+            self.later.insert((due, group));
+            return None;
+        }
+        row.explanation = text.as_deref().map(Box::from);
+        row.explained = now;
+        let change = vec![(annotation::EXPLANATION, text)];
+        Some(patch(group, GroupChange::Annotations(change), names))
     }
 
     /// Whether this was said already. What is new counts as said.

@@ -110,6 +110,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     group.backs_off = wire.spec.scheduling_backoff == Some(1);
     group.conditions.clone_from(&wire.status.scheduling_conditions);
     group.stamps = stamps;
+    group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
     (*group.facts).clone_from(&facts);
     ingest.touched.push(row);
     ingest.deltas.push(Delta::Group(GroupId::new(row), Box::new(facts)));
