@@ -13,7 +13,7 @@ use crate::gpu::Total;
 use crate::manifest::{self, text};
 use crate::{config, names, time};
 pub(crate) use load::{Loaded, load};
-pub(crate) use phase::{Phase, State, is_bound};
+pub(crate) use phase::{Phase, State, is_bound, one_full_stop};
 pub(crate) use position::Position;
 
 /// One workload.

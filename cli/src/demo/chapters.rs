@@ -6,6 +6,7 @@ use super::stage::{Stage, Stop};
 use super::witness::{Seen, Witness};
 use crate::Exit;
 use crate::output::clean;
+use crate::workload::one_full_stop;
 
 /// Workloads that the story submits and that exist at its end.
 pub(super) const WORKLOADS: usize = 7;
@@ -181,6 +182,6 @@ fn time(duration: Duration) -> String {
 /// The scheduler's own words.
 fn quote(stage: &mut Stage<'_>, message: &str) -> Result<(), Stop> {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    stage.tell(&format!("The scheduler says: \"{}\"", clean(&message)))?;
+    stage.tell(&format!("The scheduler says: \"{}\"", clean(one_full_stop(&message))))?;
     Ok(())
 }

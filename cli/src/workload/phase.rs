@@ -212,7 +212,7 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
             "" => text(&first["message"]),
             message => message,
         };
-        return State::because(Phase::Pending, word(reason), message);
+        return State::because(Phase::Pending, word(reason), one_full_stop(message));
     }
     let unscheduled = live.iter().find_map(|pod| {
         let all = pod["status"]["conditions"].as_array()?;
@@ -291,4 +291,12 @@ pub(super) fn is_over(pod: &Value) -> bool {
 /// Whether the pod runs, or has ended well.
 pub(super) fn is_ready(pod: &Value) -> bool {
     matches!(text(&pod["status"]["phase"]), "Running" | "Succeeded")
+}
+
+/// A message without the second full stop that KAI's template puts behind a sentence.
+pub(crate) fn one_full_stop(message: &str) -> &str {
+    match message.strip_suffix('.') {
+        Some(sentence) if sentence.ends_with('.') => sentence,
+        Some(_) | None => message,
+    }
 }
