@@ -98,7 +98,7 @@ pub struct Args {
     /// The peer's configuration file; with it the `SchedulingShard` is not asked.
     #[arg(long, default_value = "")]
     pub scheduler_conf: String,
-    /// How nodes and devices are ranked, whatever the SchedulingShard or the file says: the fullest first (binpack), the
+    /// How nodes and devices are ranked, whatever the shard or the file says: the fullest first (binpack), the
     /// emptiest (spread), or where the fewest GPUs are left that other pods could not use (fragmentation).
     #[arg(long, value_name = "STRATEGY",
         value_parser = clap::builder::PossibleValuesParser::new(kai_api::shard::PLACEMENT_STRATEGIES))]
