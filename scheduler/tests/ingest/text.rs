@@ -1,116 +1,18 @@
-//! Objects of the API against the deltas that the engine is told: one YAML file per idea.
-//!
-//! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
-//! and for a full list that holds nothing; `flush: true` lets the loop go round once, `used` is what queues used in
-//! the past, `aligned` the resources that the plugin `numa` ignores, or none where it is off), `flags` as on the command
-//! line, and `expect`, one line
-//! per delta. Only what differs from the default is printed.
+//! Deltas as text.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
-    fmt::Write as _,
-    fs,
-    path::Path,
-};
+use std::fmt::Write as _;
 
 use kai_engine::{
     Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner, PerLane,
     Place, Pod, PodState, Queue, Requirement, Resources, Shape, SliceDevice, SliceDeviceId,
-    Structure, Symbol, Timestamp,
+    Structure, Symbol,
 };
-use kai_scheduler::{
-    Args,
-    ingest::{Ingest, Kind, Rules},
-    names::{Names, Number},
-    settings::Aligning,
-};
-use serde::Deserialize;
-use serde_json::Value;
+use kai_scheduler::names::{Names, Number};
 
-#[derive(Deserialize)]
-struct Case {
-    title: String,
-    #[serde(default)]
-    flags: Vec<String>,
-    objects: Vec<Value>,
-    expect: String,
-}
+use super::NOW;
 
-/// 2026-01-01T00:00:00Z, so that ages in the files are plain.
-const NOW: Timestamp = Timestamp(1_767_225_600_000);
-
-#[test]
-fn every_file_tells_the_engine_what_it_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ingest");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|file| file.unwrap().path())
-        .collect();
-    files.sort();
-    assert!(files.len() > 5, "the cases are missing");
-    let mut failures = String::new();
-    for file in files {
-        let text = fs::read_to_string(&file).expect("the file can be read");
-        let case: Case = serde_saphyr::from_str(&text)
-            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let told = told(&case);
-        if told.trim() != case.expect.trim() {
-            let _ = writeln!(failures, "{} ({}):\n{told}", file.display(), case.title);
-        }
-    }
-    assert!(failures.is_empty(), "told otherwise than expected:\n{failures}");
-}
-
-fn told(case: &Case) -> String {
-    let program = std::iter::once("kai-scheduler");
-    let words = program.chain(case.flags.iter().map(String::as_str)).map(OsString::from);
-    let args = Args::from_command_line(words).expect("the flags are valid");
-    let mut ingest = Ingest::new(Rules::new(&args));
-    ingest.advance(NOW);
-    for object in &case.objects {
-        apply(&mut ingest, object);
-    }
-    ingest.advance(NOW);
-    let deltas = std::mem::take(&mut ingest.deltas);
-    deltas.iter().map(|delta| line(delta, &ingest.names) + "\n").collect()
-}
-
-fn apply(ingest: &mut Ingest, object: &Value) {
-    if object["flush"] == true {
-        ingest.advance(NOW);
-        return;
-    }
-    if let Some(listed) = object["listed"].as_str() {
-        ingest.begin(kind(listed));
-        ingest.end(kind(listed));
-        return;
-    }
-    if let Some(used) = object.get("used") {
-        let used: BTreeMap<Box<str>, [u64; 3]> =
-            serde_json::from_value(used.clone()).expect("queues with millionths");
-        ingest.used(used.into_iter().map(|(queue, used)| (queue, PerLane(used))).collect());
-        return;
-    }
-    if let Some(ignored) = object.get("aligned") {
-        let ignored: Option<BTreeSet<String>> =
-            serde_json::from_value(ignored.clone()).expect("resources, or nothing");
-        ingest.align(ignored.map(|ignored| Aligning { ignored }));
-        return;
-    }
-    let bytes = object.to_string();
-    if let Some(deleted) = object["deleted"].as_str() {
-        ingest.deleted(kind(deleted), bytes.as_bytes()).expect("a name can be read");
-    } else if let Some(name) = object["kind"].as_str() {
-        ingest.applied(kind(name), bytes.as_bytes()).expect("the object can be read");
-    }
-}
-
-fn kind(name: &str) -> Kind {
-    Kind::ALL.into_iter().find(|kind| kind.name() == name).expect("a kind that is watched")
-}
-
-fn line(delta: &Delta, names: &Names) -> String {
+/// A delta as a line; only what differs from the default is said.
+pub(crate) fn line(delta: &Delta, names: &Names) -> String {
     match delta {
         Delta::Node(id, node) => format!("node {}{}", id.number(), node_text(node, names)),
         Delta::NodeGone(id) => format!("node {} gone", id.number()),
