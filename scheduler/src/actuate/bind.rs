@@ -255,24 +255,32 @@ impl Bind {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_read_settles_a_bind() {
-        let bind = Bind {
+impl Bind {
+    /// A bind of a pod of whole GPUs without labels, claims and volumes, in the namespace `ns`.
+    pub(crate) fn of(uid: &str, name: &str, node: &str) -> Self {
+        Self {
             pod: 0,
-            uid: Box::from("u"),
+            uid: Box::from(uid),
             namespace: Box::from("ns"),
-            name: Box::from("p"),
-            node: Box::from("n1"),
+            name: Box::from(name),
+            node: Box::from(node),
             received: "Regular",
             labels: Vec::new(),
             claims: Vec::new(),
             volumes: Vec::new(),
             extended: None,
             zones: None,
-        };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_settles_a_bind() {
+        let bind = Bind::of("u", "p", "n1");
         assert_eq!(bind.compare("u", "n1"), Standing::Done);
         assert_eq!(bind.compare("u", ""), Standing::Open);
         assert!(matches!(bind.compare("u", "n2"), Standing::Lost(_)));

@@ -164,19 +164,7 @@ mod tests {
     }
 
     fn bind(uid: &str) -> Task {
-        Task::Bind(Bind {
-            pod: 0,
-            uid: Box::from(uid),
-            namespace: Box::from("ns"),
-            name: Box::from(uid),
-            node: Box::from("n"),
-            received: "Regular",
-            labels: Vec::new(),
-            claims: Vec::new(),
-            volumes: Vec::new(),
-            extended: None,
-            zones: None,
-        })
+        Task::Bind(Bind::of(uid, uid, "n"))
     }
 
     /// What flies next, in short; nothing of it lands.
