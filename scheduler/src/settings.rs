@@ -438,30 +438,26 @@ mod tests {
                 "tiers: [{{plugins: [{{name: gpupack}}, {{name: gpusharingorder}}, {{name: nodeplacement, arguments: {{gpu: {gpu}, cpu: {cpu}}}}}]}}]"
             )
         };
-        check(
-            "placementStrategy: {gpu: fragmentation}",
-            &file("fragmentation", "fragmentation"),
-            all,
-            &[],
-        );
-        check(
-            "placementStrategy: {gpu: fragmentation, cpu: binpack}",
-            &file("fragmentation", "binpack"),
-            |config| {
-                all(config);
-                config.cpu_placement = Placement::Pack;
-            },
-            &[],
-        );
-        check(
-            "plugins: {nodeplacement: {arguments: {gpu: fragmentation, cpu: spread}}}",
-            &file("fragmentation", "spread"),
-            |config| {
-                all(config);
-                config.cpu_placement = Placement::Spread;
-            },
-            &[],
-        );
+        let table = [
+            ("placementStrategy: {gpu: fragmentation}", "fragmentation", Placement::Fragmentation),
+            ("placementStrategy: {gpu: fragmentation, cpu: binpack}", "binpack", Placement::Pack),
+            (
+                "plugins: {nodeplacement: {arguments: {gpu: fragmentation, cpu: spread}}}",
+                "spread",
+                Placement::Spread,
+            ),
+        ];
+        for (spec, cpu, placement) in table {
+            check(
+                spec,
+                &file("fragmentation", cpu),
+                |config| {
+                    all(config);
+                    config.cpu_placement = placement;
+                },
+                &[],
+            );
+        }
     }
 
     #[test]
