@@ -9,6 +9,8 @@ use kube::{Client, client::Body};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::actuate::Write;
+
 mod failure;
 
 use failure::refusal;
@@ -41,14 +43,15 @@ impl Form {
     }
 }
 
-/// Sends a request with a body; the answer's body comes back.
+/// Sends a request with a body; the answer's body comes back. The only way to a write: each attempt asks the Lease's
+/// guard first, however long what came before it took.
 ///
 /// A refusal for overload (429) is waited out, as nothing was done.
 ///
 /// # Errors
 /// [`Failure`]; only [`Failure::Unsure`] leaves open whether it was done.
 pub async fn call(
-    client: &Client,
+    write: &Write,
     method: Method,
     path: &str,
     form: Form,
@@ -63,7 +66,8 @@ pub async fn call(
             .header(header::CONTENT_TYPE, form.content_type())
             .body(Body::from(bytes.clone()))
             .map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
-        match once(client, request).await {
+        write.guard.check().await?;
+        match once(&write.client, request).await {
             Err((Failure::Refused { code: 429, .. }, wait)) if started.elapsed() < PATIENCE_MAX => {
                 sleep(wait.mul_f64(1.0 + fastrand::f64())).await;
             }

@@ -182,7 +182,7 @@ async fn delete(write: &Write, namespace: &str, name: &str, uid: &str) {
         "kind": "DeleteOptions",
         "preconditions": { "uid": uid },
     });
-    match call(&write.client, Method::DELETE, &path, Form::Object, &body).await {
+    match call(write, Method::DELETE, &path, Form::Object, &body).await {
         Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => {}
         Err(failure) => {
             tracing::warn!("failed to delete bindrequest {namespace}/{name}: {failure}");

@@ -8,11 +8,14 @@
 use std::time::{Duration, Instant};
 
 use http::Method;
-use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{ClaimGrant, ExtendedGrant, Outcome, VolumeGrant, Write, claim::Consumer};
+use super::{
+    ClaimGrant, ExtendedGrant, Outcome, VolumeGrant, Write,
+    claim::{Consumer, Reservation},
+    extended::Made,
+};
 use crate::{
     call::{Failure, Form, call, read},
     metrics::milliseconds,
@@ -54,8 +57,20 @@ enum Standing {
     Done,
     /// Not on a node yet, and still the same pod.
     Open,
-    /// Elsewhere, gone or another pod.
-    Lost(String),
+    /// On another node.
+    Elsewhere(String),
+    /// Gone, or another pod.
+    Gone(String),
+    /// It could not be read before the scheduler ends.
+    Unknown,
+}
+
+/// What is reserved for a pod before its bind.
+#[derive(Debug, Default)]
+struct Held<'b> {
+    claims: Vec<Reservation<'b>>,
+    /// The claim for its extended resources.
+    made: Option<Made<'b>>,
 }
 
 /// After a lost answer a bind is tried again this often; each is refused where one was done.
@@ -74,70 +89,63 @@ impl Bind {
         }
     }
 
-    /// Reserves the claims, binds, and takes the reservations back where it did not bind.
+    /// Binds, with all that comes before; what was reserved for it is taken back where it did not.
     async fn bind(&self, write: &Write) -> Result<(), String> {
-        let consumer = Consumer { name: &self.name, uid: &self.uid };
-        let mut reserved = Vec::with_capacity(self.claims.len());
-        let mut result = Ok(());
-        for grant in &self.claims {
-            match grant.reserve(&write.client, consumer).await {
-                Ok(made) => reserved.push((grant, made)),
-                Err(reason) => {
-                    result = Err(reason);
-                    break;
-                }
-            }
+        let mut held = Held::default();
+        match self.bind_holding(write, &mut held).await {
+            Ok(()) => Ok(()),
+            Err(reason) => self.undo(write, &held, reason).await,
         }
-        let mut made = None;
-        if let (Ok(()), Some(grant)) = (&result, &self.extended) {
-            match grant.make(&write.client, &self.path(""), consumer).await {
-                Ok(claim) => made = Some(claim),
-                Err(reason) => result = Err(reason),
-            }
-        }
-        if result.is_ok() {
-            result = self.bind_volumes(write).await;
-        }
-        if result.is_ok() {
-            result = self.ready_devices(write).await;
-        }
-        if result.is_ok() {
-            result = self.bind_reserved(write).await;
-        }
-        if result.is_err() {
-            if let Some(claim) = made {
-                claim.undo(&write.client, &self.path(""), consumer).await;
-            }
-            for (grant, made) in reserved {
-                grant.release(&write.client, consumer, made).await;
-            }
-        }
-        result
     }
 
-    /// Has every claim get its volume, and waits for that.
-    async fn bind_volumes(&self, write: &Write) -> Result<(), String> {
+    /// Reserves the claims, has the volumes bound and the devices made ready, and binds.
+    async fn bind_holding<'b>(&'b self, write: &Write, held: &mut Held<'b>) -> Result<(), String> {
+        let consumer = self.consumer();
+        for grant in &self.claims {
+            let mut claim = Reservation::new(grant);
+            let made = claim.make(write, consumer).await;
+            // Its answer may have been lost.
+            held.claims.push(claim);
+            made?;
+        }
+        if let Some(grant) = &self.extended {
+            let made = grant.make(write, &self.path(""), consumer).await?;
+            held.made.insert(made).allot(write, &self.path(""), consumer).await?;
+        }
         for grant in &self.volumes {
             grant.assign(write).await?;
         }
         for grant in &self.volumes {
             grant.settled(write).await?;
         }
-        if self.volumes.is_empty() || write.guard.check().await.is_ok() {
-            return Ok(());
+        for claim in &mut held.claims {
+            claim.settled(write, consumer).await?;
         }
-        Err(String::from("the lease was lost while volumes were bound"))
+        self.bind_reserved(write).await
     }
 
-    /// Waits for devices that have to be made ready first.
-    async fn ready_devices(&self, write: &Write) -> Result<(), String> {
-        for grant in &self.claims {
-            grant.settled(write).await?;
+    /// Takes back what is held for a bind that failed. A pod that is bound after all keeps it, and so does one that
+    /// another scheduler may bind: whoever leads now finds the claims as after a crash, and no write is let through here.
+    async fn undo(&self, write: &Write, held: &Held<'_>, reason: String) -> Result<(), String> {
+        if held.claims.is_empty() && held.made.is_none() {
+            return Err(reason);
         }
-        if !self.waits_for_devices() || write.guard.check().await.is_ok() {
-            return Ok(());
+        match self.standing(write).await {
+            Standing::Done => return Ok(()),
+            Standing::Elsewhere(_) | Standing::Unknown => return Err(reason),
+            Standing::Open | Standing::Gone(_) => {}
         }
-        Err(String::from("the lease was lost while devices were made ready"))
+        if let Some(claim) = &held.made {
+            claim.undo(write, &self.path(""), self.consumer()).await;
+        }
+        for claim in &held.claims {
+            claim.release(write, self.consumer()).await;
+        }
+        Err(reason)
+    }
+
+    fn consumer(&self) -> Consumer<'_> {
+        Consumer { name: &self.name, uid: &self.uid }
     }
 
     /// Whether it waits for others, for minutes perhaps.
@@ -152,40 +160,35 @@ impl Bind {
 
     async fn bind_reserved(&self, write: &Write) -> Result<(), String> {
         if !self.labels.is_empty() {
-            self.label(&write.client).await?;
+            self.label(write).await?;
         }
         let mut unsure = 0;
         loop {
-            match self.post(&write.client).await {
+            let message = match self.post(write).await {
                 Ok(()) => return Ok(()),
+                Err(Failure::Lost(lost)) => return Err(lost.to_string()),
                 Err(Failure::Refused { code: 409, message }) => {
-                    return match self.standing(&write.client).await {
-                        Standing::Done => Ok(()),
-                        Standing::Open => Err(message),
-                        Standing::Lost(reason) => Err(reason),
-                    };
+                    // It is not ours any more, or it is done.
+                    unsure = ATTEMPTS_MAX;
+                    message
                 }
                 Err(Failure::Refused { message, .. }) => return Err(message),
                 Err(Failure::Unsure(message)) => {
                     unsure += 1;
-                    match self.standing(&write.client).await {
-                        Standing::Done => return Ok(()),
-                        Standing::Lost(reason) => return Err(reason),
-                        Standing::Open if unsure == ATTEMPTS_MAX => return Err(message),
-                        Standing::Open => {
-                            sleep(backoff(unsure)).await;
-                            // The pause may have cost the Lease.
-                            if write.guard.check().await.is_err() {
-                                return Err(message);
-                            }
-                        }
-                    }
+                    message
                 }
+            };
+            match self.standing(write).await {
+                Standing::Done => return Ok(()),
+                Standing::Elsewhere(reason) | Standing::Gone(reason) => return Err(reason),
+                Standing::Unknown => return Err(message),
+                Standing::Open if unsure == ATTEMPTS_MAX => return Err(message),
+                Standing::Open => sleep(backoff(unsure)).await,
             }
         }
     }
 
-    async fn post(&self, client: &Client) -> Result<(), Failure> {
+    async fn post(&self, write: &Write) -> Result<(), Failure> {
         let mut body = json!({
             "apiVersion": "v1",
             "kind": "Binding",
@@ -203,15 +206,15 @@ impl Bind {
             let key = kai_api::names::annotation::NUMA_PREDICTED;
             body["metadata"]["annotations"][key] = json!(zones);
         }
-        call(client, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
+        call(write, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
     }
 
     /// Sets and removes labels, on this very pod only.
-    async fn label(&self, client: &Client) -> Result<(), String> {
+    async fn label(&self, write: &Write) -> Result<(), String> {
         let labels: serde_json::Map<String, Value> =
             self.labels.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
         let body = json!({ "metadata": { "uid": self.uid, "labels": labels } });
-        let patched = call(client, Method::PATCH, &self.path(""), Form::Merge, &body).await;
+        let patched = call(write, Method::PATCH, &self.path(""), Form::Merge, &body).await;
         // Unsure is as good as done: the bind that follows settles it, and a pod that lacks them
         // is found by its own watch.
         match patched {
@@ -221,31 +224,34 @@ impl Bind {
     }
 
     /// Reads how the bind stands, for as long as it takes: nothing may be released before.
-    async fn standing(&self, client: &Client) -> Standing {
+    async fn standing(&self, write: &Write) -> Standing {
         let mut failures = 0;
         loop {
-            match read(client, &self.path("")).await {
+            match read(&write.client, &self.path("")).await {
                 Ok(bytes) => {
                     if let Ok(pod) = serde_json::from_slice::<Whereabouts<'_>>(&bytes) {
                         return self.compare(&pod.metadata.uid, &pod.spec.node_name);
                     }
                 }
                 Err(failure) if failure.code() == Some(404) => {
-                    return Standing::Lost(String::from("the pod is gone"));
+                    return Standing::Gone(String::from("the pod is gone"));
                 }
                 Err(_) => {}
             }
             failures += 1;
-            sleep(backoff(failures).max(Duration::from_millis(50))).await;
+            tokio::select! {
+                () = write.stop.cancelled() => return Standing::Unknown,
+                () = sleep(backoff(failures).max(Duration::from_millis(50))) => {}
+            }
         }
     }
 
     fn compare(&self, uid: &str, node: &str) -> Standing {
         match (uid == &*self.uid, node) {
-            (false, _) => Standing::Lost(String::from("the pod was replaced by another")),
+            (false, _) => Standing::Gone(String::from("the pod was replaced by another")),
             (true, "") => Standing::Open,
             (true, node) if node == &*self.node => Standing::Done,
-            (true, node) => Standing::Lost(format!("the pod is on node {node} already")),
+            (true, node) => Standing::Elsewhere(format!("the pod is on node {node} already")),
         }
     }
 
@@ -283,7 +289,7 @@ mod tests {
         let bind = Bind::of("u", "p", "n1");
         assert_eq!(bind.compare("u", "n1"), Standing::Done);
         assert_eq!(bind.compare("u", ""), Standing::Open);
-        assert!(matches!(bind.compare("u", "n2"), Standing::Lost(_)));
-        assert!(matches!(bind.compare("v", "n1"), Standing::Lost(_)));
+        assert!(matches!(bind.compare("u", "n2"), Standing::Elsewhere(_)));
+        assert!(matches!(bind.compare("v", "n1"), Standing::Gone(_)));
     }
 }

@@ -42,28 +42,17 @@ pub(super) struct Consumer<'a> {
     pub(super) uid: &'a str,
 }
 
-impl ClaimGrant {
-    /// Gives the claim its devices, where it has none, and reserves it for the pod. Says whether it gave them.
-    pub(super) async fn reserve(
-        &self,
-        client: &Client,
-        consumer: Consumer<'_>,
-    ) -> Result<bool, String> {
-        let mut last = String::new();
-        for attempt in 1..=ATTEMPTS_MAX {
-            match self.try_reserve(client, consumer).await {
-                Ok(Some(made)) => return Ok(made),
-                Ok(None) => {}
-                Err(Failure::Refused { code: 409, message } | Failure::Unsure(message)) => {
-                    last = message;
-                    sleep(backoff(attempt)).await;
-                }
-                Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
-            }
-        }
-        Err(self.failed(&last))
-    }
+/// A claim on its way to be a pod's, and what becomes of it where the pod is not bound.
+#[derive(Debug)]
+pub(super) struct Reservation<'g> {
+    grant: &'g ClaimGrant,
+    /// Its devices are given up with its last consumer: this bind gave them.
+    is_given_up: bool,
+    /// Its devices have to be made ready before the bind.
+    awaits_conditions: bool,
+}
 
+impl ClaimGrant {
     /// Whether its devices have to be made ready before the bind.
     pub(super) fn awaits_conditions(&self) -> bool {
         self.allocation.as_ref().is_some_and(awaits_conditions)
@@ -77,103 +66,6 @@ impl ClaimGrant {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// One attempt; none where only the finalizer was added.
-    async fn try_reserve(
-        &self,
-        client: &Client,
-        consumer: Consumer<'_>,
-    ) -> Result<Option<bool>, Failure> {
-        let mut claim = self.read(client).await?;
-        let mut made = false;
-        if claim["status"]["allocation"].is_null() {
-            if let Some(allocation) = &self.allocation {
-                if add_finalizer(&mut claim) {
-                    call(client, Method::PUT, &self.path, Form::Object, &claim).await?;
-                    return Ok(None);
-                }
-                claim["status"]["allocation"] = with_claim_config(allocation, &claim);
-                if awaits_conditions(allocation) {
-                    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-                    claim["status"]["allocation"]["allocationTimestamp"] = json!(now);
-                }
-                made = true;
-            }
-        } else if !same_devices(&claim["status"]["allocation"], self.allocation.as_ref()) {
-            let message = String::from("it was given other devices meanwhile");
-            return Err(Failure::Refused { code: 422, message });
-        }
-        if !reserve_for(&mut claim, consumer) && !made {
-            return Ok(Some(false));
-        }
-        let path = format!("{}/status", self.path);
-        call(client, Method::PUT, &path, Form::Object, &claim).await?;
-        Ok(Some(made))
-    }
-
-    /// Takes the reservation back, and the devices where they were given for this bind and nobody else has them.
-    pub(super) async fn release(&self, client: &Client, consumer: Consumer<'_>, made: bool) {
-        for attempt in 1..=ATTEMPTS_MAX {
-            match self.try_release(client, consumer, made).await {
-                Ok(()) => return,
-                Err(failure) if failure.code() == Some(404) => return,
-                Err(failure) => {
-                    tracing::warn!(claim = self.name(), %failure, "failed to release a resource claim");
-                    sleep(backoff(attempt)).await;
-                }
-            }
-        }
-    }
-
-    async fn try_release(
-        &self,
-        client: &Client,
-        consumer: Consumer<'_>,
-        made: bool,
-    ) -> Result<(), Failure> {
-        let mut claim = self.read(client).await?;
-        let Some(reserved) = claim["status"]["reservedFor"].as_array_mut() else { return Ok(()) };
-        let count = reserved.len();
-        reserved.retain(|one| one["uid"] != consumer.uid);
-        if reserved.len() == count {
-            return Ok(());
-        }
-        if made && reserved.is_empty() {
-            claim["status"]["allocation"] = Value::Null;
-        }
-        let path = format!("{}/status", self.path);
-        call(client, Method::PUT, &path, Form::Object, &claim).await.map(drop)
-    }
-
-    /// Waits until the conditions hold that devices of the claim set for a bind.
-    ///
-    /// # Source
-    /// KEP-5007, and the API's `bindingConditions`.
-    pub(super) async fn settled(&self, write: &Write) -> Result<(), String> {
-        if !self.awaits_conditions() {
-            return Ok(());
-        }
-        let end = Instant::now() + READY_WITHIN;
-        loop {
-            match self.read(&write.client).await {
-                Ok(claim) => match readiness(&claim) {
-                    Readiness::Ready => return Ok(()),
-                    Readiness::Waits => {}
-                    Readiness::Failed(what) => return Err(self.failed(&what)),
-                },
-                Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
-                Err(Failure::Unsure(_)) => {}
-            }
-            if Instant::now() > end {
-                let seconds = READY_WITHIN.as_secs();
-                return Err(self.failed(&format!("its devices were not ready within {seconds}s")));
-            }
-            tokio::select! {
-                () = write.stop.cancelled() => return Err(self.failed("the scheduler ends")),
-                () = sleep(LOOK_EVERY) => {}
-            }
-        }
-    }
-
     async fn read(&self, client: &Client) -> Result<Value, Failure> {
         let bytes = read(client, &self.path).await?;
         let claim: Value = serde_json::from_slice(&bytes)
@@ -183,6 +75,125 @@ impl ClaimGrant {
         }
         let message = String::from("it is being deleted");
         Err(Failure::Refused { code: 422, message })
+    }
+}
+
+impl<'g> Reservation<'g> {
+    /// Nothing is written yet.
+    pub(super) fn new(grant: &'g ClaimGrant) -> Self {
+        Self { grant, is_given_up: false, awaits_conditions: false }
+    }
+
+    /// Gives the claim its devices, where it has none, and reserves it for the pod.
+    pub(super) async fn make(
+        &mut self,
+        write: &Write,
+        consumer: Consumer<'_>,
+    ) -> Result<(), String> {
+        let mut last = String::new();
+        for attempt in 1..=ATTEMPTS_MAX {
+            match self.try_make(write, consumer).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(Failure::Refused { code: 409, message } | Failure::Unsure(message)) => {
+                    last = message;
+                    sleep(backoff(attempt)).await;
+                }
+                Err(Failure::Refused { message, .. }) => return Err(self.grant.failed(&message)),
+                Err(Failure::Lost(lost)) => return Err(self.grant.failed(&lost.to_string())),
+            }
+        }
+        Err(self.grant.failed(&last))
+    }
+
+    /// One attempt; false where only the finalizer was added.
+    async fn try_make(&mut self, write: &Write, consumer: Consumer<'_>) -> Result<bool, Failure> {
+        let grant = self.grant;
+        let mut claim = grant.read(&write.client).await?;
+        let mut gives = false;
+        if claim["status"]["allocation"].is_null() {
+            if let Some(allocation) = &grant.allocation {
+                if add_finalizer(&mut claim) {
+                    call(write, Method::PUT, &grant.path, Form::Object, &claim).await?;
+                    return Ok(false);
+                }
+                claim["status"]["allocation"] = with_claim_config(allocation, &claim);
+                if awaits_conditions(allocation) {
+                    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+                    claim["status"]["allocation"]["allocationTimestamp"] = json!(now);
+                }
+                gives = true;
+            }
+        } else if !same_devices(&claim["status"]["allocation"], grant.allocation.as_ref()) {
+            let message = String::from("it was given other devices meanwhile");
+            return Err(Failure::Refused { code: 422, message });
+        }
+        self.awaits_conditions = awaits_conditions(&claim["status"]["allocation"]);
+        if !reserve_for(&mut claim, consumer) && !gives {
+            return Ok(true);
+        }
+        let path = format!("{}/status", grant.path);
+        let written = call(write, Method::PUT, &path, Form::Object, &claim).await;
+        self.is_given_up |= gives && written.is_ok();
+        written.map(|_| true)
+    }
+
+    /// Takes the reservation back, and the devices where they are given up and nobody else has them.
+    pub(super) async fn release(&self, write: &Write, consumer: Consumer<'_>) {
+        for attempt in 1..=ATTEMPTS_MAX {
+            match self.try_release(write, consumer).await {
+                Ok(()) | Err(Failure::Lost(_) | Failure::Refused { code: 404, .. }) => return,
+                Err(failure) => {
+                    let claim = self.grant.name();
+                    tracing::warn!(claim, %failure, "failed to release a resource claim");
+                    sleep(backoff(attempt)).await;
+                }
+            }
+        }
+    }
+
+    async fn try_release(&self, write: &Write, consumer: Consumer<'_>) -> Result<(), Failure> {
+        let mut claim = self.grant.read(&write.client).await?;
+        if !withdraw(&mut claim, consumer, self.is_given_up) {
+            return Ok(());
+        }
+        let path = format!("{}/status", self.grant.path);
+        call(write, Method::PUT, &path, Form::Object, &claim).await.map(drop)
+    }
+
+    /// Waits until the conditions hold that devices of the claim set for a bind.
+    ///
+    /// # Source
+    /// KEP-5007, and the API's `bindingConditions`.
+    pub(super) async fn settled(
+        &mut self,
+        write: &Write,
+        consumer: Consumer<'_>,
+    ) -> Result<(), String> {
+        if !self.awaits_conditions {
+            return Ok(());
+        }
+        let end = Instant::now() + READY_WITHIN;
+        loop {
+            match self.grant.read(&write.client).await {
+                Ok(claim) => match readiness(&claim, consumer) {
+                    Readiness::Ready => return Ok(()),
+                    Readiness::Waits => {}
+                    Readiness::Failed(what) => return Err(self.grant.failed(&what)),
+                },
+                Err(Failure::Refused { message, .. }) => return Err(self.grant.failed(&message)),
+                Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
+            }
+            if Instant::now() > end {
+                let seconds = READY_WITHIN.as_secs();
+                let reason = format!("its devices were not ready within {seconds}s");
+                return Err(self.grant.failed(&reason));
+            }
+            tokio::select! {
+                () = write.stop.cancelled() => return Err(self.grant.failed("the scheduler ends")),
+                () = sleep(LOOK_EVERY) => {}
+            }
+        }
     }
 }
 
@@ -199,13 +210,19 @@ enum Readiness {
     Ready,
     /// One does not hold yet.
     Waits,
-    /// One that must not hold does.
+    /// One that must not hold does, or the devices are the pod's no longer.
     Failed(String),
 }
 
-fn readiness(claim: &Value) -> Readiness {
+fn readiness(claim: &Value, consumer: Consumer<'_>) -> Readiness {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let status = &claim["status"];
+    if status["allocation"].is_null() {
+        return Readiness::Failed(String::from("its devices were taken back"));
+    }
+    if !list(&status["reservedFor"]).iter().any(|one| one["uid"] == consumer.uid) {
+        return Readiness::Failed(String::from("it is not reserved for the pod any more"));
+    }
     let mut readiness = Readiness::Ready;
     for result in list(&status["allocation"]["devices"]["results"]) {
         let is_it = |device: &&Value| {
@@ -262,6 +279,18 @@ fn reserve_for(claim: &mut Value, consumer: Consumer<'_>) -> bool {
     missing
 }
 
+/// Whether the pod was a consumer; it is none afterwards, and devices that are given up are nobody's without consumers.
+fn withdraw(claim: &mut Value, consumer: Consumer<'_>, gives_up: bool) -> bool {
+    let Some(reserved) = claim["status"]["reservedFor"].as_array_mut() else { return false };
+    let count = reserved.len();
+    reserved.retain(|one| one["uid"] != consumer.uid);
+    let was_one = reserved.len() < count;
+    if was_one && gives_up && reserved.is_empty() {
+        claim["status"]["allocation"] = Value::Null;
+    }
+    was_one
+}
+
 /// An allocation with what the claim itself configures, behind what its classes do.
 fn with_claim_config(allocation: &Value, claim: &Value) -> Value {
     let mut allocation = allocation.clone();
@@ -303,6 +332,7 @@ mod tests {
     fn a_bind_waits_for_the_conditions_of_devices() {
         let claim = |conditions: Value| {
             json!({ "status": {
+                "reservedFor": [{ "resource": "pods", "name": "p", "uid": "u" }],
                 "allocation": { "devices": { "results": [
                     { "driver": "d", "pool": "p", "device": "0" },
                     { "driver": "d", "pool": "p", "device": "1", "bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"] },
@@ -310,8 +340,9 @@ mod tests {
                 "devices": [{ "driver": "d", "pool": "p", "device": "1", "conditions": conditions }],
             } })
         };
+        let ours = Consumer { name: "p", uid: "u" };
         let check = |conditions: Value, expect: Readiness| {
-            assert_eq!(readiness(&claim(conditions)), expect);
+            assert_eq!(readiness(&claim(conditions), ours), expect);
         };
         check(json!([]), Readiness::Waits);
         check(json!([{ "type": "Attached", "status": "False" }]), Readiness::Waits);
@@ -319,6 +350,13 @@ mod tests {
         let broken = String::from("its device 1 has the condition Broken");
         let both = json!([{ "type": "Attached", "status": "True" }, { "type": "Broken", "status": "True" }]);
         check(both, Readiness::Failed(broken));
+        let mut taken = claim(json!([{ "type": "Attached", "status": "True" }]));
+        let other = Consumer { name: "p", uid: "v" };
+        let lost = String::from("it is not reserved for the pod any more");
+        assert_eq!(readiness(&taken, other), Readiness::Failed(lost));
+        taken["status"]["allocation"] = Value::Null;
+        let lost = String::from("its devices were taken back");
+        assert_eq!(readiness(&taken, ours), Readiness::Failed(lost));
         assert!(awaits_conditions(&claim(json!([]))["status"]["allocation"]));
         assert!(!awaits_conditions(&json!({ "devices": { "results": [{ "device": "0" }] } })));
     }
@@ -350,5 +388,26 @@ mod tests {
             json!({ "devices": { "results": [{ "driver": "d", "pool": "n", "device": "1" }] } });
         assert!(!same_devices(&whole, Some(&other)));
         assert!(same_devices(&whole, None));
+    }
+    #[test]
+    fn devices_that_are_given_up_go_with_the_last_consumer() {
+        // Consumers before, whether the devices are given up, and what is left: consumers, and whether there are devices.
+        let check = |uids: &[&str], gives_up: bool, expect: Option<(&[&str], bool)>| {
+            let list =
+                |uids: &[&str]| -> Value { uids.iter().map(|uid| json!({ "uid": uid })).collect() };
+            let mut claim = json!({ "status": { "allocation": {}, "reservedFor": list(uids) } });
+            let was_one = withdraw(&mut claim, Consumer { name: "p", uid: "u" }, gives_up);
+            let left = was_one.then(|| claim["status"].clone());
+            let expect = expect.map(|(uids, has_devices)| {
+                let devices = if has_devices { json!({}) } else { Value::Null };
+                json!({ "allocation": devices, "reservedFor": list(uids) })
+            });
+            assert_eq!(left, expect, "{uids:?} {gives_up}");
+        };
+        check(&[], true, None);
+        check(&["other"], true, None);
+        check(&["u"], true, Some((&[], false)));
+        check(&["u"], false, Some((&[], true)));
+        check(&["u", "other"], true, Some((&["other"], true)));
     }
 }

@@ -46,7 +46,7 @@ impl Event {
     pub(super) async fn carry_out(self, write: &Write) {
         let path = format!("/api/v1/namespaces/{}/events", self.target.namespace);
         let body = self.body(Timestamp::now());
-        let posted = call(&write.client, Method::POST, &path, Form::Object, &body).await;
+        let posted = call(write, Method::POST, &path, Form::Object, &body).await;
         // One that is there already says the same.
         let done = match &posted {
             Ok(_) => true,

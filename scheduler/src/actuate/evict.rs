@@ -49,13 +49,14 @@ impl Evict {
         });
         let mut unsure = 0;
         loop {
-            match call(&write.client, Method::DELETE, &self.path(""), Form::Object, &body).await {
+            match call(write, Method::DELETE, &self.path(""), Form::Object, &body).await {
                 // Gone, or another pod has its name by now: the one we meant is no more.
                 Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => return Ok(()),
                 Err(Failure::Refused { message, .. }) => return Err(message),
+                Err(Failure::Lost(lost)) => return Err(lost.to_string()),
                 Err(Failure::Unsure(message)) => {
                     unsure += 1;
-                    if unsure == ATTEMPTS_MAX || write.guard.check().await.is_err() {
+                    if unsure == ATTEMPTS_MAX {
                         return Err(message);
                     }
                     sleep(backoff(unsure)).await;
@@ -77,7 +78,7 @@ impl Evict {
             }]},
         });
         let path = self.path("/status");
-        let patched = call(&write.client, Method::PATCH, &path, Form::Strategic, &body).await;
+        let patched = call(write, Method::PATCH, &path, Form::Strategic, &body).await;
         write.count("disruption_target", patched.is_ok());
     }
 

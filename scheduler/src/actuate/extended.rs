@@ -7,10 +7,12 @@
 
 use http::Method;
 use kai_api::quantity::Quantity;
-use kube::Client;
 use serde_json::{Value, json};
 
-use super::claim::{Consumer, FINALIZER};
+use super::{
+    Write,
+    claim::{Consumer, FINALIZER},
+};
 use crate::call::{Failure, Form, call, read};
 
 /// Says that a claim was made for extended resources.
@@ -40,10 +42,13 @@ pub struct Backed {
     pub devices: Vec<[Box<str>; 3]>,
 }
 
-/// A claim that was made.
+/// A claim that was made; it holds nothing yet.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct Made<'g> {
+    grant: &'g ExtendedGrant,
     path: String,
+    claim: Value,
+    parts: Vec<Part<'g>>,
 }
 
 /// A request of the claim: which container asks for what, and which devices it gets.
@@ -59,41 +64,23 @@ impl ExtendedGrant {
     /// Makes the claim of a pod at `pod`.
     pub(super) async fn make(
         &self,
-        client: &Client,
+        write: &Write,
         pod: &str,
         consumer: Consumer<'_>,
-    ) -> Result<Made, String> {
-        let failed = |what: &str, failure: Failure| {
-            format!("failed to {what} the resource claim for extended resources: {failure}")
-        };
-        let bytes = read(client, pod).await.map_err(|failure| failed("prepare", failure))?;
+    ) -> Result<Made<'_>, String> {
+        let bytes =
+            read(&write.client, pod).await.map_err(|failure| failed("prepare", &failure))?;
         let object: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let parts = self.parts(&object)?;
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
         let path =
             format!("/apis/resource.k8s.io/{}/namespaces/{namespace}/resourceclaims", self.version);
         let body = self.claim(consumer, &parts);
-        let made = call(client, Method::POST, &path, Form::Object, &body).await;
-        let made = made.map_err(|failure| failed("make", failure))?;
-        let mut claim: Value = serde_json::from_slice(&made).unwrap_or_default();
-        let name = claim["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        let made = Made { path: format!("{path}/{name}") };
-        claim["status"] = json!({
-            "allocation": self.allocation(&parts),
-            "reservedFor": [{ "resource": "pods", "name": consumer.name, "uid": consumer.uid }],
-        });
-        let status = format!("{}/status", made.path);
-        let result = match call(client, Method::PUT, &status, Form::Object, &claim).await {
-            Ok(_) => name_it(client, pod, consumer, &name, &parts).await,
-            Err(failure) => Err(failed("allocate", failure)),
-        };
-        match result {
-            Ok(()) => Ok(made),
-            Err(reason) => {
-                made.undo(client, pod, consumer).await;
-                Err(reason)
-            }
-        }
+        let made = call(write, Method::POST, &path, Form::Object, &body).await;
+        let made = made.map_err(|failure| failed("make", &failure))?;
+        let claim: Value = serde_json::from_slice(&made).unwrap_or_default();
+        let path = format!("{path}/{}", claim["metadata"]["name"].as_str().unwrap_or_default());
+        Ok(Made { grant: self, path, claim, parts })
     }
 
     /// The requests of a pod's containers, each with its devices. Ordinary init containers come last and get what is
@@ -195,53 +182,75 @@ impl ExtendedGrant {
     }
 }
 
-/// Names the claim in the status of its pod, where the kubelet looks for it.
-async fn name_it(
-    client: &Client,
-    pod: &str,
-    consumer: Consumer<'_>,
-    name: &str,
-    parts: &[Part<'_>],
-) -> Result<(), String> {
-    let mapping = |part: &Part<'_>| {
-        json!({
-            "containerName": part.container,
-            "resourceName": part.of.resource,
-            "requestName": part.name,
-        })
-    };
-    let mappings: Vec<Value> = parts.iter().map(mapping).collect();
-    let status = json!({ "resourceClaimName": name, "requestMappings": mappings });
-    let body = json!({
-        "metadata": { "uid": consumer.uid },
-        "status": { "extendedResourceClaimStatus": status },
-    });
-    let path = format!("{pod}/status");
-    let answer = call(client, Method::PATCH, &path, Form::Merge, &body).await;
-    let answer = answer.map_err(|failure| {
-        format!("failed to name the resource claim {name} in the pod's status: {failure}")
-    })?;
-    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
-    if answer["status"]["extendedResourceClaimStatus"].is_null() {
-        return Err(String::from(
-            "the API server keeps no status.extendedResourceClaimStatus of pods: extended resources that \
-             device classes serve need its feature DRAExtendedResource",
-        ));
-    }
-    Ok(())
+fn failed(what: &str, failure: &Failure) -> String {
+    format!("failed to {what} the resource claim for extended resources: {failure}")
 }
 
-impl Made {
+impl Made<'_> {
+    /// Gives the claim its devices, and has the status of its pod name it.
+    pub(super) async fn allot(
+        &self,
+        write: &Write,
+        pod: &str,
+        consumer: Consumer<'_>,
+    ) -> Result<(), String> {
+        let mut claim = self.claim.clone();
+        claim["status"] = json!({
+            "allocation": self.grant.allocation(&self.parts),
+            "reservedFor": [{ "resource": "pods", "name": consumer.name, "uid": consumer.uid }],
+        });
+        let status = format!("{}/status", self.path);
+        let given = call(write, Method::PUT, &status, Form::Object, &claim).await;
+        given.map_err(|failure| failed("allocate", &failure))?;
+        self.name_it(write, pod, consumer).await
+    }
+
+    /// Names the claim in the status of its pod, where the kubelet looks for it.
+    async fn name_it(
+        &self,
+        write: &Write,
+        pod: &str,
+        consumer: Consumer<'_>,
+    ) -> Result<(), String> {
+        let mapping = |part: &Part<'_>| {
+            json!({
+                "containerName": part.container,
+                "resourceName": part.of.resource,
+                "requestName": part.name,
+            })
+        };
+        let mappings: Vec<Value> = self.parts.iter().map(mapping).collect();
+        let name = self.claim["metadata"]["name"].as_str().unwrap_or_default();
+        let status = json!({ "resourceClaimName": name, "requestMappings": mappings });
+        let body = json!({
+            "metadata": { "uid": consumer.uid },
+            "status": { "extendedResourceClaimStatus": status },
+        });
+        let path = format!("{pod}/status");
+        let answer = call(write, Method::PATCH, &path, Form::Merge, &body).await;
+        let answer = answer.map_err(|failure| {
+            format!("failed to name the resource claim {name} in the pod's status: {failure}")
+        })?;
+        let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+        if answer["status"]["extendedResourceClaimStatus"].is_null() {
+            return Err(String::from(
+                "the API server keeps no status.extendedResourceClaimStatus of pods: extended resources that \
+                 device classes serve need its feature DRAExtendedResource",
+            ));
+        }
+        Ok(())
+    }
+
     /// Takes the devices back, and deletes the claim.
-    pub(super) async fn undo(&self, client: &Client, pod: &str, consumer: Consumer<'_>) {
-        if let Err(failure) = self.try_undo(client, pod, consumer).await {
+    pub(super) async fn undo(&self, write: &Write, pod: &str, consumer: Consumer<'_>) {
+        if let Err(failure) = self.try_undo(write, pod, consumer).await {
             tracing::warn!(claim = self.path, %failure, "failed to take a resource claim back");
         }
     }
 
     async fn try_undo(
         &self,
-        client: &Client,
+        write: &Write,
         pod: &str,
         consumer: Consumer<'_>,
     ) -> Result<(), Failure> {
@@ -249,18 +258,26 @@ impl Made {
             "metadata": { "uid": consumer.uid },
             "status": { "extendedResourceClaimStatus": null },
         });
-        match call(client, Method::PATCH, &format!("{pod}/status"), Form::Merge, &body).await {
+        match call(write, Method::PATCH, &format!("{pod}/status"), Form::Merge, &body).await {
             // The pod is gone, or another has its name: the claim goes all the same.
             Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => {}
             Err(failure) => return Err(failure),
         }
-        let status = json!({ "status": { "allocation": null, "reservedFor": null } });
-        call(client, Method::PATCH, &format!("{}/status", self.path), Form::Merge, &status).await?;
-        let body = json!({ "metadata": { "finalizers": null } });
-        call(client, Method::PATCH, &self.path, Form::Merge, &body).await?;
-        let options = json!({ "apiVersion": "v1", "kind": "DeleteOptions" });
-        match call(client, Method::DELETE, &self.path, Form::Object, &options).await {
-            Ok(_) | Err(Failure::Refused { code: 404, .. }) => Ok(()),
+        let uid = &self.claim["metadata"]["uid"];
+        let body = json!({
+            "metadata": { "uid": uid },
+            "status": { "allocation": null, "reservedFor": null },
+        });
+        call(write, Method::PATCH, &format!("{}/status", self.path), Form::Merge, &body).await?;
+        let body = json!({ "metadata": { "uid": uid, "finalizers": null } });
+        call(write, Method::PATCH, &self.path, Form::Merge, &body).await?;
+        let options = json!({
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": { "uid": uid },
+        });
+        match call(write, Method::DELETE, &self.path, Form::Object, &options).await {
+            Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => Ok(()),
             Err(failure) => Err(failure),
         }
     }

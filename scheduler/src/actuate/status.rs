@@ -53,7 +53,7 @@ impl GroupPatch {
                 (base, json!({ "metadata": metadata }))
             }
         };
-        let patched = call(&write.client, Method::PATCH, &path, Form::Merge, &body).await;
+        let patched = call(write, Method::PATCH, &path, Form::Merge, &body).await;
         write.count("podgroup", patched.is_ok());
         // A conflict, or a group that is gone, is settled by what the watch brings next.
         let settled = match &patched {
@@ -105,7 +105,7 @@ impl PodCondition {
                 "lastTransitionTime": jiff::Timestamp::now(),
             }]},
         });
-        let patched = call(&write.client, Method::PATCH, &path, Form::Strategic, &body).await;
+        let patched = call(write, Method::PATCH, &path, Form::Strategic, &body).await;
         write.count("pod_condition", patched.is_ok());
         let settled = match &patched {
             Ok(_) => true,

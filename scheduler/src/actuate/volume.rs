@@ -73,6 +73,7 @@ impl VolumeGrant {
                     sleep(backoff(attempt)).await;
                 }
                 Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
+                Err(Failure::Lost(lost)) => return Err(self.failed(&lost.to_string())),
             }
         }
         Err(self.failed(&last))
@@ -91,7 +92,7 @@ impl VolumeGrant {
                     return Err(self.failed("the provisioner made no volume for this node"));
                 }
                 Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
-                Ok(_) | Err(Failure::Unsure(_)) => {}
+                Ok(_) | Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
             }
             if Instant::now() > end {
                 let seconds = BOUND_WITHIN.as_secs();
@@ -132,7 +133,7 @@ impl VolumeGrant {
         if claim.is_null() {
             body["metadata"]["annotations"] = json!({ BOUND_BY_CONTROLLER: "yes" });
         }
-        call(&write.client, Method::PATCH, &path, Form::Merge, &body).await.map(drop)
+        call(write, Method::PATCH, &path, Form::Merge, &body).await.map(drop)
     }
 
     async fn select_node(&self, write: &Write) -> Result<(), Failure> {
@@ -150,7 +151,7 @@ impl VolumeGrant {
             "resourceVersion": meta["resourceVersion"],
             "annotations": { SELECTED_NODE: self.node },
         } });
-        call(&write.client, Method::PATCH, &self.path(), Form::Merge, &body).await.map(drop)
+        call(write, Method::PATCH, &self.path(), Form::Merge, &body).await.map(drop)
     }
 
     async fn read_claim(&self, write: &Write) -> Result<Value, Failure> {

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::wire::Text;
+use crate::{lease::Lost, wire::Text};
 
 /// What a request failed with.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
@@ -19,6 +19,9 @@ pub enum Failure {
     /// No answer, or one that leaves open whether it was done.
     #[error("no certain answer: {0}")]
     Unsure(String),
+    /// It was not sent: another scheduler may act by now.
+    #[error(transparent)]
+    Lost(#[from] Lost),
 }
 
 impl Failure {
@@ -26,7 +29,7 @@ impl Failure {
     pub fn code(&self) -> Option<u16> {
         match self {
             Self::Refused { code, .. } => Some(*code),
-            Self::Unsure(_) => None,
+            Self::Unsure(_) | Self::Lost(_) => None,
         }
     }
 }

@@ -1,0 +1,239 @@
+//! Binds that fail after they reserved something: it is taken back where the pod can be bound by nobody else, and left
+//! where it may be. The clock is tokio's, so that minutes of waiting take no time.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use http::{Method, Request};
+use kai_api::names::component;
+use kai_scheduler::{
+    actuate::{
+        Actuator, Backed, Bind, ClaimGrant, ExtendedGrant, Outcome, Task,
+    },
+    lease::{Lease, Manner},
+    metrics::Metrics,
+};
+use kai_tests::{live::Place, stage::Tape};
+use kube::Client;
+use serde_json::{Value, json};
+use tokio::{sync::mpsc, task::JoinHandle, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+const CLAIMS: &str = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kai-scheduler/leases/kai-scheduler";
+
+/// A pod with a claim, and a scheduler's actuator that is to bind it.
+struct Stage {
+    place: Place,
+    admin: Client,
+    tape: Tape,
+    bind: Bind,
+    actuator: Option<JoinHandle<()>>,
+    tasks: Option<mpsc::UnboundedSender<Vec<Task>>>,
+    outcomes: mpsc::UnboundedReceiver<Outcome>,
+}
+
+/// A device that has to be attached first, and may turn out to be broken.
+fn allocation() -> Value {
+    json!({ "devices": { "results": [{
+        "request": "r", "driver": "d.example.com", "pool": "p", "device": "0",
+        "bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"],
+    }] } })
+}
+
+fn claim() -> Value {
+    json!({
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": { "name": "c" },
+        "spec": { "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "d.example.com" } }] } },
+    })
+}
+
+async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+    let kind =
+        if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+    let what = format!("{method} {path}");
+    let request = Request::builder().method(method).uri(path).header("content-type", kind);
+    let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
+    client.request(request.body(body)?).await.context(what)
+}
+
+impl Stage {
+    async fn new() -> Result<Self> {
+        let place = Place::embedded().await?;
+        let admin = place.admin().await?;
+        let pod = json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": { "name": "p" },
+            "spec": {
+                "schedulerName": "kai-scheduler",
+                "containers": [{ "name": "c", "image": "i" }],
+                "resourceClaims": [{ "name": "r", "resourceClaimName": "c" }],
+            },
+        });
+        let pod = ask(&admin, Method::POST, PODS, Some(&pod)).await?;
+        ask(&admin, Method::POST, CLAIMS, Some(&claim())).await?;
+        let uid =
+            |object: &Value| Box::from(object["metadata"]["uid"].as_str().unwrap_or_default());
+        let bind = Bind {
+            pod: 0,
+            uid: uid(&pod),
+            namespace: Box::from("default"),
+            name: Box::from("p"),
+            node: Box::from("n1"),
+            received: "Regular",
+            labels: Vec::new(),
+            claims: vec![ClaimGrant {
+                path: format!("{CLAIMS}/c").into(),
+                allocation: Some(allocation()),
+            }],
+            volumes: Vec::new(),
+            extended: None,
+            zones: None,
+        };
+        let (_, outcomes) = mpsc::unbounded_channel();
+        let tape = Tape::default();
+        Ok(Self { place, admin, tape, bind, actuator: None, tasks: None, outcomes })
+    }
+
+    /// A scheduler takes over from the one before, if any, and begins to bind.
+    async fn begin(&mut self) -> Result<()> {
+        if let Some(before) = self.actuator.take() {
+            before.abort();
+        }
+        let client = self.tape.record(self.place.account(component::SCHEDULER).await?);
+        let lease = Lease::new(client.clone(), "kai-scheduler", "kai-scheduler", false);
+        let stop = CancellationToken::new();
+        let guard = lease.acquire(Manner::Newest, &stop).await.context("nobody stops it")?;
+        let (outcomes_in, outcomes) = mpsc::unbounded_channel();
+        let (tasks, tasks_out) = mpsc::unbounded_channel();
+        let actuator = Actuator::new(client, guard, Metrics::new("kai"), outcomes_in);
+        tasks.send(vec![Task::Bind(self.bind.clone())])?;
+        // It ends when nobody can give it tasks any more.
+        self.tasks = Some(tasks);
+        self.actuator = Some(tokio::spawn(actuator.run(tasks_out, stop)));
+        self.outcomes = outcomes;
+        Ok(())
+    }
+
+    /// The same, until the claim is reserved and its device is waited for.
+    async fn begin_waiting(&mut self) -> Result<()> {
+        self.begin().await?;
+        for _ in 0..1000 {
+            let claim = self.claim().await?;
+            if claim["status"]["reservedFor"][0]["uid"] == *self.bind.uid {
+                // Both of its claims are, where it has another.
+                sleep(Duration::from_secs(2)).await;
+                return Ok(());
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        bail!("the claim was not reserved: {}", self.claim().await?)
+    }
+
+    async fn claim(&self) -> Result<Value> {
+        ask(&self.admin, Method::GET, &format!("{CLAIMS}/c"), None).await
+    }
+
+    /// The device says something of itself.
+    async fn say(&self, condition: &str) -> Result<()> {
+        let condition = json!({ "type": condition, "status": "True", "reason": "Test", "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z" });
+        let device = json!({ "driver": "d.example.com", "pool": "p", "device": "0", "conditions": [condition] });
+        let body = json!({ "status": { "devices": [device] } });
+        let path = format!("{CLAIMS}/c/status");
+        ask(&self.admin, Method::PATCH, &path, Some(&body)).await.map(drop)
+    }
+
+    /// Another scheduler holds the Lease.
+    async fn lose_lease(&self) -> Result<()> {
+        let body = json!({ "spec": { "holderIdentity": "another" } });
+        ask(&self.admin, Method::PATCH, LEASE, Some(&body)).await.map(drop)
+    }
+
+    /// Somebody else binds the pod.
+    async fn bind_to(&self, node: &str) -> Result<()> {
+        let body = json!({ "apiVersion": "v1", "kind": "Binding", "metadata": { "name": "p" },
+            "target": { "apiVersion": "v1", "kind": "Node", "name": node } });
+        let path = format!("{PODS}/p/binding");
+        ask(&self.admin, Method::POST, &path, Some(&body)).await.map(drop)
+    }
+
+    /// Why the pod was not bound.
+    async fn reason(&mut self) -> Result<String> {
+        let outcome = self.outcomes.recv().await.context("the actuator ended")?;
+        let Outcome::BindFailed(_, _, _, reason) = &outcome else { bail!("{outcome:?}") };
+        Ok(reason.clone())
+    }
+
+    /// Whether the claim has its device, and whether it is the pod's.
+    async fn holds(&self) -> Result<(bool, bool)> {
+        let status = &self.claim().await?["status"];
+        let ours = status["reservedFor"][0]["uid"] == *self.bind.uid;
+        Ok((!status["allocation"].is_null(), ours))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_is_bound_when_its_device_is_ready() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.begin_waiting().await?;
+    stage.say("Attached").await?;
+    let outcome = stage.outcomes.recv().await.context("the actuator ended")?;
+    ensure!(matches!(outcome, Outcome::Bound(..)), "{outcome:?}");
+    ensure!(stage.holds().await? == (true, true));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_fails_is_given_back() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.begin_waiting().await?;
+    stage.say("Broken").await?;
+    let reason = stage.reason().await?;
+    ensure!(reason.contains("its device 0 has the condition Broken"), "{reason}");
+    ensure!(stage.holds().await? == (false, false));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_lease_nothing_is_taken_back() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.bind.extended = Some(Box::new(ExtendedGrant {
+        version: "v1",
+        node: Box::from("n1"),
+        backed: vec![Backed {
+            resource: Box::from("example.com/link"),
+            class: Box::from("link.example.com"),
+            config: Vec::new(),
+            devices: Vec::new(),
+        }],
+    }));
+    stage.begin_waiting().await?;
+    stage.lose_lease().await?;
+    stage.say("Broken").await?;
+    stage.reason().await?;
+    ensure!(stage.holds().await? == (true, true), "the pod may be on its node by now");
+    let claims = ask(&stage.admin, Method::GET, CLAIMS, None).await?;
+    let reserved = |claim: &&Value| claim["status"]["reservedFor"][0]["uid"] == *stage.bind.uid;
+    let claims = claims["items"].as_array().into_iter().flatten().filter(reserved).count();
+    ensure!(claims == 2, "{claims} claims are the pod's, with that for its extended resource");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_is_bound_keeps_what_it_has() -> Result<()> {
+    for node in ["n1", "n2"] {
+        let mut stage = Stage::new().await?;
+        stage.begin_waiting().await?;
+        stage.bind_to(node).await?;
+        stage.say("Broken").await?;
+        let outcome = stage.outcomes.recv().await.context("the actuator ended")?;
+        ensure!(matches!(outcome, Outcome::Bound(..)) == (node == "n1"), "{node}: {outcome:?}");
+        ensure!(stage.holds().await? == (true, true), "{node}");
+    }
+    Ok(())
+}
