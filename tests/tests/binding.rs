@@ -13,7 +13,10 @@ use kai_scheduler::{
     lease::{Lease, Manner},
     metrics::Metrics,
 };
-use kai_tests::{live::Place, stage::Tape};
+use kai_tests::{
+    live::Place,
+    stage::{Fault, Tape},
+};
 use kube::Client;
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinHandle, time::sleep};
@@ -195,6 +198,33 @@ async fn a_device_that_fails_is_given_back() -> Result<()> {
     stage.say("Broken").await?;
     let reason = stage.reason().await?;
     ensure!(reason.contains("its device 0 has the condition Broken"), "{reason}");
+    ensure!(stage.holds().await? == (false, false));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_an_earlier_process_gave_is_given_back_too() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.begin_waiting().await?;
+    stage.begin_waiting().await?;
+    let reason = stage.reason().await?;
+    ensure!(reason.contains("not ready within 600s"), "{reason}");
+    ensure!(stage.holds().await? == (false, false));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_is_given_back_though_the_answer_that_gave_it_was_lost() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    let fault =
+        json!({ "on": format!("PUT {CLAIMS}/c/status"), "status": 500, "after": true, "times": 1 });
+    stage.tape.add(serde_json::from_value::<Fault>(fault)?);
+    let fault = json!({ "on": format!("POST {PODS}/p/binding"), "status": 403, "message": "no" });
+    stage.tape.add(serde_json::from_value::<Fault>(fault)?);
+    stage.begin_waiting().await?;
+    stage.say("Attached").await?;
+    let reason = stage.reason().await?;
+    ensure!(reason == "no", "{reason}");
     ensure!(stage.holds().await? == (false, false));
     Ok(())
 }

@@ -46,7 +46,7 @@ pub(super) struct Consumer<'a> {
 #[derive(Debug)]
 pub(super) struct Reservation<'g> {
     grant: &'g ClaimGrant,
-    /// Its devices are given up with its last consumer: this bind gave them.
+    /// Its devices are given up with its last consumer: this bind gave them, or they failed.
     is_given_up: bool,
     /// Its devices have to be made ready before the bind.
     awaits_conditions: bool,
@@ -134,7 +134,8 @@ impl<'g> Reservation<'g> {
         }
         let path = format!("{}/status", grant.path);
         let written = call(write, Method::PUT, &path, Form::Object, &claim).await;
-        self.is_given_up |= gives && written.is_ok();
+        // A lost answer may have been a yes: the next attempt finds the devices there then.
+        self.is_given_up |= gives && matches!(written, Ok(_) | Err(Failure::Unsure(_)));
         written.map(|_| true)
     }
 
@@ -161,7 +162,8 @@ impl<'g> Reservation<'g> {
         call(write, Method::PUT, &path, Form::Object, &claim).await.map(drop)
     }
 
-    /// Waits until the conditions hold that devices of the claim set for a bind.
+    /// Waits until the conditions hold that devices of the claim set for a bind. Devices that failed, or were not
+    /// ready in time, are given up whoever gave them: the pod would come back to them for ever.
     ///
     /// # Source
     /// KEP-5007, and the API's `bindingConditions`.
@@ -179,12 +181,16 @@ impl<'g> Reservation<'g> {
                 Ok(claim) => match readiness(&claim, consumer) {
                     Readiness::Ready => return Ok(()),
                     Readiness::Waits => {}
-                    Readiness::Failed(what) => return Err(self.grant.failed(&what)),
+                    Readiness::Failed(what) => {
+                        self.is_given_up = true;
+                        return Err(self.grant.failed(&what));
+                    }
                 },
                 Err(Failure::Refused { message, .. }) => return Err(self.grant.failed(&message)),
                 Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
             }
             if Instant::now() > end {
+                self.is_given_up = true;
                 let seconds = READY_WITHIN.as_secs();
                 let reason = format!("its devices were not ready within {seconds}s");
                 return Err(self.grant.failed(&reason));

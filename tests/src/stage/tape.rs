@@ -39,6 +39,9 @@ pub struct Fault {
     pub message: String,
     /// Body of the answer instead of a Status.
     pub body: Option<Value>,
+    /// The request is carried out all the same: only its answer is lost.
+    #[serde(default)]
+    pub after: bool,
     /// How many requests it hits; without it all until the faults are cleared.
     pub times: Option<usize>,
 }
@@ -81,7 +84,12 @@ impl Tape {
                 lock(&tape.shared.calls).push(call.clone());
                 if let Some(fault) = tape.fault(&call) {
                     match fault.status {
-                        Some(status) => return Ok(refusal(status, &fault)),
+                        Some(status) => {
+                            if fault.after {
+                                inner.send(request).await?;
+                            }
+                            return Ok(refusal(status, &fault));
+                        }
                         None => tape.shared.cleared.notified().await,
                     }
                 }
