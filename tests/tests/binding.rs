@@ -267,3 +267,14 @@ async fn a_pod_that_is_bound_keeps_what_it_has() -> Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_is_deleted_meanwhile_is_released() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.begin_waiting().await?;
+    ask(&stage.admin, Method::DELETE, &format!("{CLAIMS}/c"), None).await?;
+    let reason = stage.reason().await?;
+    ensure!(reason.contains("it is being deleted"), "{reason}");
+    ensure!(stage.holds().await? == (false, false));
+    Ok(())
+}

@@ -66,10 +66,15 @@ impl ClaimGrant {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    async fn read(&self, client: &Client) -> Result<Value, Failure> {
+    async fn find(&self, client: &Client) -> Result<Value, Failure> {
         let bytes = read(client, &self.path).await?;
-        let claim: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::Unsure(format!("no resource claim: {error}")))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::Unsure(format!("no resource claim: {error}")))
+    }
+
+    /// The claim, as long as a pod may use it.
+    async fn read(&self, client: &Client) -> Result<Value, Failure> {
+        let claim = self.find(client).await?;
         if claim["metadata"]["deletionTimestamp"].is_null() {
             return Ok(claim);
         }
@@ -153,8 +158,9 @@ impl<'g> Reservation<'g> {
         }
     }
 
+    /// One attempt. A claim that is being deleted is released like any other: it cannot go before.
     async fn try_release(&self, write: &Write, consumer: Consumer<'_>) -> Result<(), Failure> {
-        let mut claim = self.grant.read(&write.client).await?;
+        let mut claim = self.grant.find(&write.client).await?;
         if !withdraw(&mut claim, consumer, self.is_given_up) {
             return Ok(());
         }
