@@ -126,6 +126,7 @@ impl Dispatch {
                     self.devices_version
                 )
                 .into(),
+                uid: names.claims[*claim].uid.clone(),
                 allocation: (!held.is_empty())
                     .then(|| allocation(*claim, (pod, node), &held, names)),
             }

@@ -230,6 +230,8 @@ pub struct DeviceRow {
 pub struct ClaimRow {
     /// Whether it is there.
     pub presence: Presence,
+    /// Its UID.
+    pub uid: Box<str>,
     /// Its requests, in order.
     pub asked: Vec<AskedFor>,
     /// The node of its devices by number.

@@ -78,7 +78,7 @@ impl Stage {
             },
         });
         let pod = ask(&admin, Method::POST, PODS, Some(&pod)).await?;
-        ask(&admin, Method::POST, CLAIMS, Some(&claim())).await?;
+        let claim = ask(&admin, Method::POST, CLAIMS, Some(&claim())).await?;
         let uid =
             |object: &Value| Box::from(object["metadata"]["uid"].as_str().unwrap_or_default());
         let bind = Bind {
@@ -91,6 +91,7 @@ impl Stage {
             labels: Vec::new(),
             claims: vec![ClaimGrant {
                 path: format!("{CLAIMS}/c").into(),
+                uid: uid(&claim),
                 allocation: Some(allocation()),
             }],
             volumes: Vec::new(),
@@ -275,6 +276,18 @@ async fn a_claim_that_is_deleted_meanwhile_is_released() -> Result<()> {
     ask(&stage.admin, Method::DELETE, &format!("{CLAIMS}/c"), None).await?;
     let reason = stage.reason().await?;
     ensure!(reason.contains("it is being deleted"), "{reason}");
+    ensure!(stage.holds().await? == (false, false));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_claim_of_the_same_name_gets_no_device() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    ask(&stage.admin, Method::DELETE, &format!("{CLAIMS}/c"), None).await?;
+    ask(&stage.admin, Method::POST, CLAIMS, Some(&claim())).await?;
+    stage.begin().await?;
+    let reason = stage.reason().await?;
+    ensure!(reason.contains("it was replaced by another"), "{reason}");
     ensure!(stage.holds().await? == (false, false));
     Ok(())
 }

@@ -31,6 +31,8 @@ const ATTEMPTS_MAX: u32 = 8;
 pub struct ClaimGrant {
     /// Its path.
     pub path: Box<str>,
+    /// Its UID: for another claim of its name these devices were not chosen.
+    pub uid: Box<str>,
     /// Its devices, its node and what classes configure, as `status.allocation`; none where it asks for no devices.
     pub allocation: Option<Value>,
 }
@@ -66,20 +68,25 @@ impl ClaimGrant {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    async fn find(&self, client: &Client) -> Result<Value, Failure> {
+    /// The claim; none where another has its name.
+    async fn find(&self, client: &Client) -> Result<Option<Value>, Failure> {
         let bytes = read(client, &self.path).await?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::Unsure(format!("no resource claim: {error}")))
+        let claim: Value = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::Unsure(format!("no resource claim: {error}")))?;
+        Ok((claim["metadata"]["uid"] == *self.uid).then_some(claim))
     }
 
     /// The claim, as long as a pod may use it.
     async fn read(&self, client: &Client) -> Result<Value, Failure> {
-        let claim = self.find(client).await?;
-        if claim["metadata"]["deletionTimestamp"].is_null() {
-            return Ok(claim);
+        let refused =
+            |message: &str| Err(Failure::Refused { code: 422, message: String::from(message) });
+        match self.find(client).await? {
+            None => refused("it was replaced by another"),
+            Some(claim) if !claim["metadata"]["deletionTimestamp"].is_null() => {
+                refused("it is being deleted")
+            }
+            Some(claim) => Ok(claim),
         }
-        let message = String::from("it is being deleted");
-        Err(Failure::Refused { code: 422, message })
     }
 }
 
@@ -160,7 +167,7 @@ impl<'g> Reservation<'g> {
 
     /// One attempt. A claim that is being deleted is released like any other: it cannot go before.
     async fn try_release(&self, write: &Write, consumer: Consumer<'_>) -> Result<(), Failure> {
-        let mut claim = self.grant.find(&write.client).await?;
+        let Some(mut claim) = self.grant.find(&write.client).await? else { return Ok(()) };
         if !withdraw(&mut claim, consumer, self.is_given_up) {
             return Ok(());
         }

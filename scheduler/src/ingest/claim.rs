@@ -174,6 +174,9 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     refer(ingest, id.number(), &facts);
     let row = &mut ingest.names.claims[id.number()];
     row.presence = presence;
+    if *row.uid != *meta.uid {
+        row.uid = Box::from(&*meta.uid);
+    }
     row.asked = asked;
     ingest.deltas.push(Delta::Claim(id, Box::new(facts)));
     meta.resource_version.to_string()
