@@ -76,8 +76,9 @@ fn result(
             (name.to_string(), json!(Quantity::from_milli(*milli).to_string()))
         };
         result["consumedCapacity"] = Value::Object(amounts.map(amount).collect::<Map<_, _>>());
-        // The same for the same pod, so that a write that is repeated changes nothing.
-        let share = format!("{}/{claim}/{request}/{device}", names.pods.key(pod));
+        // The same for the same pod and claim in every process, so that a write that is repeated changes nothing.
+        let uid = &names.claims[claim].uid;
+        let share = format!("{}/{uid}/{request}/{device}", names.pods.key(pod));
         let share = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, share.as_bytes());
         result["shareID"] = json!(share.to_string());
     }
@@ -127,4 +128,38 @@ pub(super) fn device_names(device: SliceDeviceId, names: &Names) -> [&str; 3] {
     let (driver, rest) = key.split_once('/').unwrap_or_default();
     let (pool, device) = rest.rsplit_once('/').unwrap_or_default();
     [driver, pool, device]
+}
+
+#[cfg(test)]
+mod tests {
+    use kai_engine::ClaimId;
+
+    use super::*;
+
+    /// How the share is called that a claim gets, where so many claims were known before.
+    fn share_id(uid: &str, before: usize) -> Value {
+        let mut names = Names::new();
+        for number in 0..before {
+            names.claim("ml", &format!("before-{number}"));
+        }
+        let claim = names.claim("ml", "c").number();
+        names.claims[claim].uid = Box::from(uid);
+        let asked = AskedFor { request: Box::from("r"), ..AskedFor::default() };
+        names.claims[claim].asked = vec![asked];
+        let (pod, node) = (names.pods.intern("p"), names.nodes.intern("n1"));
+        let device = names.slice_devices.intern("d/n1/0");
+        let shares = Some(vec![(0, vec![(Box::from("memory"), 1000)])]);
+        let special = SpecialDevice { shares, ..SpecialDevice::default() };
+        names.slice_devices[device].special = Some(Box::new(special));
+        let claim_id = Some(ClaimId::new(claim));
+        let held = Claimed { claim: claim_id, request: 0, device: SliceDeviceId::new(device) };
+        allocation(claim, (pod, node), &[&held], &names)["devices"]["results"][0]["shareID"].clone()
+    }
+
+    #[test]
+    fn a_share_is_called_after_its_claim_in_every_process() {
+        assert!(share_id("u", 0).is_string());
+        assert_eq!(share_id("u", 0), share_id("u", 3));
+        assert_ne!(share_id("u", 0), share_id("v", 0));
+    }
 }
