@@ -8,7 +8,7 @@ use http::{Method, Request};
 use kai_api::names::component;
 use kai_scheduler::{
     actuate::{
-        Actuator, Backed, Bind, ClaimGrant, ExtendedGrant, Outcome, Task,
+        Actuator, Backed, Bind, ClaimGrant, ExtendedGrant, Outcome, Task, VolumeGrant, VolumeStep,
     },
     lease::{Lease, Manner},
     metrics::Metrics,
@@ -289,5 +289,28 @@ async fn another_claim_of_the_same_name_gets_no_device() -> Result<()> {
     let reason = stage.reason().await?;
     ensure!(reason.contains("it was replaced by another"), "{reason}");
     ensure!(stage.holds().await? == (false, false));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_where_one_volume_cannot_be_had() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    let grant = |claim: &str, step| VolumeGrant {
+        namespace: Box::from("default"),
+        claim: Box::from(claim),
+        uid: Box::from(claim),
+        node: Box::from("n1"),
+        step,
+    };
+    stage.bind.volumes =
+        vec![grant("made", VolumeStep::Provision), grant("none", VolumeStep::Refuse)];
+    stage.begin().await?;
+    let reason = stage.reason().await?;
+    let why = "failed to bind the volume claim none: node(s) didn't find available persistent volumes to bind";
+    ensure!(reason == why, "{reason}");
+    let writes = stage.tape.take().into_iter();
+    let writes: Vec<_> =
+        writes.filter(|call| call.verb != "GET" && !call.path.contains("leases")).collect();
+    ensure!(writes.is_empty(), "{writes:?}");
     Ok(())
 }

@@ -91,6 +91,10 @@ impl Bind {
 
     /// Binds, with all that comes before; what was reserved for it is taken back where it did not.
     async fn bind(&self, write: &Write) -> Result<(), String> {
+        // A claim that was told its node keeps it: none is told before all can have their volumes.
+        if let Some(reason) = self.volumes.iter().find_map(VolumeGrant::refusal) {
+            return Err(reason);
+        }
         let mut held = Held::default();
         match self.bind_holding(write, &mut held).await {
             Ok(()) => Ok(()),

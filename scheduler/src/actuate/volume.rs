@@ -55,6 +55,12 @@ pub enum VolumeStep {
 }
 
 impl VolumeGrant {
+    /// Why the claim cannot get a volume, where that is known before anything is written.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let reason = "node(s) didn't find available persistent volumes to bind";
+        (self.step == VolumeStep::Refuse).then(|| self.failed(reason))
+    }
+
     /// Writes what gets the claim its volume.
     pub(super) async fn assign(&self, write: &Write) -> Result<(), String> {
         let mut last = String::new();
@@ -62,9 +68,7 @@ impl VolumeGrant {
             let result = match &self.step {
                 VolumeStep::Give(volume) => self.give(write, volume).await,
                 VolumeStep::Provision => self.select_node(write).await,
-                VolumeStep::Refuse => {
-                    Err(refusal("node(s) didn't find available persistent volumes to bind"))
-                }
+                VolumeStep::Refuse => return self.refusal().map_or(Ok(()), Err),
             };
             match result {
                 Ok(()) => return Ok(()),
