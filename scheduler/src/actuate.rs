@@ -52,8 +52,19 @@ pub enum Task {
 pub enum Outcome {
     /// The pod of this number and UID is bound to this node.
     Bound(u32, Box<str>, Box<str>),
-    /// It is not, and why.
-    BindFailed(u32, Box<str>, Box<str>, String),
+    /// It is not.
+    BindFailed {
+        /// The pod by number.
+        pod: u32,
+        /// Its UID.
+        uid: Box<str>,
+        /// The node.
+        node: Box<str>,
+        /// Why not.
+        reason: String,
+        /// The volumes that its claims were to get.
+        volumes: Vec<VolumeGrant>,
+    },
     /// The pod of this number and UID terminates.
     Evicted(u32, Box<str>),
     /// It does not, and why.

@@ -90,7 +90,7 @@ async fn settle_one(write: &Write, request: BindRequest) {
             delete(write, &namespace, &name, &uid).await;
         }
         Fate::Finish(bind) => {
-            if let Outcome::BindFailed(_, _, node, reason) = bind.carry_out(write).await {
+            if let Outcome::BindFailed { node, reason, .. } = bind.carry_out(write).await {
                 tracing::warn!("bindrequest {namespace}/{name}: not bound to {node}: {reason}");
             } else {
                 tracing::info!("bindrequest {namespace}/{name}: finished");

@@ -29,6 +29,7 @@ use crate::{
     watch::{Event, backoff},
 };
 
+mod news;
 mod outcome;
 
 use outcome::{bound, not_bound};
@@ -303,11 +304,8 @@ impl Run {
             tracing::warn!("the API server has been silent for long: deciding nothing");
             return Ok(());
         }
-        self.ingest.advance(now);
         self.release(now);
-        for delta in self.ingest.deltas.drain(..) {
-            self.cluster.apply(delta);
-        }
+        self.tell(now);
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
         let plan = self.plan(now);
@@ -411,15 +409,15 @@ impl Run {
                 self.ingest.deltas.push(Delta::Bound(PodId::new(pod)));
                 let _ = tasks.send(bound(pod, &node, names, &self.dispatch));
             }
-            Outcome::BindFailed(pod, uid, node, reason) => {
+            Outcome::BindFailed { pod, uid, node, reason, volumes } => {
+                self.ingest.take_back_volumes(pod, &volumes);
+                let names = &mut self.ingest.names;
                 if !is_same(pod, &uid, names) {
                     return;
                 }
                 self.ingest.deltas.push(Delta::BindFailed(PodId::new(pod)));
                 let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
-                let group = names.pods[pod].group;
-                self.ingest.take_back_volumes(pod);
-                if let Some(group) = group {
+                if let Some(group) = names.pods[pod].group {
                     self.hold(group);
                 }
             }

@@ -169,7 +169,7 @@ impl Stage {
     /// Why the pod was not bound.
     async fn reason(&mut self) -> Result<String> {
         let outcome = self.outcomes.recv().await.context("the actuator ended")?;
-        let Outcome::BindFailed(_, _, _, reason) = &outcome else { bail!("{outcome:?}") };
+        let Outcome::BindFailed { reason, .. } = &outcome else { bail!("{outcome:?}") };
         Ok(reason.clone())
     }
 

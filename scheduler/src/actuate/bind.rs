@@ -85,7 +85,10 @@ impl Bind {
         write.count("bind", result.is_ok());
         match result {
             Ok(()) => Outcome::Bound(self.pod, self.uid, self.node),
-            Err(reason) => Outcome::BindFailed(self.pod, self.uid, self.node, reason),
+            Err(reason) => {
+                let Self { pod, uid, node, volumes, .. } = self;
+                Outcome::BindFailed { pod, uid, node, reason, volumes }
+            }
         }
     }
 

@@ -55,6 +55,11 @@ pub enum VolumeStep {
 }
 
 impl VolumeGrant {
+    /// Namespace and name of the claim, with a slash between.
+    pub(crate) fn key(&self) -> Box<str> {
+        format!("{}/{}", self.namespace, self.claim).into()
+    }
+
     /// Why the claim cannot get a volume, where that is known before anything is written.
     pub(super) fn refusal(&self) -> Option<String> {
         let reason = "node(s) didn't find available persistent volumes to bind";

@@ -198,7 +198,7 @@ fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
     let mut missing: Vec<Missing> = Vec::new();
     let mut volumes: Vec<VolumeNodes> = Vec::new();
     for mount in &needy.mounts {
-        match volume::nodes(ingest, mount, &needy.uid) {
+        match volume::nodes(ingest, mount, (&needy.mounts, &needy.uid)) {
             Ok(nodes) => volumes.extend(nodes),
             Err(problem) if waits => {
                 missing.push(problem);
@@ -235,13 +235,19 @@ pub(super) fn again(ingest: &mut Ingest, pod: u32) {
 impl Mentions<'_, '_> {
     fn mounts(&self) -> Vec<Mount> {
         let of_namespace = |name: &str| format!("{}/{name}", self.meta.namespace).into();
-        let mut mounts = Vec::new();
+        let mut mounts: Vec<Mount> = Vec::new();
         for volume in self.volumes {
-            if let Some(source) = &volume.persistent_volume_claim {
-                mounts.push(Mount { claim: of_namespace(&source.claim_name), ephemeral: false });
+            let mount = if let Some(source) = &volume.persistent_volume_claim {
+                Mount { claim: of_namespace(&source.claim_name), ephemeral: false }
             } else if volume.ephemeral.is_some() {
                 let name = format!("{}-{}", self.meta.name, &*volume.name);
-                mounts.push(Mount { claim: of_namespace(&name), ephemeral: true });
+                Mount { claim: of_namespace(&name), ephemeral: true }
+            } else {
+                continue;
+            };
+            // A pod may have a claim under several names.
+            if !mounts.contains(&mount) {
+                mounts.push(mount);
             }
         }
         mounts

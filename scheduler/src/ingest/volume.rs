@@ -12,20 +12,21 @@ use kai_engine::{Holds, Missing, Requirement, VolumeNodes};
 
 use super::{
     Ingest, Kind,
-    needs::{Mount, again, mounts_of},
+    needs::Mount,
     node::NAME_KEY,
     shape::{node_terms, selects, topology_term},
 };
 use crate::{
-    actuate::{SELECTED_NODE, VolumeGrant, VolumeStep},
+    actuate::SELECTED_NODE,
     names::Names,
     wire::{Pairs, Text},
 };
 
 pub(super) mod capacity;
+mod grant;
 mod wire;
 
-use capacity::{Capacities, Room};
+use capacity::{Capacities, Need, Room};
 use wire::{Storage, WireClaim, WireClass, WireVolume};
 
 /// The claim has its volume, and both know.
@@ -108,6 +109,20 @@ impl Volumes {
         self.claims.get(claim).is_some_and(|claim| claim.is_bound)
     }
 
+    /// What a pod's claims of a class need that have no volume yet. One that was told its node has its room there.
+    ///
+    /// A claim that could get a volume which is there counts as well: on a node where it gets that one, a pod may be
+    /// refused that would fit.
+    fn need(&self, mounts: &[Mount], class: &str) -> Need {
+        let mut need = Need::default();
+        let claims = mounts.iter().filter_map(|mount| self.claims.get(&mount.claim));
+        let waits = |claim: &&Claim| claim.volume.is_empty() && claim.selected_node.is_none();
+        for claim in claims.filter(waits).filter(|claim| *claim.form.class == *class) {
+            need.add(claim.form.bytes);
+        }
+        need
+    }
+
     /// Free volumes that would do for a claim.
     fn fitting<'v>(
         &'v self,
@@ -159,11 +174,11 @@ impl Form {
     }
 }
 
-/// From which nodes the volume of a mount can be used; none: from every node.
+/// From which nodes the volume of a mount can be used, one of those of a pod; none: from every node.
 pub(super) fn nodes(
     ingest: &mut Ingest,
     mount: &Mount,
-    pod_uid: &str,
+    (mounts, pod_uid): (&[Mount], &str),
 ) -> Result<Option<VolumeNodes>, Missing> {
     let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
     let symbol = ingest.names.symbol(name);
@@ -205,7 +220,9 @@ pub(super) fn nodes(
     }
     let mut terms = Vec::new();
     if class.provisions() {
-        let room = volumes.capacities.room(&claim.form.class, &class.driver, claim.form.bytes);
+        let need = volumes.need(mounts, &claim.form.class);
+        let of = (&*claim.form.class, &*class.driver);
+        let room = volumes.capacities.room(of, need, mounts);
         match class.made_where(room) {
             None => return Ok(None),
             Some(made) => terms = made,
@@ -237,83 +254,6 @@ fn join(terms: &mut Vec<Vec<Requirement>>, term: &[Requirement]) {
     terms.push(term.to_vec());
 }
 
-impl Ingest {
-    /// What has to be written so that a pod's claims get their volumes on a node; from now on this is under way. `meets`
-    /// says of terms whether one of them holds for the node.
-    pub fn volume_grants(
-        &mut self,
-        at: (u32, &str),
-        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
-    ) -> Vec<VolumeGrant> {
-        grants(self, at, meets)
-    }
-
-    /// A bind failed: what it was to give to claims is free again, unless the volume says otherwise.
-    pub fn take_back_volumes(&mut self, pod: u32) {
-        let claims: Vec<Box<str>> =
-            mounts_of(self, pod).iter().map(|mount| mount.claim.clone()).collect();
-        if claims.is_empty() {
-            return;
-        }
-        self.needs.volumes.given.retain(|_, claim| !claims.contains(claim));
-        for claim in &claims {
-            self.needs.volumes.capacities.made(claim);
-        }
-        self.needs.offers_changed();
-        again(self, pod);
-    }
-}
-
-fn grants(
-    ingest: &mut Ingest,
-    (pod, node): (u32, &str),
-    meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
-) -> Vec<VolumeGrant> {
-    let mut grants = Vec::new();
-    for mount in mounts_of(ingest, pod).to_vec() {
-        let volumes = &ingest.needs.volumes;
-        let Some(claim) = volumes.claims.get(&mount.claim).filter(|claim| !claim.is_bound) else {
-            continue;
-        };
-        let on_node = |volume: &Volume| volume.terms.as_deref().is_none_or(meets);
-        let fitting = volumes.fitting(&mount.claim, claim, &ingest.names);
-        let smallest = fitting
-            .filter(|(_, volume)| on_node(volume))
-            .min_by_key(|(name, volume)| (volume.claim.is_none(), volume.form.bytes, *name));
-        let class = volumes.classes.get(&claim.form.class).filter(|class| class.provisions());
-        let step = match smallest {
-            Some((name, _)) if claim.selected_node.is_none() => VolumeStep::Give(name.clone()),
-            _ if class.is_some() => VolumeStep::Provision,
-            _ => VolumeStep::Refuse,
-        };
-        let made = class.map(|class| (claim.form.class.clone(), class.driver.clone()));
-        let (bytes, selected) = (claim.form.bytes, claim.selected_node.is_some());
-        let (namespace, name) = mount.claim.split_once('/').unwrap_or_default();
-        let mut grant = VolumeGrant {
-            namespace: Box::from(namespace),
-            claim: Box::from(name),
-            uid: claim.uid.clone(),
-            node: Box::from(node),
-            step,
-        };
-        if let Some((class, driver)) = made.filter(|_| grant.step == VolumeStep::Provision) {
-            let capacities = &mut ingest.needs.volumes.capacities;
-            // A claim that was told its node is being served already.
-            if !capacities.make(&mount.claim, (&class, &driver, bytes), meets) && !selected {
-                grant.step = VolumeStep::Refuse;
-            }
-            ingest.needs.offers_changed();
-        }
-        if let VolumeStep::Give(volume) = &grant.step {
-            let volume = volume.clone();
-            ingest.needs.volumes.given.insert(volume, mount.claim.clone());
-            ingest.needs.offers_changed();
-        }
-        grants.push(grant);
-    }
-    grants
-}
-
 pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String {
     let meta = &wire.metadata;
     let spec = &wire.spec;
@@ -338,17 +278,27 @@ pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String
         owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
         selector,
     };
-    let key = format!("{}/{}", &*meta.namespace, &*meta.name);
+    let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
     ingest.needs.claim_changed(&key);
-    if claim.is_bound && ingest.needs.volumes.capacities.made(&key) {
-        ingest.needs.offers_changed();
+    let Volumes { claims, capacities, .. } = &mut ingest.needs.volumes;
+    let was_told = claims.get(&key).is_some_and(|known| known.selected_node.is_some());
+    let is_given_up = was_told && claim.selected_node.is_none();
+    if claim.is_bound || is_given_up {
+        if capacities.forget(&key) {
+            ingest.needs.offers_changed();
+        }
+    } else if claim.selected_node.is_some() {
+        capacities.tell(&key);
     }
-    ingest.needs.volumes.claims.insert(key.into(), claim);
+    ingest.needs.volumes.claims.insert(key, claim);
     meta.resource_version.to_string()
 }
 
 pub(super) fn claim_gone(ingest: &mut Ingest, key: &str) {
-    if ingest.needs.volumes.capacities.made(key) {
+    let Volumes { given, capacities, .. } = &mut ingest.needs.volumes;
+    let known = given.len();
+    given.retain(|_, claim| **claim != *key);
+    if capacities.forget(key) | (given.len() < known) {
         ingest.needs.offers_changed();
     }
     if ingest.needs.volumes.claims.remove(key).is_some() {

@@ -2,8 +2,9 @@
 //! `--schedule-csi-storage`.
 //!
 //! # Source
-//! spec/scheduling.md 2.10: a claim has to fit into what is left of a capacity and be no larger than its largest volume;
-//! of capacities for the same nodes none counts. Only drivers that report capacities are asked, as in Kubernetes.
+//! spec/scheduling.md 2.10: the claims of a pod have to fit into what is left of a capacity, and each be no larger than its
+//! largest volume; claims whose volumes are being made there have theirs already; of capacities for the same nodes none
+//! counts. Only drivers that report capacities are asked, as in Kubernetes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +13,7 @@ use kai_engine::{Holds, Requirement, Symbol};
 use serde::Deserialize;
 
 use crate::{
-    ingest::{Ingest, Kind, shape::LabelSelector},
+    ingest::{Ingest, Kind, needs::Mount, shape::LabelSelector},
     wire::{Meta, Text},
 };
 
@@ -74,31 +75,69 @@ pub(super) struct Capacities {
     by_class: HashMap<Box<str>, BTreeSet<Box<str>>>,
     /// Claims for which a volume is being made: where, and of how many bytes.
     making: HashMap<Box<str>, (Box<str>, i64)>,
+    /// Claims that were told their node, and of which nobody has looked yet where their volume is made.
+    told: BTreeSet<Box<str>>,
+    /// Whether looking again could find it.
+    is_told_due: bool,
 }
 
-/// Where a volume can be made.
+/// What the volumes that a pod needs of a class take of a capacity.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Need {
+    bytes: i64,
+    /// Of the largest alone.
+    largest: i64,
+}
+
+/// Where volumes can be made.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// Wherever its class allows.
+    /// Wherever their class allows.
     Anywhere,
     /// Where one of these holds besides.
     Within(Vec<Vec<Requirement>>),
 }
 
+impl Need {
+    /// One volume more.
+    pub(super) fn add(&mut self, bytes: i64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.largest = self.largest.max(bytes);
+    }
+}
+
+impl Capacity {
+    /// Whether it has room where so much of it is taken.
+    fn has_room(&self, need: Need, taken: i64) -> bool {
+        need.bytes <= self.bytes.saturating_sub(taken)
+            && self.most.is_none_or(|most| need.largest <= most)
+    }
+}
+
 impl Capacities {
-    /// Where a volume of so many bytes can be made for a class of a driver.
+    /// Where volumes can be made for a class of a driver. What is being made for the claims of `mounts` takes nothing.
     ///
     /// # Cost
-    /// In the number of capacities of the class.
-    pub(super) fn room(&self, class: &str, driver: &str, bytes: i64) -> Room {
-        if !self.drivers.get(driver).is_some_and(|driver| driver.reports) {
+    /// In the number of capacities of the class, and of volumes that are being made.
+    pub(super) fn room(
+        &self,
+        (class, driver): (&str, &str),
+        need: Need,
+        mounts: &[Mount],
+    ) -> Room {
+        if !self.reports(driver) {
             return Room::Anywhere;
         }
+        self.find_room(class, need, mounts)
+    }
+
+    fn find_room(&self, class: &str, need: Need, mounts: &[Mount]) -> Room {
+        let taken = self.taken(|claim| mounts.iter().all(|mount| *mount.claim != *claim));
         let mut values: BTreeMap<Symbol, Vec<Symbol>> = BTreeMap::new();
         let mut terms = Vec::new();
         for (name, capacity) in self.of_class(class) {
             let Some(nodes) = &capacity.nodes else { continue };
-            if !self.holds(name, capacity, bytes) {
+            if !capacity.has_room(need, taken.get(&**name).copied().unwrap_or(0)) {
                 continue;
             }
             match nodes.as_slice() {
@@ -122,27 +161,105 @@ impl Capacities {
         (class, driver, bytes): (&str, &str, i64),
         meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
     ) -> bool {
-        self.made(claim);
-        if !self.drivers.get(driver).is_some_and(|driver| driver.reports) {
+        self.forget(claim);
+        if !self.reports(driver) {
             return true;
         }
-        let on_node = |capacity: &Capacity| match capacity.nodes.as_deref() {
+        let name = self.roomy(class, bytes, meets).map(Box::from);
+        name.is_some_and(|name| self.note(claim, name, bytes))
+    }
+
+    /// Notes where the volume is made of a claim that was told its node before: its room is taken, whatever is left.
+    /// Whether that was found out.
+    pub(super) fn keep(
+        &mut self,
+        claim: &str,
+        (class, driver, bytes): (&str, &str, i64),
+        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+    ) -> bool {
+        if !self.reports(driver) {
+            return false;
+        }
+        let any = || self.on_node(class, meets).map(|(name, _)| &**name).next();
+        let name = self.roomy(class, bytes, meets).or_else(any).map(Box::from);
+        name.is_some_and(|name| self.note(claim, name, bytes))
+    }
+
+    /// A capacity of a node with room for a volume.
+    fn roomy(
+        &self,
+        class: &str,
+        bytes: i64,
+        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+    ) -> Option<&str> {
+        let taken = self.taken(|_| true);
+        let need = Need { bytes, largest: bytes };
+        let has_room = |name: &str, capacity: &Capacity| {
+            capacity.has_room(need, taken.get(name).copied().unwrap_or(0))
+        };
+        let mut there = self.on_node(class, meets);
+        there.find(|(name, capacity)| has_room(name, capacity)).map(|(name, _)| &**name)
+    }
+
+    /// The capacities of a class that a node has.
+    fn on_node(
+        &self,
+        class: &str,
+        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+    ) -> impl Iterator<Item = (&Box<str>, &Capacity)> {
+        self.of_class(class).filter(move |(_, capacity)| match capacity.nodes.as_deref() {
             None => false,
             Some([]) => true,
             Some(nodes) => meets(&[nodes.to_vec()]),
-        };
-        let there = self.of_class(class).filter(|(_, capacity)| on_node(capacity));
-        let mut found = there.filter(|(name, capacity)| self.holds(name, capacity, bytes));
-        let name = found.next().map(|(name, _)| name.clone());
-        drop(found);
-        let Some(name) = name else { return false };
+        })
+    }
+
+    fn note(&mut self, claim: &str, name: Box<str>, bytes: i64) -> bool {
+        self.told.remove(claim);
         self.making.insert(Box::from(claim), (name, bytes));
         true
     }
 
+    /// A claim was told its node. Where its volume is made has yet to be found out, unless that is known.
+    pub(super) fn tell(&mut self, claim: &str) {
+        if !self.making.contains_key(claim) {
+            self.told.insert(Box::from(claim));
+            self.is_told_due = true;
+        }
+    }
+
+    /// Claims of which it may be found out by now where their volume is made.
+    pub(super) fn take_told(&mut self) -> Vec<Box<str>> {
+        let is_due = std::mem::take(&mut self.is_told_due) && !self.drivers.is_empty();
+        if is_due { self.told.iter().cloned().collect() } else { Vec::new() }
+    }
+
     /// A claim got its volume, or will not; whether room was kept for it.
-    pub(super) fn made(&mut self, claim: &str) -> bool {
-        self.making.remove(claim).is_some()
+    pub(super) fn forget(&mut self, claim: &str) -> bool {
+        self.told.remove(claim);
+        let was_kept = self.making.remove(claim).is_some();
+        if was_kept {
+            }
+        was_kept
+    }
+
+    fn reports(&self, driver: &str) -> bool {
+        self.drivers.get(driver).is_some_and(|driver| driver.reports)
+    }
+
+    /// What is taken of each capacity by the claims that count.
+    fn taken(&self, counts: impl Fn(&str) -> bool) -> HashMap<&str, i64> {
+        let mut taken: HashMap<&str, i64> = HashMap::new();
+        for (_, (name, bytes)) in self.making.iter().filter(|(claim, _)| counts(claim)) {
+            let sum = taken.entry(name).or_default();
+            *sum = sum.saturating_add(*bytes);
+        }
+        taken
+    }
+
+    /// What there is of capacities changed.
+    fn changed(&mut self) {
+        self.is_told_due = true;
     }
 
     /// The capacities of a class that count: of several for the same nodes none does.
@@ -157,12 +274,10 @@ impl Capacities {
         alone.into_iter()
     }
 
-    /// Whether so many bytes are left of a capacity, and one volume may have them.
-    fn holds(&self, name: &str, capacity: &Capacity, bytes: i64) -> bool {
-        let making = self.making.values().filter(|(of, _)| **of == *name);
-        let taken = making.map(|(_, bytes)| *bytes).fold(0, i64::saturating_add);
-        bytes <= capacity.bytes.saturating_sub(taken)
-            && capacity.most.is_none_or(|most| bytes <= most)
+    /// A capacity is gone: its volumes are being made in whatever takes its place.
+    fn homeless(&mut self, name: &str) {
+        let of_it = self.making.extract_if(|_, (of, _)| **of == *name);
+        self.told.extend(of_it.map(|(claim, _)| claim));
     }
 
     fn take(&mut self, name: &str) -> Option<Capacity> {
@@ -198,28 +313,35 @@ pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &WireCapacity<'_>) -
     capacities.take(&name);
     capacities.by_class.entry(capacity.class.clone()).or_default().insert(name.clone());
     capacities.rows.insert(name, capacity);
+    capacities.changed();
     ingest.needs.offers_changed();
     wire.metadata.resource_version.to_string()
 }
 
 pub(in crate::ingest) fn gone(ingest: &mut Ingest, name: &str) {
-    if ingest.needs.volumes.capacities.take(name).is_some() {
+    let capacities = &mut ingest.needs.volumes.capacities;
+    if capacities.take(name).is_some() {
+        capacities.homeless(name);
+        capacities.changed();
         ingest.needs.offers_changed();
     }
 }
 
 pub(in crate::ingest) fn driver_applied(ingest: &mut Ingest, wire: &WireDriver<'_>) -> String {
-    let driver = Driver {
-        generation: ingest.generation(Kind::CsiDriver),
-        reports: wire.spec.storage_capacity == Some(true),
-    };
-    ingest.needs.volumes.capacities.drivers.insert(Box::from(&*wire.metadata.name), driver);
+    let generation = ingest.generation(Kind::CsiDriver);
+    let reports = wire.spec.storage_capacity == Some(true);
+    let capacities = &mut ingest.needs.volumes.capacities;
+    let driver = Driver { generation, reports };
+    capacities.drivers.insert(Box::from(&*wire.metadata.name), driver);
+    capacities.changed();
     ingest.needs.offers_changed();
     wire.metadata.resource_version.to_string()
 }
 
 pub(in crate::ingest) fn driver_gone(ingest: &mut Ingest, name: &str) {
-    if ingest.needs.volumes.capacities.drivers.remove(name).is_some() {
+    let capacities = &mut ingest.needs.volumes.capacities;
+    if capacities.drivers.remove(name).is_some() {
+        capacities.changed();
         ingest.needs.offers_changed();
     }
 }

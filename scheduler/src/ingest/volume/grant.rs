@@ -1,0 +1,125 @@
+//! What a bind has to write so that the claims of its pod get their volumes, and what is kept for that until it shows in
+//! the claims and volumes themselves.
+
+use kai_engine::{NodeId, Requirement};
+
+use super::{Class, Volume, Volumes};
+use crate::{
+    actuate::{VolumeGrant, VolumeStep},
+    ingest::{
+        Ingest,
+        needs::{again, mounts_of},
+    },
+};
+
+impl Ingest {
+    /// What has to be written so that a pod's claims get their volumes on a node; from now on this is under way. `meets`
+    /// says of terms whether one of them holds for the node.
+    pub fn volume_grants(
+        &mut self,
+        at: (u32, &str),
+        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+    ) -> Vec<VolumeGrant> {
+        grants(self, at, meets)
+    }
+
+    /// A bind failed: what it was to give to claims is free again, unless the volume says otherwise. The pod may be gone
+    /// meanwhile. A claim that was told its node is served there by others, with or without this bind.
+    pub fn take_back_volumes(&mut self, pod: u32, grants: &[VolumeGrant]) {
+        if grants.is_empty() {
+            return;
+        }
+        let Volumes { claims, given, capacities, .. } = &mut self.needs.volumes;
+        for grant in grants {
+            let key = grant.key();
+            if let VolumeStep::Give(volume) = &grant.step
+                && given.get(volume) == Some(&key)
+            {
+                given.remove(volume);
+            }
+            if claims.get(&key).is_none_or(|claim| claim.selected_node.is_none()) {
+                capacities.forget(&key);
+            }
+        }
+        self.needs.offers_changed();
+        again(self, pod);
+    }
+
+    /// Keeps room for the volumes of claims that were told their node by an earlier process, or by a bind that failed.
+    /// `meets` says of terms whether one of them holds for a node. Whether that takes something from other claims, which
+    /// the next [`Ingest::advance`] tells of.
+    ///
+    /// # Cost
+    /// None where neither such claims nor capacities changed; else in the claims of which it is not known yet where
+    /// their volume is made, times the capacities of their class.
+    ///
+    /// # Source
+    /// spec/scheduling.md 2.10: what is left of a capacity is without the claims provisioned there that are not bound.
+    pub fn keep_room(&mut self, meets: &dyn Fn(NodeId, &[Vec<Requirement>]) -> bool) -> bool {
+        let Volumes { claims, classes, capacities, .. } = &mut self.needs.volumes;
+        let mut is_kept = false;
+        for key in capacities.take_told() {
+            let Some(claim) = claims.get(&key) else { continue };
+            let node = claim.selected_node.as_ref().and_then(|node| self.names.nodes.find(node));
+            let class = classes.get(&claim.form.class).filter(|class| class.provisions());
+            if let (Some(node), Some(class)) = (node, class) {
+                let of = (&*claim.form.class, &*class.driver, claim.form.bytes);
+                is_kept |= capacities.keep(&key, of, &|terms| meets(NodeId::new(node), terms));
+            }
+        }
+        if is_kept {
+            self.needs.offers_changed();
+        }
+        is_kept
+    }
+}
+
+fn grants(
+    ingest: &mut Ingest,
+    (pod, node): (u32, &str),
+    meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+) -> Vec<VolumeGrant> {
+    let mut grants = Vec::new();
+    for mount in mounts_of(ingest, pod).to_vec() {
+        let volumes = &mut ingest.needs.volumes;
+        let Some(claim) = volumes.claims.get(&mount.claim).filter(|claim| !claim.is_bound) else {
+            continue;
+        };
+        let on_node = |volume: &Volume| volume.terms.as_deref().is_none_or(meets);
+        let fitting = volumes.fitting(&mount.claim, claim, &ingest.names);
+        let smallest = fitting
+            .filter(|(_, volume)| on_node(volume))
+            .min_by_key(|(name, volume)| (volume.claim.is_none(), volume.form.bytes, *name))
+            .map(|(name, _)| name.clone());
+        let class = volumes.classes.get(&claim.form.class).filter(|class| class.provisions());
+        let is_told = claim.selected_node.is_some();
+        let mut has_room = |class: &Class| {
+            let of = (&*claim.form.class, &*class.driver, claim.form.bytes);
+            volumes.capacities.make(&mount.claim, of, meets)
+        };
+        let step = match (smallest, class) {
+            (Some(volume), _) if !is_told => VolumeStep::Give(volume),
+            // There was room when it was told its node.
+            (_, Some(class)) if is_told || has_room(class) => VolumeStep::Provision,
+            _ => VolumeStep::Refuse,
+        };
+        let (namespace, name) = mount.claim.split_once('/').unwrap_or_default();
+        grants.push(VolumeGrant {
+            namespace: Box::from(namespace),
+            claim: Box::from(name),
+            uid: claim.uid.clone(),
+            node: Box::from(node),
+            step: step.clone(),
+        });
+        if let VolumeStep::Give(volume) = step {
+            volumes.given.insert(volume, mount.claim.clone());
+        }
+        if !is_told {
+            ingest.needs.offers_changed();
+        }
+    }
+    grants
+}
+
+#[cfg(test)]
+mod tests;
