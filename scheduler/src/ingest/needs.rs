@@ -96,7 +96,7 @@ pub(super) struct Needs {
     /// Pods to look at again.
     due: BTreeSet<u32>,
     /// Claims without a volume have to be looked at again: what they may get changed.
-    unbound_due: bool,
+    pub(super) unbound_due: bool,
 }
 
 impl Needs {
@@ -190,6 +190,7 @@ pub(super) fn flush(ingest: &mut Ingest) {
         }
         ingest.needs.pods.insert(row, needy);
     }
+    ingest.needs.volumes.flushed();
 }
 
 /// Works out what a pod's needs allow; says whether that differs from what was told.

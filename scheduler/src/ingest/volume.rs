@@ -109,6 +109,11 @@ impl Volumes {
         self.claims.get(claim).is_some_and(|claim| claim.is_bound)
     }
 
+    /// Forgets what nobody will ask again soon.
+    pub(super) fn flushed(&mut self) {
+        self.capacities.clear_rooms();
+    }
+
     /// What a pod's claims of a class need that have no volume yet. One that was told its node has its room there.
     ///
     /// A claim that could get a volume which is there counts as well: on a node where it gets that one, a pod may be
@@ -182,7 +187,7 @@ pub(super) fn nodes(
 ) -> Result<Option<VolumeNodes>, Missing> {
     let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
     let symbol = ingest.names.symbol(name);
-    let volumes = &ingest.needs.volumes;
+    let volumes = &mut ingest.needs.volumes;
     let Some(claim) = volumes.claims.get(&mount.claim) else {
         return Err(if mount.ephemeral {
             Missing::Ephemeral(symbol)

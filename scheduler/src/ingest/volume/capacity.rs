@@ -48,7 +48,7 @@ struct DriverSpec {
 }
 
 /// What is kept of a capacity.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Capacity {
     generation: u32,
     class: Box<str>,
@@ -79,10 +79,12 @@ pub(super) struct Capacities {
     told: BTreeSet<Box<str>>,
     /// Whether looking again could find it.
     is_told_due: bool,
+    /// Answers, as long as nothing changes: all pods that wait for volumes ask at once.
+    rooms: HashMap<(Box<str>, Need), Room>,
 }
 
 /// What the volumes that a pod needs of a class take of a capacity.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Need {
     bytes: i64,
     /// Of the largest alone.
@@ -90,7 +92,7 @@ pub(super) struct Need {
 }
 
 /// Where volumes can be made.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// Wherever their class allows.
     Anywhere,
@@ -120,7 +122,7 @@ impl Capacities {
     /// # Cost
     /// In the number of capacities of the class, and of volumes that are being made.
     pub(super) fn room(
-        &self,
+        &mut self,
         (class, driver): (&str, &str),
         need: Need,
         mounts: &[Mount],
@@ -128,7 +130,16 @@ impl Capacities {
         if !self.reports(driver) {
             return Room::Anywhere;
         }
-        self.find_room(class, need, mounts)
+        if mounts.iter().any(|mount| self.making.contains_key(&mount.claim)) {
+            return self.find_room(class, need, mounts);
+        }
+        let key = (Box::from(class), need);
+        if let Some(room) = self.rooms.get(&key) {
+            return room.clone();
+        }
+        let room = self.find_room(class, need, &[]);
+        self.rooms.insert(key, room.clone());
+        room
     }
 
     fn find_room(&self, class: &str, need: Need, mounts: &[Mount]) -> Room {
@@ -217,6 +228,7 @@ impl Capacities {
     fn note(&mut self, claim: &str, name: Box<str>, bytes: i64) -> bool {
         self.told.remove(claim);
         self.making.insert(Box::from(claim), (name, bytes));
+        self.rooms.clear();
         true
     }
 
@@ -239,8 +251,14 @@ impl Capacities {
         self.told.remove(claim);
         let was_kept = self.making.remove(claim).is_some();
         if was_kept {
-            }
+            self.rooms.clear();
+        }
         was_kept
+    }
+
+    /// Forgets answers: nobody will ask the same again soon.
+    pub(super) fn clear_rooms(&mut self) {
+        self.rooms.clear();
     }
 
     fn reports(&self, driver: &str) -> bool {
@@ -259,6 +277,7 @@ impl Capacities {
 
     /// What there is of capacities changed.
     fn changed(&mut self) {
+        self.rooms.clear();
         self.is_told_due = true;
     }
 
@@ -310,6 +329,13 @@ pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &WireCapacity<'_>) -
     };
     let name: Box<str> = wire.metadata.key().into();
     let capacities = &mut ingest.needs.volumes.capacities;
+    // Drivers say again and again what they said before.
+    if let Some(known) = capacities.rows.get_mut(&name) {
+        known.generation = capacity.generation;
+        if *known == capacity {
+            return wire.metadata.resource_version.to_string();
+        }
+    }
     capacities.take(&name);
     capacities.by_class.entry(capacity.class.clone()).or_default().insert(name.clone());
     capacities.rows.insert(name, capacity);
@@ -332,9 +358,11 @@ pub(in crate::ingest) fn driver_applied(ingest: &mut Ingest, wire: &WireDriver<'
     let reports = wire.spec.storage_capacity == Some(true);
     let capacities = &mut ingest.needs.volumes.capacities;
     let driver = Driver { generation, reports };
-    capacities.drivers.insert(Box::from(&*wire.metadata.name), driver);
-    capacities.changed();
-    ingest.needs.offers_changed();
+    let known = capacities.drivers.insert(Box::from(&*wire.metadata.name), driver);
+    if known.is_none_or(|known| known.reports != reports) {
+        capacities.changed();
+        ingest.needs.offers_changed();
+    }
     wire.metadata.resource_version.to_string()
 }
 

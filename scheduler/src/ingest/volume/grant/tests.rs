@@ -207,3 +207,13 @@ fn room_stays_kept_for_claims_that_were_told_their_node() {
     disks.cycle();
     assert_eq!(disks.offered(&["a"]), "n1 n2");
 }
+
+#[test]
+fn a_capacity_that_says_the_same_again_has_nobody_looked_at() {
+    let mut disks = Disks::new();
+    disks.cycle();
+    disks.has("n1", "100");
+    assert!(!disks.ingest.needs.unbound_due);
+    disks.has("n1", "90");
+    assert!(disks.ingest.needs.unbound_due);
+}
