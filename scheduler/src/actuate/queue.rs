@@ -1,10 +1,10 @@
 //! What waits to be written: what is urgent goes first, and no condition comes after a bind that overtook it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use kai_api::names::condition;
 
-use super::{Event, PodCondition, Task};
+use super::{Event, GroupPatch, PodCondition, Task};
 
 /// Binds and evictions in flight. More connections do not make a server of two cores faster, and
 /// a large one is not waited for with fewer. Source: design/performance.md 3.2.
@@ -38,12 +38,24 @@ pub(super) struct Flight {
     pub(super) task: Task,
 }
 
+/// The UID of a pod, and the type of a condition of it.
+type ConditionKey = (Box<str>, &'static str);
+
+/// A status that is to be written.
+#[derive(Debug)]
+enum Status {
+    Group(GroupPatch),
+    Pod(ConditionKey),
+}
+
 /// Tasks that wait, and how many are on their way.
 #[derive(Default, Debug)]
 pub(super) struct Queue {
     urgent: VecDeque<Task>,
     patient: VecDeque<Task>,
-    status: VecDeque<Task>,
+    status: VecDeque<Status>,
+    /// The last that was to be said of those in `status`; none where it is not to be said any more.
+    conditions: HashMap<ConditionKey, Option<PodCondition>>,
     events: VecDeque<Event>,
     urgent_flights: usize,
     patient_flights: usize,
@@ -53,13 +65,15 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Takes tasks in. What was to be said of a pod that is bound now is not said any more.
+    /// Takes tasks in. What was to be said of a pod that is bound now is not said any more; of two conditions of one type
+    /// of a pod the later one is.
     ///
     /// # Source
-    /// spec/contract.md 8.5: a bind that begins cancels queued condition updates for that pod.
+    /// spec/contract.md 8.5: a bind that begins cancels queued condition updates for that pod; spec/scheduling.md 12.4,
+    /// step 5: later updates replace queued ones.
     ///
     /// # Cost
-    /// In the tasks, and in the conditions that wait where some of the tasks are binds.
+    /// In the tasks.
     pub(super) fn take(&mut self, batch: Vec<Task>) {
         let mut bound: Vec<Box<str>> = Vec::new();
         for task in batch {
@@ -71,17 +85,20 @@ impl Queue {
                     queue.push_back(task);
                 }
                 Task::Evict(_) => self.urgent.push_back(task),
-                Task::Group(_) | Task::Pod(_) => self.status.push_back(task),
+                Task::Group(patch) => self.status.push_back(Status::Group(patch)),
+                Task::Pod(condition) => {
+                    let key = (condition.uid.clone(), condition.kind);
+                    if self.conditions.insert(key.clone(), Some(condition)).is_none() {
+                        self.status.push_back(Status::Pod(key));
+                    }
+                }
                 Task::Event(event) => self.events.push_back(event),
             }
         }
-        if !bound.is_empty() {
-            bound.sort_unstable();
-            let is_void = |task: &Task| {
-                marked(task)
-                    .is_some_and(|uid| bound.binary_search_by(|one| (**one).cmp(uid)).is_ok())
-            };
-            self.status.retain(|task| !is_void(task));
+        for uid in bound {
+            if let Some(waiting) = self.conditions.get_mut(&(uid, condition::POD_SCHEDULED)) {
+                waiting.take_if(|condition| !condition.is_true);
+            }
         }
         let excess = self.events.len().saturating_sub(EVENTS_MAX);
         self.events.drain(..excess);
@@ -112,12 +129,25 @@ impl Queue {
         if self.urgent_flights > 0 || self.quiet_flights >= QUIET_MAX {
             return None;
         }
-        let task = self.status.pop_front();
+        let task = self.next_status();
         let task = task.or_else(|| self.events.pop_front().map(Task::Event))?;
         self.quiet_flights += 1;
         let marks = marked(&task).map(Box::from);
         self.marking.extend(marks.clone());
         Some(Flight { haste: Haste::Quiet, marks, task })
+    }
+
+    fn next_status(&mut self) -> Option<Task> {
+        loop {
+            match self.status.pop_front()? {
+                Status::Group(patch) => return Some(Task::Group(patch)),
+                Status::Pod(key) => {
+                    if let Some(condition) = self.conditions.remove(&key).flatten() {
+                        return Some(Task::Pod(condition));
+                    }
+                }
+            }
+        }
     }
 
     /// A flight ended.
@@ -151,6 +181,10 @@ mod tests {
     use crate::actuate::Bind;
 
     fn mark(uid: &str) -> Task {
+        mark_saying(uid, "")
+    }
+
+    fn mark_saying(uid: &str, message: &str) -> Task {
         Task::Pod(PodCondition {
             pod: 0,
             uid: Box::from(uid),
@@ -159,7 +193,7 @@ mod tests {
             kind: condition::POD_SCHEDULED,
             is_true: false,
             reason: "Unschedulable",
-            message: String::new(),
+            message: String::from(message),
         })
     }
 
@@ -171,7 +205,9 @@ mod tests {
     fn flying(queue: &mut Queue) -> Vec<String> {
         let short = |flight: Flight| match flight.task {
             Task::Bind(bind) => format!("bind {}", bind.uid),
-            Task::Pod(condition) => format!("mark {}", condition.uid),
+            Task::Pod(condition) => {
+                String::from(format!("mark {} {}", condition.uid, condition.message).trim_end())
+            }
             other @ (Task::Evict(_) | Task::Group(_) | Task::Event(_)) => format!("{other:?}"),
         };
         std::iter::from_fn(|| queue.next().map(short)).collect()
@@ -200,5 +236,19 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind b"]);
         queue.landed(Haste::Quiet, Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
+    }
+    #[test]
+    fn the_later_of_two_conditions_of_a_pod_is_said() {
+        let mut queue = Queue::default();
+        queue.take(vec![mark_saying("a", "first"), mark("b"), mark_saying("a", "second")]);
+        assert_eq!(flying(&mut queue), ["mark a second", "mark b"]);
+        queue.landed(Haste::Quiet, Some("a"));
+        // One that a bind made void does not come back before its turn, nor twice.
+        queue.take(vec![bind("c"), mark("d"), mark_saying("a", "third"), bind("a")]);
+        queue.take(vec![mark_saying("a", "fourth")]);
+        assert_eq!(flying(&mut queue), ["bind c", "bind a"]);
+        queue.landed(Haste::Urgent, None);
+        queue.landed(Haste::Urgent, None);
+        assert_eq!(flying(&mut queue), ["mark d", "mark a fourth"]);
     }
 }
