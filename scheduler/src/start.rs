@@ -111,7 +111,8 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let name = lease_name(&args);
     let lease = Lease::new(client.clone(), &args.namespace, &name, args.leader_elect);
     let shared = Shared { args, client, source, health, metrics };
-    let result = shared.lead_by_turns(&lease, &stop).await;
+    // All of the state is in this future.
+    let result = Box::pin(shared.lead_by_turns(&lease, &stop)).await;
     served.abort();
     match result {
         Ok(End::Lost) => Err(Error::LeaseLost(name)),

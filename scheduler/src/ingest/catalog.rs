@@ -4,18 +4,23 @@
 //! device by the selections that have it. Matching is done here, when a selection or a slice is new, for the nodes
 //! that this concerns; it is told before the next cycle.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Ingest,
-    selector::{Asked, Attribute, Device, Functions, Selector, Tolerated},
+    selector::{Asked, Attribute, Device, Functions, Selector},
     share::qualified,
 };
-use crate::names::{Names, Number, SpecialDevice};
+use crate::names::{AskedFor, Names, Number, SpecialDevice};
 use kai_engine::{
     CounterId, Delta, DeviceClass, DeviceClassId, Lane, NodeId, Reach, ReachId, Shares,
     SliceDevice, SliceDeviceId,
 };
+
+mod selection;
+
+pub(super) use selection::Wish;
+use selection::{Selection, Selections};
 
 /// Classes, selections and slices.
 #[derive(Debug, Default)]
@@ -25,8 +30,7 @@ pub(super) struct Catalog {
     by_site: BTreeMap<Site, BTreeSet<Box<str>>>,
     /// Slices by driver and pool.
     by_pool: BTreeMap<Pool, BTreeSet<Box<str>>>,
-    selections: Vec<Selection>,
-    by_key: HashMap<(Box<str>, Wish), u32>,
+    selections: Selections,
     /// Attributes that some claim wants alike.
     matched: BTreeSet<Box<str>>,
     /// Where devices have to be told anew.
@@ -58,15 +62,6 @@ pub(super) struct Class {
     pub(super) generation: u32,
 }
 
-/// What a request wants of devices of a class.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Wish {
-    pub(super) selectors: Vec<Box<str>>,
-    pub(super) tolerations: Vec<Tolerated>,
-    /// How much of which capacities, in thousandths.
-    pub(super) capacity: Vec<(Box<str>, i64)>,
-}
-
 /// A slice of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Slice {
@@ -81,15 +76,6 @@ pub(super) struct Slice {
     /// What counters of the pool hold, by set and counter, in thousandths.
     pub(super) counters: Vec<(Box<str>, i64)>,
     pub(super) generation: u32,
-}
-
-/// A device class with the selectors of a request.
-#[derive(Debug)]
-struct Selection {
-    class: Box<str>,
-    own: Wish,
-    /// Those of the class and its own; none while the class does not exist.
-    selector: Option<Selector>,
 }
 
 impl Slice {
@@ -119,17 +105,11 @@ pub(super) fn is_gpu(name: &str) -> bool {
 impl Catalog {
     /// The number of a device class with further selectors; a new one is matched before the next cycle.
     pub(super) fn selection(&mut self, class: &str, own: Wish) -> (DeviceClassId, bool) {
-        let key = (Box::from(class), own.clone());
-        if let Some(number) = self.by_key.get(&key) {
-            return (DeviceClassId::new(*number), false);
+        let (number, is_new) = self.selections.number(class, own, self.classes.get(class));
+        if is_new {
+            self.stale.extend(self.by_site.keys());
         }
-        let number = u32::try_from(self.selections.len()).unwrap_or(u32::MAX);
-        self.by_key.insert(key, number);
-        let mut selection = Selection { class: Box::from(class), own, selector: None };
-        selection.compile(self.classes.get(class));
-        self.selections.push(selection);
-        self.stale.extend(self.by_site.keys());
-        (DeviceClassId::new(number), true)
+        (DeviceClassId::new(number), is_new)
     }
 
     /// From now on devices are told with their value of this attribute.
@@ -141,15 +121,11 @@ impl Catalog {
 
     /// Compiles the selections of a class anew; says which there are.
     fn recompile(&mut self, class: &str) -> Vec<(DeviceClassId, Option<DeviceClass>)> {
-        let mut touched = Vec::new();
-        for (number, selection) in (0..).zip(&mut self.selections) {
-            if &*selection.class == class {
-                let facts = self.classes.get(class);
-                selection.compile(facts);
-                touched
-                    .push((DeviceClassId::new(number), facts.map(|class| selection.told(class))));
-            }
-        }
+        let facts = self.classes.get(class);
+        let told = |selection: &Selection| facts.map(|class| selection.told(class));
+        let touched = self.selections.recompile(class, facts).into_iter();
+        let touched: Vec<_> =
+            touched.map(|(number, one)| (DeviceClassId::new(number), told(one))).collect();
         if !touched.is_empty() {
             self.stale.extend(self.by_site.keys());
         }
@@ -217,24 +193,6 @@ fn leave<K: Ord>(all: &mut BTreeMap<K, BTreeSet<Box<str>>>, key: &K, name: &str)
     }
 }
 
-impl Selection {
-    /// Only the class as it is serves an extended resource.
-    fn told(&self, class: &Class) -> DeviceClass {
-        DeviceClass { backs: (self.own == Wish::default()).then_some(class.backs) }
-    }
-
-    fn compile(&mut self, class: Option<&Class>) {
-        self.selector = class.map(|class| {
-            let all = class.selectors.iter().chain(&self.own.selectors).map(|text| &**text);
-            let selector = Selector::compile(all);
-            if let Some(fault) = &selector.fault {
-                tracing::warn!(class = &*self.class, fault, "a CEL selector cannot be used");
-            }
-            selector
-        });
-    }
-}
-
 /// A class came, changed or went: its selections are told, and matched anew.
 pub(super) fn class_changed(ingest: &mut Ingest, class: &str) {
     ingest.catalog.selection(class, Wish::default());
@@ -255,6 +213,19 @@ pub(super) fn selection(ingest: &mut Ingest, class: &str, own: Wish) -> DeviceCl
     id
 }
 
+/// What a claim asks for from now on. What no claim asks for any more is let go by and by.
+pub(super) fn asks(ingest: &mut Ingest, claim: u32, asked: Vec<AskedFor>) {
+    let Ingest { catalog, names, deltas, .. } = ingest;
+    for one in &asked {
+        catalog.selections.enter(one.selection);
+    }
+    for one in std::mem::replace(&mut names.claims[claim].asked, asked) {
+        catalog.selections.leave(one.selection);
+    }
+    let gone = catalog.selections.evict(&catalog.classes).into_iter();
+    deltas.extend(gone.map(|number| Delta::DeviceClassGone(DeviceClassId::new(number))));
+}
+
 /// Tells the devices of sites where something changed, and counters that hold something else.
 pub(super) fn flush(ingest: &mut Ingest) {
     let pools = std::mem::take(&mut ingest.catalog.stale_pools);
@@ -266,7 +237,7 @@ pub(super) fn flush(ingest: &mut Ingest) {
         return;
     }
     let functions = Functions::new();
-    let selectors = ingest.catalog.selections.iter().filter_map(|one| one.selector.as_ref());
+    let selectors = ingest.catalog.selections.iter().filter_map(|(_, one)| one.selector.as_ref());
     let domains: BTreeSet<String> = selectors.flat_map(Selector::domains).cloned().collect();
     for site in stale {
         let mut devices = Vec::new();
@@ -320,7 +291,7 @@ impl Catalog {
     ) -> SliceDevice {
         // What each selection takes of its capacities.
         let mut selected: Vec<(DeviceClassId, Vec<i64>)> = Vec::new();
-        for (number, selection) in (0..).zip(&self.selections) {
+        for (number, selection) in self.selections.iter() {
             let is_of = selection.selector.as_ref().is_some_and(|one| asked.satisfies(one))
                 && device.is_tolerated(&selection.own.tolerations);
             let taken = is_of.then(|| device.taken(&slice.driver, &selection.own.capacity));
@@ -394,3 +365,6 @@ impl Device {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -177,7 +177,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     if *row.uid != *meta.uid {
         row.uid = Box::from(&*meta.uid);
     }
-    row.asked = asked;
+    catalog::asks(ingest, id.number(), asked);
     ingest.deltas.push(Delta::Claim(id, Box::new(facts)));
     meta.resource_version.to_string()
 }
@@ -186,6 +186,7 @@ pub(super) fn gone(ingest: &mut Ingest, row: u32) {
     let Some(claim) = ingest.names.claims.row(row) else { return };
     let presence = claim.presence;
     refer(ingest, row, &Claim::default());
+    catalog::asks(ingest, row, Vec::new());
     if presence.is_there {
         ingest.names.claims[row].presence.is_there = false;
         ingest.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
