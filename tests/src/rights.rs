@@ -15,9 +15,7 @@ use crate::stage::scene::documents;
 pub type Right = (String, String, String);
 
 /// Rights that the suite `rbac` cannot bring about: account, group, resource, verb (`*`: any), and why it is there.
-const UNSEEN: [(&str, &str, &str, &str, &str); 9] = [
-    ("kai-scheduler", "storage.k8s.io", "csidrivers", "*", "with --schedule-csi-storage"),
-    ("kai-scheduler", "storage.k8s.io", "csistoragecapacities", "*", "with --schedule-csi-storage"),
+const UNSEEN: [(&str, &str, &str, &str, &str); 7] = [
     ("kai-scheduler", "", "events", "patch", "an event that is told again"),
     (
         "kai-scheduler",

@@ -55,8 +55,8 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &more).await?;
     cluster.scheduler.stop()?;
     begun_bind(&cluster.client().await?).await?;
-    let elect = ["--leader-elect=true"];
-    cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &elect).await?;
+    let more = ["--leader-elect=true", "--schedule-csi-storage"];
+    cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &more).await?;
     act(&mut cluster).await?;
     // What is left to be used comes with watches that start again, each with a list of one object.
     let mut left = Vec::new();
