@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
+    time::Duration,
 };
 
 use axum::{
@@ -20,6 +21,7 @@ use serde::Serialize;
 use tokio::{
     net::TcpListener,
     sync::{mpsc, oneshot, watch},
+    time::sleep,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +29,10 @@ use crate::names::{Names, Number};
 
 /// Questions that wait for the loop.
 const ASKED_MAX: usize = 16;
+/// A port that is taken is tried again after this.
+const RETRY: Duration = Duration::from_secs(10);
+/// Answers under way may take this long at the end; who does not read them is left.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Where the loop finds who asks; the answer is none before the first cycle.
 #[derive(Debug)]
@@ -78,6 +84,7 @@ impl Endpoint {
                     tokio::select! {
                         () = stop.cancelled() => return,
                         changed = self.wanted.changed() => if changed.is_err() { return },
+                        () = sleep(RETRY) => {}
                     }
                 }
             }
@@ -90,15 +97,21 @@ impl Endpoint {
         }
         let router =
             Router::new().route("/get-job-order", get(answer)).with_state(self.ask.clone());
-        let (mut wanted, stop) = (self.wanted.clone(), stop.clone());
-        let end = async move {
-            tokio::select! {
-                () = stop.cancelled() => {}
-                _ = wanted.wait_for(|wanted| !*wanted) => {}
+        let end = || {
+            let (mut wanted, stop) = (self.wanted.clone(), stop.clone());
+            async move {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    _ = wanted.wait_for(|wanted| !*wanted) => {}
+                }
             }
         };
-        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(end).await {
-            tracing::warn!(%error, "failed to serve /get-job-order");
+        let served = axum::serve(listener, router).with_graceful_shutdown(end());
+        tokio::select! {
+            result = served => if let Err(error) = result {
+                tracing::warn!(%error, "failed to serve /get-job-order");
+            },
+            () = async { end().await; sleep(GRACE).await } => {}
         }
     }
 }
@@ -141,8 +154,6 @@ pub fn text(cluster: &Cluster, names: &Names) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
         net::TcpStream,
@@ -173,6 +184,9 @@ mod tests {
             let text = asked.await.expect("it ends");
             assert!(text.starts_with(expect), "{text}");
         }
+        // Who does not end a request keeps nobody from ending.
+        let mut half = TcpStream::connect(address).await.expect("it listens");
+        half.write_all(b"GET /get-job").await.expect("it reads");
         desk.want(false);
         let ended = tokio::time::timeout(Duration::from_secs(5), served).await;
         ended.expect("it ends in time").expect("it ends well");
