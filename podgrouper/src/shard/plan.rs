@@ -76,8 +76,7 @@ pub(crate) fn plan(shard: &Object, view: &View<'_>) -> Plan {
             let stored = view.deployments.get(&name).map(AsRef::as_ref);
             let (mut wanted, unknown) = deployment(shard, &name, pattern, view);
             standing.idle.extend(unknown.iter().map(|flag| format!("spec.args.{flag}")));
-            let container = &mut wanted["spec"]["template"]["spec"]["containers"][0];
-            let unset = carry_over(shard, view.deployments, container);
+            let unset = carry_over(shard, (stored, pattern), view.deployments, &mut wanted);
             standing.idle.extend(unset.map(str::to_owned));
             standing.is_available = stored.is_some_and(is_available);
             writes.extend(write(stored, wanted));

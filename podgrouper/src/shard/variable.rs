@@ -16,28 +16,45 @@ use crate::object::Object;
 /// The field as `status` names it.
 const FIELD: &str = "spec.usageDBConfig.connectionStringEnvVar";
 
-/// Has a shard's container know the variable that the shard names; the field where nobody sets that variable.
+/// Names the variable that was carried over into a Deployment, so that it goes when the shard does not name it any
+/// more, and no other shard inherits it from the default one.
+const CARRIED: &str = "kai.scheduler/carried-variable";
+
+/// Has the wanted Deployment of a shard know the variable that the shard names, and forget one that it named before;
+/// the field where nobody sets that variable.
 pub(super) fn carry_over(
     shard: &Object,
+    (stored, pattern): (Option<&Object>, &Object),
     deployments: &BTreeMap<String, Arc<Object>>,
-    container: &mut Value,
+    wanted: &mut Value,
 ) -> Option<&'static str> {
-    let name = shard.value()["spec"]["usageDBConfig"]["connectionStringEnvVar"].as_str();
-    let name = name.filter(|name| !name.is_empty())?;
-    let is_it = |entry: &&Value| entry["name"] == name;
-    let given = deployments.get(component::PODGROUPER).and_then(|deployment| {
-        let containers = &deployment.value()["spec"]["template"]["spec"]["containers"];
-        let variables = containers.as_array()?.iter().filter_map(|one| one["env"].as_array());
-        variables.flatten().find(is_it).cloned()
-    });
+    let container = &mut wanted["spec"]["template"]["spec"]["containers"][0];
     let mut own = container["env"].as_array().cloned().unwrap_or_default();
-    let at = own.iter().position(|entry| is_it(&entry));
-    match (given, at) {
-        (Some(given), Some(at)) => own[at] = given,
-        (Some(given), None) => own.push(given),
-        (None, Some(_)) => return None,
-        (None, None) => return Some(FIELD),
+    let was_none = own.is_empty();
+    let inherited = pattern.annotation(CARRIED);
+    own.retain(|entry| inherited.is_none_or(|inherited| entry["name"] != inherited));
+    let named = shard.value()["spec"]["usageDBConfig"]["connectionStringEnvVar"].as_str();
+    let named = named.filter(|name| !name.is_empty());
+    let missing = named.filter(|name| own.iter().all(|entry| entry["name"] != *name));
+    let given = missing.and_then(|name| given(name, deployments));
+    own.extend(given.clone());
+    let had = stored.and_then(|stored| stored.annotation(CARRIED)).is_some();
+    if !own.is_empty() {
+        container["env"] = json!(own);
+    } else if had || !was_none {
+        container["env"] = Value::Null;
     }
-    container["env"] = json!(own);
-    None
+    if had || given.is_some() {
+        let carried = given.as_ref().map_or(&Value::Null, |given| &given["name"]);
+        wanted["metadata"]["annotations"][CARRIED] = carried.clone();
+    }
+    (missing.is_some() && given.is_none()).then_some(FIELD)
+}
+
+/// A variable of the podgrouper's Deployment, as it is written there.
+fn given(name: &str, deployments: &BTreeMap<String, Arc<Object>>) -> Option<Value> {
+    let deployment = deployments.get(component::PODGROUPER)?;
+    let containers = &deployment.value()["spec"]["template"]["spec"]["containers"];
+    let variables = containers.as_array()?.iter().filter_map(|one| one["env"].as_array());
+    variables.flatten().find(|entry| entry["name"] == name).cloned()
 }

@@ -266,4 +266,14 @@ fn the_variable_of_past_use_is_carried_over_as_a_reference() {
         condition(&cluster.shards["fast"], "Deployed")["message"],
         "all objects are applied"
     );
+    // What a shard does not name any more goes, and what the default shard was given is not in the pattern.
+    cluster.shards.extend(by_name([shard("slow", &json!({"partitionLabelValue": "t4"}))]));
+    cluster.apply("slow");
+    assert_eq!(env(&cluster, "slow"), Value::Null);
+    for name in ["fast", "default"] {
+        cluster.shards.extend(by_name([shard(name, &json!({"partitionLabelValue": name}))]));
+        cluster.apply(name);
+        assert_eq!(env(&cluster, name), Value::Null);
+        assert_eq!(cluster.plan(name).writes, Vec::new(), "{name}");
+    }
 }
