@@ -85,6 +85,7 @@ mod tests {
         check(source::header, "a/src/x.rs", "//! What it is for.\n", &[]);
         let long = format!("//! x\n{}", "// y\n".repeat(500));
         check(source::length, "a/src/x.rs", &long, &["a/src/x.rs"]);
+        check(source::length, "a/tests/x.rs", &long, &["a/tests/x.rs"]);
         let tested = format!("//! x\n#[cfg(test)]\nmod tests {{}}\n{}", "// y\n".repeat(500));
         check(source::length, "a/src/x.rs", &tested, &[]);
         check(source::no_mod_rs, "a/src/x/mod.rs", "//! x\n", &["a/src/x/mod.rs"]);

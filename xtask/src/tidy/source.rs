@@ -35,10 +35,9 @@ pub(super) fn header(files: &[File]) -> Vec<Finding> {
         .collect()
 }
 
-/// No file is longer than one can keep in mind.
+/// No file is longer than one can keep in mind, a file of tests neither.
 pub(super) fn length(files: &[File]) -> Vec<Finding> {
     rust(files)
-        .filter(|(path, _)| !is_test(path))
         .map(|(path, text)| (path, lines_without_tests(text)))
         .filter(|(_, lines)| *lines > LINES_MAX)
         .map(|(path, lines)| {
