@@ -264,6 +264,11 @@ impl Ingest {
         queue::used(self, usage);
     }
 
+    /// Leaves a group out, or lets it back in; news of its object change nothing about it.
+    pub fn pause(&mut self, group: u32, is_paused: bool) {
+        group::pause(self, group, is_paused);
+    }
+
     /// A full list begins.
     pub fn begin(&mut self, kind: Kind) {
         self.generations[kind.index()] += 1;

@@ -120,7 +120,7 @@ pub struct GroupRow {
     pub uid: Box<str>,
     /// The version that was last seen: guards our writes.
     pub version: Box<str>,
-    /// The facts as the engine has them.
+    /// The facts as its object says them.
     pub facts: Box<Group>,
     /// Its queue by number.
     pub queue: Option<u32>,
@@ -144,6 +144,8 @@ pub struct GroupRow {
     pub explanation: Option<Box<str>>,
     /// When it was explained last, in milliseconds.
     pub explained: i64,
+    /// Stamps and explanation as they were before a write of them that is under way.
+    pub before: Option<Box<(Stamps, Option<Box<str>>)>>,
     /// Its pods.
     pub pods: Vec<u32>,
     /// What was said of it last; nothing is said twice.
@@ -152,6 +154,30 @@ pub struct GroupRow {
     pub is_writing: bool,
     /// Binds of its pods that failed in a row.
     pub bind_failures: u32,
+    /// It is left out for a while, because a bind failed.
+    pub is_paused: bool,
+}
+
+impl GroupRow {
+    /// The facts as the engine is told them: left out while it is paused, whatever its object says.
+    pub fn told(&self) -> Box<Group> {
+        let mut facts = self.facts.clone();
+        facts.held |= self.is_paused;
+        facts
+    }
+
+    /// What a write makes of its annotations is kept as if it were there; this is what they were, in case it fails.
+    pub fn keep_before(&mut self) {
+        self.before = Some(Box::new((self.stamps.clone(), self.explanation.clone())));
+    }
+
+    /// The write that was under way ended; one that failed left the annotations as they were.
+    pub fn wrote(&mut self, settled: bool) {
+        self.is_writing = false;
+        if let Some(before) = self.before.take().filter(|_| !settled) {
+            (self.stamps, self.explanation) = *before;
+        }
+    }
 }
 
 /// What was said of a group.
@@ -465,6 +491,21 @@ mod tests {
         assert_eq!(names.symbol(""), Symbol::EMPTY);
         let rack = names.symbol("rack");
         assert_eq!(names.text(rack), "rack");
+    }
+
+    #[test]
+    fn a_write_that_failed_left_what_was_there() {
+        let started = |at| Stamps { last_start: at, ..Stamps::default() };
+        let mut row = GroupRow { stamps: started(Some(1)), ..GroupRow::default() };
+        let write = |row: &mut GroupRow, at, settled| {
+            row.keep_before();
+            row.stamps = started(at);
+            row.wrote(settled);
+        };
+        write(&mut row, Some(2), false);
+        assert_eq!(row.stamps, started(Some(1)));
+        write(&mut row, Some(2), true);
+        assert_eq!(row.stamps, started(Some(2)));
     }
 
     #[test]

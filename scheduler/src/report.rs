@@ -78,7 +78,9 @@ impl Report {
                 let target = group_target(group, names);
                 tasks.push(Task::Event(dispatch.event(target, event::STALE, text)));
             }
-            names.groups[group].stamps = stamps;
+            let row = &mut names.groups[group];
+            row.keep_before();
+            row.stamps = stamps;
             tasks.push(patch(group, GroupChange::Annotations(changes), names));
             return tasks;
         }
@@ -139,6 +141,7 @@ impl Report {
             self.later.insert((due, group));
             return None;
         }
+        row.keep_before();
         row.explanation = text.as_deref().map(Box::from);
         row.explained = now;
         let change = vec![(annotation::EXPLANATION, text)];

@@ -5,9 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kai_engine::{
-    Change, Cluster, Config, Delta, GroupId, NodeId, Plan, PodId, Timestamp, plan_stepwise,
-};
+use kai_engine::{Change, Cluster, Config, Delta, NodeId, Plan, PodId, Timestamp, plan_stepwise};
 use tokio::{
     sync::{Notify, mpsc},
     time::{Instant, sleep, sleep_until, timeout},
@@ -433,9 +431,8 @@ impl Run {
                 }
             }
             Outcome::Group(group, settled) => {
-                if let Some(row) = names.groups.row(group) {
-                    let _ = row;
-                    names.groups[group].is_writing = false;
+                if names.groups.row(group).is_some() {
+                    names.groups[group].wrote(settled);
                     self.ingest.touched.push(group);
                     if !settled {
                         self.report.retry(group, now().0);
@@ -461,11 +458,7 @@ impl Run {
         row.bind_failures += 1;
         let pause = backoff(row.bind_failures + 3);
         let until = now().0 + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-        if !row.facts.held {
-            let mut facts = row.facts.clone();
-            facts.held = true;
-            self.ingest.deltas.push(Delta::Group(GroupId::new(group), facts));
-        }
+        self.ingest.pause(group, true);
         self.held.retain(|(_, known)| *known != group);
         self.held.push((Timestamp(until), group));
     }
@@ -477,11 +470,8 @@ impl Run {
         self.held = rest;
         let due: Vec<(Timestamp, u32)> = due;
         for (_, group) in due {
-            if let Some(row) =
-                self.ingest.names.groups.row(group).filter(|row| row.presence.is_there)
-            {
-                let facts = row.facts.clone();
-                self.ingest.deltas.push(Delta::Group(GroupId::new(group), facts));
+            if self.ingest.names.groups.row(group).is_some() {
+                self.ingest.pause(group, false);
             }
         }
     }

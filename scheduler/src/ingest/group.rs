@@ -111,9 +111,12 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     group.conditions.clone_from(&wire.status.scheduling_conditions);
     group.stamps = stamps;
     group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
-    (*group.facts).clone_from(&facts);
+    // What is on the object now is what counts, whatever became of a write.
+    group.before = None;
+    *group.facts = facts;
+    let told = group.told();
     ingest.touched.push(row);
-    ingest.deltas.push(Delta::Group(GroupId::new(row), Box::new(facts)));
+    ingest.deltas.push(Delta::Group(GroupId::new(row), told));
     version
 }
 
@@ -147,9 +150,20 @@ pub(super) fn reprioritize(ingest: &mut Ingest) {
         if group.preemptibility_derived {
             group.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
         }
-        let facts = group.facts.clone();
-        ingest.deltas.push(Delta::Group(GroupId::new(row), facts));
+        let told = group.told();
+        ingest.deltas.push(Delta::Group(GroupId::new(row), told));
     }
+}
+
+/// Leaves a group out, or lets it back in.
+pub(super) fn pause(ingest: &mut Ingest, row: u32, is_paused: bool) {
+    let group = &mut ingest.names.groups[row];
+    let was_paused = std::mem::replace(&mut group.is_paused, is_paused);
+    if was_paused == is_paused || !group.presence.is_there {
+        return;
+    }
+    let told = group.told();
+    ingest.deltas.push(Delta::Group(GroupId::new(row), told));
 }
 
 /// Moves the reference of a group's row to its queue.

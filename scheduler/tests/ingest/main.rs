@@ -2,9 +2,9 @@
 //!
 //! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
 //! and for a full list that holds nothing; `flush: true` lets the loop go round once, `used` is what queues used in
-//! the past, `aligned` the resources that the plugin `numa` ignores, or none where it is off), `flags` as on the command
-//! line, and `expect`, one line
-//! per delta. Only what differs from the default is printed.
+//! the past, `paused` leaves a `group` of the namespace `ml` out or lets it back in, `aligned` is the resources that the
+//! plugin `numa` ignores, or none where it is off), `flags` as on the command line, and `expect`, one line per delta.
+//! Only what differs from the default is printed.
 
 mod text;
 
@@ -20,6 +20,7 @@ use kai_engine::{PerLane, Timestamp};
 use kai_scheduler::{
     Args,
     ingest::{Ingest, Kind, Rules},
+    names::Number,
     settings::Aligning,
 };
 use serde::Deserialize;
@@ -83,6 +84,11 @@ fn apply(ingest: &mut Ingest, object: &Value) {
     if let Some(listed) = object["listed"].as_str() {
         ingest.begin(kind(listed));
         ingest.end(kind(listed));
+        return;
+    }
+    if let (Some(paused), Some(group)) = (object["paused"].as_bool(), object["group"].as_str()) {
+        let group = ingest.names.group("ml", group).number();
+        ingest.pause(group, paused);
         return;
     }
     if let Some(used) = object.get("used") {
