@@ -163,6 +163,13 @@ impl Search {
         }
     }
 
+    /// Works out again what the index of nodes forgets when it is built anew, so that the search may go on.
+    pub(crate) fn know(&self, cluster: &mut Cluster) {
+        for (shape, _) in &self.demand.shapes {
+            cluster.know(*shape);
+        }
+    }
+
     /// Who may be a victim.
     pub(crate) fn prey<'a>(&self, config: &'a Config, now: Timestamp) -> Prey<'a> {
         Prey { config, now, group: self.group, rule: self.rule }

@@ -3,7 +3,7 @@
 use kai_engine::{
     Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Node, NodeId,
     Owner, PerLane, Place, Plan, Pod, PodId, PodState, Progress, Queue, QueueId, Resources, Shape,
-    Steps, Structure, Timestamp, Why, plan,
+    Steps, Structure, Symbol, Timestamp, Why, plan,
 };
 
 const BORROWER: QueueId = QueueId::new(0);
@@ -88,15 +88,20 @@ fn tell(cluster: &mut Cluster, (group, queue): (u32, QueueId), pods: &[(u32, u16
     };
     cluster.apply(Delta::Group(GroupId::new(group), Box::new(facts)));
     for (id, gpus, state) in pods {
-        let pod = Pod {
-            owner: Owner::Group(GroupId::new(group)),
-            shape: Shape { gpu: GpuRequest::Whole(*gpus), ..Shape::default() },
-            state: state.clone(),
-            uid: u128::from(*id),
-            ..Pod::default()
-        };
-        cluster.apply(Delta::Pod(PodId::new(*id), Box::new(pod)));
+        let shape = Shape { gpu: GpuRequest::Whole(*gpus), ..Shape::default() };
+        cluster.apply(pod((*id, group), shape, state));
     }
+}
+
+fn pod((id, group): (u32, u32), shape: Shape, state: &PodState) -> Delta {
+    let pod = Pod {
+        owner: Owner::Group(GroupId::new(group)),
+        shape,
+        state: state.clone(),
+        uid: u128::from(id),
+        ..Pod::default()
+    };
+    Delta::Pod(PodId::new(id), Box::new(pod))
 }
 
 /// A gang of the owner that waits.
@@ -191,8 +196,24 @@ fn a_search_that_stopped_says_how_far_it_is() {
 /// Groups that come and have no turn yet are no matter of others' searches: they go on.
 #[test]
 fn others_that_come_and_have_no_turn_disturb_no_search() {
+    undisturbed(|world, id| tell(world, (id, OWNER), &[(id, 1, PodState::Gated)]));
+}
+
+/// So do they where nodes are numbered anew for a pod without a turn that selects them by a label of its own.
+#[test]
+fn labels_that_nobody_asked_for_before_disturb_no_search() {
+    undisturbed(|world, id| {
+        let node_selector = vec![(Symbol::new(id), Symbol::new(1))];
+        let shape = Shape { node_selector, ..Shape::default() };
+        world.apply(pod((id, 1999), shape, &PodState::Gated));
+    });
+}
+
+/// Has a search stop again and again, and something told each time, which must not have it begin anew.
+fn undisturbed(mut disturb: impl FnMut(&mut Cluster, u32)) {
     let mut world = cluster((4, 4), |_| 1);
     gang(&mut world, 4, 4);
+    tell(&mut world, (1999, OWNER), &[]);
     let (changes, steps, _) = decide(&mut world.clone(), &Config::default());
     let mut sum = 0;
     let mut same = Vec::new();
@@ -203,8 +224,7 @@ fn others_that_come_and_have_no_turn_disturb_no_search() {
         if !steps.spent {
             break;
         }
-        let id = 2000 + u32::try_from(cycle).expect("few cycles");
-        tell(&mut world, (id, OWNER), &[(id, 1, PodState::Gated)]);
+        disturb(&mut world, 2000 + u32::try_from(cycle).expect("few cycles"));
     }
     assert_eq!((same, sum), (changes, steps));
 }

@@ -131,7 +131,10 @@ impl Cycle<'_> {
                     None => false,
                 }
             }
-            Recall::Unfinished(search) => self.search(turn, *search, false),
+            Recall::Unfinished(search) => {
+                search.know(self.cluster);
+                self.search(turn, *search, false)
+            }
             Recall::Fruitless(until) => {
                 self.wake_when_unsafe(until);
                 false
