@@ -111,6 +111,7 @@ impl Cluster {
             }
         }
         self.claims.reaches.clear_counts();
+        self.claims.reaches.tell_apart();
         for id in self.claims.counters.ids() {
             let row = &mut self.claims.counters[id];
             (row.drawn, row.kept) = (0, 0);

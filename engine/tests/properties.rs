@@ -210,7 +210,8 @@ fn device((first, number): (u32, u32), class: u32, gpu: bool) -> SliceDevice {
 fn reach() -> impl Strategy<Value = Delta> {
     (0..2_u32, 0..5_u32, 0..CLASSES, any::<bool>(), any::<bool>()).prop_map(
         |(id, count, class, gpu, everywhere)| {
-            let devices = (0..count).map(|number| device((1000 + id * 10, number), class, gpu));
+            // Some are named by both: they move from one to the other.
+            let devices = (0..count).map(|number| device((1000 + id * 2, number), class, gpu));
             let term = vec![Requirement { key: Symbol::new(1), holds: Holds::Exists }];
             let reach = Reach {
                 uid: u128::from(id),

@@ -137,6 +137,6 @@ impl Cluster {
     /// The devices of several nodes that a node reaches, in the order in which they are given away.
     pub(crate) fn reached_devices(&self, node: NodeId) -> Vec<&SliceRow> {
         let reached = self.nodes.reached.get(node).map_or(&[][..], Vec::as_slice);
-        reached.iter().flat_map(|reach| self.claims.reaches.devices(*reach)).collect()
+        reached.iter().flat_map(|reach| self.claims.reaches.own(*reach)).collect()
     }
 }

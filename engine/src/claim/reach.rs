@@ -13,7 +13,11 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Reaches {
     rows: Column<ReachId, ReachRow>,
+    /// Whose a device is: where it moves from one to another both name it for a while, and it is of the first of them in
+    /// the order in which they are given away. Derived.
     by_device: BTreeMap<SliceDeviceId, ReachId>,
+    /// How many devices they name, each as often as it is named. Derived.
+    named: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -31,6 +35,11 @@ impl Reaches {
 
     pub(crate) fn devices(&self, reach: ReachId) -> &[SliceRow] {
         self.rows.get(reach).map_or(&[], |row| &row.devices)
+    }
+
+    /// The devices that are to be given away as those of a reach.
+    pub(crate) fn own(&self, reach: ReachId) -> impl Iterator<Item = &SliceRow> {
+        self.devices(reach).iter().filter(move |row| self.is_of(reach, row.facts.id))
     }
 
     pub(crate) fn device(&self, device: SliceDeviceId) -> Option<&SliceRow> {
@@ -59,14 +68,42 @@ impl Reaches {
         row.uid == reach.uid && row.nodes == reach.nodes && devices.eq(&reach.devices)
     }
 
+    /// Whether a device that one of them names is its own, and not another's that names it too.
+    fn is_of(&self, reach: ReachId, device: SliceDeviceId) -> bool {
+        self.named == self.by_device.len() || self.by_device.get(&device) == Some(&reach)
+    }
+
     fn replace(&mut self, id: ReachId, reach: Reach) {
         let row = self.rows.slot(id);
+        self.named = self.named - row.devices.len() + reach.devices.len();
         for device in &row.devices {
-            self.by_device.remove(&device.facts.id);
+            if self.by_device.get(&device.facts.id) == Some(&id) {
+                self.by_device.remove(&device.facts.id);
+            }
         }
-        self.by_device.extend(reach.devices.iter().map(|device| (device.id, id)));
+        for device in &reach.devices {
+            self.by_device.entry(device.id).or_insert(id);
+        }
         let devices = reach.devices.into_iter().map(SliceRow::new).collect();
         *row = ReachRow { uid: reach.uid, nodes: reach.nodes, devices };
+        if self.named != self.by_device.len() {
+            self.tell_apart();
+        }
+    }
+
+    /// Works out whose each device is.
+    pub(crate) fn tell_apart(&mut self) {
+        let mut reaches: Vec<(u128, ReachId)> =
+            self.rows.iter().map(|(id, row)| (row.uid, id)).collect();
+        reaches.sort_unstable();
+        self.by_device.clear();
+        self.named = 0;
+        for (_, id) in reaches {
+            self.named += self.rows[id].devices.len();
+            for device in &self.rows[id].devices {
+                self.by_device.entry(device.facts.id).or_insert(id);
+            }
+        }
     }
 }
 
@@ -80,7 +117,7 @@ impl Cluster {
     /// Takes in what resource slices publish for several nodes; what they no longer publish is gone.
     ///
     /// # Cost
-    /// In the number of claims and of nodes.
+    /// In the number of claims and of nodes; where a device is named twice, in that of all devices of several nodes.
     pub(crate) fn reach_told(&mut self, id: ReachId, reach: Reach) {
         if self.claims.reaches.is_as(id, &reach) {
             return;

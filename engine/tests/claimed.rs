@@ -1,0 +1,84 @@
+//! Devices of claims through histories that a scenario does not tell.
+
+use kai_engine::{
+    Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId, DeviceCount,
+    DeviceRequest, Group, GroupId, Lane, Limit, Node, NodeId, Owner, PerLane, Plan, Pod, PodId,
+    Queue, QueueId, Reach, ReachId, Shape, SliceDevice, SliceDeviceId, Timestamp, plan,
+};
+
+const CLASS: DeviceClassId = DeviceClassId::new(0);
+
+/// Two nodes, one queue without a limit and one device class.
+fn cluster() -> Cluster {
+    let mut cluster = Cluster::default();
+    let everything = PerLane::splat(Limit::UNLIMITED);
+    let queue = Queue { quota: everything, limit: everything, ..Queue::default() };
+    cluster.apply(Delta::Queue(QueueId::new(0), Box::new(queue)));
+    cluster.apply(Delta::DeviceClass(CLASS, DeviceClass::default()));
+    for id in 0..2 {
+        let node = Node {
+            name: format!("node-{id}").into_bytes().into(),
+            allocatable: [(Lane::CPU, 8000), (Lane::PODS, 10)].into_iter().collect(),
+            ..Node::default()
+        };
+        cluster.apply(Delta::Node(NodeId::new(id), Box::new(node)));
+    }
+    cluster
+}
+
+fn reach(id: u32, devices: &[u32]) -> Delta {
+    let device = |id: &u32| SliceDevice::new(SliceDeviceId::new(*id), false, Box::new([CLASS]));
+    let devices = devices.iter().map(device).collect();
+    let reach = Reach { uid: u128::from(id), nodes: Vec::new(), devices };
+    Delta::Reach(ReachId::new(id), Box::new(reach))
+}
+
+/// A pod that waits, in a group and with a claim of one device of the same number.
+fn wait(cluster: &mut Cluster, id: u32) {
+    let request = DeviceRequest {
+        class: CLASS,
+        count: DeviceCount::Exactly(1),
+        instead: false,
+        gpu: false,
+        admin: false,
+    };
+    let claim = Claim { requests: vec![request], own: true, ..Claim::default() };
+    cluster.apply(Delta::Claim(ClaimId::new(id), Box::new(claim)));
+    let uid = u128::from(id);
+    let group = Group { queue: Some(QueueId::new(0)), preemptible: true, uid, ..Group::default() };
+    cluster.apply(Delta::Group(GroupId::new(id), Box::new(group)));
+    let owner = Owner::Group(GroupId::new(id));
+    let claims = vec![ClaimId::new(id)];
+    let pod = Pod { owner, shape: Shape::default(), uid, claims, ..Pod::default() };
+    cluster.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
+}
+
+/// The devices that a plan gives away.
+fn given(plan: &Plan) -> Vec<SliceDeviceId> {
+    let reserved = plan.changes.iter().filter_map(|change| match change {
+        Change::Place { reserved, .. } | Change::Nominate { reserved, .. } => reserved.as_ref(),
+        Change::Evict { .. } => None,
+    });
+    reserved.flat_map(|reserved| &reserved.claims).map(|claimed| claimed.device).collect()
+}
+
+/// A device that moves from one set of nodes to another is told of the new one first: it stays with who has it, and
+/// nobody else gets it in between or after.
+#[test]
+fn a_device_that_moves_between_nodes_is_given_away_once() {
+    let device = SliceDeviceId::new(7);
+    for (from, to) in [(0, 1), (1, 0)] {
+        let mut cluster = cluster();
+        cluster.apply(reach(from, &[7]));
+        wait(&mut cluster, 0);
+        let first = plan(&mut cluster, &Config::default(), Timestamp(0));
+        assert_eq!(given(&first), [device]);
+        wait(&mut cluster, 1);
+        for (now, news) in [(1, reach(to, &[7])), (2, reach(from, &[]))] {
+            cluster.apply(news);
+            assert_eq!(cluster.check(), Vec::<String>::new());
+            let next = plan(&mut cluster, &Config::default(), Timestamp(now));
+            assert_eq!(given(&next), [], "from {from} to {to}");
+        }
+    }
+}
