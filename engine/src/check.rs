@@ -29,6 +29,7 @@ impl Cluster {
         compare("amounts of others", self.nodes.foreign == anew.nodes.foreign);
         compare("index keys", self.nodes.index == anew.nodes.index);
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
+        compare("parts of unknown GPUs", self.nodes.unassigned == anew.nodes.unassigned);
         compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));
         compare("devices of several nodes", self.claims.reaches == anew.claims.reaches);
         compare("nodes that reach devices", equal(&self.nodes.reached, &anew.nodes.reached));
@@ -62,6 +63,7 @@ impl Cluster {
         anew.nodes.pods = Column::default();
         anew.nodes.devices = Column::default();
         anew.nodes.foreign = Charge::default();
+        anew.nodes.unassigned = 0;
         anew.crowds.clear_counts();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];

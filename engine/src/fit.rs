@@ -82,7 +82,7 @@ impl Cluster {
     }
 
     /// Whether devices stand in for a resource on a node, so that its amounts say nothing.
-    fn is_backed(&self, lane: Lane, node: NodeId) -> bool {
+    pub(crate) fn is_backed(&self, lane: Lane, node: NodeId) -> bool {
         lane != Lane::GPU && self.claims.backs.contains_key(&lane) && {
             let facts = self.nodes.facts[node].as_ref();
             facts.is_some_and(|facts| facts.allocatable.amount(lane) == 0)

@@ -430,13 +430,17 @@ impl<'a> Hunt<'a> {
         count: usize,
         known: &[Arc<Batch>],
     ) -> Vec<Vec<usize>> {
-        let quota = |pod: &PodId| cluster.shapes[cluster.pods[*pod].shape].charge.0[2];
-        let needs: Vec<i64> = self.search.pods[..count].iter().map(quota).collect();
+        // Of the GPUs of claims those that nodes must have free.
+        let need = |pod: &PodId| {
+            let shape = &cluster.shapes[cluster.pods[*pod].shape];
+            shape.charge.0[2] - shape.claims_milli() + shape.own_milli
+        };
+        let needs: Vec<i64> = self.search.pods[..count].iter().map(need).collect();
         let least = needs.iter().copied().min().unwrap_or(0);
         let mut freed: BTreeMap<NodeId, i64> = BTreeMap::new();
         for pod in known.iter().flat_map(|batch| &batch.pods) {
             *freed.entry(cluster.node_of(*pod).expect("a victim holds a place")).or_default() +=
-                cluster.charge(*pod).0[2];
+                cluster.gives_milli(*pod);
         }
         let free = |node: NodeId| cluster.free_gpu(node) + freed.get(&node).copied().unwrap_or(0);
         // What there is without the nodes of candidates.

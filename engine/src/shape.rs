@@ -122,6 +122,15 @@ impl ShapeRow {
         self.take.iter().map(move |(lane, amount)| (*lane, amount - claims(*lane)))
     }
 
+    /// GPUs that all its claims ask for, in milli-devices.
+    pub(crate) fn claims_milli(&self) -> i64 {
+        let milli = |ask: &Ask| match ask {
+            Ask::Own(requests, ..) => requests.iter().map(DeviceRequest::milli).sum::<i64>(),
+            Ask::Named(_, milli) => *milli,
+        };
+        self.asks.iter().map(milli).sum()
+    }
+
     /// Whether it has a claim that is not of its own.
     pub(crate) fn is_named(&self) -> bool {
         self.asks.iter().any(|ask| matches!(ask, Ask::Named(..)))

@@ -7,7 +7,7 @@
 use crate::{
     claim::{Allocation, Claimed, Claims, SliceDevice, apply::ClaimRow},
     cluster::{Cluster, Entry, Hold, Nodes, Sign},
-    ids::{ClaimId, Column, CounterId, DeviceClassId, NodeId, Symbol},
+    ids::{ClaimId, Column, CounterId, DeviceClassId, NodeId, PodId, Symbol},
     pod::Reserved,
     resources::{GPU_MILLI, Lane},
 };
@@ -318,6 +318,24 @@ impl Nodes {
 }
 
 impl Cluster {
+    /// GPUs that a pod holds on its node through claims, in milli-devices; one that several pods hold is each one's.
+    pub(crate) fn claimed_milli(&self, pod: PodId) -> i64 {
+        let Some(place) = &self.pods.state[pod].place else { return 0 };
+        let Some(reserved) = &place.reserved else { return 0 };
+        let rows = self.nodes.slices.get(place.node).map_or(&[][..], Vec::as_slice);
+        let is_gpu = |claimed: &&Claimed| {
+            rows.iter().any(|row| row.facts.gpu && row.facts.id == claimed.device)
+        };
+        let gpus = reserved.claims.iter().filter(is_gpu).count();
+        i64::try_from(gpus).unwrap_or(i64::MAX) * GPU_MILLI
+    }
+
+    /// The resources for which devices stand in where a pod is.
+    pub(crate) fn lanes_stood_in(&self, pod: PodId) -> &[Lane] {
+        let place = self.pods.state[pod].place.as_ref();
+        place.and_then(|place| place.reserved.as_deref()).map_or(&[], |reserved| &reserved.lanes)
+    }
+
     /// Whether a device, or room in a zone, that a leaving pod holds is promised to another.
     pub(crate) fn is_promised(&self, node: NodeId, reserved: &Reserved) -> bool {
         reserved.claims.iter().any(|claimed| self.is_device_promised(node, claimed))

@@ -243,6 +243,7 @@ impl Nodes {
                 // Nobody said which devices: nothing else may have as many whole ones.
                 _ => {
                     let whole = i64::from(shape.shared) * crate::GPU_MILLI;
+                    entry.sign.count(&mut self.unassigned);
                     self.hold(place.node, Lane::GPU, whole, entry);
                 }
             }

@@ -31,6 +31,8 @@ pub(crate) struct Nodes {
     pub(crate) releasing: LaneTable<NodeId>,
     /// Per node: its shared GPUs by id. Derived.
     pub(crate) devices: Column<NodeId, Vec<Device>>,
+    /// How many pods hold whole GPUs for parts, since nobody said which GPUs they share. Derived.
+    pub(crate) unassigned: u32,
     /// Per node: the devices that resource slices publish, and who has them.
     pub(crate) slices: Column<NodeId, Vec<SliceRow>>,
     /// Per node: what it reaches of devices of several nodes, in the order in which they are given away. Derived.

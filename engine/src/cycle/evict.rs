@@ -155,7 +155,7 @@ impl Cycle<'_> {
                     return None;
                 }
                 let pods = self.cluster.to_place(group);
-                if let Some((needed_milli, most_milli)) = self.cluster.gpu_gap(&pods) {
+                if let Some((needed_milli, most_milli)) = self.cluster.lasting_gpu_gap(&pods) {
                     self.disproved(kind, turn, Shortage::Gpus { needed_milli, most_milli });
                     return None;
                 }

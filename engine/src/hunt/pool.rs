@@ -9,7 +9,7 @@ use crate::{
     cluster::Cluster,
     ids::{GroupId, NodeId, PodId, Rank},
     idset::IdSet,
-    resources::{Charge, GPU_MILLI, Lane},
+    resources::{Charge, GPU_MILLI, Lane, QueueLane},
     victims::Batch,
 };
 
@@ -33,7 +33,7 @@ impl Pool {
             if batches.last() != Some(&at) {
                 batches.push(at);
             }
-            *amount += cluster.charge(*pod).0[2];
+            *amount += cluster.gives_milli(*pod);
         }
         self.spread |= cluster.groups[batch.group].pods.len() > 1;
         self.by_group.entry(batch.group).or_default().push(at);
@@ -96,6 +96,22 @@ impl Cluster {
             self.nodes.free(node, *lane).max(0) * crate::shape::mig_milli(&self.lanes, *lane)
         });
         self.nodes.free(node, Lane::GPU).max(0) + parts + mig.sum::<i64>()
+    }
+
+    /// GPUs that come free on a pod's node with it, in milli-devices: what it is charged for, but the devices that its
+    /// claims got, and whole ones where nobody said which it shares.
+    pub(crate) fn gives_milli(&self, pod: PodId) -> i64 {
+        let Some(place) = &self.pods.state[pod].place else { return 0 };
+        let shape = &self.shapes[self.pods[pod].shape];
+        let plain = if self.lanes_stood_in(pod).contains(&Lane::GPU) {
+            0
+        } else if place.devices.is_empty() && shape.shared > 0 {
+            i64::from(shape.shared) * GPU_MILLI
+        } else {
+            shape.charge_on(self.nodes.gpus(place.node).memory_mib)[QueueLane::Gpu]
+                - shape.claims_milli()
+        };
+        plain + self.claimed_milli(pod)
     }
 
     /// What a pod's queue was charged where the pod is, or was until it was evicted.

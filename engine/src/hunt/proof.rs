@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Aim, Demand, Hunt, Tally};
 use crate::{
+    claim::SliceRow,
     cluster::Cluster,
     entitlement::{Claim, Holding, excess},
     group::Level,
@@ -50,13 +51,15 @@ impl Hunt<'_> {
     fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
         let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.search.pods)?;
         match &self.search.aim {
-            Aim::Consolidate => {}
+            Aim::Consolidate if !cluster.may_take_less() => {}
             // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
-            Aim::Reclaim(holdings) if cluster.nodes.index.shared.is_empty() => {
+            Aim::Reclaim(holdings)
+                if cluster.nodes.index.shared.is_empty() && !cluster.may_hold_more() =>
+            {
                 let needed = needed_milli - most_milli;
                 most_milli += self.reclaimable_milli(cluster, holdings, needed)?;
             }
-            Aim::Reclaim(_) | Aim::Preempt => return None,
+            Aim::Consolidate | Aim::Reclaim(_) | Aim::Preempt => return None,
         }
         (most_milli < needed_milli).then_some(Shortage::Gpus { needed_milli, most_milli })
     }
@@ -243,6 +246,27 @@ impl Cluster {
         }
         (free_milli < needed_milli).then_some((needed_milli, free_milli))
     }
+
+    /// As [`gpu_gap`](Self::gpu_gap), wherever pods are moved; none where some may take less elsewhere than they hold.
+    pub(crate) fn lasting_gpu_gap(&self, pods: &[PodId]) -> Option<(i64, i64)> {
+        self.gpu_gap(pods).filter(|_| !self.may_take_less())
+    }
+
+    /// Whether pods may take less of GPUs elsewhere than where they are.
+    fn may_take_less(&self) -> bool {
+        let by_memory = || self.shapes.in_use().any(|(_, shape, _)| shape.gpu_mib > 0);
+        let unlike = self.nodes.memory_sizes.len() > 1 && !self.nodes.index.shared.is_empty();
+        self.may_hold_more() || (unlike && by_memory())
+    }
+
+    /// Whether pods may hold more GPUs than their queues are charged for: devices of claims, and whole ones for parts
+    /// of which nobody said where they are.
+    fn may_hold_more(&self) -> bool {
+        let held = |row: &SliceRow| row.facts.gpu && row.held > 0;
+        let mut slices = self.nodes.slices.iter();
+        self.nodes.unassigned > 0
+            || (self.nodes.special > 0 && slices.any(|(_, rows)| rows.iter().any(held)))
+    }
 }
 
 fn gcd(mut a: i64, mut b: i64) -> i64 {
@@ -273,6 +297,8 @@ fn gpu_milli(cluster: &Cluster, pod: PodId) -> i64 {
             let largest = i64::from(cluster.nodes.memory_max().unwrap_or(u32::MAX)).max(1);
             i64::from(*mib) * GPU_MILLI / largest * i64::from(*devices)
         }
-        GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => shape.charge[QueueLane::Gpu],
+        GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+            shape.charge[QueueLane::Gpu] - shape.claims_milli()
+        }
     }
 }

@@ -167,13 +167,15 @@ impl Tally {
     }
 }
 
-/// Adds what a pod holds of its node.
+/// Adds what a pod holds of its node: what it asked for, but the devices that its claims got, whatever they asked for.
 fn release(cluster: &Cluster, pod: PodId, freed: &mut Freed) {
     let shape = &cluster.shapes[cluster.pods[pod].shape];
-    for &(lane, amount) in &shape.take {
+    let stands_in = cluster.lanes_stood_in(pod);
+    for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {
         freed.add(lane, amount);
     }
-    freed.add(Lane::GPU, i64::from(shape.shared) * GPU_MILLI + shape.named_milli);
+    let parts = i64::from(shape.shared) * GPU_MILLI;
+    freed.add(Lane::GPU, parts + cluster.claimed_milli(pod));
 }
 
 /// How many pods of each shape a node holds at most with so much more free.
@@ -193,12 +195,13 @@ fn most_of(cluster: &Cluster, shape: ShapeId, rank: Rank, freed: &Freed) -> usiz
     if may { most(cluster, &cluster.shapes[shape], index.node(rank), freed) } else { 0 }
 }
 
-/// How many pods of a shape a node holds at most with so much more free.
+/// How many pods of a shape a node holds at most with so much more free; devices are not counted.
 fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usize {
     let room = |(lane, amount): &(Lane, i64)| {
         (cluster.nodes.free(node, *lane) + freed.amount(*lane)).max(0) / amount
     };
-    let least = shape.take.iter().map(room).min().unwrap_or(0);
+    let bounds = shape.take.iter().filter(|(lane, _)| !cluster.is_backed(*lane, node));
+    let least = bounds.map(room).min().unwrap_or(0);
     usize::try_from(least).unwrap_or(0)
 }
 

@@ -1,6 +1,7 @@
 //! The engine against an exhaustive placer, on clusters that one can be exhaustive on: what can be placed is placed, and
 //! what is proved impossible is.
 
+mod claimed;
 mod packing;
 mod proofs;
 
