@@ -301,9 +301,10 @@ impl Cluster {
     fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
         let before = self.agenda.listing(group);
         self.list_anew(group, said);
-        if self.agenda.listing(group) != before {
+        let after = self.agenda.listing(group);
+        if after != before {
             // Whose turn it is while victims are tried depends on who waits.
-            self.agenda.searches.upset();
+            self.agenda.searches.relisted(group, after, self.groups[group].pods.iter());
         }
     }
 

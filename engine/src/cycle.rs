@@ -280,26 +280,35 @@ impl Cycle<'_> {
     fn prepare(&mut self) {
         self.cluster.refresh_index(self.config);
         let promised: Vec<PodId> = self.promised.keys().copied().collect();
-        let mut withdrawn = 0;
         for pod in promised {
             let Some(state) = self.cluster.pods.state.get(pod) else { continue };
             if state.nominee.is_some() {
                 let state = State { nominee: None, ..state.clone() };
+                let waits = state.is_waiting();
                 self.cluster.set_state(pod, state);
-                withdrawn += 1;
-                self.cluster.agenda.rouse();
-                if let Some(group) = self.cluster.pods[pod].group() {
-                    self.cluster.agenda.recheck(group);
+                let agenda = &mut self.cluster.agenda;
+                agenda.rouse();
+                match self.cluster.pods[pod].group() {
+                    Some(group) if waits => {
+                        agenda.searches.owe(pod, group, agenda.listing(group));
+                        agenda.recheck(group);
+                    }
+                    // One that leaves is promised nothing again: it is made anew.
+                    Some(group) => {
+                        agenda.searches.upset();
+                        agenda.recheck(group);
+                    }
+                    None => agenda.searches.upset(),
                 }
             }
         }
-        self.cluster.agenda.searches.owe(withdrawn);
         self.cluster.divide_shares(self.config);
         self.cluster.relist_touched(&mut self.said);
     }
 
     fn finish(mut self) -> Plan {
         self.repeat_promises();
+        self.cluster.agenda.searches.close();
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();

@@ -1,9 +1,9 @@
 //! Searches for victims that run out of steps: they go on where they stopped, and end as one that never stopped.
 
 use kai_engine::{
-    Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Node, NodeId,
-    Owner, PerLane, Place, Plan, Pod, PodId, PodState, Progress, Queue, QueueId, Resources, Shape,
-    Steps, Structure, Symbol, Timestamp, Why, plan,
+    Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Label, Lane, Limit, Node,
+    NodeId, Owner, PerLane, Place, Plan, Pod, PodId, PodState, Progress, Queue, QueueId, Resources,
+    Shape, Steps, Structure, Symbol, Timestamp, Why, plan,
 };
 
 const BORROWER: QueueId = QueueId::new(0);
@@ -279,8 +279,46 @@ fn a_search_that_is_over_is_not_begun_again() {
     assert!(sum < steps + lost + 8, "{sum} steps in {cycles} cycles, not {steps} and {lost}");
 }
 
+/// A pod that leaves a node of its own, and one that waits for its GPU, which is promised anew in every cycle.
+fn promise(cluster: &mut Cluster, waiting: u32, gpu: GpuRequest) {
+    const ALONE: Symbol = Symbol::new(90);
+    let Delta::Node(id, mut facts) = node(90, 1) else { unreachable!("it is a node") };
+    facts.labels = vec![Label { key: ALONE, value: ALONE, number: None }];
+    cluster.apply(Delta::Node(id, facts));
+    let place = Place::on(NodeId::new(90));
+    tell(cluster, (900, BORROWER), &[(900, 1, PodState::Releasing(place))]);
+    tell(cluster, (waiting, OWNER), &[]);
+    let shape = Shape { gpu, node_selector: vec![(ALONE, ALONE)], ..Shape::default() };
+    cluster.apply(pod((waiting, waiting), shape, &PodState::Pending));
+}
+
+/// A promise that stands is no change, though each cycle takes it back and makes it again.
+#[test]
+fn a_promise_that_stands_disturbs_no_search() {
+    // Before the gang and after it.
+    for waiting in [999, 2999] {
+        let mut world = cluster((4, 4), |_| 1);
+        gang(&mut world, 3, 4);
+        promise(&mut world, waiting, GpuRequest::Whole(1));
+        let searched = |steps: &Steps| (steps.victims, steps.scenarios);
+        let all = plan(&mut world.clone(), &Config::default(), Timestamp(0));
+        let (mut changes, mut sum) = (Vec::new(), (0, 0));
+        for cycle in 0.. {
+            let decided = plan(&mut world, &bounded(4), Timestamp(cycle));
+            let (victims, sets) = searched(&decided.steps);
+            sum = (sum.0 + victims, sum.1 + sets);
+            changes.extend(decided.changes);
+            if !decided.steps.spent {
+                assert!(cycle > 2, "it stops at times");
+                break;
+            }
+        }
+        assert_eq!((changes, sum), (all.changes.clone(), searched(&all.steps)), "{waiting}");
+    }
+}
+
 /// Gangs of unlike pods that fill nodes to the last GPU: where another way to place them takes more tries than a cycle
-/// has, the next one goes on, and in the end they are placed or it gives up.
+/// has, the next one goes on, and in the end they are placed or it gives up; with a promise that stands as without.
 #[test]
 fn another_way_to_place_a_gang_goes_on() {
     let (mut at_once, mut later, mut given_up) = (0, 0, 0);
@@ -301,35 +339,49 @@ fn another_way_to_place_a_gang_goes_on() {
         let pods: Vec<_> =
             (1000..).zip(sizes).map(|(id, size)| (id, size, PodState::Pending)).collect();
         tell(&mut world, (1000, OWNER), &pods);
-        let mut said = 0;
-        for cycle in 0.. {
-            let decided = plan(&mut world, &Config::default(), Timestamp(cycle));
-            assert_eq!(world.check(), Vec::<String>::new());
-            if decided.steps.spent {
-                assert_eq!(decided.changes, [], "seed {number}");
-                let Some(Why::Undecided {
-                    progress: Progress::Packing { tries, tries_max }, ..
-                }) = world.verdict(GANG)
-                else {
-                    panic!("{:?}", world.verdict(GANG))
-                };
-                assert!(said < *tries && tries < tries_max, "{tries} tries after {said}");
-                said = *tries;
-                continue;
-            }
-            match (decided.changes.len(), cycle) {
-                (0, _) => {
-                    assert!(matches!(world.verdict(GANG), Some(Why::NoRoom(_))));
-                    given_up += 1;
-                }
-                (_, 0) => at_once += 1,
-                (placed, _) => {
-                    assert_eq!(placed, pods.len(), "a gang starts as a whole");
-                    later += 1;
-                }
-            }
-            break;
+        let tries = pack(&mut world.clone(), pods.len());
+        match tries {
+            (0, true) => at_once += 1,
+            (_, true) => later += 1,
+            (_, false) => given_up += 1,
+        }
+        if pods.iter().any(|(_, size, _)| *size == 1) {
+            continue;
+        }
+        let half = GpuRequest::Fraction { micro: 500_000, devices: 1 };
+        for waiting in [999, 2999] {
+            let mut world = world.clone();
+            promise(&mut world, waiting, half.clone());
+            assert_eq!(pack(&mut world, pods.len()), tries, "seed {number}, {waiting}");
         }
     }
     assert!(later > 0 && at_once > 0, "{at_once} at once, {later} later, {given_up} not");
+}
+
+/// Plans until a gang of so many pods is placed or given up: the tries of all cycles but the last, and whether it was
+/// placed.
+fn pack(world: &mut Cluster, pods: usize) -> (u64, bool) {
+    let mut said = 0;
+    for cycle in 0.. {
+        let decided = plan(world, &Config::default(), Timestamp(cycle));
+        assert_eq!(world.check(), Vec::<String>::new());
+        let is_placed = |change: &&Change| matches!(change, Change::Place { .. });
+        let placed = decided.changes.iter().filter(is_placed).count();
+        if !decided.steps.spent {
+            let waits = matches!(world.verdict(GANG), Some(Why::NoRoom(_)));
+            assert!(if placed == 0 { waits } else { placed == pods }, "a gang starts as a whole");
+            return (said, placed > 0);
+        }
+        assert_eq!(placed, 0);
+        let Some(Why::Undecided { progress: Progress::Packing { tries, tries_max }, .. }) =
+            world.verdict(GANG)
+        else {
+            panic!("{:?}", world.verdict(GANG))
+        };
+        // With the first promise it begins anew.
+        let goes_on = said < *tries || (cycle == 1 && said == *tries);
+        assert!(goes_on && tries < tries_max, "{tries} tries after {said}");
+        said = *tries;
+    }
+    unreachable!("the loop has no end")
 }

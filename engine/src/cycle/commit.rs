@@ -77,6 +77,7 @@ impl Cycle<'_> {
         if state.phase == Phase::Binding && was.phase == Phase::Pending {
             let place = state.place.clone().expect("a placed pod holds its place");
             self.cluster.agenda.searches.upset();
+            self.cluster.agenda.searches.pay(pod);
             self.arrive(pod, place.node);
             let grant = self.cluster.grant(pod);
             self.changes.push(Change::Place {
@@ -91,8 +92,8 @@ impl Cycle<'_> {
             state.nominee.clone().filter(|place| was.nominee.as_ref() != Some(place))
         {
             self.cluster.agenda.promised.insert(pod, place.clone());
+            self.cluster.agenda.searches.pay(pod);
             if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
-                self.cluster.agenda.searches.pay();
                 self.stands.push((pod, place));
                 return;
             }
@@ -107,6 +108,7 @@ impl Cycle<'_> {
 fn is_repeated(before: &Place, place: &Place) -> bool {
     let devices = || before.devices.iter().zip(&place.devices);
     before.node == place.node
+        && before.reserved == place.reserved
         && before.devices.len() == place.devices.len()
         && devices().all(|(old, new)| old == new || (old.is_opened() && new.is_opened()))
 }

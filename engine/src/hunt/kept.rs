@@ -2,12 +2,19 @@
 //!
 //! A search reads where pods are and what is promised, what nodes and queues have, who waits for a turn, and whom time
 //! keeps safe. While none of that changes, one that ran out of steps goes on where it stopped, and one that found nothing
-//! is not asked again. A counter moves with every such change.
+//! is not asked again. A counter moves with every such change. Promises are taken back and made again in every cycle:
+//! that is no change where all of them come to be what they were.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Search;
-use crate::{cycle::Timestamp, ids::GroupId, placement::repack::Packing, proof::EvictionKind};
+use crate::{
+    agenda::Listing,
+    cycle::Timestamp,
+    ids::{GroupId, PodId},
+    placement::repack::Packing,
+    proof::EvictionKind,
+};
 
 /// So many searches are kept; the others begin anew, with more steps.
 const UNFINISHED_MAX: usize = 64;
@@ -17,13 +24,25 @@ const UNFINISHED_MAX: usize = 64;
 pub(crate) struct Searches {
     /// How often something changed that searches depend on.
     epoch: u64,
-    /// Promises of the plan before that this cycle took back and has not made again so far.
-    owed: usize,
+    /// Pods whose promise this cycle took back and has not made again so far.
+    owed: BTreeSet<PodId>,
+    /// Where their groups were listed while the promises stood.
+    stood: BTreeMap<GroupId, Option<Listing>>,
     /// By whom they are for; all of this epoch once a cycle evicts.
     kept: BTreeMap<(GroupId, EvictionKind), Kept>,
     unfinished: usize,
-    /// Searches for another way to place unlike pods, with the epoch in which they stopped.
-    packings: BTreeMap<GroupId, (u64, Vec<Option<Packing>>)>,
+    /// Searches for another way to place unlike pods.
+    packings: BTreeMap<GroupId, Packings>,
+}
+
+/// Searches for another way to place a group, as they were when its turn ended.
+#[derive(Clone, Debug)]
+struct Packings {
+    epoch: u64,
+    /// Whose promises had been taken back then, and not been made again.
+    owed: BTreeSet<PodId>,
+    /// In the order in which they came up; none for those that are over.
+    searches: Vec<Option<Packing>>,
 }
 
 /// One search, as it was when its cycle ended.
@@ -69,24 +88,49 @@ impl Searches {
     pub(crate) fn settle(&mut self) {
         let epoch = self.epoch;
         self.kept.retain(|_, kept| kept.epoch == epoch);
-        self.packings.retain(|_, (at, _)| *at == epoch);
+        self.packings.retain(|_, kept| kept.epoch == epoch);
         self.unfinished = self.kept.values().filter(|kept| kept.search.is_some()).count();
     }
 
-    /// Says how many promises were taken back.
-    pub(crate) fn owe(&mut self, promises: usize) {
-        self.owed = promises;
+    /// Says that the promise of a pod was taken back, and where its group was listed until then.
+    pub(crate) fn owe(&mut self, pod: PodId, group: GroupId, listing: Option<Listing>) {
+        self.owed.insert(pod);
+        self.stood.entry(group).or_insert(listing);
     }
 
-    /// Says that a promise was made again as it was.
-    pub(crate) fn pay(&mut self) {
-        self.owed = self.owed.saturating_sub(1);
+    /// Says that a pod has what it was promised, or a promise again.
+    pub(crate) fn pay(&mut self, pod: PodId) {
+        self.owed.remove(&pod);
+    }
+
+    /// Says that a group is listed elsewhere than before: that is a change, unless it comes from promises alone.
+    pub(crate) fn relisted<'p>(
+        &mut self,
+        group: GroupId,
+        listing: Option<Listing>,
+        mut pods: impl Iterator<Item = &'p PodId>,
+    ) {
+        let stood = self.stood.get(&group);
+        if stood.is_none_or(|stood| *stood != listing && !pods.any(|pod| self.owed.contains(pod))) {
+            self.upset();
+        }
+    }
+
+    /// Says that the cycle is over: promises that were not made again are no more.
+    pub(crate) fn close(&mut self) {
+        if !self.owed.is_empty() {
+            self.upset();
+        }
+        self.owed.clear();
+        self.stood.clear();
     }
 
     /// What is known of the search for a group; it is given away.
     pub(crate) fn recall(&mut self, at: (GroupId, EvictionKind), now: Timestamp) -> Recall {
         let holds = |kept: &Kept| {
-            kept.epoch == self.epoch && self.owed == 0 && kept.until.is_none_or(|until| now < until)
+            kept.epoch == self.epoch
+                && self.owed.is_empty()
+                && kept.until.is_none_or(|until| now < until)
         };
         let Some(kept) = self.kept.get(&at) else { return Recall::Unknown };
         if holds(kept) && kept.search.is_none() {
@@ -101,16 +145,18 @@ impl Searches {
     /// Where the searches for another way to place a group stopped; empty where they begin anew.
     pub(crate) fn recall_packings(&mut self, group: GroupId) -> Vec<Option<Packing>> {
         let kept = self.packings.remove(&group);
-        let holds = |(epoch, _): &(u64, _)| *epoch == self.epoch && self.owed == 0;
-        kept.filter(holds).map(|(_, packings)| packings).unwrap_or_default()
+        // At its turn promises of those behind it are still to be made again, the same ones each time.
+        let holds = |kept: &Packings| kept.epoch == self.epoch && kept.owed == self.owed;
+        kept.filter(holds).map(|kept| kept.searches).unwrap_or_default()
     }
 
     /// Keeps where searches for another way stopped; says whether it did.
-    pub(crate) fn keep_packings(&mut self, group: GroupId, packings: Vec<Option<Packing>>) -> bool {
-        if self.owed > 0 || self.packings.len() >= UNFINISHED_MAX {
+    pub(crate) fn keep_packings(&mut self, group: GroupId, searches: Vec<Option<Packing>>) -> bool {
+        if self.packings.len() >= UNFINISHED_MAX {
             return false;
         }
-        self.packings.insert(group, (self.epoch, packings));
+        let (epoch, owed) = (self.epoch, self.owed.clone());
+        self.packings.insert(group, Packings { epoch, owed, searches });
         true
     }
 
@@ -121,7 +167,7 @@ impl Searches {
         search: Option<Box<Search>>,
         until: Option<Timestamp>,
     ) -> bool {
-        if self.owed > 0 || (search.is_some() && self.unfinished >= UNFINISHED_MAX) {
+        if !self.owed.is_empty() || (search.is_some() && self.unfinished >= UNFINISHED_MAX) {
             return false;
         }
         self.unfinished += usize::from(search.is_some());

@@ -5,14 +5,16 @@
 //! fill (spec/scheduling.md 14.3, Q33). The search is bounded by counted steps: in a cycle, after which it goes on in the
 //! next one where it stopped as long as nothing changed, and in all, so that it may still miss a way.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{Attempt, Mode};
 use crate::{
     cycle::Placement,
+    device::Device,
     fit::Room,
-    ids::{PodId, Rank},
+    ids::{DeviceId, PodId, Rank},
     idset::IdSet,
+    pod::Place,
     resources::{Lane, QueueLane},
     search::Found,
     steps::Progress,
@@ -109,10 +111,12 @@ impl Attempt<'_> {
         before: Option<Packing>,
     ) -> Packed {
         let Some(first) = pods.first() else { return Packed::Found };
-        let (mut placed, next, mut tries) = match before {
-            Some(before) => self.go_on(trial, before),
-            None => (Vec::with_capacity(pods.len()), self.choices(trial, *first, nodes), 0),
-        };
+        let before = before.and_then(|before| self.go_on(trial, before));
+        let Packing { mut placed, next, mut tries } = before.unwrap_or_else(|| Packing {
+            placed: Vec::with_capacity(pods.len()),
+            next: self.choices(trial, *first, nodes),
+            tries: 0,
+        });
         let mut next = Some(next);
         let mut steps = pods.len() + STEPS;
         while let Some(mut choices) = next.take().or_else(|| Some(placed.pop()?.0)) {
@@ -152,19 +156,17 @@ impl Attempt<'_> {
         Packed::Nothing
     }
 
-    /// Places what had a place when a search stopped.
-    fn go_on(
-        &self,
-        trial: &mut Trial<'_>,
-        before: Packing,
-    ) -> (Vec<(Choices, Found)>, Choices, u64) {
-        let Packing { mut placed, mut next, tries } = before;
-        for (choices, found) in &mut placed {
+    /// Places what had a place when a search stopped; nothing where that shared a GPU of a promise that was made anew.
+    fn go_on(&self, trial: &mut Trial<'_>, mut before: Packing) -> Option<Packing> {
+        if !renumber(trial, before.placed.iter_mut().map(|(_, found)| found)) {
+            return None;
+        }
+        for (choices, found) in &mut before.placed {
             choices.mark = trial.mark();
             self.put(trial, choices.pod, found.clone());
         }
-        next.mark = trial.mark();
-        (placed, next, tries)
+        before.next.mark = trial.mark();
+        Some(before)
     }
 
     /// Whether another order or other devices may make a difference: only for pods that wait for real.
@@ -194,6 +196,32 @@ impl Attempt<'_> {
             trial.nominate(pod, found.place, found.opened);
         }
     }
+}
+
+/// Gives GPUs that these open the numbers that they would have now; says whether all others that they share are there.
+fn renumber<'f>(trial: &Trial<'_>, placed: impl Iterator<Item = &'f mut Found>) -> bool {
+    let mut numbers: BTreeMap<DeviceId, DeviceId> = BTreeMap::new();
+    let mut next = trial.opened;
+    for Found { place: Place { node, devices, .. }, opened, .. } in placed {
+        let shared = devices.len() - *opened as usize;
+        for (at, device) in devices.iter_mut().enumerate() {
+            if at >= shared {
+                let number = DeviceId::opened(next);
+                next += 1;
+                numbers.insert(*device, number);
+                *device = number;
+            } else if let Some(number) = numbers.get(device) {
+                *device = *number;
+            } else {
+                let devices = trial.nodes.devices.get(*node);
+                let is_there = |ledger: &Vec<Device>| ledger.iter().any(|one| one.id == *device);
+                if !devices.is_some_and(is_there) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
 }
 
 /// The nodes that a pod may go to among some.
