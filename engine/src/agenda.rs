@@ -309,11 +309,8 @@ impl Cluster {
     }
 
     fn list_anew(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
-        self.unlist(group);
+        let was = self.unlist(group);
         self.rerun(group);
-        if self.groups[group].facts.is_none() {
-            return;
-        }
         match self.waits(group) {
             Ok(queue) => {
                 let class = self.classify(group);
@@ -324,6 +321,10 @@ impl Cluster {
             }
             Err(Some(why)) => self.say(group, why, said),
             Err(None) => {}
+        }
+        // Not before, so that a class that stays its own keeps its number.
+        if let Some(class) = was {
+            self.declassify(class);
         }
     }
 
@@ -375,12 +376,12 @@ impl Cluster {
         ask
     }
 
-    fn unlist(&mut self, group: GroupId) {
-        let listing = self.agenda.listings.get_mut(group).and_then(Option::take);
-        let Some((pair, key)) = listing else { return };
+    /// Takes a group off the list; says of which class it was, of which it has a use still.
+    fn unlist(&mut self, group: GroupId) -> Option<ClassId> {
+        let (pair, key) = self.agenda.listings.get_mut(group).and_then(Option::take)?;
         let (queue, class) = self.agenda.pairs.unlist(pair, &key);
         self.agenda.fronts.remove(&queue);
-        self.declassify(class);
+        Some(class)
     }
 
     /// The queue in which a group waits for room, or why it does not.

@@ -189,6 +189,31 @@ fn room_that_was_made_by_evicting_is_for_whom_it_was_made() {
     assert_eq!(decide(&mut cluster, 2000).changes, vec![]);
 }
 
+/// A group that takes the number of one that is gone has nothing of what that was promised.
+#[test]
+fn a_number_that_is_used_again_has_no_claims() {
+    let mut cluster = cluster(&[2], queue());
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 2, on(0)));
+    cluster.apply(group(1, 75, None));
+    cluster.apply(pod(1, 2, PodState::Pending));
+    let first = decide(&mut cluster, 0);
+    assert_eq!((evicted(&first), nominated(&first)), (vec![PodId::new(0)], vec![PodId::new(1)]));
+
+    for id in 0..2 {
+        cluster.apply(Delta::PodGone(PodId::new(id)));
+        cluster.apply(Delta::GroupGone(GroupId::new(id)));
+    }
+    for (id, priority) in [(1, 50), (2, 75)] {
+        cluster.apply(group(id, priority, None));
+        cluster.apply(pod(id, 2, PodState::Pending));
+    }
+    let second = decide(&mut cluster, 1000);
+    let placed =
+        |change: &Change| matches!(change, Change::Place { pod, .. } if *pod == PodId::new(2));
+    assert!(matches!(second.changes.as_slice(), [one] if placed(one)), "{:?}", second.changes);
+}
+
 /// A promise of part of a GPU that is still to be opened is no news the second time.
 #[test]
 fn a_promised_part_of_a_gpu_is_told_once() {

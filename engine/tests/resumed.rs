@@ -253,6 +253,30 @@ fn a_change_has_a_search_begin_anew() {
     }
 }
 
+/// A gang that takes the place of one that is gone, alike to none before, has the steps of a first search.
+#[test]
+fn others_that_come_instead_begin_as_any() {
+    let first = |before: bool| {
+        let mut world = cluster((4, 4), |_| 1);
+        if before {
+            gang(&mut world, 4, 4);
+            for cycle in 0..3 {
+                assert!(plan(&mut world, &bounded(4), Timestamp(cycle)).steps.spent);
+                // It begins anew, each time with more steps.
+                world.apply(node(50, u16::try_from(cycle).expect("a few")));
+            }
+            for id in 1000..1004 {
+                world.apply(Delta::PodGone(PodId::new(id)));
+            }
+            world.apply(Delta::GroupGone(GANG));
+            world.apply(Delta::NodeGone(NodeId::new(50)));
+        }
+        gang(&mut world, 4, 3);
+        looked(&plan(&mut world, &bounded(4), Timestamp(10)).steps)
+    };
+    assert_eq!(first(true), first(false));
+}
+
 /// One that found nothing is not asked again while another goes on.
 #[test]
 fn a_search_that_is_over_is_not_begun_again() {

@@ -60,6 +60,8 @@ impl Cluster {
         let row = classes.rows[class].take().expect("a listed class has a row");
         classes.by_key.remove(&row.key);
         classes.free.push(class);
+        // Its number may soon be another's.
+        self.agenda.patience.retain(|(_, of, _), _| *of != class);
         for shape in row.shapes {
             self.release(shape);
         }

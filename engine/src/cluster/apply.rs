@@ -128,6 +128,7 @@ impl Cluster {
             (row.last_start, row.last_eviction, row.stale_since, row.why) =
                 (None, None, None, None);
             self.agenda.moves.remove(&id);
+            self.agenda.claims.retain(|group| *group != id);
         }
         self.agenda.touch(id);
         if let (Some(old), Some(new)) = (&mut row.facts, &group)
