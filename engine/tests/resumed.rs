@@ -277,6 +277,26 @@ fn others_that_come_instead_begin_as_any() {
     assert_eq!(first(true), first(false));
 }
 
+/// More searches than are kept at a time: each comes to its end in some cycle.
+#[test]
+fn more_searches_than_are_kept_come_to_their_ends() {
+    // Four of five pods can be moved together, each of which asks for two GPUs of the three there are.
+    let mut world = cluster((12, 4), |free| if free == 4 { 3 } else { 0 });
+    for id in 3000..3080 {
+        // All of another class: no two ask for as much CPU.
+        let request = [(Lane::CPU, i64::from(id))].into_iter().collect();
+        let shape = Shape { gpu: GpuRequest::Whole(2), request, ..Shape::default() };
+        tell(&mut world, (id, BORROWER), &[]);
+        world.apply(pod((id, id), shape, &PodState::Pending));
+    }
+    let (nothing, _, cycles) = decide(&mut world, &bounded(8));
+    assert_eq!(nothing, []);
+    for id in 3000..3080 {
+        let why = world.verdict(GroupId::new(id));
+        assert!(matches!(why, Some(Why::NoRoom(_))), "{id} after {cycles} cycles: {why:?}");
+    }
+}
+
 /// One that found nothing is not asked again while another goes on.
 #[test]
 fn a_search_that_is_over_is_not_begun_again() {

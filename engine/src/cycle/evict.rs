@@ -215,10 +215,12 @@ impl Cycle<'_> {
         let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
+        // Where others left it fewer, that they did not suffice says nothing of how many it needs.
+        let has_all = self.cluster.steps.total().saturating_add(steps_max) <= self.config.steps_max;
         let mut hunt = Hunt::new(self.cluster, (self.config, self.now), search, steps_max);
         let outcome = hunt.run(self.cluster);
         let is_over = outcome != Outcome::Undecided;
-        if is_new || is_over {
+        if is_over || (is_new && has_all) {
             self.cluster.agenda.note_patience(at, !is_over);
         }
         let search = hunt.search;
@@ -234,9 +236,12 @@ impl Cycle<'_> {
                 self.is_fruitless(kind, turn, &search);
             }
             Outcome::Undecided => {
-                // With all of a cycle's steps one that begins anew would come to the same end again.
+                // With all of a cycle's steps one that begins anew would come to the same end again, unless it is kept
+                // once one of the others that are comes to its end.
                 let is_kept = self.put_off(kind, turn, search);
-                self.cluster.steps.spent |= is_kept || patience < SEARCHES_MIN.ilog2();
+                self.cluster.steps.spent |= is_kept
+                    || patience < SEARCHES_MIN.ilog2()
+                    || self.cluster.agenda.searches.is_full();
             }
         }
         false

@@ -125,6 +125,11 @@ impl Searches {
         self.stood.clear();
     }
 
+    /// Whether no more searches are kept before one comes to its end.
+    pub(crate) fn is_full(&self) -> bool {
+        self.unfinished >= UNFINISHED_MAX
+    }
+
     /// What is known of the search for a group; it is given away.
     pub(crate) fn recall(&mut self, at: (GroupId, EvictionKind), now: Timestamp) -> Recall {
         let holds = |kept: &Kept| {
@@ -167,7 +172,7 @@ impl Searches {
         search: Option<Box<Search>>,
         until: Option<Timestamp>,
     ) -> bool {
-        if !self.owed.is_empty() || (search.is_some() && self.unfinished >= UNFINISHED_MAX) {
+        if !self.owed.is_empty() || (search.is_some() && self.is_full()) {
             return false;
         }
         self.unfinished += usize::from(search.is_some());
