@@ -223,8 +223,8 @@ pub enum ClaimProblem {
 /// What a pod asks for through one claim: a part of its shape.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Ask {
-    /// Devices of its own.
-    Own(Vec<DeviceRequest>, Vec<DeviceMatch>),
+    /// Devices of its own, and what keeps it from getting any.
+    Own(Vec<DeviceRequest>, Vec<DeviceMatch>, Option<Unsupported>),
     /// The devices of this claim, of so many thousandths of GPUs, whoever else has them.
     Named(ClaimId, i64),
 }

@@ -67,7 +67,7 @@ impl ShapeRow {
         let (mut own_milli, mut named_milli) = (0, 0);
         for ask in asks {
             match ask {
-                Ask::Own(requests, _) => {
+                Ask::Own(requests, ..) => {
                     own_milli += requests.iter().map(DeviceRequest::milli).sum::<i64>();
                 }
                 Ask::Named(_, milli) => named_milli += milli,

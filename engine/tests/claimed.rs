@@ -3,7 +3,8 @@
 use kai_engine::{
     Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId, DeviceCount,
     DeviceRequest, Group, GroupId, Lane, Limit, Node, NodeId, Owner, PerLane, Plan, Pod, PodId,
-    Queue, QueueId, Reach, ReachId, Shape, SliceDevice, SliceDeviceId, Timestamp, plan,
+    Queue, QueueId, Reach, ReachId, Shape, SliceDevice, SliceDeviceId, Timestamp, Unsupported,
+    plan,
 };
 
 const CLASS: DeviceClassId = DeviceClassId::new(0);
@@ -33,8 +34,8 @@ fn reach(id: u32, devices: &[u32]) -> Delta {
     Delta::Reach(ReachId::new(id), Box::new(reach))
 }
 
-/// A pod that waits, in a group and with a claim of one device of the same number.
-fn wait(cluster: &mut Cluster, id: u32) {
+/// A claim of one device for one pod.
+fn claim() -> Claim {
     let request = DeviceRequest {
         class: CLASS,
         count: DeviceCount::Exactly(1),
@@ -42,8 +43,12 @@ fn wait(cluster: &mut Cluster, id: u32) {
         gpu: false,
         admin: false,
     };
-    let claim = Claim { requests: vec![request], own: true, ..Claim::default() };
-    cluster.apply(Delta::Claim(ClaimId::new(id), Box::new(claim)));
+    Claim { requests: vec![request], own: true, ..Claim::default() }
+}
+
+/// A pod that waits, in a group and with a claim of one device of the same number.
+fn wait(cluster: &mut Cluster, id: u32) {
+    cluster.apply(Delta::Claim(ClaimId::new(id), Box::new(claim())));
     let uid = u128::from(id);
     let group = Group { queue: Some(QueueId::new(0)), preemptible: true, uid, ..Group::default() };
     cluster.apply(Delta::Group(GroupId::new(id), Box::new(group)));
@@ -51,6 +56,21 @@ fn wait(cluster: &mut Cluster, id: u32) {
     let claims = vec![ClaimId::new(id)];
     let pod = Pod { owner, shape: Shape::default(), uid, claims, ..Pod::default() };
     cluster.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
+}
+
+/// Of two groups alike but for what their claims ask for that is not supported, the older one keeps no place from the
+/// younger.
+#[test]
+fn a_claim_that_is_not_supported_is_unlike_others() {
+    let mut cluster = cluster();
+    cluster.apply(reach(0, &[7]));
+    for id in 0..2 {
+        wait(&mut cluster, id);
+    }
+    let unsupported = Some(Unsupported::Constraint);
+    cluster.apply(Delta::Claim(ClaimId::new(0), Box::new(Claim { unsupported, ..claim() })));
+    let plan = plan(&mut cluster, &Config::default(), Timestamp(0));
+    assert_eq!(given(&plan), [SliceDeviceId::new(7)]);
 }
 
 /// The devices that a plan gives away.

@@ -76,7 +76,7 @@ impl Claims {
             .map(|claim| match self.facts(*claim) {
                 Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
                     let requests = facts.requests.iter().filter(|_| !facts.synthetic);
-                    Ask::Own(requests.copied().collect(), facts.matches.clone())
+                    Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
                 }
                 Some(facts) => {
                     let milli = facts.requests.iter().map(super::DeviceRequest::milli).sum();
