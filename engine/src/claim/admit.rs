@@ -9,7 +9,7 @@ use crate::{
     },
     cluster::Cluster,
     fit::Room,
-    ids::{ClaimId, NodeId, PodId},
+    ids::{ClaimId, NodeId, PodId, SliceDeviceId},
     plan::Misfit,
     pod::Reserved,
     resources::{GPU_MILLI, Lane},
@@ -21,12 +21,22 @@ use crate::{
 struct Needs {
     /// Devices that its claims have already.
     given: Vec<Claimed>,
+    /// Those of them that pods hold which leave: by their counts they come free for others too.
+    stays: Vec<(Want, SliceDeviceId)>,
     wants: Vec<Want>,
     alikes: Vec<Alike>,
     /// Extended resources that devices stand in for.
     lanes: Vec<Lane>,
     /// Whether something must leave first.
     later: bool,
+}
+
+impl Want {
+    /// What a request of a claim, at this position, wants.
+    fn of(claim: ClaimId, (request, ask): (u16, &DeviceRequest)) -> Self {
+        let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
+        Self { claim: Some(claim), request, class, count, instead, admin }
+    }
 }
 
 impl Cluster {
@@ -89,7 +99,7 @@ impl Cluster {
             let offer = Offer::new(rows, &reached, &self.claims.counters);
             let chosen = choose(offer, wants, alikes).or_else(|| {
                 room = Room::Later;
-                choose(offer.later(), wants, alikes)
+                choose(offer.later(&needs.stays), wants, alikes)
             });
             claims.extend(chosen.ok_or(Misfit::Devices)?);
         }
@@ -170,6 +180,7 @@ impl Cluster {
                 let devices = self.devices_of(claim, Some(holder));
                 let promised = |claimed: &Claimed| self.is_device_promised(node, claimed);
                 if on == node && !devices.iter().any(promised) {
+                    needs.stays.extend(devices.iter().filter_map(|one| self.stay(claim, one)));
                     needs.given.extend(devices);
                 } else {
                     self.want(claim, needs);
@@ -202,13 +213,17 @@ impl Cluster {
         reserved.map_or_else(Vec::new, |one| one.claims.iter().filter(of).copied().collect())
     }
 
+    /// A device that stays with a claim, with what it is for.
+    fn stay(&self, claim: ClaimId, claimed: &Claimed) -> Option<(Want, SliceDeviceId)> {
+        let request = self.claims.facts(claim)?.requests.get(usize::from(claimed.request))?;
+        Some((Want::of(claim, (claimed.request, request)), claimed.device))
+    }
+
     fn want(&self, claim: ClaimId, needs: &mut Needs) {
         let Some(facts) = self.claims.facts(claim) else { return };
+        let requests = (0..).zip(&facts.requests);
+        needs.wants.extend(requests.map(|request| Want::of(claim, request)));
         let claim = Some(claim);
-        for (request, ask) in (0..).zip(&facts.requests) {
-            let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
-            needs.wants.push(Want { claim, request, class, count, instead, admin });
-        }
         let of = |alike: &DeviceMatch| Alike { claim, of: alike.clone() };
         needs.alikes.extend(facts.matches.iter().map(of));
     }

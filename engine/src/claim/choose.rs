@@ -83,10 +83,16 @@ impl Search<'_> {
     fn attempt(&mut self, wants: &[Want]) -> Option<Vec<Claimed>> {
         let offer = self.offer;
         let slots = slots(offer, wants)?;
+        let stays: Vec<Pick<'_>> = offer.stays().collect();
+        let mut taken = vec![false; offer.len()];
+        for Pick { want, at } in &stays {
+            taken[*at] |= takes(want, offer.row(*at));
+        }
         let mut choice = Choice {
             wants,
             slots,
-            taken: vec![false; offer.len()],
+            stays,
+            taken,
             picked: Vec::new(),
             values: vec![None; self.alikes.len()],
             search: self,
@@ -134,12 +140,19 @@ fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
     Some(slots)
 }
 
+/// Whether nobody else may have a device beside a want.
+fn takes(want: &Want, row: &SliceRow) -> bool {
+    !want.admin && row.facts.shares.is_none()
+}
+
 /// One attempt, with one of the alternatives of each want.
 struct Choice<'s, 'a> {
     search: &'s mut Search<'a>,
     wants: &'s [Want],
     /// One entry a device to find: the want it is for.
     slots: Vec<usize>,
+    /// What other claims of the pod keep.
+    stays: Vec<Pick<'a>>,
     taken: Vec<bool>,
     picked: Vec<usize>,
     /// Per attribute that must be alike: the value that all must have, with the depth at which it was chosen.
@@ -167,7 +180,7 @@ impl Choice<'_, '_> {
             if !self.agrees(want, row, depth) {
                 continue;
             }
-            let is_taken = !ask.admin && row.facts.shares.is_none();
+            let is_taken = takes(ask, row);
             self.taken[at] |= is_taken;
             self.picked.push(at);
             if self.fill() {
@@ -188,6 +201,7 @@ impl Choice<'_, '_> {
         let wants = self.wants;
         let picks = self.slots.iter().zip(&self.picked);
         let picks = picks.map(|(want, at)| Pick { want: &wants[*want], at: *at });
+        let picks = picks.chain(self.stays.iter().copied());
         (ask.admin || !self.taken[at]) && self.search.offer.is_open((at, row), ask, picks)
     }
 
@@ -342,7 +356,7 @@ mod tests {
             let counters: Column<CounterId, CounterRow> = [counter].into_iter().collect();
             let offer = Offer::new(&rows, &[], &counters);
             let now = ids(choose(offer, wants, &[]));
-            now.or_else(|| ids(choose(offer.later(), wants, &[])))
+            now.or_else(|| ids(choose(offer.later(&[]), wants, &[])))
         };
         assert_eq!(given(0, 0, &[want(0, 0)]), Some(vec![0]));
         assert_eq!(given(0, 0, &[want(0, 0), want(0, 1)]), Some(vec![1, 2]));

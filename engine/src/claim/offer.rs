@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     claim::{CounterRow, SliceRow, choose::Want, ledger::When},
     cluster::Cluster,
-    ids::{Column, CounterId, NodeId},
+    ids::{Column, CounterId, NodeId, SliceDeviceId},
 };
 
 /// Devices in the order in which they are given away.
@@ -15,6 +15,8 @@ pub(crate) struct Offer<'c> {
     reached: &'c [&'c SliceRow],
     counters: &'c Column<CounterId, CounterRow>,
     when: When,
+    /// Devices of pods that leave which stay with their claims, with the wants that these are for.
+    stays: &'c [(Want, SliceDeviceId)],
 }
 
 /// A device of an offer that a search picked, and for which want.
@@ -30,12 +32,20 @@ impl<'c> Offer<'c> {
         reached: &'c [&'c SliceRow],
         counters: &'c Column<CounterId, CounterRow>,
     ) -> Self {
-        Self { own, reached, counters, when: When::Now }
+        Self { own, reached, counters, when: When::Now, stays: &[] }
     }
 
-    /// The same devices once all that leave have left.
-    pub(crate) fn later(self) -> Self {
-        Self { when: When::Later, ..self }
+    /// The same devices once all that leave have left, but for those that stay with their claims.
+    pub(crate) fn later(self, stays: &'c [(Want, SliceDeviceId)]) -> Self {
+        Self { when: When::Later, stays, ..self }
+    }
+
+    /// The devices that stay with their claims, as if they had been picked.
+    pub(crate) fn stays(&self) -> impl Iterator<Item = Pick<'c>> {
+        self.stays.iter().filter_map(|(want, device)| {
+            let at = self.iter().position(|row| row.facts.id == *device)?;
+            Some(Pick { want, at })
+        })
     }
 
     pub(crate) fn len(&self) -> usize {
