@@ -229,17 +229,18 @@ impl Search<'_> {
             Placement::Pack | Placement::Fragmentation => 1,
             Placement::Spread | Placement::Any => i64::MIN,
         };
-        let (all, within, unsettled) = (i64::MAX, self.within, &index.unsettled);
+        let (all, within) = (i64::MAX, self.within);
+        let later = if self.reaches { within } else { &index.unsettled };
         if index.policy.sharing_first {
             self.shared(all, Room::Now)
                 .or_else(|| self.shared(all, Room::Later))
                 .or_else(|| self.buckets(untouched, within, Room::Now))
-                .or_else(|| self.buckets(untouched, unsettled, Room::Later))
+                .or_else(|| self.buckets(untouched, later, Room::Later))
         } else {
             self.shared(untouched, Room::Now)
                 .or_else(|| self.buckets(untouched, within, Room::Now))
                 .or_else(|| self.shared(untouched, Room::Later))
-                .or_else(|| self.buckets(untouched, unsettled, Room::Later))
+                .or_else(|| self.buckets(untouched, later, Room::Later))
         }
     }
 
@@ -251,15 +252,14 @@ impl Search<'_> {
     fn first_shared(&mut self, end: i64, room: Room) -> Option<Found> {
         let cluster = self.cluster;
         let index = &cluster.nodes.index;
-        if room == Room::Later && index.unsettled.is_empty() {
+        if room == Room::Later && self.is_settled() {
             return None;
         }
         let sharing = index.sharing(cluster.part_micro(self.shape))?;
         for bucket in index.by_gpu_below(end).filter(|ranks| !ranks.is_empty()) {
             for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
-                if !self.within.contains(rank)
-                    || (room == Room::Later && !index.unsettled.contains(rank))
-                {
+                let worth = room == Room::Now || self.reaches || index.unsettled.contains(rank);
+                if !worth || !self.within.contains(rank) {
                     continue;
                 }
                 self.looked += 1;
