@@ -214,10 +214,17 @@ impl Fragments {
     /// Forgets a shape.
     pub(crate) fn forget(&mut self, shape: ShapeId) {
         // Its number may soon be another's.
-        self.learned.clear();
+        if self.learned.binary_search_by_key(&shape, |(known, _)| *known).is_ok() {
+            self.learned.clear();
+        }
         if self.rankings.get(shape).is_some() {
             self.rankings[shape] = None;
         }
+    }
+
+    /// Forgets how nodes rank for every shape: what has room changed, and no amount of a node.
+    pub(crate) fn forget_ranks(&mut self) {
+        self.rankings = Column::default();
     }
 
     /// The nodes of a shape, the one with the fewest new fragments first.
@@ -343,5 +350,21 @@ impl Cluster {
         let gpus = self.nodes.gpus(node);
         let part = device::part(&shape.facts.gpu, gpus)?;
         Some(part * GPU_MILLI / device::capacity(gpus).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fragments, ShapeId};
+
+    /// What is known of nodes is worked out anew only where a shape goes that counts.
+    #[test]
+    fn a_shape_that_does_not_count_is_forgotten_alone() {
+        let learned = vec![(ShapeId::new(1), 4), (ShapeId::new(3), 2)];
+        let mut fragments = Fragments { learned: learned.clone(), ..Fragments::default() };
+        fragments.forget(ShapeId::new(2));
+        assert_eq!(fragments.learned, learned);
+        fragments.forget(ShapeId::new(3));
+        assert_eq!(fragments.learned, []);
     }
 }

@@ -2,9 +2,9 @@
 
 use kai_engine::{
     Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId, DeviceCount,
-    DeviceRequest, Group, GroupId, Lane, Limit, Node, NodeId, Owner, PerLane, Plan, Pod, PodId,
-    Queue, QueueId, Reach, ReachId, Shape, SliceDevice, SliceDeviceId, Timestamp, Unsupported,
-    plan,
+    DeviceRequest, Group, GroupId, Lane, Limit, Node, NodeId, Owner, PerLane, Placement, Plan, Pod,
+    PodId, Queue, QueueId, Reach, ReachId, Shape, SliceDevice, SliceDeviceId, Timestamp,
+    Unsupported, plan,
 };
 
 const CLASS: DeviceClassId = DeviceClassId::new(0);
@@ -71,6 +71,25 @@ fn a_claim_that_is_not_supported_is_unlike_others() {
     cluster.apply(Delta::Claim(ClaimId::new(0), Box::new(Claim { unsupported, ..claim() })));
     let plan = plan(&mut cluster, &Config::default(), Timestamp(0));
     assert_eq!(given(&plan), [SliceDeviceId::new(7)]);
+}
+
+/// By fragments too, a node has room once devices stand in for what it lacked.
+#[test]
+fn a_class_that_comes_makes_room_by_fragments() {
+    let resource = Lane::new(Lane::FIRST_EXTENDED);
+    let config = Config { cpu_placement: Placement::Fragmentation, ..Config::default() };
+    let mut cluster = cluster();
+    let device = SliceDevice::new(SliceDeviceId::new(7), false, Box::new([CLASS]));
+    cluster.apply(Delta::Slices(NodeId::new(0), vec![device]));
+    let group = Group { queue: Some(QueueId::new(0)), preemptible: true, ..Group::default() };
+    cluster.apply(Delta::Group(GroupId::new(0), Box::new(group)));
+    let shape = Shape { request: [(resource, 1)].into_iter().collect(), ..Shape::default() };
+    let pod = Pod { owner: Owner::Group(GroupId::new(0)), shape, ..Pod::default() };
+    cluster.apply(Delta::Pod(PodId::new(0), Box::new(pod)));
+    assert_eq!(given(&plan(&mut cluster, &config, Timestamp(0))), []);
+    cluster.apply(Delta::DeviceClass(CLASS, DeviceClass { backs: Some(resource) }));
+    let next = plan(&mut cluster, &config, Timestamp(1));
+    assert_eq!(given(&next), [SliceDeviceId::new(7)]);
 }
 
 /// The devices that a plan gives away.

@@ -225,6 +225,7 @@ impl Cluster {
         if let Some(lane) = class.and_then(|class| class.backs) {
             self.claims.backs.insert(lane, id);
         }
+        self.nodes.index.fragments.forget_ranks();
         self.agenda.grow();
     }
 

@@ -221,6 +221,7 @@ impl Cluster {
         if flips {
             self.shapes.loose = all > 0;
             self.shapes.recharge(&self.lanes);
+            self.nodes.index.fragments.forget_ranks();
         }
     }
 }
