@@ -71,10 +71,10 @@ struct WireRange<'a> {
 /// More is as much: so that amounts of many devices can be added up.
 const MILLI_MAX: i64 = i64::MAX >> 16;
 
-/// Thousandths of a quantity; of one that cannot be read none.
+/// Thousandths of a quantity; of one that cannot be read, or is below zero, none: what is taken makes no room.
 pub(super) fn milli(text: &str) -> i64 {
-    let milli = |quantity: Quantity| quantity.milli().unwrap_or(MILLI_MAX);
-    Quantity::parse(text).map_or(0, milli).min(MILLI_MAX)
+    let quantity = Quantity::parse(text).ok().filter(|quantity| !quantity.is_negative());
+    quantity.map_or(0, |quantity| quantity.milli().unwrap_or(MILLI_MAX).min(MILLI_MAX))
 }
 
 /// The domain of a qualified name and the name in it; one without is the driver's.
@@ -145,7 +145,13 @@ impl Device {
 
 #[cfg(test)]
 mod tests {
-    use super::{Capacity, WireCapacity};
+    use super::{Capacity, MILLI_MAX, WireCapacity, milli};
+
+    #[test]
+    fn amounts_are_neither_below_zero_nor_beyond_sums() {
+        let texts = ["2", "1m", "-2", "8Ei", "-8Ei", "much"];
+        assert_eq!(texts.map(milli), [2000, 1, 0, MILLI_MAX, 0, 0]);
+    }
 
     fn check(capacity: &str, asked: Option<i64>, expect: Option<i64>) {
         let wire: WireCapacity<'_> = serde_json::from_str(capacity).expect("a capacity");
