@@ -2,8 +2,8 @@
 
 use kai_engine::{
     Change, Cluster, Config, Delta, GpuRequest, Gpus, Group, GroupId, Lane, Limit, Node, NodeId,
-    Owner, PerLane, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape, Structure,
-    Timestamp, Topology, TopologyId, plan,
+    Owner, PerLane, Place, Plan, Pod, PodId, PodState, Queue, QueueId, QueueLane, Resources, Shape,
+    Structure, Timestamp, Topology, TopologyId, plan,
 };
 
 const QUEUE: QueueId = QueueId::new(0);
@@ -187,6 +187,31 @@ fn room_that_was_made_by_evicting_is_for_whom_it_was_made() {
     );
     cluster.apply(Delta::Bound(PodId::new(5)));
     assert_eq!(decide(&mut cluster, 2000).changes, vec![]);
+}
+
+/// A queue whose pod stays after all is due as much as before it was evicted.
+#[test]
+fn an_eviction_that_failed_gives_the_share_back() {
+    let quota = PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(0)]);
+    let mut cluster = cluster(&[2], Queue { quota, ..queue() });
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 2, on(0)));
+    let share = |cluster: &Cluster| cluster.queue_state(QUEUE).fair_share[QueueLane::Gpu];
+    decide(&mut cluster, 0);
+    let before = share(&cluster);
+    let other = QueueId::new(1);
+    let quota = PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(2000)]);
+    cluster.apply(Delta::Queue(other, Box::new(Queue { quota, uid: 1, ..queue() })));
+    cluster.apply(group_of(other, 1, 50, None));
+    cluster.apply(pod(1, 1, PodState::Pending));
+    assert_eq!(evicted(&decide(&mut cluster, 1000)), vec![PodId::new(0)]);
+    cluster.apply(Delta::QueueGone(other));
+    cluster.apply(Delta::PodGone(PodId::new(1)));
+    decide(&mut cluster, 2000);
+    assert_eq!((before, share(&cluster)), (2000, 0));
+    cluster.apply(Delta::EvictFailed(PodId::new(0)));
+    decide(&mut cluster, 3000);
+    assert_eq!(share(&cluster), before);
 }
 
 /// A group that takes the number of one that is gone has nothing of what that was promised.

@@ -72,7 +72,10 @@ impl Cluster {
 
     /// Changes the state of a pod from outside: its group is looked at again, and room may have come.
     fn move_pod(&mut self, pod: PodId, state: State) {
-        self.set_state(pod, state);
+        let is_active = state.phase.is_active();
+        let was = self.set_state(pod, state);
+        // What its queue asks for changes with that.
+        self.queues.moved |= was.phase.is_active() != is_active;
         self.agenda.grow();
         if let Some(group) = self.pods[pod].group() {
             self.agenda.touch(group);
