@@ -236,17 +236,21 @@ impl Agenda {
         }
     }
 
-    /// Notes what counting showed of evictions for a pair, or that it shows nothing.
+    /// Notes what counting showed of evictions for a pair, or that it shows nothing; the groups of the pair where that
+    /// is news.
     pub(crate) fn note_proof(
         &mut self,
         (queue, class, kind): (QueueId, ClassId, EvictionKind),
         shortage: Option<Shortage>,
-    ) {
-        let Some(pair) = self.pairs.of_mut(queue, class) else { return };
-        match shortage {
-            Some(shortage) => drop(pair.proofs.insert(kind, shortage)),
-            None => drop(pair.proofs.remove(&kind)),
-        }
+    ) -> impl Iterator<Item = GroupId> {
+        let pair = self.pairs.of_mut(queue, class).and_then(|pair| {
+            let before = match shortage {
+                Some(shortage) => pair.proofs.insert(kind, shortage),
+                None => pair.proofs.remove(&kind),
+            };
+            (before != shortage).then_some(&*pair)
+        });
+        pair.into_iter().flat_map(|pair| pair.groups.iter().map(|key| key.group))
     }
 
     /// What counting showed of evictions for a group that waits.

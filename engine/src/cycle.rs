@@ -191,6 +191,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) changes: Vec<Change>,
     pub(crate) said: Vec<Verdict>,
     pub(crate) proofs: Vec<Proof>,
+    /// Groups of whom counting shows something else than before.
+    pub(crate) explained: BTreeSet<GroupId>,
     /// What the plan before had promised; the same again is no news.
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// What this plan promises again.
@@ -238,6 +240,7 @@ pub fn plan_stepwise(
         changes: Vec::new(),
         said: Vec::new(),
         proofs: Vec::new(),
+        explained: BTreeSet::new(),
         promised,
         stands: Vec::new(),
         undecided: BTreeSet::new(),
@@ -316,7 +319,8 @@ impl Cycle<'_> {
         if self.cluster.agenda.changed {
             self.wake_at(self.now);
         }
-        let Self { cluster, changes, said, proofs, .. } = self;
-        Plan { changes, verdicts: said, proofs, steps: cluster.steps }
+        let Self { cluster, changes, said, proofs, explained, .. } = self;
+        let explained = explained.into_iter().collect();
+        Plan { changes, verdicts: said, proofs, explained, steps: cluster.steps }
     }
 }

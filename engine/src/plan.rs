@@ -24,6 +24,9 @@ pub struct Plan {
     pub verdicts: Vec<Verdict>,
     /// Groups for which counting shows that no eviction helps, and the count; each cycle that asks.
     pub proofs: Vec<Proof>,
+    /// Groups of which [`Cluster::proofs`](crate::Cluster::proofs) says something else than before, though nothing was
+    /// told of them: others like them were asked.
+    pub explained: Vec<GroupId>,
     /// What it took.
     pub steps: Steps,
 }

@@ -17,14 +17,7 @@ const GPUS: u32 = 2;
 fn full(kept: i64) -> Cluster {
     let mut cluster = Cluster::default();
     for (id, gpus) in [(0, kept), (1, 8)] {
-        let queue = Queue {
-            quota: PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(gpus * 1000)]),
-            limit: PerLane::splat(Limit::UNLIMITED),
-            weight_milli: PerLane::splat(1000),
-            uid: u128::from(id),
-            ..Queue::default()
-        };
-        cluster.apply(Delta::Queue(QueueId::new(id), Box::new(queue)));
+        cluster.apply(queue(id, gpus));
     }
     let levels = vec![RACK];
     cluster.apply(Delta::Topology(TopologyId::new(0), Box::new(Topology { levels })));
@@ -38,6 +31,18 @@ fn full(kept: i64) -> Cluster {
         }
     }
     cluster
+}
+
+/// A queue that is entitled to so many GPUs.
+fn queue(id: u32, gpus: i64) -> Delta {
+    let queue = Queue {
+        quota: PerLane([Limit::UNLIMITED, Limit::UNLIMITED, Limit::of(gpus * 1000)]),
+        limit: PerLane::splat(Limit::UNLIMITED),
+        weight_milli: PerLane::splat(1000),
+        uid: u128::from(id),
+        ..Queue::default()
+    };
+    Delta::Queue(QueueId::new(id), Box::new(queue))
 }
 
 fn node(id: u32, gpus: u16, cpu: i64) -> Node {
@@ -118,6 +123,32 @@ fn pods_together_fit_into_one_domain() {
     assert_eq!(proof(&mut full(0), 2, Some(rack), Vec::new()), None);
     let shortage = Shortage::Together { topology, level, needed: 3, most: 2 };
     assert_eq!(proof(&mut full(0), 3, Some(rack), Vec::new()), Some(shortage));
+}
+
+/// All groups alike are named where counting comes to show something of them, or something else, or nothing more.
+#[test]
+fn all_groups_alike_are_explained_anew() {
+    let mut cluster = full(5);
+    let both = [GroupId::new(50), GroupId::new(51)];
+    for group in [50, 51] {
+        let shape = Shape { gpu: GpuRequest::Whole(2), ..Shape::default() };
+        let waiting = (0..4).map(|_| (shape.clone(), PodState::Pending)).collect();
+        tell(&mut cluster, (group, 1), Structure::Flat { min: 4, topology: None }, waiting);
+    }
+    let mut decide = |news: Option<Delta>| {
+        let changed = news.is_some();
+        cluster.apply(news.unwrap_or_else(|| queue(2, 0)));
+        let decided = plan(&mut cluster, &Config::default(), Timestamp(0));
+        assert_eq!(decided.explained, if changed { both.to_vec() } else { Vec::new() });
+        let mut proofs = cluster.proofs(both[1]);
+        proofs.find(|(kind, _)| *kind == EvictionKind::Reclaim).map(|(_, shortage)| shortage)
+    };
+    let short = |most_milli| Some(Shortage::Gpus { needed_milli: 8000, most_milli });
+    assert_eq!(decide(Some(queue(0, 5))), short(7000));
+    assert_eq!(decide(Some(queue(0, 6))), short(6000));
+    assert_eq!(decide(None), short(6000));
+    // There is enough for the first of them, and no more is due to the queue then.
+    assert_eq!(decide(Some(queue(0, 4))), None);
 }
 
 /// A pod of half a GPU and much CPU goes where the GPUs are of no use to the others: beside a pod of half a GPU.

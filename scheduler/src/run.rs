@@ -367,7 +367,7 @@ impl Run {
             Change::Place { .. } | Change::Nominate { .. } => None,
         }));
         groups.extend(plan.verdicts.iter().map(|verdict| verdict.group.number()));
-        groups.extend(plan.proofs.iter().map(|proof| proof.group.number()));
+        groups.extend(plan.explained.iter().map(|group| group.number()));
         groups.extend(self.report.due(now.0));
         groups.sort_unstable();
         groups.dedup();

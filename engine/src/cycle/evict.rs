@@ -124,13 +124,13 @@ impl Cycle<'_> {
         }
         self.cluster.steps.groups += 1;
         match self.cluster.agenda.searches.recall((turn.group, kind), self.now) {
-            Recall::Unknown => {
-                self.cluster.agenda.note_proof((turn.queue, turn.class, kind), None);
-                match self.new_search(kind, turn) {
-                    Some(search) => self.search(turn, search, true),
-                    None => false,
+            Recall::Unknown => match self.new_search(kind, turn) {
+                Ok(search) => self.search(turn, search, true),
+                Err(shortage) => {
+                    self.note_proof(kind, turn, shortage);
+                    false
                 }
-            }
+            },
             Recall::Unfinished(search) => {
                 search.know(self.cluster);
                 self.search(turn, *search, false)
@@ -142,8 +142,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// The search for victims for a group, where some may be evicted for it.
-    fn new_search(&mut self, kind: EvictionKind, turn: Turn) -> Option<Search> {
+    /// The search for victims for a group, where some may be evicted for it; else what counting shows, if it does.
+    fn new_search(&mut self, kind: EvictionKind, turn: Turn) -> Result<Search, Option<Shortage>> {
         let group = turn.group;
         let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
         let (priority, preemptible) = (facts.priority, facts.preemptible);
@@ -152,12 +152,11 @@ impl Cycle<'_> {
         match kind {
             EvictionKind::Consolidate => {
                 if !preemptible {
-                    return None;
+                    return Err(None);
                 }
                 let pods = self.cluster.to_place(group);
                 if let Some((needed_milli, most_milli)) = self.cluster.lasting_gpu_gap(&pods) {
-                    self.disproved(kind, turn, Shortage::Gpus { needed_milli, most_milli });
-                    return None;
+                    return Err(Some(Shortage::Gpus { needed_milli, most_milli }));
                 }
                 let prey = prey(Rule::Anyone);
                 let mut victims = Victims::new(self.cluster, &prey, |_| true);
@@ -165,7 +164,7 @@ impl Cycle<'_> {
                     victims = victims.limit(self.cluster, &prey, most as usize);
                 }
                 let aim = (group, Aim::Consolidate, prey.rule);
-                Some(Search::new(self.cluster, aim, (Vec::new(), victims)))
+                Ok(Search::new(self.cluster, aim, (Vec::new(), victims)))
             }
             EvictionKind::Preempt => {
                 if !preemptible {
@@ -175,13 +174,13 @@ impl Cycle<'_> {
                     let ask = |sum, pod: &PodId| sum + self.cluster.ask(*pod, largest);
                     let request = pods.iter().fold(Charge::default(), ask);
                     if !self.cluster.within_quota(group, request) {
-                        return None;
+                        return Err(None);
                     }
                 }
                 let prey = prey(Rule::Below(priority));
                 let victims = Victims::new(self.cluster, &prey, |queue| queue == turn.queue);
                 let aim = (group, Aim::Preempt, prey.rule);
-                Some(Search::new(self.cluster, aim, (vec![turn.queue], victims)))
+                Ok(Search::new(self.cluster, aim, (vec![turn.queue], victims)))
             }
             EvictionKind::Reclaim => {
                 let holdings = self.cluster.holdings();
@@ -189,7 +188,7 @@ impl Cycle<'_> {
                     |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
                 let claim = Claim { queue: turn.queue, request, preemptible, mig: false };
                 if !entitled(&row, &claim) {
-                    return None;
+                    return Err(None);
                 }
                 let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
                 let givers: Vec<QueueId> = self
@@ -203,7 +202,7 @@ impl Cycle<'_> {
                 let prey = prey(Rule::SafeFrom(turn.queue));
                 let victims = Victims::new(self.cluster, &prey, gives);
                 let aim = (group, Aim::Reclaim(holdings), prey.rule);
-                Some(Search::new(self.cluster, aim, (givers, victims)))
+                Ok(Search::new(self.cluster, aim, (givers, victims)))
             }
         }
     }
@@ -224,17 +223,18 @@ impl Cycle<'_> {
             self.cluster.agenda.note_patience(at, !is_over);
         }
         let search = hunt.search;
+        let shortage = match outcome {
+            Outcome::Disproved(shortage) => Some(shortage),
+            Outcome::Found | Outcome::Nothing | Outcome::Undecided => None,
+        };
+        self.note_proof(kind, turn, shortage);
         match outcome {
             Outcome::Found => {
                 self.cluster.steps.solved += 1;
                 self.commit_evictions(kind, turn, search.aim.holdings());
                 return true;
             }
-            Outcome::Nothing => self.is_fruitless(kind, turn, &search),
-            Outcome::Disproved(shortage) => {
-                self.disproved(kind, turn, shortage);
-                self.is_fruitless(kind, turn, &search);
-            }
+            Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
             Outcome::Undecided => {
                 // With all of a cycle's steps one that begins anew would come to the same end again, unless it is kept
                 // once one of the others that are comes to its end.
@@ -247,9 +247,11 @@ impl Cycle<'_> {
         false
     }
 
-    fn disproved(&mut self, kind: EvictionKind, turn: Turn, shortage: Shortage) {
-        self.cluster.agenda.note_proof((turn.queue, turn.class, kind), Some(shortage));
-        self.proofs.push(Proof { group: turn.group, kind, shortage });
+    /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
+    fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
+        let at = (turn.queue, turn.class, kind);
+        self.explained.extend(self.cluster.agenda.note_proof(at, shortage));
+        self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
     }
 
     /// Remembers that a search found nothing, and what was said before it began.
