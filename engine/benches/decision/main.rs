@@ -1,7 +1,7 @@
 //! What a decision costs, over sizes.
 //!
 //! `decision ID SIZE` prints one JSON line a measurement: `id`, `size`, `wall_ms` (the median). `--once` runs the measured
-//! part once, for callgrind with `--toggle-collect='*measured*'`. `--list` prints what there is.
+//! part once, for callgrind with `--toggle-collect=decision::measured`. `--list` prints what there is.
 
 #![expect(clippy::disallowed_types, reason = "a benchmark reads the clock")]
 

@@ -10,8 +10,8 @@ use anyhow::Result;
 
 use super::measure::{Catalogue, Entry};
 
-/// What one measurement took, in its functions named `measured`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What one measurement took, in its function `measured`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Count {
     pub(super) instructions: u64,
     /// Calls of the allocator that get memory, or more of it.
@@ -53,6 +53,13 @@ impl Count {
             }
         }
         Some(Self { instructions, allocations })
+    }
+}
+
+impl std::ops::AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.instructions += other.instructions;
+        self.allocations += other.allocations;
     }
 }
 
