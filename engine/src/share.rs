@@ -298,11 +298,18 @@ impl Cluster {
         slips: &mut Slips,
     ) {
         let Slips { entrants, shares, memory_min } = slips;
+        let factor_milli = config.usage_factor_milli;
         for (lane, unit) in UNITS.iter() {
             let rows = &mut self.queues.rows;
-            entrants.clear();
-            entrants.extend(siblings.iter().map(|id| rows[*id].entrant(lane, *memory_min)));
-            divide_into(amount[lane], unit, config.usage_factor_milli, entrants, shares);
+            let all = || siblings.iter().map(|id| &rows[*id]);
+            if suffices(all(), (lane, amount[lane]), *memory_min, factor_milli) {
+                shares.clear();
+                shares.extend(all().map(|row| row.fill(lane, amount[lane], *memory_min)));
+            } else {
+                entrants.clear();
+                entrants.extend(all().map(|row| row.entrant(lane, *memory_min)));
+                divide_into(amount[lane], unit, factor_milli, entrants, shares);
+            }
             for (id, share) in siblings.iter().zip(&*shares) {
                 if std::mem::replace(&mut rows[*id].share[lane], *share) != *share {
                     self.agenda.searches.upset();
@@ -321,15 +328,53 @@ struct Slips {
     memory_min: Option<u32>,
 }
 
+/// Whether there is enough of a resource for all that siblings ask for, so that quotas, priorities and rounds come to
+/// the same; past usage may leave a queue without its part all the same.
+fn suffices<'q>(
+    mut siblings: impl Iterator<Item = &'q QueueRow>,
+    (lane, amount): (QueueLane, i64),
+    memory_min: Option<u32>,
+    usage_factor_milli: u64,
+) -> bool {
+    let mut wanted = 0_i64;
+    siblings.all(|row| {
+        let facts = row.facts.as_ref().expect("a queue that takes part is live");
+        wanted = wanted.saturating_add(row.requestable(lane, memory_min).max(0));
+        wanted <= amount && (usage_factor_milli == 0 || facts.usage_micro[lane] == 0)
+    })
+}
+
 impl QueueRow {
-    fn entrant(&self, lane: QueueLane, memory_min: Option<u32>) -> Entrant {
-        let facts = self.facts.as_ref().expect("a queue that takes part is live");
+    /// What it holds or waits for.
+    fn requested(&self, lane: QueueLane, memory_min: Option<u32>) -> i64 {
         let mut requested = self.requested[lane];
         if lane == QueueLane::Gpu
+            && self.requested_mib != 0
             && let Some(memory_mib) = memory_min
         {
             requested += gpu_milli(self.requested_mib, memory_mib);
         }
+        requested
+    }
+
+    /// What of that it may have at most.
+    fn requestable(&self, lane: QueueLane, memory_min: Option<u32>) -> i64 {
+        let requested = self.requested(lane, memory_min);
+        let limit = self.facts.as_ref().and_then(|facts| facts.limit[lane].amount());
+        limit.map_or(requested, |limit| limit.min(requested))
+    }
+
+    /// Its share where there is enough for all; nothing over its quota without a weight.
+    fn fill(&self, lane: QueueLane, amount: i64, memory_min: Option<u32>) -> i64 {
+        let facts = self.facts.as_ref().expect("a queue that takes part is live");
+        let requestable = self.requestable(lane, memory_min);
+        let quota = facts.quota[lane].amount().unwrap_or(amount);
+        if facts.weight_milli[lane] == 0 { requestable.min(quota) } else { requestable }
+    }
+
+    fn entrant(&self, lane: QueueLane, memory_min: Option<u32>) -> Entrant {
+        let facts = self.facts.as_ref().expect("a queue that takes part is live");
+        let requested = self.requested(lane, memory_min);
         Entrant {
             quota: facts.quota[lane],
             limit: facts.limit[lane],
