@@ -5,11 +5,13 @@
 
 mod class;
 mod pairs;
+mod running;
 mod tell;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use pairs::{Pair, Pairs};
+use running::Running;
 
 use crate::{
     cluster::{Cluster, gpu_milli},
@@ -44,11 +46,8 @@ pub(crate) struct Agenda {
     /// Per leaf queue: the first groups that wait in it. Filled as asked.
     fronts: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
     listings: Column<GroupId, Option<(PairId, GroupKey)>>,
-    /// Per leaf queue: groups that may be evicted, by their place in the queue.
-    running: BTreeMap<QueueId, BTreeSet<GroupKey>>,
-    runners: Column<GroupId, Option<Runner>>,
-    /// How many groups that may be evicted have more than one pod.
-    gangs: usize,
+    /// Groups that may be evicted.
+    pub(crate) running: Running,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
     /// Promises of the last plan: void once anything changes.
@@ -79,15 +78,6 @@ pub(crate) struct Listing {
     pub(crate) key: GroupKey,
 }
 
-/// Where a group that may be evicted is listed.
-#[derive(Clone, Copy, Debug)]
-struct Runner {
-    queue: QueueId,
-    key: GroupKey,
-    /// Whether it has more than one pod.
-    gang: bool,
-}
-
 /// What the groups of a class have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
@@ -108,6 +98,8 @@ struct Classes {
     by_key: BTreeMap<ClassKey, ClassId>,
     rows: Column<ClassId, Option<Class>>,
     free: Vec<ClassId>,
+    /// The last one that was asked for: groups that are alike come one after the other.
+    last: Option<ClassId>,
 }
 
 impl Agenda {
@@ -115,8 +107,7 @@ impl Agenda {
     pub(crate) fn touch(&mut self, group: GroupId) {
         self.recheck(group);
         self.searches.forget(group);
-        let runs = self.runners.get(group).is_some_and(Option::is_some);
-        if runs || self.listing(group).is_some() {
+        if self.running.contains(group) || self.listing(group).is_some() {
             self.searches.upset();
         }
     }
@@ -171,6 +162,14 @@ impl Agenda {
         self.pairs.of(queue, class)?.groups.after(&key).copied()
     }
 
+    /// The first group that waits in a leaf queue.
+    ///
+    /// # Cost
+    /// In the number of classes of the queue.
+    pub(crate) fn first(&self, queue: QueueId) -> Option<GroupKey> {
+        self.pairs.of_queue(queue).filter_map(|(_, pair)| pair.groups.first().copied()).min()
+    }
+
     /// The first groups that wait in a leaf queue, of all classes; [`know_front`](Self::know_front) has to have been
     /// called for it.
     pub(crate) fn front(&self, queue: QueueId) -> &[(GroupKey, ClassId)] {
@@ -207,6 +206,13 @@ impl Agenda {
         });
     }
 
+    /// Forgets the first groups of a queue, where they may be others now.
+    fn forget_front(&mut self, queue: QueueId) {
+        if !self.fronts.is_empty() {
+            self.fronts.remove(&queue);
+        }
+    }
+
     /// Pairs that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
         self.pairs.awake()
@@ -215,11 +221,6 @@ impl Agenda {
     /// All pairs, worth a try or not.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
         self.pairs.iter()
-    }
-
-    /// Per leaf queue: groups that may be evicted, by their place in the queue.
-    pub(crate) fn running(&self) -> impl Iterator<Item = (QueueId, &BTreeSet<GroupKey>)> {
-        self.running.iter().map(|(queue, groups)| (*queue, groups))
     }
 
     /// How often the search for victims of a pair began anew and ran out of steps since it last came to an end.
@@ -259,19 +260,15 @@ impl Agenda {
         pair.into_iter().flat_map(|pair| pair.proofs.iter().map(|(kind, proof)| (*kind, *proof)))
     }
 
-    /// Groups of a leaf queue that may be evicted, by their place in it.
-    pub(crate) fn running_of(&self, queue: QueueId) -> Option<&BTreeSet<GroupKey>> {
-        self.running.get(&queue)
-    }
-
     /// Has a pair wait until room may have come.
     pub(crate) fn sleep(&mut self, queue: QueueId, class: ClassId) {
         self.pairs.sleep(queue, class);
     }
 
-    /// Whether every group that may be evicted has only one pod.
-    pub(crate) fn runs_singles(&self) -> bool {
-        self.gangs == 0
+    /// Puts groups that were listed in their place.
+    fn settle(&mut self) {
+        self.pairs.settle();
+        self.running.settle();
     }
 
     /// Wakes every pair where room may have come.
@@ -291,80 +288,48 @@ impl Cluster {
         }
         touched.clear();
         self.agenda.touched = touched;
-        self.agenda.pairs.settle();
+        self.agenda.settle();
         self.agenda.wake_all();
     }
 
     /// Lists a group anew, or says why it does not wait for room.
     pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
         self.list(group, said);
-        self.agenda.pairs.settle();
+        self.agenda.settle();
     }
 
     /// As [`relist`](Self::relist), but the list is to be settled.
     fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
-        let before = self.agenda.listing(group);
-        self.list_anew(group, said);
-        let after = self.agenda.listing(group);
-        if after != before {
+        let before = self.unlist(group);
+        self.rerun(group);
+        let now = self.list_anew(group, said);
+        // Not before, so that a class that stays its own keeps its number.
+        if let Some(Listing { class, .. }) = before {
+            self.declassify(class);
+        }
+        if now != before {
             // Whose turn it is while victims are tried depends on who waits.
-            self.agenda.searches.relisted(group, after, self.groups[group].pods.iter());
+            self.agenda.searches.relisted(group, now, self.groups[group].pods.iter());
         }
     }
 
-    fn list_anew(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
-        let was = self.unlist(group);
-        self.rerun(group);
+    /// Lists a group that is not listed, if it waits; says where.
+    fn list_anew(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
         match self.waits(group) {
             Ok(queue) => {
                 let class = self.classify(group);
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
                 let pair = self.agenda.pairs.list(queue, class, key);
-                self.agenda.fronts.remove(&queue);
+                self.agenda.forget_front(queue);
                 *self.agenda.listings.slot(group) = Some((pair, key));
+                Some(Listing { queue, class, key })
             }
-            Err(Some(why)) => self.say(group, why, said),
-            Err(None) => {}
-        }
-        // Not before, so that a class that stays its own keeps its number.
-        if let Some(class) = was {
-            self.declassify(class);
-        }
-    }
-
-    /// Lists a group anew among those that may be evicted, if it is one.
-    fn rerun(&mut self, group: GroupId) {
-        let runner = self.agenda.runners.get_mut(group).and_then(Option::take);
-        if let Some(Runner { queue, key, gang }) = runner {
-            let running = self.agenda.running.get_mut(&queue).expect("a listed group has a queue");
-            running.remove(&key);
-            if running.is_empty() {
-                self.agenda.running.remove(&queue);
+            Err(why) => {
+                if let Some(why) = why {
+                    self.say(group, why, said);
+                }
+                None
             }
-            self.agenda.gangs -= usize::from(gang);
-        }
-        let row = &self.groups[group];
-        let Some(facts) = &row.facts else { return };
-        let whole = row.tree.sets.is_empty() || row.tree.is_whole(Member::Set(0));
-        if !whole || row.stale_since.is_some() {
-            self.agenda.suspects.insert(group);
-        }
-        let count = row.tree.count();
-        if !facts.preemptible || count.active == 0 {
-            return;
-        }
-        if !row.pods.iter().any(|pod| self.is_evictable(*pod)) {
-            return;
-        }
-        let Some(queue) = facts.queue.filter(|queue| self.queues.is_attached(*queue)) else {
-            return;
-        };
-        if self.queues.rows[queue].children.is_empty() {
-            let key = GroupKey::of(self, group).expect("a group with facts has a key");
-            let gang = row.pods.len() > 1;
-            self.agenda.running.entry(queue).or_default().insert(key);
-            self.agenda.gangs += usize::from(gang);
-            *self.agenda.runners.slot(group) = Some(Runner { queue, key, gang });
         }
     }
 
@@ -380,12 +345,12 @@ impl Cluster {
         ask
     }
 
-    /// Takes a group off the list; says of which class it was, of which it has a use still.
-    fn unlist(&mut self, group: GroupId) -> Option<ClassId> {
-        let (pair, key) = self.agenda.listings.get_mut(group).and_then(Option::take)?;
+    /// Takes a group off the list; says where it was, of whose class it has a use still.
+    fn unlist(&mut self, group: GroupId) -> Option<Listing> {
+        let (pair, key) = self.agenda.listings.get_mut(group)?.take()?;
         let (queue, class) = self.agenda.pairs.unlist(pair, &key);
-        self.agenda.fronts.remove(&queue);
-        Some(class)
+        self.agenda.forget_front(queue);
+        Some(Listing { queue, class, key })
     }
 
     /// The queue in which a group waits for room, or why it does not.
@@ -397,7 +362,7 @@ impl Cluster {
         let row = &self.groups[group];
         let facts = row.facts.as_ref().ok_or(None)?;
         let count = row.tree.count();
-        if facts.structure == Structure::Malformed || row.tree.sets.is_empty() {
+        if matches!(facts.structure, Structure::Malformed) || row.tree.sets.is_empty() {
             return Err(Some(Why::Malformed));
         }
         if count.pending == 0 && count.gated == 0 {

@@ -11,6 +11,7 @@ mod rows;
 use crate::{
     agenda::Agenda,
     claim::Claims,
+    hunt::Scratch,
     ids::{Column, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
     plan::{QueueState, Why},
     proof::{EvictionKind, Shortage},
@@ -40,6 +41,8 @@ pub struct Cluster {
     pub(crate) crowds: crate::crowd::Crowds,
     /// Who waits, in what order.
     pub(crate) agenda: Agenda,
+    /// Room for searches to work in.
+    pub(crate) scratch: Scratch,
     /// What open trials did, to be undone or kept.
     pub(crate) log: Vec<Op>,
     /// How many devices plans opened so far.

@@ -8,6 +8,7 @@ mod stale;
 use crate::{
     cluster::{Cluster, State},
     ids::{GroupId, PodId},
+    idset::IdSet,
     plan::{Action, Change, Plan, Verdict},
     pod::{Place, Shape},
     proof::{EvictionKind, Proof},
@@ -199,6 +200,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) stands: Vec<(PodId, Place)>,
     /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
     pub(crate) undecided: BTreeSet<GroupId>,
+    /// Room to mark pods in; empty between two uses.
+    pub(crate) marked: IdSet<PodId>,
 }
 
 /// Decides what to do with `cluster` as it stands at `now`, and takes it as done.
@@ -244,6 +247,7 @@ pub fn plan_stepwise(
         promised,
         stands: Vec::new(),
         undecided: BTreeSet::new(),
+        marked: IdSet::default(),
     };
     cycle.prepare();
     for action in Action::ALL {

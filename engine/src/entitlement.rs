@@ -5,10 +5,11 @@
 //! # Source
 //! spec/scheduling.md 1.11 (order), 3.5, 3.7 (bounds), 4.2 to 4.4 (reclaim).
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Deref};
 
 use crate::{
     cycle::Timestamp,
+    few::Few,
     ids::QueueId,
     resources::{Charge, GPU_MILLI, Limit, PerLane, QueueLane},
 };
@@ -174,19 +175,19 @@ pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Claim, victim: QueueI
 ///
 /// # Source
 /// spec/scheduling.md 4.4.
-pub fn may_take(
+pub fn may_take<B: Deref<Target = [Charge]>>(
     row: &impl Fn(QueueId) -> Holding,
     claim: &Claim,
-    victims: &[(QueueId, Vec<Charge>)],
+    victims: &[(QueueId, B)],
     multiplier_milli: u64,
 ) -> bool {
-    let mut books = Books { row, taken: Vec::new() };
+    let mut books = Books { row, taken: Few::default() };
     for (victim, blocks) in victims {
         let (ours, theirs) = levelled(row, claim.queue, *victim);
         let (ours, theirs_row) = (row(ours), row(theirs));
         let deserved = ours.within_quota(claim.request);
         let allocatable = theirs_row.allocatable();
-        for block in blocks {
+        for block in blocks.iter() {
             let rest = books.rest(theirs);
             let keeps_share = rest.exceeds(&allocatable);
             let keeps_quota = deserved && rest.exceeds(&theirs_row.quota);
@@ -234,7 +235,7 @@ pub fn excess(
 struct Books<'a, R> {
     row: &'a R,
     /// What each queue lost, and on which resources.
-    taken: Vec<(QueueId, Charge)>,
+    taken: Few<(QueueId, Charge)>,
 }
 
 impl<R: Fn(QueueId) -> Holding> Books<'_, R> {

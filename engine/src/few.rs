@@ -32,6 +32,26 @@ impl<T> Few<T> {
         self.insert(self.len(), member);
     }
 
+    /// Takes the last member away.
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        match self {
+            Self::Many(many) => many.pop(),
+            Self::One(_) => std::mem::take(self).into_iter().next(),
+        }
+    }
+
+    /// The members in order, each once.
+    pub(crate) fn in_order(mut self) -> Self
+    where
+        T: Ord,
+    {
+        if let Self::Many(many) = &mut self {
+            many.sort_unstable();
+            many.dedup();
+        }
+        self
+    }
+
     /// Keeps the members for which something holds.
     pub(crate) fn retain(&mut self, holds: impl Fn(&T) -> bool) {
         match self {
@@ -50,9 +70,12 @@ impl<T> Few<T> {
     }
 }
 
+/// The members, given away.
+pub(crate) type IntoFew<T> = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+
 impl<T> IntoIterator for Few<T> {
     type Item = T;
-    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+    type IntoIter = IntoFew<T>;
 
     fn into_iter(self) -> Self::IntoIter {
         let (one, many) = match self {
@@ -60,6 +83,14 @@ impl<T> IntoIterator for Few<T> {
             Self::Many(many) => (None, many),
         };
         one.into_iter().chain(many)
+    }
+}
+
+impl<T> Extend<T> for Few<T> {
+    fn extend<A: IntoIterator<Item = T>>(&mut self, members: A) {
+        for member in members {
+            self.push(member);
+        }
     }
 }
 
@@ -137,6 +168,8 @@ impl<'a, T> IntoIterator for &'a Few<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::Few;
 
     /// Members that go in at a place, or out where the place is negative; what must stay is asked of a vector.
@@ -153,10 +186,15 @@ mod tests {
             assert_eq!(few[..], plain[..]);
             assert_eq!(few, plain.iter().copied().collect());
             assert_eq!(few.clone().into_iter().collect::<Vec<_>>(), plain);
+            let ordered: BTreeSet<u32> = plain.iter().copied().collect();
+            assert!(few.clone().in_order().iter().eq(&ordered), "{few:?}");
         }
-        few.push(9);
-        assert_eq!(few.last(), Some(&9));
+        few.extend([9, 8]);
+        assert_eq!((few.pop(), few.last()), (Some(8), Some(&9)));
         few.clear();
+        assert_eq!(few.pop(), None);
+        few.push(1);
+        assert_eq!((few.pop(), few.pop()), (Some(1), None));
         assert_eq!(few, Few::from(Vec::new()));
     }
 
@@ -164,6 +202,6 @@ mod tests {
     fn agrees_with_a_vector() {
         check(&[(0, 1), (-1, 1), (0, 2)]);
         check(&[(0, 1), (0, 2), (2, 3), (1, 4), (-1, 2), (-1, 3), (-1, 5), (-1, 1), (0, 6)]);
-        check(&[(0, 1), (1, 2), (-1, 1), (-1, 2)]);
+        check(&[(0, 1), (1, 2), (1, 2), (-1, 1), (-1, 2)]);
     }
 }

@@ -10,7 +10,9 @@
 //! # Source
 //! spec/scheduling.md 8.
 
+pub(crate) mod before;
 mod bystanders;
+mod cheapest;
 mod fair;
 pub(crate) mod kept;
 mod pool;
@@ -18,11 +20,10 @@ mod probe;
 mod proof;
 mod tally;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::BTreeSet;
 
+use before::Before;
+use bystanders::Waiting;
 use pool::{Pool, useful_nodes};
 use probe::{Probe, Probed};
 use tally::{Demand, Tally};
@@ -30,49 +31,17 @@ use tally::{Demand, Tally};
 use crate::{
     cluster::Cluster,
     cycle::{Config, Timestamp},
-    entitlement::Holding,
     few::Few,
-    ids::{Column, GroupId, NodeId, PodId, QueueId, Rank, ShapeId},
+    ids::{GroupId, PodId, QueueId, Rank, ShapeId},
     idset::IdSet,
-    order::GroupKey,
     placement::{Attempt, Mode},
     proof::{EvictionKind, Shortage},
-    resources::{Charge, Lane},
+    resources::Lane,
     steps::Progress,
     trial::Trial,
     turns::Turns,
     victims::{Batch, Prey, Rule, Victims},
 };
-
-/// What the evictions are for, and so what they have to satisfy.
-#[derive(Clone, Debug)]
-pub(crate) enum Aim {
-    /// Take back what the queue is entitled to; with the queues' numbers before.
-    Reclaim(Column<QueueId, Option<Holding>>),
-    /// Go before lower priority in the same queue.
-    Preempt,
-    /// Move pods together.
-    Consolidate,
-}
-
-impl Aim {
-    /// The queues' numbers before anything was evicted, where they count.
-    pub(crate) fn holdings(&self) -> Option<&Column<QueueId, Option<Holding>>> {
-        match self {
-            Self::Reclaim(holdings) => Some(holdings),
-            Self::Preempt | Self::Consolidate => None,
-        }
-    }
-
-    /// What such evictions are called.
-    pub(crate) fn kind(&self) -> EvictionKind {
-        match self {
-            Self::Reclaim(_) => EvictionKind::Reclaim,
-            Self::Preempt => EvictionKind::Preempt,
-            Self::Consolidate => EvictionKind::Consolidate,
-        }
-    }
-}
 
 /// What became of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,17 +56,27 @@ pub(crate) enum Outcome {
     Undecided,
 }
 
+/// Room to work in, kept so that no trial asks for memory anew.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Scratch {
+    waiting: Vec<Waiting>,
+    turns: Turns,
+    /// Empty between two uses.
+    evicted: IdSet<PodId>,
+}
+
 /// A search for victims for one group: what is looked for, and how far it has come.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub(crate) group: GroupId,
-    pub(crate) aim: Aim,
+    /// What the evictions are for, and so what they have to satisfy.
+    pub(crate) kind: EvictionKind,
     rule: Rule,
     /// The queues whose groups may be victims, in order; any where pods are only moved.
-    queues: Vec<QueueId>,
+    queues: Few<QueueId>,
     victims: Victims,
-    /// The victims drawn so far, in order. Shared with the sets that they are in; not between threads.
-    order: Vec<Arc<Batch>>,
+    /// The victims drawn so far, in order; sets of them hold their places here.
+    order: Few<Batch>,
     /// The pods to place.
     pub(crate) pods: Few<PodId>,
     demand: Demand,
@@ -117,11 +96,16 @@ pub(crate) struct Search {
     /// Whether this is the last try, for all of them.
     last: bool,
     /// The victims for the pods for which they are known.
-    found: Vec<Arc<Batch>>,
+    found: Set,
     probe: Option<Box<Probe>>,
+    /// The numbers of queues before the evictions that are tried, where they count.
+    pub(crate) before: Before,
     /// Sets that were tried so far.
     sets: u64,
 }
+
+/// Victims by their places in the order in which they were drawn.
+type Set = Few<usize>;
 
 /// How sets of victims are picked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,17 +120,17 @@ impl Search {
     /// `queues` are those whose groups may be victims, in order.
     pub(crate) fn new(
         cluster: &mut Cluster,
-        (group, aim, rule): (GroupId, Aim, Rule),
-        (queues, victims): (Vec<QueueId>, Victims),
+        (group, kind, rule): (GroupId, EvictionKind, Rule),
+        (queues, victims): (Few<QueueId>, Victims),
     ) -> Self {
         let pods = cluster.to_place(group);
         Self {
             group,
-            aim,
+            kind,
             rule,
             queues,
             victims,
-            order: Vec::new(),
+            order: Few::default(),
             nodes: useful_nodes(cluster, group),
             demand: Demand::new(cluster, &pods),
             free_milli: None,
@@ -156,8 +140,9 @@ impl Search {
             bad: pods.len() + 1,
             count: 1,
             last: false,
-            found: Vec::new(),
+            found: Set::default(),
             probe: None,
+            before: Before::default(),
             sets: 0,
             pods,
         }
@@ -188,7 +173,7 @@ impl Search {
         let mut candidates: BTreeSet<GroupId> = self.victims.groups(cluster, prey).collect();
         candidates.extend(&drawn);
         Progress::Eviction {
-            kind: self.aim.kind(),
+            kind: self.kind,
             groups: count(drawn.len()),
             candidates: count(candidates.len()),
             pods: count(self.good),
@@ -286,22 +271,23 @@ impl<'a> Hunt<'a> {
     }
 
     /// The victim at a place in the order, drawn where it was not before.
-    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<Arc<Batch>> {
+    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<&Batch> {
         let prey = self.prey();
         let search = &mut self.search;
         if at == search.order.len() {
             let batch = search.victims.next(cluster, &prey)?;
-            search.order.push(Arc::new(batch));
+            search.order.push(batch);
         }
-        search.order.get(at).cloned()
+        search.order.get(at)
     }
 
     /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
     fn is_beyond_one(&self, cluster: &mut Cluster, held: &Tally) -> bool {
-        if !cluster.agenda.runs_singles() || cluster.shapes.loose {
+        if !cluster.agenda.running.are_singles() || cluster.shapes.loose {
             return false;
         }
-        let largest = cluster.nodes.largest().to_vec();
+        cluster.nodes.know_largest();
+        let largest = cluster.nodes.largest();
         let most = |(at, room): (usize, &usize)| {
             let shape = &cluster.shapes[self.search.demand.shapes[at].0];
             let fit = |(lane, amount): &(Lane, i64)| {
@@ -324,9 +310,8 @@ impl<'a> Hunt<'a> {
         pool: &Pool,
     ) -> bool {
         let (demand, count) = (&self.search.demand, self.search.count);
-        let Some(pod) = pool.batches.last().and_then(|batch| batch.pods.first()) else {
-            return false;
-        };
+        let last = pool.last.and_then(|last| self.search.order[last].pods.first());
+        let Some(pod) = last else { return false };
         let Some(node) = cluster.node_of(*pod).filter(|_| !pool.spread) else { return false };
         let room: Few<usize> = (0..)
             .zip(&held.room)
@@ -336,18 +321,20 @@ impl<'a> Hunt<'a> {
     }
 
     /// Tries one set of victims; when it lets all pods in, the trial is kept.
-    fn simulate(&mut self, cluster: &mut Cluster, victims: &[Arc<Batch>]) -> bool {
+    fn simulate(&mut self, cluster: &mut Cluster, victims: &Set) -> bool {
         cluster.steps.scenarios += 1;
         self.search.sets += 1;
-        let count = self.search.count;
+        self.remember(cluster, victims);
+        let Search { count, order, nodes, .. } = &mut self.search;
+        let count = *count;
         let mut trial = Trial::new(cluster);
-        let mut evicted = BTreeSet::new();
+        let mut evicted = std::mem::take(&mut trial.cluster().scratch.evicted);
         // Where they leave is of use too, as long as they are gone.
         let mut vacated: Few<Rank> = Few::default();
-        for pod in victims.iter().flat_map(|batch| &batch.pods) {
+        for pod in victims.iter().flat_map(|at| &order[*at].pods) {
             let node = trial.node(*pod).expect("a victim holds a place");
             if let Some(rank) = trial.nodes.index.rank(node)
-                && self.search.nodes.insert(rank)
+                && nodes.insert(rank)
             {
                 vacated.push(rank);
             }
@@ -355,6 +342,8 @@ impl<'a> Hunt<'a> {
             evicted.insert(*pod);
         }
         let placed = self.place_all(&mut trial, count, &evicted);
+        evicted.clear();
+        trial.cluster().scratch.evicted = evicted;
         for rank in &vacated {
             self.search.nodes.remove(*rank);
         }
@@ -368,37 +357,48 @@ impl<'a> Hunt<'a> {
     }
 
     /// Places the group and, where there is room, its victims, in the order in which they would wait.
-    fn place_all(&self, trial: &mut Trial<'_>, count: usize, evicted: &BTreeSet<PodId>) -> bool {
-        let losers = evicted.iter().filter_map(|pod| trial.pods[*pod].group());
-        let mut groups: Vec<GroupId> = losers.chain([self.search.group]).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        let memory_min = trial.nodes.memory_min();
-        let mut waiting = Vec::with_capacity(groups.len());
-        let mut lists: BTreeMap<GroupId, Few<PodId>> = BTreeMap::new();
-        for group in groups {
-            let pods = if group == self.search.group {
-                self.search.pods[..count].iter().copied().collect()
-            } else {
-                let state = &trial.pods.state;
-                trial.groups[group].tree.to_place(&|pod| {
-                    state[pod].is_waiting()
-                        || (evicted.contains(&pod) && state[pod].nominee.is_none())
-                })
-            };
-            let key = GroupKey::of(trial, group).expect("a group that runs or waits is live");
-            let queue =
-                trial.groups[group].queue().expect("a group that runs or waits has a queue");
-            let ask = |sum: Charge, pod: &PodId| sum + trial.ask(*pod, memory_min);
-            waiting.push((queue, key, pods.iter().fold(Charge::default(), ask)));
-            lists.insert(group, pods);
+    fn place_all(&self, trial: &mut Trial<'_>, count: usize, evicted: &IdSet<PodId>) -> bool {
+        let own = &self.search.pods[..count];
+        let losers = evicted.iter().filter_map(|pod| trial.pods[pod].group());
+        let losers: Few<GroupId> = losers.collect();
+        let mut waiting = std::mem::take(&mut trial.cluster().scratch.waiting);
+        waiting.clear();
+        waiting.push(trial.waiting(self.search.group, own));
+        let mut lists: Few<(GroupId, Few<PodId>)> = Few::default();
+        for group in losers.in_order() {
+            let state = &trial.pods.state;
+            let pods = trial.groups[group].tree.to_place(&|pod| {
+                state[pod].is_waiting() || (evicted.contains(pod) && state[pod].nominee.is_none())
+            });
+            waiting.push(trial.waiting(group, &pods));
+            lists.push((group, pods));
         }
-        let bystanders = trial.cluster().bystanders(&mut waiting);
-        waiting.extend(bystanders);
-        let mut turns = Turns::of_groups(trial, waiting.into_iter());
-        let mut failed: BTreeSet<(QueueId, Vec<ShapeId>)> = BTreeSet::new();
+        trial.cluster().add_bystanders(&mut waiting);
+        let mut turns = std::mem::take(&mut trial.cluster().scratch.turns);
+        turns.open_groups(trial, &mut waiting);
+        let placed = self.place_by_turns(trial, &mut turns, |group| {
+            if group == self.search.group {
+                return Some(own);
+            }
+            let at = lists.binary_search_by_key(&group, |(loser, _)| *loser).ok()?;
+            Some(&lists[at].1)
+        });
+        let scratch = &mut trial.cluster().scratch;
+        (scratch.waiting, scratch.turns) = (waiting, turns);
+        placed
+    }
+
+    /// Places groups in turn, those of which `pods` knows what is to be placed; says whether the one that all is for
+    /// found room.
+    fn place_by_turns<'p>(
+        &self,
+        trial: &mut Trial<'_>,
+        turns: &mut Turns,
+        pods: impl Fn(GroupId) -> Option<&'p [PodId]>,
+    ) -> bool {
+        let mut failed: Few<(QueueId, Few<ShapeId>)> = Few::default();
         while let Some(turn) = turns.next() {
-            let Some(pods) = lists.get(&turn.group) else {
+            let Some(pods) = pods(turn.group) else {
                 turns.done(trial, turn);
                 continue;
             };
@@ -420,74 +420,5 @@ impl<'a> Hunt<'a> {
             turns.done(trial, turn);
         }
         true
-    }
-
-    /// Sets of victims that empty the cheapest nodes: the fewest nodes that could do, then more and more.
-    fn many_nodes(
-        &mut self,
-        cluster: &Cluster,
-        pool: &Pool,
-        count: usize,
-        known: &[Arc<Batch>],
-    ) -> Vec<Vec<usize>> {
-        // Of the GPUs of claims those that nodes must have free.
-        let need = |pod: &PodId| {
-            let shape = &cluster.shapes[cluster.pods[*pod].shape];
-            shape.charge.0[2] - shape.claims_milli() + shape.own_milli
-        };
-        let needs: Vec<i64> = self.search.pods[..count].iter().map(need).collect();
-        let least = needs.iter().copied().min().unwrap_or(0);
-        let mut freed: BTreeMap<NodeId, i64> = BTreeMap::new();
-        for pod in known.iter().flat_map(|batch| &batch.pods) {
-            *freed.entry(cluster.node_of(*pod).expect("a victim holds a place")).or_default() +=
-                cluster.gives_milli(*pod);
-        }
-        let free = |node: NodeId| cluster.free_gpu(node) + freed.get(&node).copied().unwrap_or(0);
-        // What there is without the nodes of candidates.
-        let search = &mut self.search;
-        let all = &search.nodes;
-        let mut baseline = *search.free_milli.get_or_insert_with(|| {
-            let node = |rank| cluster.free_gpu(cluster.nodes.index.node(rank));
-            all.iter().map(node).sum()
-        });
-        for node in pool.by_node.keys() {
-            let rank = cluster.nodes.index.rank(*node);
-            if rank.is_some_and(|rank| search.nodes.contains(rank)) {
-                baseline -= cluster.free_gpu(*node);
-            }
-        }
-        let elsewhere = freed.iter().filter(|(node, _)| !pool.by_node.contains_key(node));
-        baseline += elsewhere.map(|(_, freed)| freed).sum::<i64>();
-        let remaining = (needs.iter().sum::<i64>() - baseline).max(0);
-        let mut nodes: Vec<(i64, usize, NodeId)> = pool
-            .by_node
-            .iter()
-            .map(|(node, (first, _, amount))| (free(*node) + amount, *first, *node))
-            .filter(|(capacity, _, _)| *capacity >= least)
-            .collect();
-        nodes.sort_unstable();
-        let mut sum = 0;
-        let mut fewest = 0;
-        while sum < remaining {
-            let Some((capacity, _, _)) = nodes.get(fewest) else { return Vec::new() };
-            sum += capacity;
-            fewest += 1;
-        }
-        let mut sizes = vec![fewest];
-        let mut more = 1;
-        while *sizes.last().expect("there is a first") < nodes.len() {
-            sizes.push((fewest + more).min(nodes.len()));
-            more *= 2;
-        }
-        sizes
-            .into_iter()
-            .map(|size| {
-                let set: BTreeSet<usize> = nodes[..size]
-                    .iter()
-                    .flat_map(|(_, _, node)| pool.by_node[node].1.iter().copied())
-                    .collect();
-                set.into_iter().collect()
-            })
-            .collect()
     }
 }

@@ -10,7 +10,6 @@ const BITS: usize = u64::BITS as usize;
 ///
 /// A bit per id, and above it a bit per word that is not empty. Finding the first common member of two sets
 /// skips 4,096 ids at a time where either has none.
-#[derive(Clone)]
 pub struct IdSet<I> {
     words: Vec<u64>,
     summary: Vec<u64>,
@@ -21,6 +20,22 @@ pub struct IdSet<I> {
 impl<I> Default for IdSet<I> {
     fn default() -> Self {
         Self { words: Vec::new(), summary: Vec::new(), len: 0, id: PhantomData }
+    }
+}
+
+impl<I> Clone for IdSet<I> {
+    fn clone(&self) -> Self {
+        let mut set = Self::default();
+        if self.len > 0 {
+            set.clone_from(self);
+        }
+        set
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
+        self.summary.clone_from(&other.summary);
+        self.len = other.len;
     }
 }
 
@@ -73,14 +88,22 @@ impl<I: Id> IdSet<I> {
     pub fn insert(&mut self, id: I) -> bool {
         let (at, bit) = (id.row() / BITS, 1 << (id.row() % BITS));
         if at >= self.words.len() {
-            self.words.resize(at + 1, 0);
-            self.summary.resize(at / BITS + 1, 0);
+            self.widen(at + 1);
         }
-        let new = self.words[at] & bit == 0;
-        self.words[at] |= bit;
-        self.summary[at / BITS] |= 1 << (at % BITS);
-        self.len += usize::from(new);
+        let word = &mut self.words[at];
+        let new = *word & bit == 0;
+        if new {
+            *word |= bit;
+            self.summary[at / BITS] |= 1 << (at % BITS);
+            self.len += 1;
+        }
         new
+    }
+
+    #[cold]
+    fn widen(&mut self, words: usize) {
+        self.words.resize(words, 0);
+        self.summary.resize(words.div_ceil(BITS), 0);
     }
 
     /// Removes a member; says whether it was one.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    buckets::Buckets,
     cluster::{Cluster, Nodes},
     cycle::{Config, Placement},
     device,
@@ -61,7 +62,7 @@ pub(crate) struct Index {
     node: Column<Rank, NodeId>,
     kind: Column<Rank, crate::ids::NodeKindId>,
     gpu_key: Column<Rank, i64>,
-    by_gpu: BTreeMap<i64, IdSet<Rank>>,
+    by_gpu: Buckets,
     cpu_key: Column<Rank, CpuKey>,
     by_cpu: BTreeSet<(CpuKey, Rank)>,
     cpu_wanted: bool,
@@ -127,7 +128,7 @@ impl Index {
 
     /// Buckets of nodes by GPU placement key, best first, from a key on.
     pub(crate) fn by_gpu(&self, from: i64) -> impl Iterator<Item = &IdSet<Rank>> {
-        self.by_gpu.range(from..).map(|(_, ranks)| ranks).filter(|ranks| !ranks.is_empty())
+        self.by_gpu.from(from).iter().filter(|ranks| !ranks.is_empty())
     }
 
     /// The key from which nodes have so much of GPUs free, in milli-devices; all of them unless nodes are packed.
@@ -139,8 +140,8 @@ impl Index {
     }
 
     /// Buckets of nodes with less than so many free GPUs, where nodes are packed.
-    pub(crate) fn by_gpu_below(&self, gpus: i64) -> impl Iterator<Item = &IdSet<Rank>> {
-        self.by_gpu.range(..gpus).map(|(_, ranks)| ranks)
+    pub(crate) fn by_gpu_below(&self, gpus: i64) -> &[IdSet<Rank>] {
+        self.by_gpu.below(gpus)
     }
 
     /// Nodes by CPU placement key, best first, from a key on: those without GPUs, then those with.
@@ -192,10 +193,8 @@ impl Nodes {
         let gpu_key = self.gpu_key_of(node);
         let was = std::mem::replace(&mut self.index.gpu_key[rank], gpu_key);
         if was != gpu_key {
-            if let Some(ranks) = self.index.by_gpu.get_mut(&was) {
-                ranks.remove(rank);
-            }
-            self.index.by_gpu.entry(gpu_key).or_default().insert(rank);
+            self.index.by_gpu.remove(was, rank);
+            self.index.by_gpu.insert(gpu_key, rank);
         }
         if self.index.cpu_wanted {
             let cpu_key = self.cpu_key_of(node);
@@ -216,11 +215,11 @@ impl Nodes {
         self.index.unsettled.assign(rank, unsettled);
     }
 
-    /// Per lane: the most that one node offers to pods.
+    /// Finds out the most that one node offers to pods.
     ///
     /// # Cost
     /// In the number of nodes, once after nodes changed.
-    pub(crate) fn largest(&mut self) -> &[i64] {
+    pub(crate) fn know_largest(&mut self) {
         if self.index.largest.is_none() {
             let mut largest = vec![0; Lane::PODS.row() + 1];
             for (id, node) in self.facts.iter() {
@@ -236,7 +235,11 @@ impl Nodes {
             }
             self.index.largest = Some(largest);
         }
-        self.index.largest.as_deref().unwrap_or_default()
+    }
+
+    /// Per lane: the most that one node offers to pods; [`know_largest`](Self::know_largest) has to have been called.
+    pub(crate) fn largest(&self) -> &[i64] {
+        self.index.largest.as_deref().expect("the largest amounts were found out")
     }
 
     /// Puts a node among those with its largest part of a shared GPU.
@@ -372,7 +375,7 @@ impl Cluster {
             let index = &mut self.nodes.index;
             index.gpu_key.push(gpu_key);
             index.cpu_key.push(cpu_key);
-            index.by_gpu.entry(gpu_key).or_default().insert(rank);
+            index.by_gpu.insert(gpu_key, rank);
             if index.cpu_wanted {
                 index.by_cpu.insert((cpu_key, rank));
             }

@@ -6,6 +6,9 @@ use std::{
     ops::Bound::{Excluded, Unbounded},
 };
 
+/// More members than this are worth sorting before they are added.
+const MANY: usize = 16;
+
 /// Members in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LeastSet<T> {
@@ -40,6 +43,11 @@ impl<T: Copy + Ord> LeastSet<T> {
         self.least.iter().chain(&self.rest)
     }
 
+    /// Whether something is a member.
+    pub(crate) fn contains(&self, member: &T) -> bool {
+        self.least.as_ref() == Some(member) || self.rest.contains(member)
+    }
+
     /// The member that follows one, which need not be one itself.
     pub(crate) fn after(&self, member: &T) -> Option<&T> {
         let least = self.least.as_ref().filter(|least| *least > member);
@@ -53,9 +61,15 @@ impl<T: Copy + Ord> LeastSet<T> {
     }
 
     /// Every member that is not less than something, ascending.
-    pub(crate) fn since(&self, bound: &T) -> impl Iterator<Item = &T> {
+    pub(crate) fn since(&self, bound: &T) -> impl DoubleEndedIterator<Item = &T> {
         let least = self.least.iter().filter(move |least| *least >= bound);
         least.chain(self.rest.range(bound..))
+    }
+
+    /// Every member from one bound up to another, which is not among them, ascending.
+    pub(crate) fn range(&self, from: &T, to: &T) -> impl DoubleEndedIterator<Item = &T> {
+        let least = self.least.iter().filter(move |least| *least >= from && *least < to);
+        least.chain(self.rest.range(from..to))
     }
 
     /// Adds a member.
@@ -89,11 +103,22 @@ impl<T: Copy + Ord> LeastSet<T> {
         std::mem::replace(&mut self.least, next)
     }
 
-    /// Adds many members, which are sorted and merged: that costs less than a search for each.
-    pub(crate) fn append(&mut self, members: impl Iterator<Item = T>) {
+    /// Adds members; many are sorted and merged, which costs less than a search for each.
+    pub(crate) fn merge(&mut self, members: impl ExactSizeIterator<Item = T>) {
+        if members.len() <= MANY.max(self.len()) {
+            return self.extend(members);
+        }
         let mut members: BTreeSet<T> = members.chain(self.least.take()).collect();
         self.rest.append(&mut members);
         self.least = self.rest.pop_first();
+    }
+}
+
+impl<T: Copy + Ord> FromIterator<T> for LeastSet<T> {
+    fn from_iter<A: IntoIterator<Item = T>>(members: A) -> Self {
+        let mut set = Self::default();
+        set.extend(members);
+        set
     }
 }
 
@@ -124,14 +149,20 @@ mod tests {
             }
             assert!(set.iter().eq(&plain), "{set:?}");
             assert_eq!((set.len(), set.is_empty()), (plain.len(), plain.is_empty()));
+            assert!(set.range(&2, &5).rev().eq(plain.range(2..5).rev()), "{set:?}");
             for member in 0..10 {
+                assert_eq!(set.contains(&member), plain.contains(&member));
                 assert_eq!(set.after(&member), plain.range(member + 1..).next());
                 assert_eq!(set.from(&member), plain.range(member..).next());
                 assert!(set.since(&member).eq(plain.range(member..)), "{set:?}");
             }
         }
-        set.append([4, 6, 1].into_iter());
-        plain.extend([4, 6, 1]);
+        assert_eq!(plain.iter().copied().collect::<LeastSet<_>>(), set);
+        for more in [3, 40] {
+            set.merge((0..more).map(|member| member * 2));
+            plain.extend((0..more).map(|member| member * 2));
+            assert!(set.iter().eq(&plain), "{set:?}");
+        }
         assert!(set.iter().eq(&plain), "{set:?}");
         assert_eq!(set.pop_first(), plain.pop_first());
         assert!(set.iter().eq(&plain), "{set:?}");

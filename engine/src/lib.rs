@@ -27,12 +27,14 @@ pub mod queue;
 pub mod cluster;
 mod device;
 mod few;
+mod fewmap;
 mod lanes;
 mod leastset;
 mod shape;
 mod tree;
 
 mod bracket;
+mod buckets;
 mod check;
 mod index;
 mod trial;

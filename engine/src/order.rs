@@ -85,7 +85,9 @@ pub(crate) struct Standing {
     /// that one comparison orders them.
     need: u64,
     share_with: Ratio,
-    share: Ratio,
+    used: Charge,
+    /// Of which it is a part.
+    wholes: [i64; 3],
     allocatable: PerLane<Limit>,
 }
 
@@ -107,7 +109,7 @@ impl Standing {
             | u64::from(reversed(facts.priority)) << 1
             | u64::from(violates);
         let share_with = dominant(&(with - taken), &wholes);
-        Self { need, share_with, share: dominant(&row.used, &wholes), allocatable }
+        Self { need, share_with, used: row.used, wholes, allocatable }
     }
 
     /// Which queue goes first; ties end in the age and the UID (14.3, Q10), which the caller knows.
@@ -124,8 +126,10 @@ impl Standing {
                 return order;
             }
         }
-        if self.share != other.share {
-            let order = self.share.cmp(&other.share);
+        // Most siblings part before; many that do not are equal.
+        if self.used != other.used || self.wholes != other.wholes {
+            let share = |one: &Self| dominant(&one.used, &one.wholes);
+            let order = share(self).cmp(&share(other));
             if order != Ordering::Equal {
                 return order;
             }

@@ -2,6 +2,8 @@
 
 pub mod domain;
 
+use std::sync::Arc;
+
 use domain::NoDomain;
 
 use crate::{
@@ -192,7 +194,7 @@ pub enum Why {
         why: Box<Self>,
     },
     /// It found no room.
-    NoRoom(Box<NoRoom>),
+    NoRoom(Arc<NoRoom>),
     /// Nodes together do not satisfy its topology.
     NoDomain(Box<NoDomain>),
     /// It has had no turn yet: so many groups of its queue have theirs in a cycle, and they come first.

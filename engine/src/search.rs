@@ -256,7 +256,7 @@ impl Search<'_> {
             return None;
         }
         let sharing = index.sharing(cluster.part_micro(self.shape))?;
-        for bucket in index.by_gpu_below(end).filter(|ranks| !ranks.is_empty()) {
+        for bucket in index.by_gpu_below(end).iter().filter(|ranks| !ranks.is_empty()) {
             for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
                 let worth = room == Room::Now || self.reaches || index.unsettled.contains(rank);
                 if !worth || !self.within.contains(rank) {

@@ -86,6 +86,11 @@ impl Leaf {
         self.alive() - self.count.gated + self.count.succeeded >= self.min
     }
 
+    /// Whether its minimum runs, pods that are leaving included.
+    fn is_whole(&self) -> bool {
+        self.count.used >= self.min
+    }
+
     /// What is missing of its minimum, else one pod more.
     fn next(&self, eligible: &impl Fn(PodId) -> bool) -> impl Iterator<Item = PodId> {
         let count = (self.min.saturating_sub(self.count.active)).max(1) as usize;
@@ -195,8 +200,17 @@ impl Tree {
         self.leaves.iter().any(Leaf::is_completing)
     }
 
+    /// The leaf of a group without sub-groups, whose minimum is all that counts.
+    fn plain(&self) -> Option<&Leaf> {
+        let ([Set { min: None, .. }], [leaf]) = (&*self.sets, &*self.leaves) else { return None };
+        Some(leaf)
+    }
+
     /// Whether enough pods are there, gated ones aside.
     pub(crate) fn is_ready(&self, member: Member) -> bool {
+        if let Some(leaf) = self.plain() {
+            return leaf.is_ready();
+        }
         match member {
             Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_ready(),
             Member::Set(set) => {
@@ -210,11 +224,11 @@ impl Tree {
     ///
     /// Unlike the peer this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
     pub(crate) fn is_whole(&self, member: Member) -> bool {
+        if let Some(leaf) = self.plain() {
+            return leaf.is_whole();
+        }
         match member {
-            Member::Leaf(leaf) => {
-                let leaf = &self.leaves[usize::from(leaf)];
-                leaf.count.used >= leaf.min
-            }
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_whole(),
             Member::Set(set) => {
                 let set = &self.sets[usize::from(set)];
                 set.members.iter().filter(|member| self.is_whole(**member)).count() >= set.needed()

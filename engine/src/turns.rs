@@ -1,25 +1,27 @@
 //! Whose turn it is: the first waiting group of the first queue, down the tree.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use crate::{
     agenda::Listing,
     bracket::Bracket,
     cluster::Cluster,
     depth::Front,
-    ids::{ClassId, GroupId, QueueId},
+    ids::{ClassId, GroupId, Id, QueueId},
     leastset::LeastSet,
     order::{GroupKey, Standing},
     resources::Charge,
 };
 
 /// The groups that have their turn in this action.
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Turns {
     leaves: Vec<Leaf>,
     bracket: Bracket,
-    /// What groups ask for where that is not their class's to say.
-    asks: BTreeMap<GroupId, Charge>,
+    /// What groups ask for that take part each by itself, as a class of its own; empty where their classes say it.
+    asks: Vec<Charge>,
+    /// What there is to divide.
+    total: Charge,
     /// The groups that may have turns; all where nothing bounds them.
     front: Option<Front>,
     /// Per pair: up to where groups were passed over, which have no more turns.
@@ -41,7 +43,7 @@ pub(crate) struct Turn {
 type Head = (GroupKey, ClassId);
 
 /// A leaf queue that takes part.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Leaf {
     queue: QueueId,
     /// The first group of each class that has not failed.
@@ -53,16 +55,16 @@ impl Leaf {
     fn standing(
         &self,
         cluster: &Cluster,
-        asks: &BTreeMap<GroupId, Charge>,
+        (asks, total): (&[Charge], Charge),
         queue: QueueId,
     ) -> Option<Standing> {
-        let (key, class) = self.heads.first()?;
-        let ask = match asks.get(&key.group) {
+        let (_, class) = self.heads.first()?;
+        let ask = match asks.get(class.row()) {
             Some(ask) => *ask,
             None => cluster.class_ask(*class),
         };
         let row = &cluster.queues.rows[queue];
-        Some(Standing::new(row, ask, Charge::default(), cluster.total()))
+        Some(Standing::new(row, ask, Charge::default(), total))
     }
 }
 
@@ -76,28 +78,35 @@ impl Turns {
     ) -> Self {
         let head =
             |(queue, class)| Some((queue, head(front.as_ref(), cluster, queue, class)?, class));
-        let turns = Self::of(cluster, pairs.filter_map(head), BTreeMap::new());
+        let mut turns = Self::default();
+        turns.open(cluster, pairs.filter_map(head));
         Self { front, ..turns }
     }
 
-    /// The turns of some groups, each with what it asks for.
-    pub(crate) fn of_groups(
+    /// Begins anew with the turns of some groups, each with its queue and what it asks for, which are put in order.
+    pub(crate) fn open_groups(
+        &mut self,
         cluster: &Cluster,
-        groups: impl Iterator<Item = (QueueId, GroupKey, Charge)>,
-    ) -> Self {
-        let mut groups: Vec<_> = groups.collect();
+        groups: &mut [(QueueId, GroupKey, Charge)],
+    ) {
         groups.sort_unstable_by_key(|(queue, key, _)| (*queue, *key));
-        let heads = groups.iter().map(|(queue, key, _)| (*queue, *key, ClassId::new(u32::MAX)));
-        let asks = groups.iter().map(|(_, key, ask)| (key.group, *ask)).collect();
-        Self::of(cluster, heads, asks)
+        self.asks.clear();
+        self.asks.extend(groups.iter().map(|(.., ask)| *ask));
+        let classes = (0..).map(ClassId::new);
+        self.open(
+            cluster,
+            groups.iter().zip(classes).map(|((queue, key, _), class)| (*queue, *key, class)),
+        );
     }
 
-    fn of(
+    fn open(
+        &mut self,
         cluster: &Cluster,
         heads: impl Iterator<Item = (QueueId, GroupKey, ClassId)>,
-        asks: BTreeMap<GroupId, Charge>,
-    ) -> Self {
-        let mut leaves: Vec<Leaf> = Vec::new();
+    ) {
+        let Self { leaves, bracket, asks, total, .. } = self;
+        leaves.clear();
+        *total = cluster.total();
         for (queue, key, class) in heads {
             if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
                 leaves.push(Leaf { queue, heads: LeastSet::default() });
@@ -106,11 +115,8 @@ impl Turns {
                 leaf.heads.insert((key, class));
             }
         }
-        let bracket = Bracket::new(cluster, leaves.iter().map(|leaf| leaf.queue), Ordering::Less);
-        let mut turns = Self { leaves, bracket, asks, front: None, passed: BTreeMap::new() };
-        let Self { leaves, bracket, asks, .. } = &mut turns;
-        bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, asks, queue));
-        turns
+        bracket.open(cluster, leaves.iter().map(|leaf| leaf.queue));
+        bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, (asks, *total), queue));
     }
 
     /// The next turn, if there is one.
@@ -173,8 +179,8 @@ impl Turns {
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
-        let Self { leaves, bracket, asks, .. } = self;
-        bracket.seat(leaf, |queue, leaf| leaves[leaf].standing(cluster, asks, queue));
+        let Self { leaves, bracket, asks, total, .. } = self;
+        bracket.seat(leaf, |queue, leaf| leaves[leaf].standing(cluster, (asks, *total), queue));
     }
 }
 
@@ -189,7 +195,8 @@ impl Cluster {
             let ask = self.class_ask(class);
             pair.groups.iter().map(move |key| (queue, *key, ask))
         });
-        let mut turns = Turns::of_groups(self, groups);
+        let mut turns = Turns::default();
+        turns.open_groups(self, &mut groups.collect::<Vec<_>>());
         let mut order = Vec::new();
         while let Some(turn) = turns.next() {
             order.push((turn.queue, turn.group));

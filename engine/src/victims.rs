@@ -12,7 +12,7 @@ use crate::{
     bracket::Bracket,
     cluster::{Cluster, Phase},
     cycle::{Config, Millis, ReclaimResolution, Timestamp},
-    few::Few,
+    few::{Few, IntoFew},
     ids::{GroupId, PodId, QueueId},
     order::{GroupKey, Standing},
     resources::Charge,
@@ -79,7 +79,7 @@ impl Prey<'_> {
 #[derive(Clone, Debug)]
 struct Rest {
     group: GroupId,
-    steps: std::vec::IntoIter<(Batch, u8)>,
+    steps: IntoFew<(Batch, u8)>,
     next: (Batch, u8),
     /// What its pods ask for.
     left: Charge,
@@ -108,7 +108,7 @@ struct Leaf {
 /// In the number of queues to begin with, then in the victims that are drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Victims {
-    leaves: Vec<Leaf>,
+    leaves: Few<Leaf>,
     bracket: Bracket,
     /// How many groups may still be drawn, where there are more than that.
     most: Option<usize>,
@@ -121,22 +121,23 @@ impl Victims {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
         };
-        let leaves = cluster.agenda.running().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
-            let (rests, taken, candidate) = Default::default();
-            Leaf { queue, floor, fresh: None, rests, taken, candidate }
-        });
+        let leaves =
+            cluster.agenda.running.iter().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
+                let (rests, taken, candidate) = Default::default();
+                Leaf { queue, floor, fresh: None, rests, taken, candidate }
+            });
         Self::of(cluster, prey, leaves.collect())
     }
 
     /// From the beginning, in these leaves.
-    fn of(cluster: &Cluster, prey: &Prey<'_>, mut leaves: Vec<Leaf>) -> Self {
-        for leaf in &mut leaves {
+    fn of(cluster: &Cluster, prey: &Prey<'_>, mut leaves: Few<Leaf>) -> Self {
+        for leaf in leaves.iter_mut() {
             leaf.fresh = leaf.find(cluster, prey, None);
         }
         leaves.retain(|leaf| leaf.fresh.is_some());
         let queues = leaves.iter().map(|leaf| leaf.queue);
         let bracket = Bracket::new(cluster, queues, Ordering::Greater);
-        for leaf in &mut leaves {
+        for leaf in leaves.iter_mut() {
             leaf.candidate = leaf.candidate(cluster);
         }
         let mut victims = Self { leaves, bracket, most: None };
@@ -166,11 +167,11 @@ impl Victims {
 
     /// Keeps only the last `count` groups in the order of victims: those that go first.
     pub(crate) fn limit(mut self, cluster: &mut Cluster, prey: &Prey<'_>, count: usize) -> Self {
-        let there = cluster.agenda.running().map(|(_, groups)| groups.len()).sum::<usize>();
+        let there = cluster.agenda.running.iter().map(|(_, groups)| groups.len()).sum::<usize>();
         if there > count {
             self.most = Some(count);
             // Single pods are drawn once each: so many draws are so many groups, whichever they will be.
-            if !cluster.agenda.runs_singles() {
+            if !cluster.agenda.running.are_singles() {
                 self.narrow(cluster, prey);
             }
         }
@@ -193,13 +194,12 @@ impl Victims {
                 }
             }
         }
-        let mut leaves = std::mem::take(&mut self.leaves);
-        leaves.retain_mut(|leaf| {
-            let floor = floors.get(&leaf.queue).copied();
-            leaf.floor = floor.unwrap_or(leaf.floor);
-            floor.is_some()
+        let leaves = std::mem::take(&mut self.leaves).into_iter();
+        let kept = leaves.filter_map(|leaf| {
+            let floor = floors.get(&leaf.queue).copied()?;
+            Some(Leaf { floor, ..leaf })
         });
-        *self = Self::of(cluster, prey, leaves);
+        *self = Self::of(cluster, prey, kept.collect());
     }
 
     /// The next batch, if there is one.
@@ -226,10 +226,10 @@ impl Victims {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
         };
-        let queues =
-            cluster.agenda.running().filter(|(id, _)| prey.protects(cluster, *id) && queue(*id));
+        let queues = cluster.agenda.running.iter();
         queues
-            .flat_map(|(_, groups)| groups.range(floor..))
+            .filter(|(id, _)| prey.protects(cluster, *id) && queue(*id))
+            .flat_map(|(_, groups)| groups.since(&floor))
             .filter_map(|key| prey.safe_until(cluster, key.group))
             .min()
     }
@@ -254,7 +254,7 @@ impl Leaf {
         if before <= self.floor {
             return None;
         }
-        let mut groups = cluster.agenda.running_of(self.queue)?.range(self.floor..before).rev();
+        let mut groups = cluster.agenda.running.of(self.queue)?.range(&self.floor, &before).rev();
         groups.find(|key| prey.admits(cluster, key.group)).copied()
     }
 
@@ -263,9 +263,9 @@ impl Leaf {
         cluster: &'c Cluster,
         prey: &'c Prey<'_>,
     ) -> impl Iterator<Item = GroupId> {
-        let groups = cluster.agenda.running_of(self.queue).into_iter();
+        let groups = cluster.agenda.running.of(self.queue).into_iter();
         groups
-            .flat_map(|groups| groups.range(self.floor..).rev())
+            .flat_map(|groups| groups.since(&self.floor).rev())
             .map(|key| key.group)
             .filter(|group| prey.admits(cluster, *group))
     }
@@ -328,7 +328,7 @@ fn asked<'p>(cluster: &Cluster, pods: impl Iterator<Item = &'p PodId>) -> Charge
 }
 
 /// All batches of a group in order, each with the group's fill after it.
-fn steps(cluster: &mut Cluster, group: GroupId) -> Vec<(Batch, u8)> {
+fn steps(cluster: &mut Cluster, group: GroupId) -> Few<(Batch, u8)> {
     if let [leaf] = &*cluster.groups[group].tree.leaves
         && leaf.count.active <= leaf.min
     {
@@ -336,10 +336,11 @@ fn steps(cluster: &mut Cluster, group: GroupId) -> Vec<(Batch, u8)> {
         let all = leaf.pods.iter().rev().copied().filter(|pod| cluster.is_evictable(*pod));
         let pods: Few<PodId> = all.collect();
         let kept = pods.is_empty() || (leaf.min > 0 && cluster.is_planned(group));
-        return if kept { Vec::new() } else { vec![(Batch { group, pods }, 0)] };
+        let all = (!kept).then_some((Batch { group, pods }, 0));
+        return all.into_iter().collect();
     }
     let mut trial = Trial::new(cluster);
-    let mut steps = Vec::new();
+    let mut steps = Few::default();
     loop {
         let pods = trial.groups[group].tree.to_evict(&|pod| trial.is_evictable(pod));
         if pods.is_empty() {

@@ -1,6 +1,6 @@
 //! Finds out why a pod fits nowhere.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::{
     claim::Standings,
@@ -74,7 +74,7 @@ impl Cluster {
         let shape = &self.shapes[self.pods[pod].shape];
         let parts = i64::from(shape.shared) * self.part_micro(shape) * GPU_MILLI / 1_000_000;
         let gpu_milli = shape.amount(Lane::GPU) + parts;
-        Why::NoRoom(Box::new(NoRoom {
+        Why::NoRoom(Arc::new(NoRoom {
             pod,
             sub_group,
             at,
@@ -98,6 +98,7 @@ impl Cluster {
     /// # Source
     /// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
     fn too_large(&mut self, pod: PodId) -> Option<TooLarge> {
+        self.nodes.know_largest();
         let largest = self.nodes.largest();
         let shape = &self.shapes[self.pods[pod].shape];
         let mut request: Resources =
@@ -241,7 +242,8 @@ impl Asker<'_> {
         }
         let clip = |bucket| self.clip(bucket);
         // Nodes with too few GPUs are counted by the bucket.
-        let buckets: Vec<Cow<'_, IdSet<Rank>>> = index.by_gpu_below(gpus).map(clip).collect();
+        let buckets: Vec<Cow<'_, IdSet<Rank>>> =
+            index.by_gpu_below(gpus).iter().map(clip).collect();
         let few = buckets.iter().map(|bucket| bucket.len()).sum::<usize>();
         if few > 0 {
             let short = Misfit::Short(Lane::GPU);

@@ -1,6 +1,6 @@
 //! Which groups could stand in for each other.
 
-use super::{Class, ClassKey};
+use super::{Class, ClassKey, Classes};
 use crate::{
     cluster::Cluster,
     ids::{ClassId, GroupId, Id, ShapeId},
@@ -8,20 +8,30 @@ use crate::{
     tree::Member,
 };
 
+impl Classes {
+    /// The class of a key.
+    fn find(&self, key: &[u32]) -> Option<ClassId> {
+        let is_it =
+            |class: &ClassId| self.rows[*class].as_ref().is_some_and(|row| *row.key == *key);
+        self.last.filter(is_it).or_else(|| self.by_key.get(key).copied())
+    }
+}
+
 impl Cluster {
     /// The class of a group, a new one where there is none like it; it counts one use more.
     pub(super) fn classify(&mut self, group: GroupId) -> ClassId {
         let mut scratch = std::mem::take(&mut self.agenda.scratch);
         scratch.clear();
         self.class_key(group, &mut scratch);
-        let class = match self.agenda.classes.by_key.get(scratch.as_slice()) {
-            Some(&class) => {
+        let class = match self.agenda.classes.find(&scratch) {
+            Some(class) => {
                 let row = self.agenda.classes.rows[class].as_mut();
                 row.expect("a keyed class has a row").uses += 1;
                 class
             }
             None => self.new_class(group, scratch.as_slice().into()),
         };
+        self.agenda.classes.last = Some(class);
         self.agenda.scratch = scratch;
         class
     }
@@ -73,9 +83,9 @@ impl Cluster {
         let facts = row.facts.as_ref().expect("a group that waits is live");
         key.push(u32::from(facts.preemptible));
         let mut alone = false;
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         for set in row.tree.sets.iter() {
-            key.push(u32::try_from(set.needed()).unwrap_or(u32::MAX));
-            key.push(u32::try_from(set.members.len()).unwrap_or(u32::MAX));
+            key.extend([number(set.needed()), number(set.members.len())]);
             alone |= set.topology.is_some();
             for member in set.members.iter() {
                 key.push(match member {

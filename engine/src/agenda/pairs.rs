@@ -15,9 +15,6 @@ use crate::{
     proof::{EvictionKind, Shortage},
 };
 
-/// So many groups are worth sorting before they are put in their place.
-const MANY: usize = 16;
-
 /// The groups of one class in one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
@@ -147,11 +144,7 @@ impl Pairs {
     pub(super) fn settle(&mut self) {
         while let Some(id) = self.unsettled.pop() {
             let pair = &mut self.rows[id];
-            if pair.fresh.len() > MANY && pair.fresh.len() > pair.groups.len() {
-                pair.groups.append(pair.fresh.drain(..));
-            } else {
-                pair.groups.extend(pair.fresh.drain(..));
-            }
+            pair.groups.merge(pair.fresh.drain(..));
         }
     }
 

@@ -1,5 +1,7 @@
 //! What groups that wait are told.
 
+use std::sync::Arc;
+
 use crate::{
     cluster::Cluster,
     depth::Front,
@@ -70,8 +72,9 @@ impl Cluster {
         let mut why = why.clone();
         if let Why::NoRoom(no_room) = &mut why {
             let pods = self.to_place(group);
-            if let Some(pod) = pods.get(no_room.at as usize).or(pods.last()) {
-                no_room.pod = *pod;
+            let pod = pods.get(no_room.at as usize).or(pods.last()).copied();
+            if let Some(pod) = pod.filter(|pod| *pod != no_room.pod) {
+                Arc::make_mut(no_room).pod = pod;
             }
         }
         why

@@ -1,12 +1,11 @@
 //! Turns what trials kept into the plan.
 
-use std::collections::BTreeSet;
-
 use crate::{
     cluster::{Cluster, Phase, State},
     cycle::Cycle,
     device,
     ids::{GroupId, NodeId, PodId},
+    leastset::LeastSet,
     plan::{Change, Eviction, Grant},
     pod::{GpuRequest, Place},
 };
@@ -20,12 +19,12 @@ impl Cycle<'_> {
         if let [op] = log.as_slice() {
             self.commit_pod(op.pod, &op.was, reason);
         } else {
-            let mut seen = BTreeSet::new();
             for op in &log {
-                if seen.insert(op.pod) {
+                if self.marked.insert(op.pod) {
                     self.commit_pod(op.pod, &op.was, reason);
                 }
             }
+            self.marked.clear();
         }
         log.clear();
         self.cluster.log = log;
@@ -43,7 +42,7 @@ impl Cycle<'_> {
     /// Tells promises again that stood already, of groups that pods are evicted for or from: a plan that evicts says
     /// whole for whom, and where all of them go.
     pub(crate) fn repeat_promises(&mut self) {
-        let mut groups = BTreeSet::new();
+        let mut groups: LeastSet<GroupId> = LeastSet::default();
         for change in &self.changes {
             if let Change::Evict { pod, reason, .. } = change {
                 groups.extend(reason.for_group());
@@ -63,8 +62,11 @@ impl Cycle<'_> {
         was: &State,
         reason: &mut dyn FnMut(PodId) -> Option<Eviction>,
     ) {
-        let state = self.cluster.pods.state[pod].clone();
-        if was.phase.is_active() && state.phase == Phase::Releasing {
+        let state = &self.cluster.pods.state[pod];
+        let phase = state.phase;
+        let promise = state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
+        let promise = promise.cloned();
+        if was.phase.is_active() && phase == Phase::Releasing {
             let node = state.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
@@ -74,8 +76,9 @@ impl Cycle<'_> {
                 self.cluster.agenda.touch(group);
             }
         }
-        if state.phase == Phase::Binding && was.phase == Phase::Pending {
-            let place = state.place.clone().expect("a placed pod holds its place");
+        if phase == Phase::Binding && was.phase == Phase::Pending {
+            let place = self.cluster.pods.state[pod].place.clone();
+            let place = place.expect("a placed pod holds its place");
             self.cluster.agenda.searches.upset();
             self.cluster.agenda.searches.pay(pod);
             self.arrive(pod, place.node);
@@ -88,9 +91,7 @@ impl Cycle<'_> {
                 grant,
             });
         }
-        if let Some(place) =
-            state.nominee.clone().filter(|place| was.nominee.as_ref() != Some(place))
-        {
+        if let Some(place) = promise {
             self.cluster.agenda.promised.insert(pod, place.clone());
             self.cluster.agenda.searches.pay(pod);
             if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {

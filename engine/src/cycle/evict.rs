@@ -7,9 +7,12 @@ use crate::{
     cluster::Cluster,
     cycle::{Cycle, Timestamp},
     depth::Front,
-    entitlement::{Claim, Holding, entitled, may_give},
-    hunt::{Aim, Hunt, Outcome, Search, kept::Recall},
-    ids::{Column, GroupId, PodId, QueueId},
+    entitlement::{Claim, entitled, may_give},
+    few::Few,
+    fewmap::FewMap,
+    hunt::{Hunt, Outcome, Search, before::Before, kept::Recall},
+    ids::{GroupId, PodId, QueueId},
+    leastset::LeastSet,
     plan::{Eviction, QueueState, Why},
     proof::{EvictionKind, Proof, Shortage},
     resources::Charge,
@@ -93,17 +96,21 @@ impl Cycle<'_> {
     /// Whether a group may not evict yet; remembers when it may, and says so beside why the group waits.
     fn is_delayed(&mut self, group: GroupId) -> bool {
         let until = self.cluster.delayed_until(group).filter(|until| self.now < *until);
-        let known = self.cluster.groups[group].why.clone();
-        let (why, was_delayed) = match known {
-            Some(Why::Delayed { why, .. }) => (Some(why), true),
-            other => (other.map(Box::new), false),
+        let known = self.cluster.groups[group].why.as_ref();
+        let was_delayed = matches!(known, Some(Why::Delayed { .. }));
+        if until.is_none() && !was_delayed {
+            return false;
+        }
+        let why = match known.cloned() {
+            Some(Why::Delayed { why, .. }) => Some(why),
+            other => other.map(Box::new),
         };
         let next = match until {
             Some(until) => {
                 self.wake_at(until);
                 why.map(|why| Why::Delayed { until, why })
             }
-            None => why.filter(|_| was_delayed).map(|why| *why),
+            None => why.map(|why| *why),
         };
         if let Some(next) = next {
             self.cluster.say(group, next, &mut self.said);
@@ -163,8 +170,8 @@ impl Cycle<'_> {
                 if let Some(most) = self.config.consolidation_victims_max {
                     victims = victims.limit(self.cluster, &prey, most as usize);
                 }
-                let aim = (group, Aim::Consolidate, prey.rule);
-                Ok(Search::new(self.cluster, aim, (Vec::new(), victims)))
+                let aim = (group, kind, prey.rule);
+                Ok(Search::new(self.cluster, aim, (Few::default(), victims)))
             }
             EvictionKind::Preempt => {
                 if !preemptible {
@@ -179,29 +186,22 @@ impl Cycle<'_> {
                 }
                 let prey = prey(Rule::Below(priority));
                 let victims = Victims::new(self.cluster, &prey, |queue| queue == turn.queue);
-                let aim = (group, Aim::Preempt, prey.rule);
-                Ok(Search::new(self.cluster, aim, (vec![turn.queue], victims)))
+                let aim = (group, kind, prey.rule);
+                Ok(Search::new(self.cluster, aim, (Few::One([turn.queue]), victims)))
             }
             EvictionKind::Reclaim => {
-                let holdings = self.cluster.holdings();
-                let row =
-                    |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
+                let row = |queue: QueueId| self.cluster.holding(queue);
                 let claim = Claim { queue: turn.queue, request, preemptible, mig: false };
                 if !entitled(&row, &claim) {
                     return Err(None);
                 }
                 let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
-                let givers: Vec<QueueId> = self
-                    .cluster
-                    .agenda
-                    .running()
-                    .map(|(id, _)| id)
-                    .filter(|id| others(*id))
-                    .collect();
+                let running = self.cluster.agenda.running.iter().map(|(id, _)| id);
+                let givers: Few<QueueId> = running.filter(|id| others(*id)).collect();
                 let gives = |queue: QueueId| givers.binary_search(&queue).is_ok();
                 let prey = prey(Rule::SafeFrom(turn.queue));
                 let victims = Victims::new(self.cluster, &prey, gives);
-                let aim = (group, Aim::Reclaim(holdings), prey.rule);
+                let aim = (group, kind, prey.rule);
                 Ok(Search::new(self.cluster, aim, (givers, victims)))
             }
         }
@@ -209,7 +209,7 @@ impl Cycle<'_> {
 
     /// Searches among victims within what one search may take, and takes what it finds into the plan.
     fn search(&mut self, turn: Turn, search: Search, is_new: bool) -> bool {
-        let kind = search.aim.kind();
+        let kind = search.kind;
         let at = (turn.queue, turn.class, kind);
         let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
         let steps_max =
@@ -231,7 +231,7 @@ impl Cycle<'_> {
         match outcome {
             Outcome::Found => {
                 self.cluster.steps.solved += 1;
-                self.commit_evictions(kind, turn, search.aim.holdings());
+                self.commit_evictions(kind, turn, &search.before);
                 return true;
             }
             Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
@@ -288,16 +288,10 @@ impl Cycle<'_> {
         }
     }
 
-    fn commit_evictions(
-        &mut self,
-        kind: EvictionKind,
-        turn: Turn,
-        before: Option<&Column<QueueId, Option<Holding>>>,
-    ) {
+    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn, before: &Before) {
         let for_group = turn.group;
-        let victims: Vec<(PodId, GroupId)> = self.cluster.evicted_in_log();
-        let mut reasons = std::collections::BTreeMap::new();
-        for (pod, group) in victims {
+        let mut reasons = FewMap::default();
+        for (pod, group) in self.cluster.evicted_in_log() {
             let reason = match kind {
                 EvictionKind::Consolidate => Eviction::Consolidate { for_group },
                 EvictionKind::Preempt => Eviction::Preempt { for_group },
@@ -309,17 +303,16 @@ impl Cycle<'_> {
                     Eviction::Reclaim { for_group, from: state(from), to: state(to) }
                 }
             };
-            reasons.insert(pod, (group, Some(reason)));
+            reasons.or_insert_with(pod, || (group, Some(reason)));
         }
-        self.commit(&mut |pod| reasons.get_mut(&pod).and_then(|(_, reason)| reason.take()));
+        self.commit(&mut |pod| reasons.get_mut(pod).and_then(|(_, reason)| reason.take()));
         self.cluster.agenda.claims.push(for_group);
         if kind == EvictionKind::Consolidate {
-            self.expect_back(reasons.iter().map(|(pod, (group, _))| (*pod, *group)));
+            self.expect_back(reasons.iter().map(|(pod, (group, _))| (pod, *group)));
         }
-        let groups: std::collections::BTreeSet<GroupId> =
-            reasons.values().map(|(group, _)| *group).collect();
-        for group in groups {
-            self.cluster.relist(group, &mut self.said);
+        let groups: LeastSet<GroupId> = reasons.iter().map(|(_, (group, _))| *group).collect();
+        for group in groups.iter() {
+            self.cluster.relist(*group, &mut self.said);
         }
     }
 }
@@ -338,13 +331,9 @@ impl Cycle<'_> {
         }
     }
 
-    fn state_before(
-        &self,
-        queue: QueueId,
-        before: Option<&Column<QueueId, Option<Holding>>>,
-    ) -> QueueState {
+    fn state_before(&self, queue: QueueId, before: &Before) -> QueueState {
         let state = self.cluster.queue_state(queue);
-        match before.and_then(|before| before.get(queue)?.as_ref()) {
+        match before.get(queue) {
             None => state,
             Some(held) => QueueState {
                 allocated: held.allocated,
@@ -368,7 +357,7 @@ impl Cluster {
     }
 
     /// Pods that the log evicts, with their groups.
-    fn evicted_in_log(&self) -> Vec<(PodId, GroupId)> {
+    fn evicted_in_log(&self) -> Few<(PodId, GroupId)> {
         self.log
             .iter()
             .filter(|op| op.was.phase.is_active())
@@ -387,27 +376,5 @@ impl Cluster {
         } else {
             (up(from).unwrap_or(from), up(to).unwrap_or(to))
         }
-    }
-
-    /// The numbers of all live queues.
-    fn holdings(&self) -> Column<QueueId, Option<Holding>> {
-        self.queues
-            .rows
-            .iter()
-            .map(|(_, row)| {
-                let facts = row.facts.as_ref()?;
-                Some(Holding {
-                    parent: row.up,
-                    quota: facts.quota,
-                    limit: facts.limit,
-                    share: row.share,
-                    allocated: row.used,
-                    protected: row.fixed,
-                    priority: facts.priority,
-                    created: facts.created,
-                    uid: facts.uid,
-                })
-            })
-            .collect()
     }
 }

@@ -6,16 +6,17 @@
 
 use crate::{
     cluster::Cluster,
+    few::Few,
     ids::{GroupId, PodId, QueueId, ShapeId},
     order::GroupKey,
     resources::Charge,
 };
 
 /// A group that waits, in which queue, with what it asks for.
-type Waiting = (QueueId, GroupKey, Charge);
+pub(super) type Waiting = (QueueId, GroupKey, Charge);
 
 impl Cluster {
-    /// The groups whose turns come between those of `taking`, which are put in order, as far as they matter.
+    /// Adds the groups whose turns come between those of `taking`, as far as they matter.
     ///
     /// Only the queues of these are looked at, and the first groups that wait in each. One that asks for no more than
     /// another whose turn comes right before changes nothing. One that asks for more than the whole cluster offers is no
@@ -23,13 +24,16 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of `taking`, and in that of their queues times a bound.
-    pub(super) fn bystanders(&mut self, taking: &mut [Waiting]) -> Vec<Waiting> {
+    pub(super) fn add_bystanders(&mut self, taking: &mut Vec<Waiting>) {
         let total = self.total();
         taking.sort_unstable_by_key(|(queue, key, _)| (*queue, *key));
         let mut between = Vec::new();
         for of_queue in taking.chunk_by(|(left, ..), (right, ..)| left == right) {
             let (queue, last, _) = of_queue[of_queue.len() - 1];
             let mut at = 0;
+            if self.agenda.first(queue).is_none_or(|first| first >= last) {
+                continue;
+            }
             self.agenda.know_front(queue);
             let front = self.agenda.front(queue).iter();
             let mut before: Option<Charge> = None;
@@ -51,7 +55,16 @@ impl Cluster {
                 between.push((queue, *key, ask));
             }
         }
-        between
+        taking.extend(between);
+    }
+
+    /// A group that waits, with what some of its pods ask for.
+    pub(super) fn waiting(&self, group: GroupId, pods: &[PodId]) -> Waiting {
+        let memory_min = self.nodes.memory_min();
+        let key = GroupKey::of(self, group).expect("a group that runs or waits is live");
+        let queue = self.groups[group].queue().expect("a group that runs or waits has a queue");
+        let ask = |sum: Charge, pod: &PodId| sum + self.ask(*pod, memory_min);
+        (queue, key, pods.iter().fold(Charge::default(), ask))
     }
 
     /// What decides whether some pods of a group find room, where nothing but their shapes and the queue does; groups
@@ -60,7 +73,7 @@ impl Cluster {
         &self,
         group: GroupId,
         pods: &[PodId],
-    ) -> Option<(QueueId, Vec<ShapeId>)> {
+    ) -> Option<(QueueId, Few<ShapeId>)> {
         let row = &self.groups[group];
         let plain = |pod: &PodId| {
             let facts = &self.pods[*pod];

@@ -3,14 +3,15 @@
 //! # Source
 //! spec/scheduling.md 4.4, 4.6.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use super::{Aim, Hunt};
+use super::{Hunt, Set};
 use crate::{
     cluster::{Cluster, Phase},
-    entitlement::{Claim, Holding, may_take},
-    ids::{Column, GroupId, PodId, QueueId},
+    entitlement::{Claim, may_take},
+    few::Few,
+    fewmap::FewMap,
+    ids::{GroupId, PodId, QueueId},
     pod::GpuRequest,
+    proof::EvictionKind,
     resources::Charge,
     trial::Trial,
     victims::Batch,
@@ -18,19 +19,19 @@ use crate::{
 
 /// What groups lose, in the order of the victims.
 struct Losses {
-    groups: Vec<(GroupId, Vec<PodId>)>,
+    groups: Few<(GroupId, Few<PodId>)>,
 }
 
 impl Losses {
-    fn new(victims: &[Arc<Batch>]) -> Self {
-        let mut rows: BTreeMap<GroupId, usize> = BTreeMap::new();
-        let mut groups: Vec<(GroupId, Vec<PodId>)> = Vec::new();
+    fn new<'b>(victims: impl Iterator<Item = &'b Batch>) -> Self {
+        let mut rows: FewMap<GroupId, usize> = FewMap::default();
+        let mut groups: Few<(GroupId, Few<PodId>)> = Few::default();
         for batch in victims {
-            let row = *rows.entry(batch.group).or_insert(groups.len());
+            let row = *rows.or_insert_with(batch.group, || groups.len());
             if row == groups.len() {
-                groups.push((batch.group, Vec::new()));
+                groups.push((batch.group, Few::default()));
             }
-            groups[row].1.extend(&batch.pods);
+            groups[row].1.extend(batch.pods.iter().copied());
         }
         Self { groups }
     }
@@ -38,24 +39,24 @@ impl Losses {
 
 impl Hunt<'_> {
     /// Whether the result is one that this kind of eviction may bring about.
-    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &[Arc<Batch>]) -> bool {
-        let losses = Losses::new(victims);
-        match &self.search.aim {
-            Aim::Consolidate => victims.iter().flat_map(|batch| &batch.pods).all(|pod| {
+    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &Set) -> bool {
+        let batches = || victims.iter().map(|at| &self.search.order[*at]);
+        match self.search.kind {
+            EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
                 let state = &trial.pods.state[*pod];
                 state.phase != Phase::Releasing || state.nominee.is_some()
             }),
-            Aim::Preempt => Self::spares_young(trial, &losses, |group| {
+            EvictionKind::Preempt => Self::spares_young(trial, &Losses::new(batches()), |group| {
                 trial.is_safe_from_peers(group, self.config, self.now).is_some()
             }),
-            Aim::Reclaim(holdings) => {
+            EvictionKind::Reclaim => {
+                let losses = Losses::new(batches());
                 let queue = trial.groups[self.search.group]
                     .queue()
                     .expect("a group that waits has a queue");
                 let young =
                     |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
-                Self::spares_young(trial, &losses, young)
-                    && self.may_reclaim(trial, count, &losses, holdings)
+                Self::spares_young(trial, &losses, young) && self.may_reclaim(trial, count, &losses)
             }
         }
     }
@@ -79,13 +80,7 @@ impl Hunt<'_> {
 
     /// # Source
     /// spec/scheduling.md 4.4; what a victim loses is split by what it spares and what it needs.
-    fn may_reclaim(
-        &self,
-        trial: &Trial<'_>,
-        count: usize,
-        losses: &Losses,
-        holdings: &Column<QueueId, Option<Holding>>,
-    ) -> bool {
+    fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &Losses) -> bool {
         let memory = trial.nodes.memory_min();
         let request = self.search.pods[..count]
             .iter()
@@ -99,27 +94,28 @@ impl Hunt<'_> {
             preemptible: facts.preemptible,
             mig: !lost.chain(&self.search.pods[..count]).any(|pod| trial.asks_plain_gpus(*pod)),
         };
-        let mut rows: BTreeMap<QueueId, usize> = BTreeMap::new();
-        let mut lost: Vec<(QueueId, Vec<Charge>)> = Vec::new();
+        let mut rows: FewMap<QueueId, usize> = FewMap::default();
+        let mut lost: Few<(QueueId, Few<Charge>)> = Few::default();
         for (group, pods) in &losses.groups {
             let queue = trial.groups[*group].queue().expect("a group that runs has a queue");
-            let row = *rows.entry(queue).or_insert(lost.len());
+            let row = *rows.or_insert_with(queue, || lost.len());
             if row == lost.len() {
-                lost.push((queue, Vec::new()));
+                lost.push((queue, Few::default()));
             }
             lost[row].1.extend(self.blocks(trial, *group, pods));
         }
-        let row = |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
+        let before = &self.search.before;
+        let row = |queue: QueueId| before.get(queue).expect("queues that decide were noted");
         may_take(&row, &claim, &lost, self.config.saturation_multiplier_milli)
     }
 
     /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
-    fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Vec<Charge> {
+    fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Few<Charge> {
         let gone = |pod: &PodId| {
             let stays = trial.pods.state[*pod].is_active();
             !(stays && self.config.reclaim_may_relocate)
         };
-        let mut blocks = Vec::new();
+        let mut blocks = Few::default();
         let mut core = Charge::default();
         for (row, leaf) in (0..).zip(&trial.groups[group].tree.leaves) {
             let lost = pods.iter().filter(|pod| trial.pods[**pod].leaf == Some(row));

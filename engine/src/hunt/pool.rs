@@ -1,69 +1,71 @@
 //! Candidates by the nodes that they would empty.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
-
+use super::Set;
 use crate::{
     cluster::Cluster,
+    few::Few,
+    fewmap::FewMap,
     ids::{GroupId, NodeId, PodId, Rank},
     idset::IdSet,
     resources::{Charge, GPU_MILLI, Lane, QueueLane},
     victims::Batch,
 };
 
-/// The batches that came up so far.
+/// The batches that came up so far, by their places in the order in which they were drawn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    pub(super) batches: Vec<Arc<Batch>>,
-    by_group: BTreeMap<GroupId, Vec<usize>>,
+    /// The latest one.
+    pub(super) last: Option<usize>,
+    by_group: FewMap<GroupId, Set>,
     /// Whether some group has more than one pod, so that a set may reach further than one node.
     pub(super) spread: bool,
-    /// Per node: when it first came up, the batches with a pod on it, and the GPUs that these hold there.
-    pub(super) by_node: BTreeMap<NodeId, (usize, Vec<usize>, i64)>,
+    pub(super) by_node: FewMap<NodeId, Here>,
+}
+
+/// What came up on one node.
+#[derive(Clone, Debug)]
+pub(super) struct Here {
+    /// The batch with which the node first came up.
+    pub(super) first: usize,
+    /// The batches with a pod on it.
+    pub(super) victims: Set,
+    /// The GPUs that these hold there, in milli-devices.
+    pub(super) gpu_milli: i64,
 }
 
 impl Pool {
-    pub(super) fn add(&mut self, cluster: &Cluster, batch: Arc<Batch>) {
-        let at = self.batches.len();
+    /// Adds the batch at a place in the order.
+    pub(super) fn add(&mut self, cluster: &Cluster, at: usize, batch: &Batch) {
         for pod in &batch.pods {
             let node = cluster.node_of(*pod).expect("a candidate holds a place");
-            let (_, batches, amount) = self.by_node.entry(node).or_insert((at, Vec::new(), 0));
-            if batches.last() != Some(&at) {
-                batches.push(at);
+            let none = || Here { first: at, victims: Set::default(), gpu_milli: 0 };
+            let here = self.by_node.or_insert_with(node, none);
+            if here.victims.last() != Some(&at) {
+                here.victims.push(at);
             }
-            *amount += cluster.gives_milli(*pod);
+            here.gpu_milli += cluster.gives_milli(*pod);
         }
         self.spread |= cluster.groups[batch.group].pods.len() > 1;
-        self.by_group.entry(batch.group).or_default().push(at);
-        self.batches.push(batch);
+        self.by_group.or_default(batch.group).push(at);
+        self.last = Some(at);
     }
 
     /// For each node of the latest candidate's group: every batch of every group with a batch on it.
-    pub(super) fn by_node(&self, cluster: &Cluster) -> Vec<Vec<usize>> {
-        let Some(last) = self.batches.last() else { return Vec::new() };
-        let tree = &cluster.groups[last.group].tree;
-        let ranks: BTreeSet<Rank> = tree
-            .leaves
-            .iter()
-            .flat_map(|leaf| &leaf.pods)
-            .filter_map(|pod| cluster.nodes.index.rank(cluster.node_of(*pod)?))
-            .collect();
-        ranks
-            .into_iter()
-            .filter_map(|rank| self.by_node.get(&cluster.nodes.index.node(rank)))
-            .map(|(_, batches, _)| {
-                let mut groups: Vec<GroupId> =
-                    batches.iter().map(|at| self.batches[*at].group).collect();
-                groups.sort_unstable();
-                groups.dedup();
-                let mut set: Vec<usize> =
-                    groups.iter().flat_map(|group| self.by_group[group].iter().copied()).collect();
-                set.sort_unstable();
-                set
-            })
-            .collect()
+    pub(super) fn by_node(&self, cluster: &Cluster, order: &[Batch]) -> Few<Set> {
+        let Some(last) = self.last else { return Few::default() };
+        let tree = &cluster.groups[order[last].group].tree;
+        let pods = tree.leaves.iter().flat_map(|leaf| &leaf.pods);
+        let ranks = pods.filter_map(|pod| cluster.nodes.index.rank(cluster.node_of(*pod)?));
+        let ranks: Few<Rank> = ranks.collect();
+        let ranks = ranks.in_order();
+        let here =
+            ranks.iter().filter_map(|rank| self.by_node.get(cluster.nodes.index.node(*rank)));
+        here.map(|here| {
+            let of = |at: &usize| self.by_group.get(order[*at].group).into_iter().flatten();
+            let set: Set = here.victims.iter().flat_map(of).copied().collect();
+            set.in_order()
+        })
+        .collect()
     }
 }
 

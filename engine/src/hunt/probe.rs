@@ -1,15 +1,15 @@
 //! One look for victims for the first so many pods of a group, which stops and goes on between any two steps.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
-use super::{Hunt, Pick, Pool, Tally};
-use crate::{cluster::Cluster, ids::PodId, victims::Batch};
+use super::{Hunt, Pick, Pool, Set, Tally, cheapest::Sets};
+use crate::{cluster::Cluster, few::Few, ids::PodId, leastset::LeastSet};
 
 /// What became of a look.
 #[derive(Debug)]
 pub(super) enum Probed {
     /// These victims let the pods in; where the pods are all of them, the trial is kept.
-    Found(Vec<Arc<Batch>>),
+    Found(Set),
     /// There are none.
     Nothing,
     /// The steps ran out; it goes on from here.
@@ -20,8 +20,8 @@ pub(super) enum Probed {
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     /// Victims that let fewer pods in; they are part of every set.
-    known: Vec<Arc<Batch>>,
-    known_pods: BTreeSet<PodId>,
+    known: Set,
+    known_pods: LeastSet<PodId>,
     /// Whether they alone were not tried yet.
     is_new: bool,
     /// What the nodes hold without them.
@@ -30,11 +30,12 @@ pub(super) struct Probe {
     tally: Tally,
     /// The other victims that came up.
     pool: Pool,
-    tried: BTreeSet<Vec<usize>>,
+    /// Sets that did not do.
+    tried: BTreeSet<Set>,
     /// How many victims came up.
     drawn: usize,
-    /// Sets to be tried before the next victim comes up, the first one last.
-    sets: Vec<Vec<usize>>,
+    /// Sets to be tried before the next victim comes up.
+    sets: Sets,
 }
 
 impl Hunt<'_> {
@@ -47,12 +48,12 @@ impl Hunt<'_> {
     /// it. It stops before the next one where they are spent.
     pub(super) fn probe(&mut self, cluster: &mut Cluster) -> Probed {
         let mut probe = match self.search.probe.take() {
-            Some(probe) => probe,
-            None => Box::new(self.new_probe(cluster)),
+            Some(probe) => *probe,
+            None => self.new_probe(cluster),
         };
         loop {
             if self.is_spent(cluster) {
-                return Probed::Spent(probe);
+                return Probed::Spent(Box::new(probe));
             }
             if std::mem::take(&mut probe.is_new) {
                 let short = self.search.demand.short(&probe.held.room, self.search.count);
@@ -65,18 +66,18 @@ impl Hunt<'_> {
                 if self.search.pick == Pick::OneNode && self.is_beyond_one(cluster, &probe.held) {
                     return Probed::Nothing;
                 }
-            } else if let Some(set) = probe.sets.pop() {
-                if let Some(victims) = self.victims_of(cluster, &mut probe, set)
-                    && self.simulate(cluster, &victims)
-                {
+            } else if let Some(set) = probe.sets.next(&probe.pool) {
+                let Some(victims) = self.victims_of(cluster, &probe, &set) else { continue };
+                if self.simulate(cluster, &victims) {
                     return Probed::Found(victims);
                 }
+                probe.tried.insert(set);
             } else {
-                let Some(batch) = self.drawn(cluster, probe.drawn) else { return Probed::Nothing };
+                if self.drawn(cluster, probe.drawn).is_none() {
+                    return Probed::Nothing;
+                }
                 cluster.steps.victims += 1;
-                probe.drawn += 1;
-                probe.sets = self.sets_with(cluster, &mut probe, batch);
-                probe.sets.reverse();
+                probe.sets = self.sets_with(cluster, &mut probe);
             }
         }
     }
@@ -84,8 +85,8 @@ impl Hunt<'_> {
     fn new_probe(&self, cluster: &Cluster) -> Probe {
         let search = &self.search;
         let known = search.found.clone();
-        let known_pods: Vec<PodId> =
-            known.iter().flat_map(|batch| batch.pods.iter().copied()).collect();
+        let known_pods = known.iter().flat_map(|at| &search.order[*at].pods);
+        let known_pods: Few<PodId> = known_pods.copied().collect();
         let mut held = search.base.clone().expect("a search begins with what the nodes hold");
         held.add(cluster, &search.demand, &search.nodes, &known_pods);
         Probe {
@@ -97,55 +98,45 @@ impl Hunt<'_> {
             pool: Pool::default(),
             tried: BTreeSet::new(),
             drawn: 0,
-            sets: Vec::new(),
+            sets: Sets::default(),
         }
     }
 
-    /// The sets that one more victim makes worth a try.
-    fn sets_with(
-        &mut self,
-        cluster: &Cluster,
-        probe: &mut Probe,
-        batch: Arc<Batch>,
-    ) -> Vec<Vec<usize>> {
-        let (pick, count) = (self.search.pick, self.search.count);
+    /// Has the victim come up that is next; the sets that it makes worth a try.
+    fn sets_with(&mut self, cluster: &Cluster, probe: &mut Probe) -> Sets {
         let search = &self.search;
+        let at = probe.drawn;
+        probe.drawn += 1;
+        let batch = &search.order[at];
         if batch.pods.iter().any(|pod| probe.known_pods.contains(pod)) {
-            return Vec::new();
+            return Sets::default();
         }
         probe.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
-        probe.pool.add(cluster, batch);
-        if search.demand.short(&probe.tally.room, count).is_some() {
-            return Vec::new();
+        probe.pool.add(cluster, at, batch);
+        if search.demand.short(&probe.tally.room, search.count).is_some() {
+            return Sets::default();
         }
-        match pick {
+        match search.pick {
             Pick::OneNode => {
                 let (held, tally) = (&probe.held, &probe.tally);
                 if self.is_short_there(cluster, (held, tally), &probe.pool) {
-                    return Vec::new();
+                    return Sets::default();
                 }
-                probe.pool.by_node(cluster)
+                Sets::listed(probe.pool.by_node(cluster, &search.order))
             }
-            Pick::ManyNodes => self.many_nodes(cluster, &probe.pool, count, &probe.known),
+            Pick::ManyNodes => self.many_nodes(cluster, &probe.pool, &probe.known),
         }
     }
 
     /// The victims of a set with those that are known, unless it was tried or counting refuses it.
-    fn victims_of(
-        &self,
-        cluster: &Cluster,
-        probe: &mut Probe,
-        set: Vec<usize>,
-    ) -> Option<Vec<Arc<Batch>>> {
+    fn victims_of(&self, cluster: &Cluster, probe: &Probe, set: &Set) -> Option<Set> {
         let search = &self.search;
-        let pods: Vec<PodId> =
-            set.iter().flat_map(|at| &probe.pool.batches[*at].pods).copied().collect();
+        let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
         let room = probe.held.with(cluster, &search.demand, &search.nodes, &pods);
-        if set.is_empty() || search.demand.short(&room, search.count).is_some() {
+        let is_short = || search.demand.short(&room, search.count).is_some();
+        if set.is_empty() || probe.tried.contains(set) || is_short() {
             return None;
         }
-        let mut victims = probe.known.clone();
-        victims.extend(set.iter().map(|at| probe.pool.batches[*at].clone()));
-        probe.tried.insert(set).then_some(victims)
+        Some(probe.known.iter().chain(set).copied().collect())
     }
 }

@@ -4,18 +4,20 @@
 //! (Hall's condition for one-each), the roomiest domain for pods that stay together. Each holds for every set of
 //! victims, so what they refuse is refused for good until something changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Aim, Demand, Hunt, Tally};
+use super::{Demand, Hunt, Tally};
 use crate::{
     claim::SliceRow,
     cluster::Cluster,
-    entitlement::{Claim, Holding, excess},
+    entitlement::{Claim, excess},
+    few::Few,
+    fewmap::FewMap,
     group::Level,
-    ids::{Column, PodId, QueueId, Rank, ShapeId, Symbol, TopologyId},
+    ids::{PodId, QueueId, Rank, ShapeId, Symbol, TopologyId},
     idset::IdSet,
     pod::GpuRequest,
-    proof::Shortage,
+    proof::{EvictionKind, Shortage},
     resources::{Charge, GPU_MILLI, QueueLane},
     tree::Member,
 };
@@ -50,28 +52,24 @@ impl Hunt<'_> {
     /// GPUs in all: what is free, and what other queues have to give.
     fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
         let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.search.pods)?;
-        match &self.search.aim {
-            Aim::Consolidate if !cluster.may_take_less() => {}
+        match self.search.kind {
+            EvictionKind::Consolidate if !cluster.may_take_less() => {}
             // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
-            Aim::Reclaim(holdings)
+            EvictionKind::Reclaim
                 if cluster.nodes.index.shared.is_empty() && !cluster.may_hold_more() =>
             {
-                let needed = needed_milli - most_milli;
-                most_milli += self.reclaimable_milli(cluster, holdings, needed)?;
+                most_milli += self.reclaimable_milli(cluster, needed_milli - most_milli)?;
             }
-            Aim::Consolidate | Aim::Reclaim(_) | Aim::Preempt => return None,
+            EvictionKind::Consolidate | EvictionKind::Reclaim | EvictionKind::Preempt => {
+                return None;
+            }
         }
         (most_milli < needed_milli).then_some(Shortage::Gpus { needed_milli, most_milli })
     }
 
     /// The most GPUs that other queues lose before they are within their shares; nothing where it is not less than
     /// what is needed.
-    fn reclaimable_milli(
-        &self,
-        cluster: &Cluster,
-        holdings: &Column<QueueId, Option<Holding>>,
-        needed_milli: i64,
-    ) -> Option<i64> {
+    fn reclaimable_milli(&self, cluster: &Cluster, needed_milli: i64) -> Option<i64> {
         let facts = cluster.groups[self.search.group].facts.as_ref()?;
         let memory = cluster.nodes.memory_min();
         let request = self
@@ -81,19 +79,19 @@ impl Hunt<'_> {
             .fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
         let preemptible = facts.preemptible;
         let claim = Claim { queue: facts.queue?, request, preemptible, mig: false };
-        let row = |queue: QueueId| holdings[queue].expect("a queue of a live group is live");
+        let row = |queue: QueueId| cluster.holding(queue);
         // Per branch: what its victims hold, and what it loses before its last loss.
-        let mut branches: BTreeMap<QueueId, (i64, i64)> = BTreeMap::new();
+        let mut branches: FewMap<QueueId, (i64, i64)> = FewMap::default();
         for queue in self.search.victims.queues() {
             let held = row(queue);
             let (branch, excess) = excess(&row, &claim, queue, QueueLane::Gpu);
-            let (held_milli, excess_milli) = branches.entry(branch).or_default();
+            let (held_milli, excess_milli) = branches.or_default(branch);
             *held_milli += held.allocated[QueueLane::Gpu] - held.protected[QueueLane::Gpu];
             *excess_milli = excess.unwrap_or(i64::MAX);
         }
         // The last loss begins within the excess, and losses are multiples of a unit.
         let most = |unit: i64, largest: i64| {
-            branches.values().fold(0, |sum: i64, (held, excess)| {
+            branches.iter().fold(0, |sum: i64, (_, (held, excess))| {
                 let lost = match *excess {
                     ..=0 => 0,
                     i64::MAX => *held,
@@ -131,7 +129,7 @@ impl Hunt<'_> {
         self.search.victims.narrow(cluster, &prey);
         for group in self.search.victims.groups(cluster, &prey) {
             short?;
-            let pods: Vec<PodId> = evictable(cluster, group).collect();
+            let pods: Few<PodId> = evictable(cluster, group).collect();
             tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
             short = self.search.demand.short(&tally.room, all);
         }
@@ -145,7 +143,7 @@ impl Hunt<'_> {
         self.search.victims.narrow(cluster, &prey);
         let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
         for group in self.search.victims.groups(cluster, &prey) {
-            let pods: Vec<PodId> = evictable(cluster, group).collect();
+            let pods: Few<PodId> = evictable(cluster, group).collect();
             tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
         }
         tally

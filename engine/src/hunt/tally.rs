@@ -2,11 +2,10 @@
 //!
 //! Per shape of the pods to place, and lane by lane, so that it is never too low: what it refuses no search finds.
 
-use std::collections::BTreeMap;
-
 use crate::{
     cluster::Cluster,
     few::Few,
+    fewmap::FewMap,
     ids::{NodeId, PodId, Rank, ShapeId},
     idset::IdSet,
     resources::{GPU_MILLI, Lane},
@@ -44,7 +43,7 @@ impl Freed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     /// Per shape, per pod: how many of the shape there are up to it.
-    pub(super) shapes: Vec<(ShapeId, Vec<usize>)>,
+    pub(super) shapes: Few<(ShapeId, Few<usize>)>,
 }
 
 impl Demand {
@@ -54,9 +53,9 @@ impl Demand {
             let shape = cluster.pods[*pod].shape;
             if !demand.shapes.iter().any(|(other, _)| *other == shape) {
                 cluster.know(shape);
-                demand.shapes.push((shape, vec![0; at]));
+                demand.shapes.push((shape, std::iter::repeat_n(0, at).collect()));
             }
-            for (other, counts) in &mut demand.shapes {
+            for (other, counts) in demand.shapes.iter_mut() {
                 let before = counts.last().copied().unwrap_or(0);
                 counts.push(before + usize::from(*other == shape));
             }
@@ -80,7 +79,7 @@ impl Demand {
 /// What the nodes would hold, with some victims gone.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    freed: BTreeMap<NodeId, Freed>,
+    freed: FewMap<NodeId, Freed>,
     /// Per shape: how many pods fit at most.
     pub(super) room: Few<usize>,
 }
@@ -108,7 +107,7 @@ impl Tally {
             }
             room
         });
-        Self { freed: BTreeMap::new(), room: room.collect() }
+        Self { freed: FewMap::default(), room: room.collect() }
     }
 
     /// Takes victims away.
@@ -131,7 +130,7 @@ impl Tally {
                 },
                 ..Freed::default()
             };
-            let freed = self.freed.entry(node).or_insert_with(vacant);
+            let freed = self.freed.or_insert_with(node, vacant);
             release(cluster, *pod, freed);
             for at in 0..demand.shapes.len() {
                 let most = most_of(cluster, demand.shapes[at].0, rank, freed);
@@ -144,7 +143,7 @@ impl Tally {
     /// What a node would hold of each shape.
     pub(super) fn on(&self, cluster: &Cluster, shape: ShapeId, node: NodeId) -> usize {
         let nothing = Freed::default();
-        let freed = self.freed.get(&node).unwrap_or(&nothing);
+        let freed = self.freed.get(node).unwrap_or(&nothing);
         most(cluster, &cluster.shapes[shape], node, freed)
     }
 
@@ -156,11 +155,12 @@ impl Tally {
         nodes: &IdSet<Rank>,
         pods: &[PodId],
     ) -> Few<usize> {
-        let touched: BTreeMap<NodeId, Freed> = pods
-            .iter()
-            .filter_map(|pod| cluster.node_of(*pod))
-            .filter_map(|node| Some((node, self.freed.get(&node)?.clone())))
-            .collect();
+        let mut touched = FewMap::default();
+        for node in pods.iter().filter_map(|pod| cluster.node_of(*pod)) {
+            if let Some(freed) = self.freed.get(node) {
+                touched.or_insert_with(node, || freed.clone());
+            }
+        }
         let mut part = Self { freed: touched, room: self.room.clone() };
         part.add(cluster, demand, nodes, pods);
         part.room
@@ -208,6 +208,6 @@ fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usi
 impl Tally {
     /// Ranks where victims are gone.
     pub(super) fn ranks(&self, cluster: &Cluster) -> impl Iterator<Item = Rank> {
-        self.freed.keys().filter_map(|node| cluster.nodes.index.rank(*node))
+        self.freed.iter().filter_map(|(node, _)| cluster.nodes.index.rank(node))
     }
 }

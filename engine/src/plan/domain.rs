@@ -1,5 +1,7 @@
 //! Why no topology domain takes a group.
 
+use std::sync::Arc;
+
 use crate::{
     ids::{Symbol, TopologyId},
     plan::Why,
@@ -13,7 +15,7 @@ impl Why {
     /// The same with what was found before it, in other domains of a topology.
     pub(crate) fn after(mut self, mut before: Vec<Self>) -> Self {
         let kept = match &mut self {
-            Self::NoRoom(no_room) => &mut no_room.before,
+            Self::NoRoom(no_room) => &mut Arc::make_mut(no_room).before,
             Self::NoDomain(no_domain) => &mut no_domain.before,
             Self::Satisfied
             | Self::Nominated

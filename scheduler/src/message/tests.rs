@@ -1,5 +1,7 @@
 //! Verdicts against the words that users' tools read.
 
+use std::sync::Arc;
+
 use kai_engine::{
     ClaimProblem, DomainProblem, DomainRoom, FreeShape, GroupId, Lane, Misfit, Missing, NoDomain,
     NoRoom, NodeId, PerLane, PodId, QueueState, Resources, Room, SubGroup, TooLarge, Unready,
@@ -20,7 +22,7 @@ fn world() -> Names {
 }
 
 fn no_room(gang: bool) -> Why {
-    Why::NoRoom(Box::new(NoRoom {
+    Why::NoRoom(Arc::new(NoRoom {
         pod: PodId::new(0),
         at: 0,
         sub_group: Symbol::EMPTY,
@@ -128,7 +130,8 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
     let claim = names.claim("ml", "cache");
     let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
     let misfit = Misfit::Claim(claim, ClaimProblem::Full);
-    let why = Why::NoRoom(Box::new(NoRoom { misfits: vec![(misfit, 3)], ..*no_room }));
+    let why =
+        Why::NoRoom(Arc::new(NoRoom { misfits: vec![(misfit, 3)], ..NoRoom::clone(&no_room) }));
     let told = told(&why, 0, &names).expect("there is something to say");
     assert_eq!(
         told.pod,
@@ -216,7 +219,7 @@ fn a_level_that_the_topology_does_not_have() {
 #[test]
 fn what_failed_in_every_domain_is_counted() {
     let Why::NoRoom(last) = no_room(true) else { unreachable!("it is one") };
-    let why = Why::NoRoom(Box::new(NoRoom { before: vec![no_room(true)], ..*last }));
+    let why = Why::NoRoom(Arc::new(NoRoom { before: vec![no_room(true)], ..NoRoom::clone(&last) }));
     let text = text(&why);
     let start =
         "Unable to schedule podgroup: 2 Resources were found for 2 pods while 4 are required";
@@ -248,7 +251,12 @@ fn a_sub_group_of_one_beside_a_gang_speaks_of_the_gang() {
     let [head, workers] = ["head", "workers"].map(|name| names.symbol(name));
     let leaf = |name, min| SubGroup { name, parent: None, min: Min::Pods(min), topology: None };
     let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
-    let why = Why::NoRoom(Box::new(NoRoom { sub_group: head, placed: 0, min: 1, ..*no_room }));
+    let why = Why::NoRoom(Arc::new(NoRoom {
+        sub_group: head,
+        placed: 0,
+        min: 1,
+        ..NoRoom::clone(&no_room)
+    }));
     let mut check = |min, start: &str| {
         let sub_groups = vec![leaf(head, 1), leaf(workers, min)];
         let structure = Structure::Tree { min: None, topology: None, sub_groups };
@@ -271,7 +279,8 @@ fn reasons_that_name_the_node_do_so_for_nodes_that_are_known() {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let named = nodes.iter().map(|node| (misfit, *node)).collect();
         let misfits = vec![(misfit, 5)];
-        let why = Why::NoRoom(Box::new(NoRoom { misfits, named, gpu_milli, ..*no_room }));
+        let why =
+            Why::NoRoom(Arc::new(NoRoom { misfits, named, gpu_milli, ..NoRoom::clone(&no_room) }));
         let told = told(&why, 0, &names).expect("there is something to say");
         let base = "no nodes with enough resources were found: ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}."))));
@@ -307,7 +316,7 @@ fn a_node_that_is_short_of_two_things_is_counted_for_both() {
     let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
     let misfits = vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Short(Lane::CPU), 1)];
     let also = vec![(Misfit::Short(Lane::CPU), 2)];
-    let why = Why::NoRoom(Box::new(NoRoom { misfits, also, ..*no_room }));
+    let why = Why::NoRoom(Arc::new(NoRoom { misfits, also, ..NoRoom::clone(&no_room) }));
     let told = told(&why, 0, &world()).expect("there is something to say");
     assert_eq!(
         told.pod.expect("the pod's words").1,
@@ -333,7 +342,7 @@ fn a_queue_that_may_not_pay_for_a_node_says_why() {
     let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
     let too_dear = Some(Box::new(Why::OverLimit(Box::new(bound))));
     let misfits = vec![(Misfit::Queue, 2)];
-    let why = Why::NoRoom(Box::new(NoRoom { misfits, too_dear, ..*no_room }));
+    let why = Why::NoRoom(Arc::new(NoRoom { misfits, too_dear, ..NoRoom::clone(&no_room) }));
     let told = told(&why, 0, &names).expect("there is something to say");
     assert_eq!(
         told.pod.expect("the pod's words").1,
@@ -369,7 +378,7 @@ fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
     let check = |misfits: &[Missing], expect: &str| {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let misfits = misfits.iter().map(|one| (Misfit::Missing(*one), 3)).collect();
-        let why = Why::NoRoom(Box::new(NoRoom { misfits, ..*no_room }));
+        let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
         let told = told(&why, 0, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
@@ -398,7 +407,7 @@ fn a_pod_larger_than_every_node() {
         let amounts = [(Lane::GPU, 9000), (Lane::CPU, 2500), (Lane::MEMORY, 4_000_000_000)];
         let request: Resources = amounts.into_iter().collect();
         let too_large = Some(TooLarge { lane, most, request });
-        let why = Why::NoRoom(Box::new(NoRoom { too_large, ..*no_room }));
+        let why = Why::NoRoom(Arc::new(NoRoom { too_large, ..NoRoom::clone(&no_room) }));
         let told = told(&why, 0, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:\nMaxNodePoolResources: \
                     The pod ml/train-0 requires GPU: 9, CPU: 2.5 (cores), memory: 4 (GB). ";

@@ -193,7 +193,7 @@ impl Story {
             self.gang.iter().fold(kai_engine::Charge::default(), |sum, ask| sum + charge(ask));
         let group = world.names.group("gang");
         let preemptible = world.facts.groups[&group].preemptible;
-        let blocks = lost.iter().map(|at| charge(&self.runners[*at].ask)).collect();
+        let blocks: Vec<_> = lost.iter().map(|at| charge(&self.runners[*at].ask)).collect();
         let lender = world.names.queue("lender");
         may_take(
             &row,

@@ -1,0 +1,122 @@
+//! Groups that may be evicted, by queue and by their place in it.
+
+use crate::{
+    cluster::Cluster,
+    ids::{Column, GroupId, QueueId},
+    idset::IdSet,
+    leastset::LeastSet,
+    order::GroupKey,
+    tree::Member,
+};
+
+/// All groups that may be evicted.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Running {
+    /// Per leaf queue, by their place in it.
+    by_queue: Column<QueueId, LeastSet<GroupKey>>,
+    /// The queues that have some.
+    queues: IdSet<QueueId>,
+    rows: Column<GroupId, Option<Runner>>,
+    /// How many have more than one pod.
+    gangs: usize,
+    /// Groups listed since, to be put among the others at once; none between two calls.
+    fresh: Vec<(QueueId, GroupKey)>,
+}
+
+/// Where a group that may be evicted is listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Runner {
+    queue: QueueId,
+    key: GroupKey,
+    /// Whether it has more than one pod.
+    gang: bool,
+}
+
+impl Running {
+    /// Per leaf queue that has some: its groups.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (QueueId, &LeastSet<GroupKey>)> {
+        self.queues.iter().map(|queue| (queue, &self.by_queue[queue]))
+    }
+
+    /// Those of a leaf queue, where there are any.
+    pub(crate) fn of(&self, queue: QueueId) -> Option<&LeastSet<GroupKey>> {
+        self.by_queue.get(queue)
+    }
+
+    /// Whether a group is one.
+    pub(crate) fn contains(&self, group: GroupId) -> bool {
+        self.rows.get(group).is_some_and(Option::is_some)
+    }
+
+    /// Whether each of them has only one pod.
+    pub(crate) fn are_singles(&self) -> bool {
+        self.gangs == 0
+    }
+
+    /// Lists a group where it is now, or nowhere; it is put in its place when the list is settled.
+    fn relist(&mut self, group: GroupId, now: Option<Runner>) {
+        let row = self.rows.slot(group);
+        if *row == now {
+            return;
+        }
+        let before = std::mem::replace(row, now);
+        if let Some(Runner { queue, key, gang }) = before {
+            let groups = &mut self.by_queue[queue];
+            groups.remove(&key);
+            if groups.is_empty() {
+                self.queues.remove(queue);
+            }
+            self.gangs -= usize::from(gang);
+        }
+        if let Some(Runner { queue, key, gang }) = now {
+            self.fresh.push((queue, key));
+            self.gangs += usize::from(gang);
+        }
+    }
+
+    /// Puts groups that were listed in their place.
+    pub(super) fn settle(&mut self) {
+        if self.fresh.len() > 1 {
+            self.fresh.sort_unstable();
+        }
+        for of_queue in self.fresh.chunk_by(|left, right| left.0 == right.0) {
+            let queue = of_queue[0].0;
+            self.queues.insert(queue);
+            self.by_queue.slot(queue).merge(of_queue.iter().map(|(_, key)| *key));
+        }
+        self.fresh.clear();
+    }
+}
+
+impl Cluster {
+    /// Lists a group anew among those that may be evicted, if it is one.
+    pub(super) fn rerun(&mut self, group: GroupId) {
+        let now = self.runner(group);
+        self.agenda.running.relist(group, now);
+        let row = &self.groups[group];
+        if row.facts.is_none() {
+            return;
+        }
+        // One of which nothing runs has nothing to lose.
+        let runs = || row.tree.count().used > 0 && !row.tree.sets.is_empty();
+        if row.stale_since.is_some() || (runs() && !row.tree.is_whole(Member::Set(0))) {
+            self.agenda.suspects.insert(group);
+        }
+    }
+
+    /// Where a group is listed among those that may be evicted.
+    fn runner(&self, group: GroupId) -> Option<Runner> {
+        let row = &self.groups[group];
+        let facts = row.facts.as_ref()?;
+        let has_active = facts.preemptible && row.tree.count().active > 0;
+        if !has_active || !row.pods.iter().any(|pod| self.is_evictable(*pod)) {
+            return None;
+        }
+        let queue = facts.queue.filter(|queue| self.queues.is_attached(*queue))?;
+        if !self.queues.rows[queue].children.is_empty() {
+            return None;
+        }
+        let key = GroupKey::of(self, group).expect("a group with facts has a key");
+        Some(Runner { queue, key, gang: row.pods.len() > 1 })
+    }
+}
