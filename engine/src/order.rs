@@ -127,14 +127,12 @@ impl Standing {
             }
         }
         // Most siblings part before; many that do not are equal.
-        if self.used != other.used || self.wholes != other.wholes {
-            let share = |one: &Self| dominant(&one.used, &one.wholes);
-            let order = share(self).cmp(&share(other));
-            if order != Ordering::Equal {
-                return order;
-            }
+        let alike = self.allocatable == other.allocatable;
+        if alike && self.used == other.used && self.wholes == other.wholes {
+            return Ordering::Equal;
         }
-        smaller(&self.allocatable, &other.allocatable)
+        let share = |one: &Self| dominant(&one.used, &one.wholes);
+        share(self).cmp(&share(other)).then_with(|| smaller(&self.allocatable, &other.allocatable))
     }
 }
 

@@ -91,10 +91,9 @@ impl<'a> Attempt<'a> {
         trial: &mut Trial<'_>,
         nodes: Option<&IdSet<Rank>>,
     ) -> Result<(), Why> {
-        let ask = self.ask(trial);
         self.by_memory =
             self.pods.iter().any(|pod| trial.shapes[trial.pods[*pod].shape].gpu_mib > 0);
-        trial.affords(self.group, ask)?;
+        trial.affords(self.group, self.ask(trial))?;
         let mut nested = trial.nested();
         match self.place_in_order(&mut nested, nodes) {
             Ok(()) => nested.keep(),
@@ -127,7 +126,7 @@ impl<'a> Attempt<'a> {
 
     /// What the pods cost, GPU memory counted against the largest devices there are.
     fn ask(&self, trial: &Trial<'_>) -> Charge {
-        let largest = trial.nodes.memory_max();
+        let largest = if self.by_memory { trial.nodes.memory_max() } else { None };
         self.pods.iter().fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, largest))
     }
 

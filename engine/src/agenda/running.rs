@@ -12,15 +12,23 @@ use crate::{
 /// All groups that may be evicted.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Running {
-    /// Per leaf queue, by their place in it.
-    by_queue: Column<QueueId, LeastSet<GroupKey>>,
+    by_queue: Column<QueueId, OfQueue>,
     /// The queues that have some.
     queues: IdSet<QueueId>,
     rows: Column<GroupId, Option<Runner>>,
     /// How many have more than one pod.
     gangs: usize,
-    /// Groups listed since, to be put among the others at once; none between two calls.
-    fresh: Vec<(QueueId, GroupKey)>,
+    /// Queues with groups that are not yet in order; none between two calls.
+    unsettled: Vec<QueueId>,
+}
+
+/// Those of a leaf queue.
+#[derive(Clone, Default, Debug)]
+struct OfQueue {
+    /// By their place in it.
+    groups: LeastSet<GroupKey>,
+    /// Listed since, to be put among the others at once.
+    fresh: Vec<GroupKey>,
 }
 
 /// Where a group that may be evicted is listed.
@@ -35,12 +43,12 @@ struct Runner {
 impl Running {
     /// Per leaf queue that has some: its groups.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (QueueId, &LeastSet<GroupKey>)> {
-        self.queues.iter().map(|queue| (queue, &self.by_queue[queue]))
+        self.queues.iter().map(|queue| (queue, &self.by_queue[queue].groups))
     }
 
     /// Those of a leaf queue, where there are any.
     pub(crate) fn of(&self, queue: QueueId) -> Option<&LeastSet<GroupKey>> {
-        self.by_queue.get(queue)
+        self.by_queue.get(queue).map(|of_queue| &of_queue.groups)
     }
 
     /// Whether a group is one.
@@ -61,7 +69,7 @@ impl Running {
         }
         let before = std::mem::replace(row, now);
         if let Some(Runner { queue, key, gang }) = before {
-            let groups = &mut self.by_queue[queue];
+            let groups = &mut self.by_queue[queue].groups;
             groups.remove(&key);
             if groups.is_empty() {
                 self.queues.remove(queue);
@@ -69,22 +77,22 @@ impl Running {
             self.gangs -= usize::from(gang);
         }
         if let Some(Runner { queue, key, gang }) = now {
-            self.fresh.push((queue, key));
+            let fresh = &mut self.by_queue.slot(queue).fresh;
+            if fresh.is_empty() {
+                self.unsettled.push(queue);
+            }
+            fresh.push(key);
             self.gangs += usize::from(gang);
         }
     }
 
     /// Puts groups that were listed in their place.
     pub(super) fn settle(&mut self) {
-        if self.fresh.len() > 1 {
-            self.fresh.sort_unstable();
-        }
-        for of_queue in self.fresh.chunk_by(|left, right| left.0 == right.0) {
-            let queue = of_queue[0].0;
+        while let Some(queue) = self.unsettled.pop() {
+            let OfQueue { groups, fresh } = &mut self.by_queue[queue];
+            groups.merge(fresh.drain(..));
             self.queues.insert(queue);
-            self.by_queue.slot(queue).merge(of_queue.iter().map(|(_, key)| *key));
         }
-        self.fresh.clear();
     }
 }
 

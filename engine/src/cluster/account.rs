@@ -166,12 +166,18 @@ impl Burden {
 
 impl Queues {
     fn charge(&mut self, queue: QueueId, burden: &Burden) {
+        // A pod that gets a place waits for no less than before, and few cannot be evicted.
+        let (fixes, asks) = (!burden.fixed.is_zero(), !burden.requested.is_zero());
         let mut next = Some(queue);
         while let Some(at) = next {
             let row = &mut self.rows[at];
             row.used += burden.used;
-            row.fixed += burden.fixed;
-            row.requested += burden.requested;
+            if fixes {
+                row.fixed += burden.fixed;
+            }
+            if asks {
+                row.requested += burden.requested;
+            }
             row.requested_mib += burden.requested_mib;
             next = row.up;
         }

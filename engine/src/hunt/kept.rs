@@ -149,6 +149,9 @@ impl Searches {
 
     /// Where the searches for another way to place a group stopped; empty where they begin anew.
     pub(crate) fn recall_packings(&mut self, group: GroupId) -> Vec<Option<Packing>> {
+        if self.packings.is_empty() {
+            return Vec::new();
+        }
         let kept = self.packings.remove(&group);
         // At its turn promises of those behind it are still to be made again, the same ones each time.
         let holds = |kept: &Packings| kept.epoch == self.epoch && kept.owed == self.owed;
