@@ -90,7 +90,7 @@ pub use plan::{
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    PodTerm, Requirement, Reserved, Shape, Spread, Toleration, VolumeNodes,
+    PodTerm, Requirement, Reserved, Shape, Spread, Storage, Toleration, VolumeNodes,
 };
 pub use proof::{EvictionKind, Proof, Shortage};
 pub use queue::Queue;

@@ -376,6 +376,10 @@ pub enum Misfit {
     Volume,
     /// No volume for a claim of the pod can be found or made there.
     VolumeUnbound,
+    /// Drivers have no storage of this class for it.
+    StorageAbsent(Symbol),
+    /// Drivers have too little storage of this class for it.
+    StorageShort(Symbol),
     /// Something the pod needs does not exist.
     Missing(Missing),
     /// The devices that its claims ask for are not free together.
@@ -412,6 +416,8 @@ impl Misfit {
             | Self::GpuTooSmall
             | Self::Volume
             | Self::VolumeUnbound
+            | Self::StorageAbsent(_)
+            | Self::StorageShort(_)
             | Self::Missing(_)
             | Self::OnlyClaims
             | Self::Claim(..) => true,

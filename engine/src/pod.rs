@@ -288,6 +288,19 @@ pub struct VolumeNodes {
     pub terms: Vec<Vec<Requirement>>,
     /// Whether the claim has its volume; else one is found or made for the node.
     pub bound: bool,
+    /// Where one is made and room for it is counted: what a node lacks where none of the terms holds.
+    pub storage: Option<Box<Storage>>,
+}
+
+/// Storage of a class whose drivers say how much of it there is where.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Storage {
+    /// The class.
+    pub class: Symbol,
+    /// Where volumes of it may be made: one of these must hold; no terms, everywhere.
+    pub allowed: Vec<Vec<Requirement>>,
+    /// Where there is any of it: one of these holds; a term without requirements holds everywhere.
+    pub offered: Vec<Vec<Requirement>>,
 }
 
 /// Something that a pod needs, does not exist, and no eviction can bring.

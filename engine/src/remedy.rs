@@ -201,7 +201,11 @@ impl NoRoom {
             | Misfit::Queue
             | Misfit::Devices
             | Misfit::Zones => 1203,
-            Misfit::Missing(_) | Misfit::Volume | Misfit::VolumeUnbound => 1210,
+            Misfit::Missing(_)
+            | Misfit::Volume
+            | Misfit::VolumeUnbound
+            | Misfit::StorageAbsent(_)
+            | Misfit::StorageShort(_) => 1210,
             Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall | Misfit::OnlyClaims => 1211,
             Misfit::Blocked(_)
             | Misfit::Taint(_)
@@ -235,6 +239,8 @@ impl NoRoom {
             other @ (Misfit::Selector
             | Misfit::Volume
             | Misfit::VolumeUnbound
+            | Misfit::StorageAbsent(_)
+            | Misfit::StorageShort(_)
             | Misfit::Worker
             | Misfit::LegacyMig
             | Misfit::BesideLegacyMig

@@ -1,5 +1,7 @@
 //! Pod shapes and node kinds: equal pods are one shape, equal nodes one kind, matched once per pair.
 
+mod volume;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
@@ -219,7 +221,7 @@ impl Shapes {
     /// Has nodes told apart by the label keys that a shape asks for.
     pub(crate) fn ask_keys(&mut self, facts: &Shape) {
         self.keys.extend(facts.node_selector.iter().map(|(key, _)| *key));
-        let volumes = facts.volumes.iter().flat_map(|volume| &volume.terms);
+        let volumes = facts.volumes.iter().flat_map(volume::terms);
         let terms = facts.node_affinity.iter().chain(volumes);
         self.keys.extend(terms.flatten().map(|requirement| requirement.key));
         self.keys.extend(facts.spread.iter().map(|spread| spread.topology_key));
@@ -343,9 +345,7 @@ impl Kind {
             stands(Misfit::Selector)?;
         }
         for volume in &shape.facts.volumes {
-            if !volume.terms.iter().any(|term| self.satisfies(term)) {
-                stands(if volume.bound { Misfit::Volume } else { Misfit::VolumeUnbound })?;
-            }
+            self.reaches(volume).or_else(stands)?;
         }
         if restrict && !self.works(shape) {
             stands(Misfit::Worker)?;

@@ -418,7 +418,10 @@ fn turn(misfit: Misfit) -> u8 {
         Misfit::Taint(_) => 8,
         Misfit::Selector => 9,
         Misfit::Affinity | Misfit::AntiAffinity | Misfit::Barred | Misfit::Spread => 10,
-        Misfit::Volume | Misfit::VolumeUnbound => 11,
+        Misfit::Volume
+        | Misfit::VolumeUnbound
+        | Misfit::StorageAbsent(_)
+        | Misfit::StorageShort(_) => 11,
         Misfit::Worker => 13,
         Misfit::Devices | Misfit::OnlyClaims => 14,
         Misfit::Zones => 15,

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use kai_api::quantity::Quantity;
-use kai_engine::{Holds, Missing, Requirement, VolumeNodes};
+use kai_engine::{Holds, Missing, Requirement, Storage as Counted, VolumeNodes};
 
 use super::{
     Ingest, Kind,
@@ -159,8 +159,8 @@ impl Class {
         match room {
             Room::Anywhere if self.terms.is_empty() => None,
             Room::Anywhere => Some(self.terms.clone()),
-            Room::Within(within) if self.terms.is_empty() => Some(within),
-            Room::Within(within) => {
+            Room::Within { within, .. } if self.terms.is_empty() => Some(within),
+            Room::Within { within, .. } => {
                 let both = |term: &Vec<Requirement>| -> Vec<Vec<Requirement>> {
                     within.iter().map(|one| [term.as_slice(), one].concat()).collect()
                 };
@@ -211,7 +211,7 @@ pub(super) fn nodes(
             Some(volume) => volume.terms.clone(),
             None => Some(Vec::new()),
         };
-        return Ok(terms.map(|terms| VolumeNodes { terms, bound: true }));
+        return Ok(terms.map(|terms| VolumeNodes { terms, bound: true, storage: None }));
     }
     let class = volumes.classes.get(&claim.form.class).filter(|class| class.waits);
     let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
@@ -221,13 +221,18 @@ pub(super) fn nodes(
         let key = ingest.names.symbol(NAME_KEY);
         let holds = Holds::In(vec![ingest.names.symbol(&node)]);
         let terms = vec![vec![Requirement { key, holds }]];
-        return Ok(Some(VolumeNodes { terms, bound: false }));
+        return Ok(Some(VolumeNodes { terms, bound: false, storage: None }));
     }
-    let mut terms = Vec::new();
+    let (mut terms, mut storage) = (Vec::new(), None);
     if class.provisions() {
         let need = volumes.need(mounts, &claim.form.class);
         let of = (&*claim.form.class, &*class.driver);
         let room = volumes.capacities.room(of, need, mounts);
+        if let Room::Within { offered, .. } = &room {
+            let (allowed, offered) = (class.terms.clone(), offered.clone());
+            let class = ingest.names.symbol(&claim.form.class);
+            storage = Some(Box::new(Counted { class, allowed, offered }));
+        }
         match class.made_where(room) {
             None => return Ok(None),
             Some(made) => terms = made,
@@ -239,7 +244,7 @@ pub(super) fn nodes(
             Some(of_volume) => of_volume.iter().for_each(|term| join(&mut terms, term)),
         }
     }
-    Ok(Some(VolumeNodes { terms, bound: false }))
+    Ok(Some(VolumeNodes { terms, bound: false, storage }))
 }
 
 /// Adds a term; terms that name values of one label are one term.

@@ -221,6 +221,14 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         Misfit::Spread => "node(s) didn't match pod topology spread constraints",
         Misfit::Volume => "node(s) didn't match PersistentVolume's node affinity",
         Misfit::VolumeUnbound => "node(s) didn't find available persistent volumes to bind",
+        Misfit::StorageAbsent(class) => {
+            let class = names.text(class);
+            return format!("no allocatable storage from storageclass {class} found");
+        }
+        Misfit::StorageShort(class) => {
+            let class = names.text(class);
+            return format!("node(s) did not have enough free storage for storageclass {class}");
+        }
         Misfit::Missing(_) => "node(s) can't provide what the pod refers to and does not exist",
         Misfit::Devices => "cannot allocate all claims",
         Misfit::OnlyClaims => "fractional/shared GPU pods are not yet supported on DRA-only nodes",

@@ -349,6 +349,11 @@ fn needs_text(shape: &Shape, names: &Names) -> String {
         let terms: Vec<_> = volume.terms.iter().map(|term| requirements(term, names)).collect();
         let word = if volume.bound { "volume" } else { "unbound" };
         let _ = write!(text, " {word}={}", terms.join("or"));
+        if let Some(storage) = &volume.storage {
+            let offered = storage.offered.iter().map(|term| requirements(term, names));
+            let offered: Vec<_> = offered.collect();
+            let _ = write!(text, " storage={}:{}", names.text(storage.class), offered.join("or"));
+        }
     }
     for missing in &shape.missing {
         let (what, name) = match missing {

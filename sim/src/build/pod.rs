@@ -77,7 +77,10 @@ pub(super) fn shape(
         volumes: pod
             .volumes
             .iter()
-            .map(|labels| VolumeNodes { terms: vec![selected(world, labels.iter())], bound: true })
+            .map(|labels| {
+                let terms = vec![selected(world, labels.iter())];
+                VolumeNodes { terms, bound: true, storage: None }
+            })
             .collect(),
         missing: pod
             .missing

@@ -85,6 +85,8 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::Taint(_) | Misfit::Blocked(_) | Misfit::BesideLegacyMig => "add a node",
         Misfit::Volume => "add a node from which its volume can be used",
         Misfit::VolumeUnbound => "add a volume for its claim",
+        Misfit::StorageAbsent(_) => "add a node that has storage of the class of its claim",
+        Misfit::StorageShort(_) => "free storage of the class of its claim",
         Misfit::Missing(_) => "create what it refers to",
         Misfit::Devices => "free devices on one node",
         Misfit::OnlyClaims => "ask for GPUs by claims",

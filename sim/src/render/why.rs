@@ -204,6 +204,12 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::Spread => "in domains with too many pods of its kind",
         Misfit::Volume => "without access to a volume of it",
         Misfit::VolumeUnbound => "without a volume for a claim of it",
+        Misfit::StorageAbsent(class) => {
+            return format!("{nodes} without storage of class {}", names.of_symbol(class));
+        }
+        Misfit::StorageShort(class) => {
+            return format!("{nodes} short of storage of class {}", names.of_symbol(class));
+        }
         Misfit::Missing(_) => "cannot give what does not exist",
         Misfit::Devices => "without the devices that its claims ask for",
         Misfit::OnlyClaims => "with GPUs for resource claims only",

@@ -96,8 +96,13 @@ pub(super) struct Need {
 pub(super) enum Room {
     /// Wherever their class allows.
     Anywhere,
-    /// Where one of these holds besides.
-    Within(Vec<Vec<Requirement>>),
+    /// Not everywhere.
+    Within {
+        /// Where one of these holds besides.
+        within: Vec<Vec<Requirement>>,
+        /// Where there is any of it, however little; a term without requirements is everywhere.
+        offered: Vec<Vec<Requirement>>,
+    },
 }
 
 impl Need {
@@ -144,25 +149,16 @@ impl Capacities {
 
     fn find_room(&self, class: &str, need: Need, mounts: &[Mount]) -> Room {
         let taken = self.taken(|claim| mounts.iter().all(|mount| *mount.claim != *claim));
-        let mut values: BTreeMap<Symbol, Vec<Symbol>> = BTreeMap::new();
-        let mut terms = Vec::new();
-        for (name, capacity) in self.of_class(class) {
-            let Some(nodes) = &capacity.nodes else { continue };
-            if !capacity.has_room(need, taken.get(&**name).copied().unwrap_or(0)) {
-                continue;
-            }
-            match nodes.as_slice() {
-                [] => return Room::Anywhere,
-                // One term for all that name values of a label: most name a node.
-                [Requirement { key, holds: Holds::In(of_label) }] => {
-                    values.entry(*key).or_default().extend(of_label);
-                }
-                term => terms.push(term.to_vec()),
-            }
+        let all: Vec<_> = self.of_class(class).collect();
+        let roomy = all.iter().filter(|(name, capacity)| {
+            capacity.has_room(need, taken.get(&***name).copied().unwrap_or(0))
+        });
+        let within = joined(roomy.filter_map(|(_, capacity)| capacity.nodes.as_deref()));
+        if within.iter().any(Vec::is_empty) {
+            return Room::Anywhere;
         }
-        let labels = values.into_iter();
-        terms.extend(labels.map(|(key, of)| vec![Requirement { key, holds: Holds::In(of) }]));
-        Room::Within(terms)
+        let offered = joined(all.iter().filter_map(|(_, capacity)| capacity.nodes.as_deref()));
+        Room::Within { within, offered }
     }
 
     /// Notes that a volume is made for a claim on a node; whether there is room for it.
@@ -306,6 +302,22 @@ impl Capacities {
         }
         Some(capacity)
     }
+}
+
+/// What has to hold for a node, one of these: one term for all that name values of a label, as most name a node.
+fn joined<'c>(nodes: impl Iterator<Item = &'c [Requirement]>) -> Vec<Vec<Requirement>> {
+    let mut values: BTreeMap<Symbol, Vec<Symbol>> = BTreeMap::new();
+    let mut terms = Vec::new();
+    for term in nodes {
+        if let [Requirement { key, holds: Holds::In(of_label) }] = term {
+            values.entry(*key).or_default().extend(of_label);
+        } else {
+            terms.push(term.to_vec());
+        }
+    }
+    let labels = values.into_iter();
+    terms.extend(labels.map(|(key, of)| vec![Requirement { key, holds: Holds::In(of) }]));
+    terms
 }
 
 pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &WireCapacity<'_>) -> String {
