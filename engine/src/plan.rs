@@ -384,6 +384,8 @@ pub enum Misfit {
     Missing(Missing),
     /// The devices that its claims ask for are not free together.
     Devices,
+    /// A claim of the pod has devices that are not reached from it.
+    Elsewhere,
     /// Its GPUs are for resource claims only.
     OnlyClaims,
     /// One of its resource claims keeps it out everywhere.
@@ -430,6 +432,7 @@ impl Misfit {
             | Self::Barred
             | Self::Spread
             | Self::Devices
+            | Self::Elsewhere
             | Self::Zones
             | Self::Queue => false,
         }

@@ -200,6 +200,7 @@ impl NoRoom {
             | Misfit::PodSlots
             | Misfit::Queue
             | Misfit::Devices
+            | Misfit::Elsewhere
             | Misfit::Zones => 1203,
             Misfit::Missing(_)
             | Misfit::Volume
@@ -256,6 +257,7 @@ impl NoRoom {
             | Misfit::Spread
             | Misfit::Missing(_)
             | Misfit::Devices
+            | Misfit::Elsewhere
             | Misfit::OnlyClaims
             | Misfit::Claim(..)
             | Misfit::Zones

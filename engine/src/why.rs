@@ -423,7 +423,7 @@ fn turn(misfit: Misfit) -> u8 {
         | Misfit::StorageAbsent(_)
         | Misfit::StorageShort(_) => 11,
         Misfit::Worker => 13,
-        Misfit::Devices | Misfit::OnlyClaims => 14,
+        Misfit::Devices | Misfit::Elsewhere | Misfit::OnlyClaims => 14,
         Misfit::Zones => 15,
     }
 }

@@ -167,11 +167,11 @@ impl Cluster {
         match standing {
             Standing::Bound { node: on, holder, later } => {
                 if on.is_some_and(|on| on != node) {
-                    return Err(Misfit::Devices);
+                    return Err(Misfit::Elsewhere);
                 }
                 let devices = self.devices_of(claim, holder);
                 if on.is_none() && !self.is_within(claim, &devices, node) {
-                    return Err(Misfit::Devices);
+                    return Err(Misfit::Elsewhere);
                 }
                 needs.given.extend(devices);
                 needs.later |= later;

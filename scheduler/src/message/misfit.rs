@@ -199,7 +199,7 @@ fn reason(misfit: Misfit, names: &Names) -> String {
             Blocked::MemoryPressure => "node(s) had memory pressure",
             Blocked::DiskPressure => "node(s) had disk pressure",
             Blocked::PidPressure => "node(s) had pid pressure",
-            Blocked::NetworkUnavailable => "node(s) had network unavailable",
+            Blocked::NetworkUnavailable => "node(s) had unavailable network",
         },
         Misfit::Selector => "node(s) didn't match Pod's node affinity/selector",
         Misfit::Worker => "node(s) didn't have the worker label for this kind of work",
@@ -231,6 +231,7 @@ fn reason(misfit: Misfit, names: &Names) -> String {
         }
         Misfit::Missing(_) => "node(s) can't provide what the pod refers to and does not exist",
         Misfit::Devices => "cannot allocate all claims",
+        Misfit::Elsewhere => "resourceclaim not available on the node",
         Misfit::OnlyClaims => "fractional/shared GPU pods are not yet supported on DRA-only nodes",
         Misfit::Claim(claim, problem) => return claim_problem(problem, names.of_claim(claim)),
         Misfit::Zones => "node(s) cannot align the pod with the NUMA zones that its policy allows",

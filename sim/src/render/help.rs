@@ -89,6 +89,7 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::StorageShort(_) => "free storage of the class of its claim",
         Misfit::Missing(_) => "create what it refers to",
         Misfit::Devices => "free devices on one node",
+        Misfit::Elsewhere => "free room where the devices of its claim are",
         Misfit::OnlyClaims => "ask for GPUs by claims",
         Misfit::Claim(..) => "mend its resource claim",
         Misfit::Zones => "ask for less than a NUMA zone has, or free some on one node",
