@@ -87,6 +87,10 @@ pub struct Actions {
 
 /// What an operator may choose. The adapter validates; the engine trusts.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four switches that have nothing to do with each other"
+)]
 pub struct Config {
     /// Which actions run.
     pub actions: Actions,
@@ -123,6 +127,8 @@ pub struct Config {
     pub reclaim_resolution: ReclaimResolution,
     /// How many groups of a leaf queue each action looks at.
     pub queue_depth: QueueDepth,
+    /// Whether verdicts tell node by node why a pod fits nowhere; see [`NoRoom::nodes`](crate::NoRoom::nodes).
+    pub names_nodes: bool,
 }
 
 /// How many groups of a leaf queue each action looks at in a cycle, the first ones; none for all.
@@ -179,6 +185,7 @@ impl Default for Config {
             reclaim_min_runtime: 0,
             reclaim_resolution: ReclaimResolution::CommonAncestor,
             queue_depth: QueueDepth::default(),
+            names_nodes: false,
         }
     }
 }

@@ -87,6 +87,7 @@ pub use plan::{
     Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, TooLarge,
     Unready, Verdict, Why,
     domain::{DomainProblem, DomainRoom, NoDomain, Room},
+    refusal::{Amounts, Refusal},
 };
 pub use pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,

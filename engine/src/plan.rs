@@ -1,10 +1,12 @@
 //! What a cycle decided, and why not more.
 
 pub mod domain;
+pub mod refusal;
 
 use std::sync::Arc;
 
 use domain::NoDomain;
+use refusal::Refusal;
 
 use crate::{
     claim::ClaimProblem,
@@ -297,8 +299,15 @@ pub struct NoRoom {
     pub too_large: Option<TooLarge>,
     /// Nodes that refused for a reason that is told by the node, the first ones.
     pub named: Vec<(Misfit, NodeId)>,
+    /// The pods with MIG by the old annotation on those of these nodes that refused for their sake.
+    pub beside: Vec<(NodeId, PodId)>,
     /// What the queue says of the first node where the pod costs too much.
     pub too_dear: Option<Box<Why>>,
+    /// The overhead of the pod, where it alone keeps the pod from some node; empty elsewhere.
+    pub overhead: Resources,
+    /// The first nodes, by name, each with its reasons, where [`Config::names_nodes`](crate::Config::names_nodes) asks
+    /// for it; `misfits` counts all of them.
+    pub nodes: Vec<Refusal>,
     /// What was found before in other domains of a topology, each in turn.
     pub before: Vec<Why>,
 }
@@ -358,6 +367,8 @@ pub enum Misfit {
     GpuTooSmall,
     /// Too little is free of this resource.
     Short(Lane),
+    /// Too little is free of this resource, and all would be enough without the pod's overhead.
+    Overhead(Lane),
     /// Its GPUs are free only in parts that are too small.
     Device,
     /// Too few pods can still come.
@@ -399,7 +410,14 @@ pub enum Misfit {
 impl Misfit {
     /// Whether the contract names the node in it.
     pub(crate) fn names_node(self) -> bool {
-        matches!(self, Self::Worker | Self::LegacyMig | Self::GpuMemoryUnknown | Self::Queue)
+        matches!(
+            self,
+            Self::Worker
+                | Self::LegacyMig
+                | Self::BesideLegacyMig
+                | Self::GpuMemoryUnknown
+                | Self::Queue
+        )
     }
 
     /// Whether the reason lies in what nodes and pods are, not in what is free or where others run.
@@ -424,6 +442,7 @@ impl Misfit {
             | Self::OnlyClaims
             | Self::Claim(..) => true,
             Self::Short(_)
+            | Self::Overhead(_)
             | Self::Device
             | Self::PodSlots
             | Self::Port

@@ -145,6 +145,8 @@ pub struct Shape {
     /// The request of the whole pod (containers, sidecars, init containers, overhead) without GPUs and without
     /// the pod slot, which the engine adds. Extended resources included, MIG profiles not.
     pub request: Resources,
+    /// The part of it that is the pod's overhead.
+    pub overhead: Resources,
     /// The GPUs.
     pub gpu: GpuRequest,
     /// `spec.nodeSelector`.

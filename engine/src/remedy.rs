@@ -196,6 +196,7 @@ impl NoRoom {
         match self.dominant {
             Misfit::Short(_) | Misfit::Device if self.is_fragmented() => 1205,
             Misfit::Short(_)
+            | Misfit::Overhead(_)
             | Misfit::Device
             | Misfit::PodSlots
             | Misfit::Queue
@@ -233,7 +234,7 @@ impl NoRoom {
                 let most = whole.max(i64::from(self.free.part_max_milli));
                 Remedy::Gpus { more_milli: (self.gpu_milli - most).max(1) }
             }
-            Misfit::Short(lane) => Remedy::Free(lane),
+            Misfit::Short(lane) | Misfit::Overhead(lane) => Remedy::Free(lane),
             Misfit::PodSlots => Remedy::Free(Lane::PODS),
             Misfit::Taint(taint) => Remedy::Tolerate(taint),
             Misfit::Blocked(blocked) => Remedy::Open(blocked),

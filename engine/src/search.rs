@@ -384,9 +384,15 @@ impl Cluster {
     /// # Source
     /// spec/scheduling.md 2.9.
     pub(crate) fn has_legacy_mig(&self, node: NodeId) -> bool {
-        let legacy = |pod: &PodId| {
+        self.legacy_mig(node).next().is_some()
+    }
+
+    /// The pods with MIG by the old annotation on a node.
+    pub(crate) fn legacy_mig(&self, node: NodeId) -> impl Iterator<Item = PodId> {
+        let legacy = move |pod: &PodId| {
             matches!(self.shapes[self.pods[*pod].shape].facts.gpu, GpuRequest::LegacyMig(_))
         };
-        self.nodes.pods.get(node).is_some_and(|pods| pods.iter().any(legacy))
+        let pods = self.nodes.pods.get(node);
+        pods.into_iter().flat_map(|pods| pods.iter().copied()).filter(legacy)
     }
 }

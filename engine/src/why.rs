@@ -1,5 +1,7 @@
 //! Finds out why a pod fits nowhere.
 
+mod detail;
+
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::{
@@ -9,7 +11,7 @@ use crate::{
     device,
     ids::{NodeId, PodId, Rank},
     idset::IdSet,
-    plan::{FreeShape, Misfit, NoRoom, TooLarge, Why},
+    plan::{FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
     pod::GpuRequest,
     resources::{GPU_MILLI, Lane, QueueLane, Resources},
     shape::ShapeRow,
@@ -33,6 +35,8 @@ struct Refusals {
     also: Vec<(Misfit, u32)>,
     /// The first nodes of reasons that name them.
     named: Vec<(Misfit, NodeId)>,
+    /// Node by node, where that is asked for.
+    nodes: Vec<Refusal>,
 }
 
 /// How often a reason was found.
@@ -59,7 +63,7 @@ impl Cluster {
         (at, placed): (u32, u32),
         area: Option<&IdSet<Rank>>,
     ) -> Why {
-        let Refusals { misfits, dominant, also, named } = self.misfits(pod, area);
+        let Refusals { misfits, dominant, also, named, nodes } = self.misfits(pod, area);
         let facts = &self.pods[pod];
         let leaf = facts
             .leaf
@@ -71,9 +75,12 @@ impl Cluster {
         let free = self.free_shape(pod, area);
         let too_dear = self.too_dear(pod, &named);
         let too_large = self.too_large(pod);
+        let beside = self.beside(&named);
         let shape = &self.shapes[self.pods[pod].shape];
         let parts = i64::from(shape.shared) * self.part_micro(shape) * GPU_MILLI / 1_000_000;
         let gpu_milli = shape.amount(Lane::GPU) + parts;
+        let too_heavy = misfits.iter().any(|(misfit, _)| matches!(misfit, Misfit::Overhead(_)));
+        let overhead = if too_heavy { shape.facts.overhead.clone() } else { Resources::default() };
         Why::NoRoom(Arc::new(NoRoom {
             pod,
             sub_group,
@@ -88,7 +95,10 @@ impl Cluster {
             free,
             too_large,
             named,
+            beside,
             too_dear,
+            overhead,
+            nodes,
             before: Vec::new(),
         }))
     }
@@ -126,6 +136,12 @@ impl Cluster {
         self.affords(group, charge).err().map(Box::new)
     }
 
+    /// The pods with MIG by the old annotation on the nodes that refuse for their sake.
+    fn beside(&self, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
+        let nodes = named.iter().filter(|(misfit, _)| *misfit == Misfit::BesideLegacyMig);
+        nodes.flat_map(|(_, node)| self.legacy_mig(*node).map(|pod| (*node, pod))).collect()
+    }
+
     /// How many nodes refuse a pod, in an area or everywhere, by reason.
     ///
     /// # Source
@@ -138,6 +154,7 @@ impl Cluster {
             dominant: misfit,
             also: Vec::new(),
             named: Vec::new(),
+            nodes: Vec::new(),
         };
         let nodes = self.nodes.index.ranks().len();
         let shape = &self.shapes[id];
@@ -156,6 +173,8 @@ impl Cluster {
         let asker = Asker { cluster: self, pod, shape, area, company, standings };
         let (tallies, also) = asker.ask();
         let also = also.into_iter().collect();
+        let names_nodes = self.agenda.config.as_ref().is_some_and(|config| config.names_nodes);
+        let nodes = if names_nodes { asker.refusals() } else { Vec::new() };
         let dominant = dominant(&tallies);
         let named = tallies
             .iter()
@@ -164,7 +183,7 @@ impl Cluster {
         let mut misfits: Vec<(Misfit, u32)> =
             tallies.into_iter().map(|(misfit, tally)| (misfit, tally.nodes)).collect();
         misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
-        Refusals { misfits, dominant, also, named }
+        Refusals { misfits, dominant, also, named, nodes }
     }
 
     /// What is free of GPUs on the nodes where a pod may go, in an area or everywhere.
@@ -281,21 +300,25 @@ impl Asker<'_> {
     }
 
     /// Counts what a node is short of besides one thing.
+    fn count_others(&self, rank: Rank, first: Misfit, also: &mut BTreeMap<Misfit, u32>) {
+        let node = self.cluster.nodes.index.node(rank);
+        for misfit in self.others(node, first) {
+            *also.entry(self.told(node, misfit)).or_default() += 1;
+        }
+    }
+
+    /// What a node is short of besides one thing.
     ///
     /// # Source
     /// spec/scheduling.md 12.3: each row of node reasons stands for itself.
-    fn count_others(&self, rank: Rank, first: Misfit, also: &mut BTreeMap<Misfit, u32>) {
+    fn others(&self, node: NodeId, first: Misfit) -> impl Iterator<Item = Misfit> {
         let Self { cluster, shape, .. } = self;
-        let node = cluster.nodes.index.node(rank);
-        let lanes = shape
-            .take
-            .iter()
-            .filter(|(lane, amount)| *lane != Lane::PODS && cluster.lacks(node, *lane, *amount));
+        let lanes = shape.take.iter().filter(move |(lane, amount)| {
+            *lane != Lane::PODS && cluster.lacks(node, *lane, *amount)
+        });
         let parts = cluster.parts_room(shape, node).err();
         let all = lanes.map(|(lane, _)| Misfit::Short(*lane)).chain(parts);
-        for misfit in all.filter(|misfit| *misfit != first && is_shortage(*misfit)) {
-            *also.entry(misfit).or_default() += 1;
-        }
+        all.filter(move |misfit| *misfit != first && is_shortage(*misfit))
     }
 
     fn count(
@@ -308,10 +331,11 @@ impl Asker<'_> {
         if matches!(misfit, Misfit::Short(_) | Misfit::Device) {
             self.count_others(rank, misfit, also);
         }
-        let tally = tallies.entry(misfit).or_default();
+        let node = self.cluster.nodes.index.node(rank);
+        let tally = tallies.entry(self.told(node, misfit)).or_default();
         tally.nodes += 1;
         if misfit.names_node() && tally.named.len() < NAMED_MAX {
-            tally.named.push(self.cluster.nodes.index.node(rank));
+            tally.named.push(node);
         }
         if !tally.alone && tally.witnesses < WITNESSES_MAX {
             tally.witnesses += 1;
@@ -394,7 +418,7 @@ fn dominant(tallies: &BTreeMap<Misfit, Tally>) -> Misfit {
 
 /// Whether a reason is that too little is free.
 fn is_shortage(misfit: Misfit) -> bool {
-    matches!(misfit, Misfit::Short(_) | Misfit::Device | Misfit::PodSlots)
+    matches!(misfit, Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device | Misfit::PodSlots)
 }
 
 /// When a reason is evaluated.
@@ -404,7 +428,7 @@ fn is_shortage(misfit: Misfit) -> bool {
 fn turn(misfit: Misfit) -> u8 {
     match misfit {
         Misfit::Missing(_) | Misfit::Claim(..) => 0,
-        Misfit::Short(_) | Misfit::Device => 1,
+        Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device => 1,
         Misfit::Queue => 2,
         Misfit::LegacyMig
         | Misfit::BesideLegacyMig

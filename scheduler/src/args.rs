@@ -175,12 +175,6 @@ impl Accepted {
 }
 
 impl Args {
-    /// The names of flags that ask for what is not built yet.
-    pub fn not_built(&self) -> Vec<&'static str> {
-        let all = [("detailed-fit-errors", self.detailed_fit_errors)];
-        all.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
-    }
-
     /// Reads a command line in Go's or in our spelling.
     ///
     /// # Errors
@@ -292,13 +286,6 @@ mod tests {
     fn unused_flags_are_accepted_and_named() {
         let args = parse(&["-qps=50", "--burst", "300", "-enable-profiler"]).expect("valid");
         assert_eq!(args.accepted.given(), ["qps", "burst", "enable-profiler"]);
-    }
-
-    #[test]
-    fn what_is_not_built_is_named() {
-        assert_eq!(parse(&[]).expect("valid").not_built(), [""; 0]);
-        let args = parse(&["--detailed-fit-errors", "-schedule-csi-storage"]).expect("valid");
-        assert_eq!(args.not_built(), ["detailed-fit-errors"]);
     }
 
     #[test]

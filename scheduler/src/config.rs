@@ -114,6 +114,7 @@ fn engine(args: &Args) -> Config {
         reclaim_may_relocate: args.allow_consolidating_reclaim,
         staleness_grace: args.default_staleness_grace_period.millis(),
         restrict_nodes: args.restrict_node_scheduling,
+        names_nodes: args.detailed_fit_errors,
         ..Config::default()
     }
 }

@@ -142,6 +142,8 @@ pub struct Rules {
     pub full_hierarchy: bool,
     /// A pod that terminates for longer gives nothing back; milliseconds.
     pub stuck_after: i64,
+    /// Messages have the detailed form: they name every node.
+    pub detailed: bool,
 }
 
 impl Rules {
@@ -160,6 +162,7 @@ impl Rules {
             full_hierarchy: args.full_hierarchy_fairness,
             stuck_after: i64::try_from(args.stuck_in_releasing_threshold.as_millis())
                 .unwrap_or(i64::MAX),
+            detailed: args.detailed_fit_errors,
         }
     }
 
@@ -222,6 +225,7 @@ impl Ingest {
     pub fn new(rules: Rules) -> Self {
         let mut names = Names::new();
         names.pool = Box::from(rules.pool());
+        names.is_detailed = rules.detailed;
         let mut ingest = Self {
             names,
             deltas: Vec::new(),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::names::{Names, Number};
 
+mod detail;
 mod domain;
 mod eviction;
 mod explanation;
@@ -30,6 +31,8 @@ pub struct Told {
     pub pod: Option<(u32, String)>,
     /// What every message begins with: the node pool, where the group goes on to another.
     pub prefix: String,
+    /// Whether the text has the detailed form: a line for each error, with the sub-group or the domain before it.
+    pub is_detailed: bool,
 }
 
 /// One thing that keeps a group waiting.
@@ -39,13 +42,23 @@ pub struct Error {
     pub code: &'static str,
     /// The sentence.
     pub message: String,
+    /// What goes before it in the detailed form: the sub-group, the domain.
+    pub label: String,
     /// The numbers of the queue.
     pub queue: Option<Value>,
 }
 
 impl Error {
     fn new(code: &'static str, message: String) -> Self {
-        Self { code, message, queue: None }
+        Self { code, message, label: String::new(), queue: None }
+    }
+
+    /// The same, said of a sub-group; one without a name is the group itself.
+    fn of(mut self, sub_group: &str) -> Self {
+        if !sub_group.is_empty() {
+            self.label = format!("subgroup {sub_group}: {}", self.label);
+        }
+        self
     }
 
     fn scheduling(message: String) -> Self {
@@ -62,11 +75,18 @@ impl Told {
         }
     }
 
-    /// The message of the group's condition and event: equal sentences are counted, and sorted.
+    /// The message of the group's condition and event: equal sentences are counted, and sorted. In the detailed form
+    /// each stands for itself.
     ///
     /// # Source
     /// spec/scheduling.md 12.3, job message.
     pub fn text(&self) -> String {
+        if self.is_detailed {
+            let line = |error: &Error| format!("\n{}{}.", error.label, error.message);
+            let mut lines: Vec<String> = self.errors.iter().map(line).collect();
+            lines.sort_unstable();
+            return format!("{}\n{}.{}", self.prefix, self.code(), lines.concat());
+        }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for error in &self.errors {
             *counts.entry(&error.message).or_default() += 1;
@@ -92,6 +112,11 @@ impl From<Error> for Told {
 
 /// Why a group waits; none where there is nothing to say on its condition.
 pub fn told(why: &Why, group: u32, names: &Names) -> Option<Told> {
+    let told = found(why, group, names)?;
+    Some(Told { is_detailed: names.is_detailed, ..told })
+}
+
+fn found(why: &Why, group: u32, names: &Names) -> Option<Told> {
     let errors = |message| Some(Told::from(Error::scheduling(message)));
     let queue = &names.groups[group].queue_name;
     match why {
@@ -186,7 +211,8 @@ fn short_of_room(no_room: &NoRoom, group: u32, names: &Names) -> Told {
         )
     };
     let pod = Some((no_room.pod.number(), task));
-    Told { pod, ..Told::from(Error::scheduling(message)) }
+    let error = Error::scheduling(message).of(names.text(no_room.sub_group));
+    Told { pod, ..Told::from(error) }
 }
 
 /// Whether some pods of a group have to run together.

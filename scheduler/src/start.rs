@@ -98,10 +98,6 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     if !unused.is_empty() {
         tracing::info!(flags = unused.join(", "), "accepted flags that have no effect here");
     }
-    let missing = args.not_built();
-    if !missing.is_empty() {
-        tracing::warn!(flags = missing.join(", "), "these flags are not supported yet: ignored");
-    }
     let source = config::Source::new(&args)?;
     let health = Health::default();
     let metrics = Metrics::new(&args.metrics_namespace);
@@ -147,7 +143,7 @@ impl Shared {
             let Some(guard) = lease.acquire(manner, stop).await else { return Ok(End::Stopped) };
             manner = Manner::Patient;
             self.health.leads(true);
-            let end = self.lead(&guard, stop).await;
+            let end = Box::pin(self.lead(&guard, stop)).await;
             self.health.leads(false);
             match end {
                 Ok(End::Lost) if !self.args.leader_elect => {

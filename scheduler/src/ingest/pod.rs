@@ -13,7 +13,7 @@ use super::{
     moment,
     needs::{self, Mentions, WireVolume},
     numa,
-    request::{Amounts, Asking, Container, Requirements},
+    request::{Amounts, Asking, Container, Requirements, amounts},
     shape::{Affinity, Constraints, WireSpread, WireToleration},
     uid_number,
 };
@@ -399,17 +399,17 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     };
     let whole = asking.request(ingest);
     let gpu = gpu_request(ingest, &wire.metadata.annotations, &whole);
-    let request = whole
-        .iter()
-        .filter(|(lane, _)| {
-            *lane != Lane::GPU
-                && *lane != Lane::PODS
-                && !ingest.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
-        })
-        .collect();
+    let overhead = amounts(ingest, &spec.overhead);
+    let is_plain = |(lane, _): &(Lane, i64)| {
+        *lane != Lane::GPU
+            && *lane != Lane::PODS
+            && !ingest.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
+    };
+    let request = whole.iter().filter(is_plain).collect();
+    let overhead = overhead.iter().filter(is_plain).collect();
     let guaranteed = &*wire.status.qos_class == "Guaranteed";
     let alignment = numa::alignment(ingest, guaranteed, &spec.containers, &spec.init_containers);
-    let mut shape = Shape { request, gpu, alignment, ..Shape::default() };
+    let mut shape = Shape { request, overhead, gpu, alignment, ..Shape::default() };
     let constraints = Constraints {
         namespace: &wire.metadata.namespace,
         labels: &wire.metadata.labels,

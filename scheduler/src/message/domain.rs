@@ -16,7 +16,8 @@ pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Err
         "" => String::from("workload"),
         sub_group => format!("sub-group {sub_group}"),
     };
-    let only = |message| vec![Error::scheduling(message)];
+    let error = |message| Error::scheduling(message).of(sub_group);
+    let only = |message| vec![error(message)];
     let (level, whole, rooms, domains, pods) = match &no_domain.problem {
         DomainProblem::NoTopology => {
             return only(format!("Requested topology {topology} does not exist"));
@@ -56,13 +57,16 @@ pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Err
         let place = if whole.is_empty() { String::from("the cluster") } else { id(whole, names) };
         return only(format!("{unmet}: not enough resources in {place} to allocate the job"));
     }
-    let mut errors: Vec<Error> =
-        rooms.iter().map(|room| Error::scheduling(short(room, pods, names))).collect();
+    let of_domain = |room| {
+        let (id, message) = short(room, pods, names);
+        Error { label: format!("<{id}>: "), ..Error::scheduling(message) }.of(sub_group)
+    };
+    let mut errors: Vec<Error> = rooms.iter().map(of_domain).collect();
     let more = domains.saturating_sub(rooms.len());
     if more > 0 {
-        errors.push(Error::scheduling(format!("{more} node-groups more have too little as well")));
+        errors.push(error(format!("{more} node-groups more have too little as well")));
     }
-    errors.push(Error::scheduling(unmet));
+    errors.push(error(unmet));
     errors
 }
 
@@ -72,9 +76,10 @@ fn id(path: &[kai_engine::Symbol], names: &Names) -> String {
     parts.join(".")
 }
 
-fn short(domain: &DomainRoom, pods: u32, names: &Names) -> String {
+/// A domain's id, and what it lacks.
+fn short(domain: &DomainRoom, pods: u32, names: &Names) -> (String, String) {
     let id = id(&domain.path, names);
-    match domain.room {
+    let message = match domain.room {
         Room::Pods(room) => {
             format!("node-group {id} can allocate only {room} of {pods} required pods")
         }
@@ -85,5 +90,6 @@ fn short(domain: &DomainRoom, pods: u32, names: &Names) -> String {
                 None => format!("node-group {id}: {words}"),
             }
         }
-    }
+    };
+    (id, message)
 }

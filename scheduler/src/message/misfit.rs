@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use kai_engine::{
-    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, QueueLane, TooLarge, Unsupported, Why,
+    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, NodeId, QueueLane, TooLarge, Unsupported,
+    Why,
 };
 
-use super::{amount_text, over_limit, over_quota, thousandths};
+use super::{amount_text, detail, over_limit, over_quota, thousandths};
 use crate::names::{Names, Number};
 
 /// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
@@ -17,6 +18,9 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     if !unmet.is_empty() {
         let unmet = unmet.concat();
         return format!("Scheduling conditions were not met for pod {namespace}/{name}:{unmet}");
+    }
+    if !no_room.nodes.is_empty() {
+        return format!("{BASE}:{}", detail::nodes(no_room, names));
     }
     let mut counts: BTreeMap<Misfit, u32> = no_room.misfits.iter().copied().collect();
     for (misfit, count) in &no_room.also {
@@ -34,38 +38,66 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
 /// How many nodes refuse for a reason; one by one where the peer names each, for those that are known by name.
 fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<String> {
     if misfit == Misfit::Queue {
-        return vec![format!("{count} {}{}", reason(misfit, names), too_dear(no_room, names))];
+        let reason = reason(misfit, no_room, names);
+        return vec![format!("{count} {reason}{}", too_dear(no_room, names))];
     }
     let named = no_room.named.iter().filter(|(one, _)| *one == misfit);
-    let mut lines: Vec<String> = named
-        .filter_map(|(_, node)| {
-            let node = names.nodes.row(node.number()).map(|_| names.nodes.key(node.number()))?;
-            Some(format!("1 {}", on_node(misfit, no_room, node, names)))
-        })
-        .collect();
+    let known = named.filter(|(_, node)| names.nodes.row(node.number()).is_some());
+    let mut lines: Vec<String> =
+        known.map(|(_, node)| format!("1 {}", on_node(misfit, no_room, *node, names))).collect();
     let rest = (count as usize).saturating_sub(lines.len());
     if rest > 0 {
-        lines.push(format!("{rest} {}", reason(misfit, names)));
+        lines.push(format!("{rest} {}", reason(misfit, no_room, names)));
     }
     lines
 }
 
-/// A reason that names the pod and the node.
+/// The reason of one node that is known: some name the pod, the node or what is on it.
 ///
 /// # Source
-/// spec/scheduling.md 2.9 and 10.2, checks 3 and 7.
-fn on_node(misfit: Misfit, no_room: &NoRoom, node: &str, names: &Names) -> String {
+/// spec/scheduling.md 2.9 and 10.2, checks 1, 3 and 7.
+pub(super) fn on_node(misfit: Misfit, no_room: &NoRoom, node: NodeId, names: &Names) -> String {
     let (namespace, name) = pod_name(no_room, names);
+    let on = names.nodes.key(node.number());
     if misfit == Misfit::Worker {
         let kind = if no_room.gpu_milli > 0 { "gpu" } else { "cpu" };
         return format!(
-            "{kind} task: <{namespace}/{name}> can't run on non {kind} nodes, node: <{node}>"
+            "{kind} task: <{namespace}/{name}> can't run on non {kind} nodes, node: <{on}>"
         );
     }
     if misfit == Misfit::LegacyMig {
-        return format!("Legacy MIG jobs cannot be scheduled on node {node}");
+        return format!("Legacy MIG jobs cannot be scheduled on node {on}");
     }
-    format!("{}, task: <{namespace}/{name}>, node: <{node}>", reason(misfit, names))
+    let reason = reason(misfit, no_room, names);
+    if misfit == Misfit::BesideLegacyMig {
+        let there = no_room.beside.iter().filter(|(at, _)| *at == node);
+        let pods = there.filter_map(|(_, pod)| names.pods.row(pod.number()));
+        let pods: Vec<String> = pods.map(|pod| format!("{}/{}", pod.namespace, pod.name)).collect();
+        return format!("{reason}: <[{}]>", pods.join(" "));
+    }
+    if misfit == Misfit::GpuMemoryUnknown {
+        return format!("{reason}, task: <{namespace}/{name}>, node: <{on}>");
+    }
+    if misfit == Misfit::Queue {
+        return format!("{reason}{}", too_dear(no_room, names));
+    }
+    reason
+}
+
+/// What follows a reason that only the overhead of the pod brings about.
+///
+/// # Source
+/// spec/scheduling.md 12.3.
+pub(super) fn overhead(no_room: &NoRoom, names: &Names) -> String {
+    let each = no_room.overhead.iter().map(|(lane, of_it)| match lane {
+        Lane::CPU => format!("CPU: {} (cores)", amount(lane, of_it)),
+        Lane::MEMORY => format!("memory: {} (GB)", amount(lane, of_it)),
+        lane => format!("{}: {}", names.lane_name(lane), amount(lane, of_it)),
+    });
+    let list = each.collect::<Vec<String>>().join(", ");
+    format!(
+        ". Not enough resources due to pod overhead resources. The overhead resources are {list}"
+    )
 }
 
 /// Why a queue may not take what the pod costs on a node.
@@ -177,7 +209,7 @@ fn too_large(large: &TooLarge, pod: &str, names: &Names) -> String {
 }
 
 /// An amount in cores, GB, devices, or as it is.
-fn amount(lane: Lane, amount: i64) -> String {
+pub(super) fn amount(lane: Lane, amount: i64) -> String {
     match lane {
         Lane::GPU => amount_text(QueueLane::Gpu, amount),
         Lane::CPU => amount_text(QueueLane::Cpu, amount),
@@ -186,9 +218,10 @@ fn amount(lane: Lane, amount: i64) -> String {
     }
 }
 
-fn reason(misfit: Misfit, names: &Names) -> String {
+fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
     let words = match misfit {
         Misfit::Short(lane) => return short(lane, names),
+        Misfit::Overhead(lane) => return short(lane, names) + &overhead(no_room, names),
         Misfit::Taint(taint) => {
             let (key, value) = (names.text(taint.key), names.text(taint.value));
             return format!("node(s) had untolerated taint {{{key}: {value}}}");
@@ -276,15 +309,22 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
 
 /// That too little of a resource is free.
 pub(super) fn short(lane: Lane, names: &Names) -> String {
-    let resource = match lane {
-        Lane::GPU => "GPUs",
-        Lane::CPU => "CPU cores",
-        Lane::MEMORY => "memory",
-        Lane::PODS => return String::from("node(s) pod number exceeded"),
-        _ => names.lane_name(lane),
-    };
+    if lane == Lane::PODS {
+        return String::from("node(s) pod number exceeded");
+    }
+    let resource = resource(lane, names);
     match resource.strip_prefix(kai_api::names::resource::MIG_PREFIX) {
         Some(_) => format!("node(s) didn't have enough of mig profile: {resource}"),
         None => format!("node(s) didn't have enough resources: {resource}"),
+    }
+}
+
+/// What a resource is called.
+pub(super) fn resource(lane: Lane, names: &Names) -> &str {
+    match lane {
+        Lane::GPU => "GPUs",
+        Lane::CPU => "CPU cores",
+        Lane::MEMORY => "memory",
+        _ => names.lane_name(lane),
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use kai_engine::{
-    ClaimProblem, DomainProblem, DomainRoom, FreeShape, GroupId, Lane, Misfit, Missing, NoDomain,
-    NoRoom, NodeId, PerLane, PodId, QueueState, Resources, Room, SubGroup, TooLarge, Unready,
+    Amounts, ClaimProblem, DomainProblem, DomainRoom, FreeShape, GroupId, Lane, Misfit, Missing,
+    NoDomain, NoRoom, NodeId, PerLane, PodId, QueueState, Refusal, Resources, Room, SubGroup,
+    TooLarge, Unready,
 };
 
 use super::*;
@@ -36,7 +37,10 @@ fn no_room(gang: bool) -> Why {
         free: FreeShape::default(),
         too_large: None,
         named: Vec::new(),
+        beside: Vec::new(),
         too_dear: None,
+        overhead: Resources::default(),
+        nodes: Vec::new(),
         before: Vec::new(),
     }))
 }
@@ -275,12 +279,25 @@ fn a_sub_group_of_one_beside_a_gang_speaks_of_the_gang() {
 fn reasons_that_name_the_node_do_so_for_nodes_that_are_known() {
     let mut names = world();
     let nodes: Vec<NodeId> = ["n1", "n2"].map(|name| names.node(name)).to_vec();
+    let old = names.pod("u1");
+    names.pods[old.number()].namespace = Box::from("ml");
+    names.pods[old.number()].name = Box::from("old");
     let check = |misfit, gpu_milli, expect: &str| {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let named = nodes.iter().map(|node| (misfit, *node)).collect();
         let misfits = vec![(misfit, 5)];
-        let why =
-            Why::NoRoom(Arc::new(NoRoom { misfits, named, gpu_milli, ..NoRoom::clone(&no_room) }));
+        let beside = [("n1", 0), ("n2", 0), ("n1", 1)]
+            .map(|(node, pod)| {
+                (NodeId::new(names.nodes.find(node).expect("known")), PodId::new(pod))
+            })
+            .to_vec();
+        let why = Why::NoRoom(Arc::new(NoRoom {
+            misfits,
+            named,
+            beside,
+            gpu_milli,
+            ..NoRoom::clone(&no_room)
+        }));
         let told = told(&why, 0, &names).expect("there is something to say");
         let base = "no nodes with enough resources were found: ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}."))));
@@ -308,6 +325,12 @@ fn reasons_that_name_the_node_do_so_for_nodes_that_are_known() {
         0,
         "1 Legacy MIG jobs cannot be scheduled on node n1. \n1 Legacy MIG jobs cannot be scheduled on \
          node n2. \n3 Legacy MIG jobs cannot be scheduled on the node(s)",
+    );
+    let beside = "MIG job cannot be scheduled on node with legacy MIG jobs";
+    check(
+        Misfit::BesideLegacyMig,
+        0,
+        &format!("1 {beside}: <[ml/train-0 ml/old]>. \n1 {beside}: <[ml/train-0]>. \n3 {beside}"),
     );
 }
 
@@ -418,4 +441,99 @@ fn a_pod_larger_than_every_node() {
     check(Lane::CPU, 2000, &format!("Max CPU {max} 2 cores."));
     check(Lane::MEMORY, 1_500_000_000, &format!("Max memory {max} 1.5 GB."));
     check(Lane::GPU, 0, "No node in the default node-pool has GPU resources.");
+}
+
+/// What is said of the pod where some nodes lack only what its overhead takes.
+#[test]
+fn a_pod_that_fits_but_for_its_overhead() {
+    let check = |lane, overhead: &[(Lane, i64)], expect: &str| {
+        let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+        let misfits = vec![(Misfit::Overhead(lane), 2), (Misfit::Short(lane), 1)];
+        let overhead = overhead.iter().copied().collect();
+        let why = Why::NoRoom(Arc::new(NoRoom { misfits, overhead, ..NoRoom::clone(&no_room) }));
+        let told = told(&why, 0, &world()).expect("there is something to say");
+        let base = "no nodes with enough resources were found:";
+        assert_eq!(told.pod, Some((0, format!("{base} {expect}"))));
+    };
+    check(
+        Lane::CPU,
+        &[(Lane::CPU, 250), (Lane::MEMORY, 120_000_000)],
+        "1 node(s) didn't have enough resources: CPU cores. \n2 node(s) didn't have enough \
+         resources: CPU cores. Not enough resources due to pod overhead resources. The overhead \
+         resources are CPU: 0.25 (cores), memory: 0.12 (GB).",
+    );
+    check(
+        Lane::MEMORY,
+        &[(Lane::MEMORY, 1_000_000_000)],
+        "1 node(s) didn't have enough resources: memory. \n2 node(s) didn't have enough resources: \
+         memory. Not enough resources due to pod overhead resources. The overhead resources are \
+         memory: 1 (GB).",
+    );
+}
+
+/// The detailed form: of the pod and of its group, with what each node lacks.
+#[test]
+fn each_node_is_named() {
+    let check = |(gang, sub_group): (bool, &str), refusals: &[Refusal], expect: [&str; 2]| {
+        let mut names = world();
+        names.is_detailed = true;
+        for node in ["a", "b", "c"] {
+            names.node(node);
+        }
+        let sub_group = names.symbol(sub_group);
+        let Why::NoRoom(no_room) = no_room(gang) else { unreachable!("it is one") };
+        let overhead = [(Lane::CPU, 500)].into_iter().collect();
+        let misfits = vec![(Misfit::Selector, 3)];
+        let nodes = refusals.to_vec();
+        let no_room = NoRoom { sub_group, overhead, misfits, nodes, ..NoRoom::clone(&no_room) };
+        let told = told(&Why::NoRoom(Arc::new(no_room)), 0, &names).expect("it waits");
+        let base = "no nodes with enough resources were found:";
+        assert_eq!(told.pod, Some((0, format!("{base}{}", expect[1]))));
+        assert_eq!(
+            told.text(),
+            format!("\nPodSchedulingErrors.\n{} {base}{}.", expect[0], expect[1])
+        );
+    };
+    let short =
+        |misfit, requested, used, capacity| (misfit, Some(Amounts { requested, used, capacity }));
+    let node = |number, reasons: &[(Misfit, Option<Amounts>)]| Refusal {
+        node: NodeId::new(number),
+        reasons: reasons.to_vec(),
+    };
+    let refusals = [
+        node(
+            0,
+            &[
+                short(Misfit::Short(Lane::GPU), 1000, 7500, 8000),
+                short(Misfit::Short(Lane::MEMORY), 2_000_000_000, 500_000_000, 1_500_000_000),
+            ],
+        ),
+        node(1, &[short(Misfit::Overhead(Lane::CPU), 2500, 2000, 4000)]),
+        node(2, &[(Misfit::GpuMemoryUnknown, None)]),
+    ];
+    check(
+        (false, ""),
+        &refusals,
+        [
+            "Resources were not found for pod ml/train-0 due to:",
+            "\n<a>: Node didn't have enough resources: GPUs, requested: 1, used: 7.5, capacity: 8; \
+             Node didn't have enough resources: memory, requested: 2, used: 0.5, capacity: 1.5.\
+             \n<b>: Node didn't have enough resources: CPU cores, requested: 2.5, used: 2, capacity: 4. \
+             Not enough resources due to pod overhead resources. The overhead resources are CPU: 0.5 \
+             (cores).\
+             \n<c>: node is not a gpu node or the gpu memory count on the node was not synced yet, task: \
+             <ml/train-0>, node: <c>.",
+        ],
+    );
+    check(
+        (true, "workers"),
+        &[node(1, &[short(Misfit::Device, 500, 2000, 2000)])],
+        [
+            "subgroup workers: Resources were found for 2 pods from all sub-groups while sub-group \
+             workers requires 4 pods for gang scheduling. Additional pods cannot be scheduled in this \
+             sub-group due to:",
+            "\n<b>: Node didn't have enough resources: GPUs, requested: 0.5, used: 2, capacity: 2, \
+             taking all considerations into account.\n2 nodes more refused it as well.",
+        ],
+    );
 }

@@ -7,6 +7,7 @@ fn told(messages: &[&str]) -> Told {
     let error = |message: &&str| Error {
         code: reason::POD_SCHEDULING_ERRORS,
         message: String::from(*message),
+        label: String::new(),
         queue: None,
     };
     Told { errors: messages.iter().map(error).collect(), ..Told::default() }

@@ -247,6 +247,9 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
         let _ = write!(text, " sub-group={}", names.text(pod.sub_group));
     }
     let _ = write!(text, " asks={}", amounts(&pod.shape.request, names));
+    if pod.shape.overhead != Resources::default() {
+        let _ = write!(text, " overhead={}", amounts(&pod.shape.overhead, names));
+    }
     if pod.shape.gpu != GpuRequest::None {
         let _ = write!(text, " gpu={:?}", pod.shape.gpu);
     }

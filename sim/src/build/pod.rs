@@ -20,13 +20,7 @@ pub(super) fn shape(
     pod: &Pod,
     namespace: Option<&str>,
 ) -> Result<Shape> {
-    let mut request = Resources::from_iter([
-        (Lane::CPU, pod.cpu.map_or(1000, |cpu| cpu.0)),
-        (Lane::MEMORY, pod.memory.map_or(1 << 30, |memory| memory.0)),
-    ]);
-    for (resource, amount) in pod.resources.iter() {
-        request.add(lane(world, resource), amount.0);
-    }
+    let (request, overhead) = request(world, pod);
     let namespace = world.names.symbol(namespace.unwrap_or("default"));
     let (alternatives, exact): (Vec<_>, Vec<_>) =
         pod.selector.iter().partition(|(_, values)| values.contains('|'));
@@ -39,6 +33,7 @@ pub(super) fn shape(
     Ok(Shape {
         alignment: alignment(pod, &request, &gpu),
         request,
+        overhead,
         gpu,
         node_selector,
         node_affinity: if requirements.is_empty() { Vec::new() } else { vec![requirements] },
@@ -88,6 +83,20 @@ pub(super) fn shape(
             .map(|claim| Missing::Claim(world.names.symbol(claim)))
             .collect(),
     })
+}
+
+/// All that a pod asks for but GPUs, and the part of it that is overhead.
+fn request(world: &mut World, pod: &Pod) -> (Resources, Resources) {
+    let mut request = Resources::from_iter([
+        (Lane::CPU, pod.cpu.map_or(1000, |cpu| cpu.0)),
+        (Lane::MEMORY, pod.memory.map_or(1 << 30, |memory| memory.0)),
+    ]);
+    for (resource, amount) in pod.resources.iter() {
+        request.add(lane(world, resource), amount.0);
+    }
+    let overhead: Resources = pod.overhead.map(|cores| (Lane::CPU, cores.0)).into_iter().collect();
+    request.add(Lane::CPU, overhead.amount(Lane::CPU));
+    (request, overhead)
 }
 
 /// Labels with their alternatives as requirements.

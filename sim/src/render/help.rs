@@ -94,7 +94,9 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::Claim(..) => "mend its resource claim",
         Misfit::Zones => "ask for less than a NUMA zone has, or free some on one node",
         Misfit::Queue => "raise the limit or quota of its queue",
-        Misfit::Short(_) | Misfit::Device | Misfit::PodSlots => "free more on one node",
+        Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device | Misfit::PodSlots => {
+            "free more on one node"
+        }
     }
 }
 

@@ -186,6 +186,9 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
             return format!("{nodes} tainted {}{value}", names.of_symbol(taint.key));
         }
         Misfit::Short(lane) => return format!("{nodes} short of {}", names.of_lane(lane)),
+        Misfit::Overhead(lane) => {
+            return format!("{nodes} short of {} for the overhead", names.of_lane(lane));
+        }
         Misfit::Selector => "without the labels it selects",
         Misfit::Worker => "for other work",
         Misfit::LegacyMig => "refuse MIG by annotation",

@@ -27,6 +27,8 @@ pub struct Pod {
     pub cpu: Option<Amount<Cores>>,
     /// Memory; 1Gi when left out.
     pub memory: Option<Amount<Bytes>>,
+    /// Cores of overhead, besides what it asks for; none when left out.
+    pub overhead: Option<Amount<Cores>>,
     /// Further resources by name.
     pub resources: Entries<Amount<Count>>,
     /// `pending`, `gated`, `bound`, `running`, `releasing`, `stuck`, `succeeded` or `failed`; running when it is on a node.
@@ -185,6 +187,7 @@ impl Pod {
             "mig" => self.mig = map.next_value()?,
             "cpu" => self.cpu = Some(map.next_value()?),
             "memory" => self.memory = Some(map.next_value()?),
+            "overhead" => self.overhead = Some(map.next_value()?),
             "resources" => self.resources = map.next_value()?,
             "state" => self.state = Some(map.next_value()?),
             "on" => self.on = map.next_value()?,

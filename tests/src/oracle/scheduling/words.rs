@@ -8,10 +8,7 @@ use serde_json::Value;
 
 use super::{case::Case, setup};
 
-/// For each job of a case of which a text is kept: its name, the peer's text and ours.
-///
-/// The peer's is the detailed form, in which a line of a domain begins with the domain in angle brackets; that part is
-/// left out of both.
+/// For each job of a case of which a text is kept: its name, the peer's text and ours, both in the detailed form.
 ///
 /// # Errors
 ///
@@ -31,26 +28,15 @@ pub fn texts(case: &Value) -> anyhow::Result<Vec<[String; 3]>> {
         let names = names(&mut world.clone(), parsed.topologies.len());
         let told = message::told(why, number, &names)
             .with_context(|| format!("there are no words for {why:?}"))?;
-        let mut lines: Vec<String> =
-            told.errors.iter().map(|error| format!("\n{}.", error.message)).collect();
-        lines.sort_unstable();
-        let ours = format!("\n{}.{}", told.code(), lines.concat());
-        let peers: Vec<&str> = peer.split('\n').map(without_domain).collect();
-        texts.push([job.clone(), peers.join("\n"), ours]);
+        texts.push([job.clone(), peer.to_owned(), told.text()]);
     }
     Ok(texts)
-}
-
-fn without_domain(line: &str) -> &str {
-    match line.strip_prefix('<').and_then(|rest| rest.split_once(">: ")) {
-        Some((_, rest)) => rest,
-        None => line,
-    }
 }
 
 /// The names of a world as the scheduler has them, by the same numbers.
 fn names(world: &mut World, topologies: usize) -> Names {
     let mut names = Names::new();
+    names.is_detailed = true;
     let symbols = world.names.symbol("the one after the last").number();
     for row in 1..symbols {
         names.symbol(world.names.of_symbol(Symbol::new(row)));
