@@ -39,6 +39,20 @@ struct Refusals {
     nodes: Vec<Refusal>,
 }
 
+impl Refusals {
+    /// All of so many nodes refuse, for the same reasons.
+    fn everywhere(reasons: &[Misfit], nodes: usize) -> Self {
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        Self {
+            misfits: reasons.iter().map(|misfit| (*misfit, nodes)).collect(),
+            dominant: reasons[0],
+            also: Vec::new(),
+            named: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+}
+
 /// How often a reason was found.
 #[derive(Clone, Default, Debug)]
 struct Tally {
@@ -149,25 +163,15 @@ impl Cluster {
     fn misfits(&mut self, pod: PodId, area: Option<&IdSet<Rank>>) -> Refusals {
         let id = self.pods[pod].shape;
         self.know(id);
-        let everywhere = |misfit: Misfit, nodes: usize| Refusals {
-            misfits: vec![(misfit, u32::try_from(nodes).unwrap_or(u32::MAX))],
-            dominant: misfit,
-            also: Vec::new(),
-            named: Vec::new(),
-            nodes: Vec::new(),
-        };
-        let nodes = self.nodes.index.ranks().len();
-        let shape = &self.shapes[id];
-        if let Some(first) = shape.facts.missing.first() {
-            let all = u32::try_from(nodes).unwrap_or(u32::MAX);
-            let each = shape.facts.missing.iter().map(|one| (Misfit::Missing(*one), all));
-            let misfits = each.collect();
-            return Refusals { misfits, ..everywhere(Misfit::Missing(*first), nodes) };
+        let missing = self.shapes[id].facts.missing.iter();
+        let mut unmet: Vec<Misfit> = missing.map(|one| Misfit::Missing(*one)).collect();
+        let standings = self.special(pod).unwrap_or_else(|_| {
+            unmet.extend(self.claim_problems(pod));
+            None
+        });
+        if !unmet.is_empty() {
+            return Refusals::everywhere(&unmet, self.nodes.index.ranks().len());
         }
-        let standings = match self.special(pod) {
-            Ok(standings) => standings,
-            Err(misfit) => return everywhere(misfit, nodes),
-        };
         let company = self.company(pod);
         let shape = &self.shapes[id];
         let asker = Asker { cluster: self, pod, shape, area, company, standings };

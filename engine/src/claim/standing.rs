@@ -76,6 +76,17 @@ impl Cluster {
         Ok(standings)
     }
 
+    /// All that is wrong with the claims of a pod: each that is refused, else one that is bound away from the others.
+    ///
+    /// # Source
+    /// spec/scheduling.md 10.1: what is found before nodes are looked at is told together.
+    pub(crate) fn claim_problems(&self, pod: PodId) -> Vec<Misfit> {
+        let claims = self.pods[pod].claims.iter();
+        let refused: Vec<Misfit> =
+            claims.filter_map(|claim| self.admits_claim(pod, *claim).err()).collect();
+        if refused.is_empty() { self.standings(pod).err().into_iter().collect() } else { refused }
+    }
+
     fn standing(&self, pod: PodId, claim: ClaimId) -> Standing {
         let Some(row) = self.claims.rows.get(claim) else { return Standing::Free };
         let Some(facts) = row.facts.as_deref() else { return Standing::Free };

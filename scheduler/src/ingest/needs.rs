@@ -201,11 +201,8 @@ fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
     for mount in &needy.mounts {
         match volume::nodes(ingest, mount, (&needy.mounts, &needy.uid)) {
             Ok(nodes) => volumes.extend(nodes),
-            Err(problem) if waits => {
-                missing.push(problem);
-                break;
-            }
-            // It has its place already.
+            Err(problem) if waits && !missing.contains(&problem) => missing.push(problem),
+            // It has its place already, or that was said.
             Err(_) => {}
         }
     }

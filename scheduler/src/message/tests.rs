@@ -131,11 +131,11 @@ fn a_group_that_is_not_ready() {
 #[test]
 fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
     let mut names = world();
-    let claim = names.claim("ml", "cache");
+    let full = Misfit::Claim(names.claim("ml", "cache"), ClaimProblem::Full);
+    let missing = Misfit::Claim(names.claim("ml", "gpus"), ClaimProblem::NotFound);
     let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
-    let misfit = Misfit::Claim(claim, ClaimProblem::Full);
-    let why =
-        Why::NoRoom(Arc::new(NoRoom { misfits: vec![(misfit, 3)], ..NoRoom::clone(&no_room) }));
+    let misfits = vec![(full, 3), (missing, 3)];
+    let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
     let told = told(&why, 0, &names).expect("there is something to say");
     assert_eq!(
         told.pod,
@@ -143,7 +143,8 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
             0,
             String::from(
                 "Scheduling conditions were not met for pod ml/train-0:\nDynamicResources: resource \
-                 claim ml/cache has reached its maximum number of consumers (256)."
+                 claim ml/cache has reached its maximum number of consumers (256).\nDynamicResources: \
+                 failed to get resource claim ml/gpus: could not find ResourceClaim \"ml/gpus\"."
             )
         ))
     );
