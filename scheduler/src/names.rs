@@ -260,6 +260,8 @@ pub struct ClaimRow {
     pub uid: Box<str>,
     /// Its requests, in order.
     pub asked: Vec<AskedFor>,
+    /// Attributes that its constraints name.
+    pub alike: Vec<Box<str>>,
     /// The node of its devices by number.
     pub node: Option<u32>,
     /// The queue of its label by number.

@@ -20,7 +20,7 @@ use kai_engine::{
 mod selection;
 
 pub(super) use selection::Wish;
-use selection::{Selection, Selections};
+use selection::{IDLE_MAX, Selection, Selections};
 
 /// Classes, selections and slices.
 #[derive(Debug, Default)]
@@ -31,8 +31,8 @@ pub(super) struct Catalog {
     /// Slices by driver and pool.
     by_pool: BTreeMap<Pool, BTreeSet<Box<str>>>,
     selections: Selections,
-    /// Attributes that some claim wants alike.
-    matched: BTreeSet<Box<str>>,
+    /// Attributes that claims want alike, each with how often.
+    matched: BTreeMap<Box<str>, u32>,
     /// Where devices have to be told anew.
     stale: BTreeSet<Site>,
     /// Pools of which slices came or went.
@@ -112,10 +112,22 @@ impl Catalog {
         (DeviceClassId::new(number), is_new)
     }
 
-    /// From now on devices are told with their value of this attribute.
-    pub(super) fn want_attribute(&mut self, attribute: &str) {
-        if self.matched.insert(Box::from(attribute)) {
-            self.stale.extend(self.by_site.keys());
+    /// From now on devices are told with their values of these attributes, and by and by no more with those of before.
+    fn match_attributes(&mut self, now: &[Box<str>], before: &[Box<str>]) {
+        for attribute in now {
+            let count = self.matched.entry(attribute.clone()).or_insert_with(|| {
+                self.stale.extend(self.by_site.keys());
+                0
+            });
+            *count += 1;
+        }
+        for attribute in before {
+            if let Some(count) = self.matched.get_mut(attribute) {
+                *count -= 1;
+            }
+        }
+        if self.matched.values().filter(|count| **count == 0).count() > IDLE_MAX {
+            self.matched.retain(|_, count| *count > 0);
         }
     }
 
@@ -214,8 +226,14 @@ pub(super) fn selection(ingest: &mut Ingest, class: &str, own: Wish) -> DeviceCl
 }
 
 /// What a claim asks for from now on. What no claim asks for any more is let go by and by.
-pub(super) fn asks(ingest: &mut Ingest, claim: u32, asked: Vec<AskedFor>) {
+pub(super) fn asks(
+    ingest: &mut Ingest,
+    claim: u32,
+    (asked, alike): (Vec<AskedFor>, Vec<Box<str>>),
+) {
     let Ingest { catalog, names, deltas, .. } = ingest;
+    let before = std::mem::replace(&mut names.claims[claim].alike, alike);
+    catalog.match_attributes(&names.claims[claim].alike, &before);
     for one in &asked {
         catalog.selections.enter(one.selection);
     }
@@ -313,7 +331,7 @@ impl Catalog {
             gpu: is_gpu(&slice.driver),
             classes: selected.iter().map(|(class, _)| *class).collect(),
             draws: draws.collect(),
-            attributes: self.matched.iter().filter_map(|name| attribute(names, name)).collect(),
+            attributes: self.matched.keys().filter_map(|name| attribute(names, name)).collect(),
             shares: device.is_shared.then(|| Box::new(device.shares(names, selected))),
             binds: device.binds,
         }

@@ -177,7 +177,9 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     if *row.uid != *meta.uid {
         row.uid = Box::from(&*meta.uid);
     }
-    catalog::asks(ingest, id.number(), asked);
+    let attribute = |one: &DeviceMatch| Box::from(ingest.names.text(one.attribute));
+    let alike = facts.matches.iter().map(attribute).collect();
+    catalog::asks(ingest, id.number(), (asked, alike));
     ingest.deltas.push(Delta::Claim(id, Box::new(facts)));
     meta.resource_version.to_string()
 }
@@ -186,7 +188,7 @@ pub(super) fn gone(ingest: &mut Ingest, row: u32) {
     let Some(claim) = ingest.names.claims.row(row) else { return };
     let presence = claim.presence;
     refer(ingest, row, &Claim::default());
-    catalog::asks(ingest, row, Vec::new());
+    catalog::asks(ingest, row, (Vec::new(), Vec::new()));
     if presence.is_there {
         ingest.names.claims[row].presence.is_there = false;
         ingest.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
@@ -264,7 +266,6 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
                 continue;
             }
         };
-        ingest.catalog.want_attribute(attribute);
         let requests = constraint.requests.iter().flat_map(|name| positions(&asked, name));
         let requests = requests.collect();
         let attribute = ingest.names.symbol(attribute);

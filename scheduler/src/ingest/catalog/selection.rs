@@ -10,7 +10,7 @@ use kai_engine::DeviceClass;
 use super::Class;
 use crate::ingest::selector::{Selector, Tolerated};
 
-/// Selections that are kept although nobody asks for them.
+/// Selections that are kept although nobody asks for them; attributes too.
 pub(super) const IDLE_MAX: usize = 32;
 
 /// What a request wants of devices of a class.

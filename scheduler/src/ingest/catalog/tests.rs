@@ -12,9 +12,12 @@ use crate::{
 fn claim(name: &str, expression: &str) -> Value {
     let selectors = json!([{ "cel": { "expression": expression } }]);
     let exactly = json!({ "deviceClassName": "gpu", "selectors": selectors });
+    let constraint = json!({ "matchAttribute": format!("example.com/{name}") });
+    let devices =
+        json!({ "requests": [{ "name": "r", "exactly": exactly }], "constraints": [constraint] });
     json!({
         "metadata": { "name": name, "namespace": "ml", "uid": name },
-        "spec": { "devices": { "requests": [{ "name": "r", "exactly": exactly }] } },
+        "spec": { "devices": devices },
     })
 }
 
@@ -53,12 +56,14 @@ fn claims_with_ever_new_selectors_leave_nothing_behind() {
     applied(&mut ingest, Kind::ResourceClaim, &kept);
     assert_eq!(selected(&mut ingest), [0, 1], "the class, and what the claim asks for");
     for round in 0..4 * IDLE_MAX {
-        let other = claim("other", &format!("{round} < 0"));
+        let other = claim(&format!("other-{round}"), &format!("{round} < 0"));
         applied(&mut ingest, Kind::ResourceClaim, &other);
         ingest.deleted(Kind::ResourceClaim, other.to_string().as_bytes()).expect("it can be read");
     }
     let known = ingest.catalog.selections.iter().count();
     assert!(known <= IDLE_MAX + 2, "{known} selections");
+    let known = ingest.catalog.matched.len();
+    assert!(known <= IDLE_MAX + 1, "{known} attributes");
     let last = claim("last", "device.attributes['gpu.example.com'].index == 0");
     applied(&mut ingest, Kind::ResourceClaim, &last);
     let row = ingest.names.claims.find("ml/last").expect("it was applied");
