@@ -107,8 +107,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let name = lease_name(&args);
     let lease = Lease::new(client.clone(), &args.namespace, &name, args.leader_elect);
     let shared = Shared { args, client, source, health, metrics };
-    // All of the state is in this future.
-    let result = Box::pin(shared.lead_by_turns(&lease, &stop)).await;
+    let result = shared.lead_by_turns(&lease, &stop).await;
     served.abort();
     match result {
         Ok(End::Lost) => Err(Error::LeaseLost(name)),
@@ -197,8 +196,10 @@ impl Shared {
         let (order, endpoint) = order::desk(self.args.plugin_server_port);
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
         let channels = Channels { events, outcomes, tasks, resync, usage, order };
+        // All of the state is in this future.
+        let looped = Box::pin(self.state(devices_version).run(channels, guard, &turn));
         let result = tokio::select! {
-            end = self.state(devices_version).run(channels, guard, &turn) => end.map_err(Error::from),
+            end = looped => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
         };
         turn.cancel();
