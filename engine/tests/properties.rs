@@ -276,6 +276,13 @@ fn news() -> impl Strategy<Value = Delta> {
     ]
 }
 
+/// 64 cases, or a quarter of `PROPTEST_CASES`.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = default.cases / 4;
+    ProptestConfig { cases, max_shrink_iters: 300, failure_persistence: None, ..default }
+}
+
 /// No amount of a node and no device is given out twice.
 fn holds_no_more_than_there_is(cluster: &Cluster) {
     for id in 0..NODES {
@@ -292,7 +299,7 @@ fn placed(plan: &Plan) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn derived_columns_follow_the_facts(history in prop::collection::vec(news(), 1..80)) {
@@ -374,7 +381,7 @@ fn id_of(delta: &Delta) -> (u8, u32) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn order_of_news_does_not_matter(objects in prop::collection::vec(news(), 1..60).prop_shuffle()) {
