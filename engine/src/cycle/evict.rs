@@ -131,6 +131,11 @@ impl Cycle<'_> {
         }
         self.cluster.steps.groups += 1;
         match self.cluster.agenda.searches.recall((turn.group, kind), self.now) {
+            Recall::Unknown if self.is_crowded_out(kind, turn) => {
+                self.undecided.insert(turn.group);
+                self.cluster.steps.spent = true;
+                false
+            }
             Recall::Unknown => match self.new_search(kind, turn) {
                 Ok(search) => self.search(turn, search, true),
                 Err(shortage) => {
@@ -147,6 +152,13 @@ impl Cycle<'_> {
                 false
             }
         }
+    }
+
+    /// Whether a search that ran out of its steps before would only take those of others: it begins anew in each cycle
+    /// until one of those that are kept comes to its end.
+    fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
+        let agenda = &self.cluster.agenda;
+        agenda.searches.is_full() && agenda.patience(turn.queue, turn.class, kind) > 0
     }
 
     /// The search for victims for a group, where some may be evicted for it; else what counting shows, if it does.
@@ -236,12 +248,8 @@ impl Cycle<'_> {
             }
             Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
             Outcome::Undecided => {
-                // With all of a cycle's steps one that begins anew would come to the same end again, unless it is kept
-                // once one of the others that are comes to its end.
-                let is_kept = self.put_off(kind, turn, search);
-                self.cluster.steps.spent |= is_kept
-                    || patience < SEARCHES_MIN.ilog2()
-                    || self.cluster.agenda.searches.is_full();
+                self.put_off(kind, turn, search);
+                self.cluster.steps.spent = true;
             }
         }
         false
@@ -268,8 +276,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// Keeps a search for the next cycle, and says how far it is; says whether it goes on where it stopped.
-    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: Search) -> bool {
+    /// Keeps a search for the next cycle, where it goes on if so many are not kept yet, and says how far it is.
+    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: Search) {
         let prey = search.prey(self.config, self.now);
         self.undecided.insert(turn.group);
         let progress = search.progress(self.cluster, &prey);
@@ -278,7 +286,7 @@ impl Cycle<'_> {
         let before = self.cluster.groups[turn.group].why.as_ref().and_then(Why::standing);
         let before = before.cloned().map(Box::new);
         self.cluster.say(turn.group, Why::Undecided { progress, before }, &mut self.said);
-        self.cluster.agenda.searches.keep((turn.group, kind), Some(Box::new(search)), until)
+        self.cluster.agenda.searches.keep((turn.group, kind), Some(Box::new(search)), until);
     }
 
     /// Remembers when the first candidate is safe no more.

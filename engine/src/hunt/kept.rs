@@ -168,18 +168,18 @@ impl Searches {
         true
     }
 
-    /// Keeps where a search stopped, or that it found nothing; says whether it did.
+    /// Keeps where a search stopped, or that it found nothing, unless what it was made on does not last, or too many are
+    /// kept.
     pub(crate) fn keep(
         &mut self,
         at: (GroupId, EvictionKind),
         search: Option<Box<Search>>,
         until: Option<Timestamp>,
-    ) -> bool {
+    ) {
         if !self.owed.is_empty() || (search.is_some() && self.is_full()) {
-            return false;
+            return;
         }
         self.unfinished += usize::from(search.is_some());
         self.kept.insert(at, Kept { epoch: self.epoch, until, search });
-        true
     }
 }
