@@ -63,11 +63,12 @@ impl Running {
 
     /// Lists a group where it is now, or nowhere; it is put in its place when the list is settled.
     fn relist(&mut self, group: GroupId, now: Option<Runner>) {
-        let row = self.rows.slot(group);
-        if *row == now {
+        // Most groups that wait were never listed here: they need no row.
+        let before = self.rows.get(group).copied().flatten();
+        if before == now {
             return;
         }
-        let before = std::mem::replace(row, now);
+        *self.rows.slot(group) = now;
         if let Some(Runner { queue, key, gang }) = before {
             let groups = &mut self.by_queue[queue].groups;
             groups.remove(&key);
