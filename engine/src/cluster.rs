@@ -8,6 +8,8 @@ mod account;
 mod apply;
 mod rows;
 
+use std::collections::BTreeMap;
+
 use crate::{
     agenda::Agenda,
     claim::Claims,
@@ -35,6 +37,8 @@ pub struct Cluster {
     pub(crate) queues: Queues,
     pub(crate) claims: Claims,
     pub(crate) topologies: Column<TopologyId, Option<Box<crate::group::Topology>>>,
+    /// How values of labels are written that name domains.
+    pub(crate) spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Pods with anti-affinity.
     pub(crate) antisocial: std::collections::BTreeSet<PodId>,
     /// Pods that topology spread counts, by node. Derived.
@@ -82,6 +86,7 @@ impl PartialEq for Cluster {
             && self.groups == other.groups
             && self.queues == other.queues
             && self.claims == other.claims
+            && self.spellings == other.spellings
             && self.crowds == other.crowds
             && self.log == other.log
             && self.opened == other.opened

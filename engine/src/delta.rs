@@ -4,7 +4,8 @@ use crate::{
     claim::{Claim, DeviceClass, Reach, SliceDevice},
     group::{Group, Topology},
     ids::{
-        ClaimId, CounterId, DeviceClassId, GroupId, NodeId, PodId, QueueId, ReachId, TopologyId,
+        ClaimId, CounterId, DeviceClassId, GroupId, NodeId, PodId, QueueId, ReachId, Symbol,
+        TopologyId,
     },
     node::Node,
     numa::Numa,
@@ -42,6 +43,9 @@ pub enum Delta {
     Topology(TopologyId, Box<Topology>),
     /// A topology is gone.
     TopologyGone(TopologyId),
+    /// The value of a label is written like this; of domains that are as tight as each other the smaller text goes
+    /// first. Values that were never told go before all others, by the name of their first node.
+    Spelling(Symbol, Box<[u8]>),
     /// A resource claim is there, or changed.
     Claim(ClaimId, Box<Claim>),
     /// A resource claim is gone.

@@ -365,7 +365,7 @@ impl Cluster {
                     };
                     (rank, levels.iter().map(|key| value(*key)).collect())
                 });
-                Some(Domains::new(levels, labels))
+                Some(Domains::new(levels, labels, &self.spellings))
             })
             .collect();
         self.nodes.index = index;

@@ -38,7 +38,7 @@ struct Domain {
     label: Symbol,
     up: Option<DomainId>,
     nodes: IdSet<Rank>,
-    /// By the name of their first node.
+    /// By how their labels are written, then by the name of their first node.
     children: Vec<DomainId>,
 }
 
@@ -125,10 +125,13 @@ pub(crate) struct Split {
 }
 
 impl Domains {
-    /// Hangs the nodes of a topology into a tree.
+    /// Hangs the nodes of a topology, by name, into a tree.
+    ///
+    /// Siblings have the same labels above them, so that their own order them as the whole path would.
     pub(crate) fn new(
         levels: &[Symbol],
         nodes: impl Iterator<Item = (Rank, Vec<Option<Symbol>>)>,
+        spellings: &BTreeMap<Symbol, Box<[u8]>>,
     ) -> Self {
         let whole = Domain {
             depth: 0,
@@ -157,6 +160,11 @@ impl Domains {
                 });
                 domains.rows[at].nodes.insert(rank);
             }
+        }
+        for id in domains.rows.ids() {
+            let mut children = std::mem::take(&mut domains.rows[id].children);
+            children.sort_by_key(|child| spellings.get(&domains.rows[*child].label));
+            domains.rows[id].children = children;
         }
         domains
     }

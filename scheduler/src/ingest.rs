@@ -215,6 +215,8 @@ pub struct Ingest {
     usage: Usage,
     /// NUMA zones of nodes.
     zones: numa::Zones,
+    /// Labels of nodes that domains are named by.
+    levels: topology::Levels,
     /// Labels of namespaces.
     namespaces: namespace::Namespaces,
     now: Timestamp,
@@ -240,6 +242,7 @@ impl Ingest {
             needs: needs::Needs::default(),
             usage: Usage::new(),
             zones: numa::Zones::default(),
+            levels: topology::Levels::default(),
             namespaces: namespace::Namespaces::default(),
             resync: Vec::new(),
             now: Timestamp(0),

@@ -4,8 +4,8 @@
 //! lost, queues are edited; what runs was placed by the engine.
 
 use kai_engine::{
-    Blocked, Constraint, Delta, Effect, GPU_MILLI, Gpus, Group, Label, Lane, Level, Limit, Min,
-    Node, NodeId, Owner, PerLane, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
+    Blocked, Constraint, Delta, Effect, GPU_MILLI, Gpus, Group, Lane, Level, Limit, Min, Node,
+    NodeId, Owner, PerLane, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
     Structure, SubGroup, Symbol, Taint, Timestamp, Toleration, Topology,
 };
 
@@ -102,14 +102,9 @@ pub fn cluster(seed: &Seed, size: Size) -> World {
 fn node(world: &mut World, draw: &mut Seed, number: u64) -> Node {
     let gpus = *draw.pick(&[0_u16, 1, 2, 4, 4, 8]);
     let memory_mib = *draw.pick(&[16_000, 40_900, 80_000]);
-    let mut label = |key: &str, value: String| Label {
-        key: world.names.symbol(key),
-        value: world.names.symbol(&value),
-        number: None,
-    };
     let labels = vec![
-        label(RACK, format!("rack-{}", draw.below(2))),
-        label(POOL, format!("pool-{}", draw.below(2))),
+        world.label(RACK, &format!("rack-{}", draw.below(2))),
+        world.label(POOL, &format!("pool-{}", draw.below(2))),
     ];
     let taint = Taint {
         key: world.names.symbol("dedicated"),

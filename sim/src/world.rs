@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
     Allocation, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta, DeviceClass,
-    DeviceClassId, DeviceId, Group, GroupId, Holds, Lane, LaneKind, Millis, Node, NodeId, Numa,
-    Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Reserved,
-    SliceDevice, SliceDeviceId, Timestamp, Topology, TopologyId, plan,
+    DeviceClassId, DeviceId, Group, GroupId, Holds, Label, Lane, LaneKind, Millis, Node, NodeId,
+    Numa, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Reserved,
+    SliceDevice, SliceDeviceId, Symbol, Timestamp, Topology, TopologyId, plan,
 };
 
 use crate::names::Names;
@@ -39,6 +39,8 @@ pub struct Facts {
     pub lanes: BTreeMap<Lane, LaneKind>,
     /// Topologies.
     pub topologies: BTreeMap<TopologyId, Topology>,
+    /// How values of labels are written that name domains.
+    pub spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Nodes.
     pub nodes: BTreeMap<NodeId, Node>,
     /// Queues.
@@ -87,6 +89,20 @@ impl World {
     pub fn tell(&mut self, delta: Delta) {
         self.facts.take(&delta);
         self.cluster.apply(delta);
+    }
+
+    /// A label of a node. How its value is written is told where a topology has the key as a level: topologies come
+    /// before nodes.
+    pub fn label(&mut self, key: &str, value: &str) -> Label {
+        let label = Label {
+            key: self.names.symbol(key),
+            value: self.names.symbol(value),
+            number: value.parse().ok(),
+        };
+        if self.facts.topologies.values().any(|topology| topology.levels.contains(&label.key)) {
+            self.tell(Delta::Spelling(label.value, value.as_bytes().into()));
+        }
+        label
     }
 
     /// Decides one cycle. Devices that the plan opens get names.
@@ -241,6 +257,7 @@ impl Facts {
             Delta::Lane(lane, kind) => drop(self.lanes.insert(*lane, *kind)),
             Delta::Topology(id, facts) => drop(self.topologies.insert(*id, (**facts).clone())),
             Delta::TopologyGone(id) => drop(self.topologies.remove(id)),
+            Delta::Spelling(value, text) => drop(self.spellings.insert(*value, text.clone())),
             Delta::Node(id, facts) => drop(self.nodes.insert(*id, (**facts).clone())),
             Delta::NodeGone(id) => drop(self.nodes.remove(id)),
             Delta::Queue(id, facts) => drop(self.queues.insert(*id, (**facts).clone())),
@@ -267,13 +284,16 @@ impl Facts {
         let lanes = self.lanes.iter().map(|(lane, kind)| Delta::Lane(*lane, *kind));
         let topologies =
             self.topologies.iter().map(|(id, facts)| Delta::Topology(*id, Box::new(facts.clone())));
+        let spellings =
+            self.spellings.iter().map(|(value, text)| Delta::Spelling(*value, text.clone()));
         let nodes = self.nodes.iter().map(|(id, facts)| Delta::Node(*id, Box::new(facts.clone())));
         let queues =
             self.queues.iter().map(|(id, facts)| Delta::Queue(*id, Box::new(facts.clone())));
         let groups =
             self.groups.iter().map(|(id, facts)| Delta::Group(*id, Box::new(facts.clone())));
         let pods = self.pods.iter().map(|(id, facts)| Delta::Pod(*id, Box::new(facts.clone())));
-        let objects = lanes.chain(topologies).chain(nodes).chain(queues).chain(groups);
+        let labels = topologies.chain(spellings);
+        let objects = lanes.chain(labels).chain(nodes).chain(queues).chain(groups);
         objects.chain(self.devices()).chain(pods).collect()
     }
 

@@ -213,6 +213,7 @@ impl<'a> Renumbering<'a> {
                 let id = self.new.topology(self.old.of_topology(id));
                 Delta::Topology(id, Box::new(Topology { levels }))
             }
+            Delta::Spelling(value, text) => Delta::Spelling(self.symbol(value), text),
             Delta::TopologyGone(_)
             | Delta::NodeGone(_)
             | Delta::QueueGone(_)

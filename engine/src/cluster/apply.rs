@@ -6,7 +6,7 @@ use crate::{
     cluster::{Cluster, Nodes, Phase, PodFacts, State},
     delta::Delta,
     group::{Group, Topology},
-    ids::{GroupId, NodeId, PodId, TopologyId},
+    ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
     node::Node,
     pod::{Pod, PodState},
     resources::{Charge, Lane, LaneKind, PerLane},
@@ -34,6 +34,7 @@ impl Cluster {
             Delta::PodGone(id) => self.pod_gone(id),
             Delta::Topology(id, topology) => self.topology_told(id, Some(topology)),
             Delta::TopologyGone(id) => self.topology_told(id, None),
+            Delta::Spelling(value, text) => self.spelling_told(value, text),
             Delta::Claim(id, claim) => self.claim_told(id, Some(claim)),
             Delta::ClaimGone(id) => self.claim_told(id, None),
             Delta::DeviceClass(id, class) => self.class_told(id, Some(class)),
@@ -116,6 +117,18 @@ impl Cluster {
         self.nodes.index.stale |= topology.is_some();
         *row = topology;
         self.agenda.grow();
+    }
+
+    fn spelling_told(&mut self, value: Symbol, text: Box<[u8]>) {
+        if self.spellings.get(&value) == Some(&text) {
+            return;
+        }
+        self.spellings.insert(value, text);
+        if !self.topologies.is_empty() {
+            // Domains may go in another order.
+            self.nodes.index.stale = true;
+            self.agenda.grow();
+        }
     }
 
     fn group_told(&mut self, id: GroupId, group: Option<Box<Group>>) {

@@ -6,7 +6,7 @@ use kai_engine::{
 };
 use serde::Deserialize;
 
-use super::{Delta, Ingest, Kind, NodeId, request::Amounts};
+use super::{Delta, Ingest, Kind, NodeId, request::Amounts, topology};
 use crate::{
     names::Number,
     wire::{Meta, Text, null_as_default},
@@ -132,12 +132,10 @@ fn allocatable(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
 fn node_labels(ingest: &mut Ingest, meta: &Meta<'_>) -> Vec<Label> {
     let own_name = std::iter::once((NAME_KEY, &*meta.name));
     let mut labels = Vec::with_capacity(meta.labels.0.len() + 1);
-    for (key, value) in meta.labels.iter().chain(own_name) {
-        labels.push(Label {
-            key: ingest.names.symbol(key),
-            value: ingest.names.symbol(value),
-            number: value.parse().ok(),
-        });
+    for (key, text) in meta.labels.iter().chain(own_name) {
+        let (key, value) = (ingest.names.symbol(key), ingest.names.symbol(text));
+        topology::labelled(ingest, key, value);
+        labels.push(Label { key, value, number: text.parse().ok() });
     }
     labels
 }

@@ -1,6 +1,8 @@
 //! Topology.
 
-use kai_engine::{Topology, TopologyId};
+use std::collections::BTreeSet;
+
+use kai_engine::{Symbol, Topology, TopologyId};
 use serde::Deserialize;
 
 use super::{Delta, Ingest, Kind};
@@ -41,6 +43,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     for level in &wire.spec.levels {
         let label = ingest.names.symbol(&level.node_label);
         levels.push(label);
+        note_level(ingest, label);
         if !level.alias.is_empty() {
             aliases.push((Box::from(&*level.alias), label));
         }
@@ -65,6 +68,38 @@ pub(super) fn gone(ingest: &mut Ingest, row: u32) {
         ingest.deltas.push(Delta::TopologyGone(TopologyId::new(row)));
         resolve_anew(ingest);
     }
+}
+
+/// Labels of nodes: which of them are levels of topologies, and with what values they are there.
+#[derive(Default, Debug)]
+pub(super) struct Levels {
+    keys: BTreeSet<Symbol>,
+    /// Keys with values.
+    values: BTreeSet<(Symbol, Symbol)>,
+}
+
+/// A node has this label; where its key is a level the engine hears how its value is written.
+pub(super) fn labelled(ingest: &mut Ingest, key: Symbol, value: Symbol) {
+    let Levels { keys, values } = &mut ingest.levels;
+    if values.insert((key, value)) && keys.contains(&key) {
+        spell(ingest, value);
+    }
+}
+
+/// A label is a level; the engine hears how the values are written that nodes have of it.
+fn note_level(ingest: &mut Ingest, key: Symbol) {
+    let Levels { keys, values } = &mut ingest.levels;
+    if keys.insert(key) {
+        let of_key = values.range((key, Symbol::EMPTY)..).take_while(|(of, _)| *of == key);
+        for value in of_key.map(|(_, value)| *value).collect::<Vec<_>>() {
+            spell(ingest, value);
+        }
+    }
+}
+
+fn spell(ingest: &mut Ingest, value: Symbol) {
+    let text = Box::from(ingest.names.text(value).as_bytes());
+    ingest.deltas.push(Delta::Spelling(value, text));
 }
 
 /// Groups that name levels are read again, so that aliases mean what they mean now.

@@ -26,6 +26,10 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
             format!("topology {} levels={}", id.number(), symbols(&topology.levels, names))
         }
         Delta::TopologyGone(id) => format!("topology {} gone", id.number()),
+        Delta::Spelling(value, text) => {
+            assert_eq!(names.text(*value).as_bytes(), &**text, "a value is written as it is");
+            format!("{} is a domain", names.text(*value))
+        }
         Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
         Delta::Claim(id, claim) => format!("claim {}{}", id.number(), claim_text(claim, names)),
         Delta::ClaimGone(id) => format!("claim {} gone", id.number()),

@@ -106,13 +106,7 @@ fn strategy(name: &str, split: &scenario::Mig) -> Result<MigStrategy> {
 fn labels(world: &mut World, name: &str, node: &scenario::Node) -> Vec<Label> {
     let own = [(HOSTNAME, name)].into_iter().filter(|(key, _)| node.labels.find(key).is_none());
     let given = node.labels.iter().map(|(key, value)| (key, value.as_str()));
-    own.chain(given)
-        .map(|(key, value)| Label {
-            key: world.names.symbol(key),
-            value: world.names.symbol(value),
-            number: value.parse().ok(),
-        })
-        .collect()
+    own.chain(given).map(|(key, value)| world.label(key, value)).collect()
 }
 
 fn taints(world: &mut World, name: &str, node: &scenario::Node) -> Result<Vec<Taint>> {

@@ -1,9 +1,8 @@
 //! Rooms and pods as plain numbers, an exhaustive placer of the ones in the others, and worlds that are made of them.
 
 use kai_engine::{
-    Constraint, Delta, GPU_MILLI, GpuRequest, Gpus, Group, Holds, Label, Lane, Level, Limit, Node,
-    Owner, PerLane, Pod, PodTerm, Queue, QueueId, Requirement, Resources, Shape, Structure,
-    Topology,
+    Constraint, Delta, GPU_MILLI, GpuRequest, Gpus, Group, Holds, Lane, Level, Limit, Node, Owner,
+    PerLane, Pod, PodTerm, Queue, QueueId, Requirement, Resources, Shape, Structure, Topology,
 };
 use kai_sim::{generate::Seed, world::World};
 
@@ -170,15 +169,10 @@ pub(crate) fn queue(world: &mut World, name: &str, gpus: Limit) -> QueueId {
 
 fn node(world: &mut World, number: u64, room: &Room) -> Node {
     let name = format!("node-{number}");
-    let mut label = |key: &str, value: String| Label {
-        key: world.names.symbol(key),
-        value: world.names.symbol(&value),
-        number: None,
-    };
     let labels = vec![
-        label("pool", room.pool.to_string()),
-        label("rack", room.rack.to_string()),
-        label("host", name.clone()),
+        world.label("pool", &room.pool.to_string()),
+        world.label("rack", &room.rack.to_string()),
+        world.label("host", &name),
     ];
     let count = u16::try_from(room.gpus_milli.len()).expect("it is small");
     Node {

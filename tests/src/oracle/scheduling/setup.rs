@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Config, Constraint, Delta, GPU_MILLI, GpuRequest, Gpus, Group, Holds, Label, Lane, Level,
-    Limit, Mig, MigStrategy, Min, Missing, Node, Owner, PerLane, Place, Placement, Pod,
-    PodPriority, PodRank, PodState, PodTerm, Queue, Requirement, Resources, Shape, Structure,
-    SubGroup, Symbol, Timestamp, Topology,
+    Config, Constraint, Delta, GPU_MILLI, GpuRequest, Gpus, Group, Holds, Lane, Level, Limit, Mig,
+    MigStrategy, Min, Missing, Node, Owner, PerLane, Place, Placement, Pod, PodPriority, PodRank,
+    PodState, PodTerm, Queue, Requirement, Resources, Shape, Structure, SubGroup, Symbol,
+    Timestamp, Topology,
 };
 use kai_sim::{
     build::{actions_of, lane},
@@ -97,15 +97,7 @@ fn tell_node(world: &mut World, node: &case::Node) {
         };
         mig = Mig { enabled: true, strategy };
     }
-    let labels = node
-        .labels
-        .iter()
-        .map(|(key, value)| Label {
-            key: world.names.symbol(key),
-            value: world.names.symbol(value),
-            number: value.parse().ok(),
-        })
-        .collect();
+    let labels = node.labels.iter().map(|(key, value)| world.label(key, value)).collect();
     let facts = Node {
         name: node.name.as_bytes().into(),
         allocatable,
