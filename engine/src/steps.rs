@@ -15,6 +15,9 @@ pub struct Steps {
     pub victims: u64,
     /// Sets of victims that were tried.
     pub scenarios: u64,
+    /// Sets of victims that counting refused, so that they were not tried; all sets of a search at once are one. Costs
+    /// no step of its own.
+    pub filtered: u64,
     /// Whether they ran out before all was decided; the next cycle goes on.
     pub spent: bool,
 }
@@ -33,6 +36,7 @@ impl Steps {
             nodes: self.nodes - before.nodes,
             victims: self.victims - before.victims,
             scenarios: self.scenarios - before.scenarios,
+            filtered: self.filtered - before.filtered,
             spent: self.spent,
         }
     }

@@ -97,6 +97,7 @@ fn proof(
     let mut proofs = decided.proofs.into_iter();
     let proof = proofs.find(|proof| proof.kind == EvictionKind::Reclaim);
     assert_eq!(proof.is_none(), !decided.changes.is_empty(), "what is refused is not done");
+    assert!(proof.is_none() || decided.steps.filtered > 0, "what is refused is counted");
     proof.map(|proof| proof.shortage)
 }
 

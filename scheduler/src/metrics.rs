@@ -109,6 +109,7 @@ struct ActionMetrics {
     acted_on: IntCounterVec,
     scheduled: IntCounterVec,
     simulated: IntCounterVec,
+    filtered: IntCounterVec,
     searches: IntCounterVec,
     spent: IntCounterVec,
     preemptions: IntCounter,
@@ -126,6 +127,10 @@ impl ActionMetrics {
             acted_on: counters("podgroups_acted_on_by_action", "Pod groups tried"),
             scheduled: counters("podgroups_scheduled_by_action", "Pod groups let in"),
             simulated: counters("scenarios_simulation_by_action", "Sets of victims tried"),
+            filtered: counters(
+                "scenarios_filtered_by_action",
+                "Sets of victims that counting refused; all sets of a search at once are one",
+            ),
             searches: make.counters(
                 "scenario_search_jobs_total",
                 "Searches for victims by how they ended",
@@ -148,6 +153,7 @@ impl ActionMetrics {
             return;
         }
         self.simulated.with_label_values(&labels).inc_by(steps.scenarios);
+        self.filtered.with_label_values(&labels).inc_by(steps.filtered);
         let spent = u64::from(steps.spent);
         self.spent.with_label_values(&labels).inc_by(spent);
         let failed = steps.groups.saturating_sub(steps.solved + spent);
@@ -220,5 +226,28 @@ impl Maker<'_> {
         let metric = metric.expect("names and labels are valid");
         self.registry.register(Box::new(metric.clone())).expect("names differ");
         metric
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_are_counted_under_the_peers_names() {
+        let metrics = Metrics::new("kai");
+        let steps = Steps { groups: 3, solved: 1, scenarios: 4, filtered: 5, ..Steps::default() };
+        metrics.acted(Action::Preempt, &steps, Duration::from_millis(2));
+        let text = String::from_utf8(metrics.text()).expect("metrics are text");
+        for line in [
+            "kai_action_scheduling_latency_milliseconds{action=\"preempt\"} 2",
+            "kai_podgroups_acted_on_by_action{action=\"preempt\"} 3",
+            "kai_podgroups_scheduled_by_action{action=\"preempt\"} 1",
+            "kai_scenarios_simulation_by_action{action=\"preempt\"} 4",
+            "kai_scenarios_filtered_by_action{action=\"preempt\"} 5",
+            "kai_total_preemption_attempts 1",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line} is not in\n{text}");
+        }
     }
 }

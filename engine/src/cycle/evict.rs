@@ -257,6 +257,7 @@ impl Cycle<'_> {
 
     /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
     fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
+        self.cluster.steps.filtered += u64::from(shortage.is_some());
         let at = (turn.queue, turn.class, kind);
         self.explained.extend(self.cluster.agenda.note_proof(at, shortage));
         self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));

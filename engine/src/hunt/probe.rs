@@ -57,11 +57,11 @@ impl Hunt<'_> {
             }
             if std::mem::take(&mut probe.is_new) {
                 let short = self.search.demand.short(&probe.held.room, self.search.count);
-                if !probe.known.is_empty()
-                    && short.is_none()
-                    && self.simulate(cluster, &probe.known)
-                {
-                    return Probed::Found(probe.known);
+                if !probe.known.is_empty() {
+                    cluster.steps.filtered += u64::from(short.is_some());
+                    if short.is_none() && self.simulate(cluster, &probe.known) {
+                        return Probed::Found(probe.known);
+                    }
                 }
                 if self.search.pick == Pick::OneNode && self.is_beyond_one(cluster, &probe.held) {
                     return Probed::Nothing;
@@ -77,7 +77,9 @@ impl Hunt<'_> {
                     return Probed::Nothing;
                 }
                 cluster.steps.victims += 1;
-                probe.sets = self.sets_with(cluster, &mut probe);
+                let sets = self.sets_with(cluster, &mut probe);
+                cluster.steps.filtered += u64::from(sets.is_none());
+                probe.sets = sets.unwrap_or_default();
             }
         }
     }
@@ -102,39 +104,42 @@ impl Hunt<'_> {
         }
     }
 
-    /// Has the victim come up that is next; the sets that it makes worth a try.
-    fn sets_with(&mut self, cluster: &Cluster, probe: &mut Probe) -> Sets {
+    /// Has the victim come up that is next; the sets that it makes worth a try, none where counting refuses all of them.
+    fn sets_with(&mut self, cluster: &Cluster, probe: &mut Probe) -> Option<Sets> {
         let search = &self.search;
         let at = probe.drawn;
         probe.drawn += 1;
         let batch = &search.order[at];
         if batch.pods.iter().any(|pod| probe.known_pods.contains(pod)) {
-            return Sets::default();
+            return Some(Sets::default());
         }
         probe.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
         probe.pool.add(cluster, at, batch);
         if search.demand.short(&probe.tally.room, search.count).is_some() {
-            return Sets::default();
+            return None;
         }
-        match search.pick {
+        Some(match search.pick {
             Pick::OneNode => {
                 let (held, tally) = (&probe.held, &probe.tally);
                 if self.is_short_there(cluster, (held, tally), &probe.pool) {
-                    return Sets::default();
+                    return None;
                 }
                 Sets::listed(probe.pool.by_node(cluster, &search.order))
             }
             Pick::ManyNodes => self.many_nodes(cluster, &probe.pool, &probe.known),
-        }
+        })
     }
 
     /// The victims of a set with those that are known, unless it was tried or counting refuses it.
-    fn victims_of(&self, cluster: &Cluster, probe: &Probe, set: &Set) -> Option<Set> {
+    fn victims_of(&self, cluster: &mut Cluster, probe: &Probe, set: &Set) -> Option<Set> {
         let search = &self.search;
         let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
         let room = probe.held.with(cluster, &search.demand, &search.nodes, &pods);
-        let is_short = || search.demand.short(&room, search.count).is_some();
-        if set.is_empty() || probe.tried.contains(set) || is_short() {
+        if set.is_empty() || probe.tried.contains(set) {
+            return None;
+        }
+        if search.demand.short(&room, search.count).is_some() {
+            cluster.steps.filtered += 1;
             return None;
         }
         Some(probe.known.iter().chain(set).copied().collect())
