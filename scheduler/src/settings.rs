@@ -92,15 +92,19 @@ impl Settings {
     pub fn of_shard(spec: &SchedulingShardSpec, base: &Config) -> Self {
         let mut reading = Reading::new(base);
         let strategy = spec.placement_strategy.clone().unwrap_or_default();
-        let gpu = reading.placement("placementStrategy.gpu", strategy.gpu.as_deref());
-        let cpu = reading.placement("placementStrategy.cpu", strategy.cpu.as_deref());
+        let (field, packed) = ("placementStrategy.gpu", "nodes are packed, shared GPUs spread");
+        let known = reading.placement(field, strategy.gpu.as_deref(), packed);
+        // With a word that is none the peer packs nodes, but loads the plugin that spreads devices.
+        let spreads_devices = known.is_none_or(|gpu| gpu == Placement::Spread);
+        let gpu = known.unwrap_or(Placement::Pack);
+        let cpu = reading.packed("placementStrategy.cpu", strategy.cpu.as_deref());
         reading.config.gpu_placement = gpu;
         reading.config.cpu_placement = cpu;
         if gpu == Placement::Fragmentation && strategy.cpu.is_none() {
             // Pods without GPUs make fragments as well.
             reading.config.cpu_placement = gpu;
         }
-        reading.config.sharing_first = gpu != Placement::Spread;
+        reading.config.sharing_first = !spreads_devices;
         let spreads = gpu == Placement::Spread || cpu == Placement::Spread;
         reading.config.actions.consolidate = !spreads;
         for (name, action) in &spec.actions {
@@ -109,7 +113,7 @@ impl Settings {
             }
             reading.action(name, action.enabled.unwrap_or(true));
         }
-        let mut devices = (gpu != Placement::Spread, gpu == Placement::Spread);
+        let mut devices = (!spreads_devices, spreads_devices);
         for (name, plugin) in &spec.plugins {
             let enabled = plugin.enabled.unwrap_or(true);
             match &**name {
@@ -213,17 +217,23 @@ impl Reading {
         self.problems.push(text);
     }
 
-    fn placement(&mut self, field: &str, text: Option<&str>) -> Placement {
+    /// The strategy that a field names; none where there is no such one, which is told with what holds instead.
+    fn placement(&mut self, field: &str, text: Option<&str>, instead: &str) -> Option<Placement> {
         match text {
-            None | Some("binpack" | "") => Placement::Pack,
-            Some("spread") => Placement::Spread,
-            Some("fragmentation") => Placement::Fragmentation,
+            None | Some("binpack" | "") => Some(Placement::Pack),
+            Some("spread") => Some(Placement::Spread),
+            Some("fragmentation") => Some(Placement::Fragmentation),
             Some(other) => {
                 let known = PLACEMENT_STRATEGIES.join(", ");
-                self.problem(format!("{field}: {other:?} is none of {known}: binpack is used"));
-                Placement::Pack
+                self.problem(format!("{field}: {other:?} is none of {known}: {instead}"));
+                None
             }
         }
+    }
+
+    /// The strategy that a field names, else packing.
+    fn packed(&mut self, field: &str, text: Option<&str>) -> Placement {
+        self.placement(field, text, "binpack is used").unwrap_or(Placement::Pack)
     }
 
     /// How shared GPUs are ranked: `(packs, spreads)` are the plugins for it. By fragments where nodes are.
@@ -280,10 +290,10 @@ impl Reading {
         let field = format!("plugins.{plugin}.arguments.{name}");
         match (plugin, name) {
             ("nodeplacement", "gpu") => {
-                self.config.gpu_placement = self.placement(&field, Some(text));
+                self.config.gpu_placement = self.packed(&field, Some(text));
             }
             ("nodeplacement", "cpu") => {
-                self.config.cpu_placement = self.placement(&field, Some(text));
+                self.config.cpu_placement = self.packed(&field, Some(text));
             }
             ("proportion", "kValue") => match f64::from_str(text) {
                 Ok(k) => self.config.usage_factor_milli = milli(k),
@@ -423,6 +433,20 @@ mod tests {
             "",
             spread,
             &[],
+        );
+    }
+
+    #[test]
+    fn a_strategy_that_is_none_spreads_shared_gpus_and_consolidates() {
+        check(
+            "placementStrategy: {gpu: sprinkle}",
+            "",
+            |config| {
+                config.device_placement = Placement::Spread;
+                config.sharing_first = false;
+            },
+            &["placementStrategy.gpu: \"sprinkle\" is none of binpack, spread, fragmentation: \
+               nodes are packed, shared GPUs spread"],
         );
     }
 

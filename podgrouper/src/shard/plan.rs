@@ -110,12 +110,13 @@ fn doubled(shard: &Object, view: &View<'_>) -> Option<String> {
 
 fn idle(shard: &Object) -> Vec<String> {
     let spec = &shard.value()["spec"];
-    let mistyped = ["gpu", "cpu"].into_iter().filter_map(|key| {
+    let strategies = [("gpu", "nodes are packed, shared GPUs spread"), ("cpu", "binpack is used")];
+    let mistyped = strategies.into_iter().filter_map(|(key, instead)| {
         let strategy = spec["placementStrategy"][key].as_str()?;
         let known = strategy.is_empty() || PLACEMENT_STRATEGIES.contains(&strategy);
         (!known).then(|| {
             format!(
-                "spec.placementStrategy.{key} ({strategy:?} is none of {}: binpack is used)",
+                "spec.placementStrategy.{key} ({strategy:?} is none of {}: {instead})",
                 PLACEMENT_STRATEGIES.join(", ")
             )
         })

@@ -124,6 +124,19 @@ fn a_shard_gets_a_scheduler_like_the_default_one_for_its_pool() {
 }
 
 #[test]
+fn a_strategy_that_is_none_is_told_with_what_holds_instead() {
+    let table = [("gpu", "nodes are packed, shared GPUs spread"), ("cpu", "binpack is used")];
+    for (key, instead) in table {
+        let spec = json!({"partitionLabelValue": "a100", "placementStrategy": {key: "binpak"}});
+        let mut cluster = Cluster::new([shard("default", &json!({})), shard("fast", &spec)]);
+        cluster.apply("fast");
+        let deployed = condition(&cluster.shards["fast"], "Deployed");
+        let message = deployed["message"].as_str().unwrap_or_default();
+        assert!(message.ends_with(&format!("{instead})")), "{key}: {message}");
+    }
+}
+
+#[test]
 fn a_new_image_of_the_default_scheduler_reaches_all_and_other_edits_stay() {
     let spec = json!({"partitionLabelValue": "a100"});
     let mut cluster = Cluster::new([shard("fast", &spec)]);
