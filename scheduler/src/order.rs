@@ -154,12 +154,81 @@ pub fn text(cluster: &Cluster, names: &Names) -> String {
 
 #[cfg(test)]
 mod tests {
+
+    use kai_engine::{Config, Timestamp, plan};
+    use serde_json::{Value, json};
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
         net::TcpStream,
     };
 
     use super::*;
+    use crate::{
+        Args,
+        ingest::{Ingest, Kind, Rules},
+    };
+
+    fn queue(name: &str, created: &str) -> (Kind, Value) {
+        let all = json!({"quota": -1, "limit": -1, "overQuotaWeight": 1});
+        let object = json!({
+            "metadata": {"name": name, "creationTimestamp": created},
+            "spec": {"resources": {"gpu": all, "cpu": all, "memory": all}},
+        });
+        (Kind::Queue, object)
+    }
+
+    /// A group in a namespace of its queue's name, and so many pods of it.
+    fn group(name: &str, queue: &str, class: &str, (min, pods): (u32, u32)) -> Vec<(Kind, Value)> {
+        let spec = json!({"queue": queue, "priorityClassName": class, "minMember": min});
+        let group = json!({"metadata": {"name": name, "namespace": queue}, "spec": spec});
+        let pod = |number: u32| {
+            let metadata = json!({
+                "name": format!("{name}-{number}"),
+                "namespace": queue,
+                "uid": format!("{name}-{number}"),
+                "annotations": {"pod-group-name": name},
+            });
+            let spec = json!({"schedulerName": "kai-scheduler", "containers": [{"name": "main"}]});
+            (Kind::Pod, json!({"metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}))
+        };
+        std::iter::once((Kind::PodGroup, group)).chain((0..pods).map(pod)).collect()
+    }
+
+    #[test]
+    fn groups_that_could_start_are_told_in_their_order_and_by_queue() {
+        let args = Args::from_command_line(["kai-scheduler".into()]).expect("no flags");
+        let mut ingest = Ingest::new(Rules::new(&args));
+        let class = json!({"metadata": {"name": "build"}, "value": 100});
+        let mut objects = vec![
+            (Kind::PriorityClass, class),
+            queue("younger", "2026-01-02T00:00:00Z"),
+            queue("older", "2026-01-01T00:00:00Z"),
+            queue("empty", "2026-01-01T00:00:00Z"),
+        ];
+        objects.extend(group("one", "younger", "", (1, 1)));
+        objects.extend(group("train", "older", "", (1, 1)));
+        objects.extend(group("urgent", "older", "build", (2, 2)));
+        objects.extend(group("incomplete", "older", "build", (3, 2)));
+        for (kind, object) in objects {
+            ingest.applied(kind, object.to_string().as_bytes()).expect("the object can be read");
+        }
+        let mut cluster = Cluster::default();
+        for delta in ingest.deltas.drain(..) {
+            cluster.apply(delta);
+        }
+        plan(&mut cluster, &Config::default(), Timestamp(0));
+        let text = text(&cluster, &ingest.names);
+        let entry = |id: &str, priority: i32| json!({"id": id, "priority": priority});
+        let (urgent, train, one) = (entry("urgent", 100), entry("train", 50), entry("one", 50));
+        let expect = json!({
+            "global_order": [urgent, train, one],
+            "queue_order": {"older": [urgent, train], "younger": [one]},
+        });
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("it is JSON"), expect, "{text}");
+        let head =
+            "{\n  \"global_order\": [\n    {\n      \"id\": \"urgent\",\n      \"priority\": 100\n";
+        assert!(text.starts_with(head), "fields in the peer's order, two spaces in: {text}");
+    }
 
     async fn read(address: SocketAddr) -> String {
         let mut stream = TcpStream::connect(address).await.expect("it listens");

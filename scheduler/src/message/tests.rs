@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kai_engine::{
     Amounts, ClaimProblem, DomainProblem, DomainRoom, FreeShape, GroupId, Lane, Misfit, Missing,
-    NoDomain, NoRoom, NodeId, PerLane, PodId, QueueState, Refusal, Resources, Room, SubGroup,
-    TooLarge, Unready,
+    NoDomain, NoRoom, NodeId, PerLane, PodId, Progress, QueueState, Refusal, Resources, Room,
+    SubGroup, TooLarge, Unready,
 };
 
 use super::*;
@@ -63,6 +63,15 @@ fn a_gang_without_room() {
     );
     let told = told(&no_room(true), 0, &world()).expect("there is something to say");
     assert_eq!(told.pod, Some((0, String::from(TASK))));
+}
+
+/// What is said of a group does not wait for a search for victims: its place in the search is said elsewhere.
+#[test]
+fn a_search_that_goes_on_says_what_was_found_before_it() {
+    let progress = Progress::Packing { tries: 1, tries_max: 2 };
+    let say = |before| told(&Why::Undecided { progress, before }, 0, &world());
+    assert_eq!(say(Some(Box::new(no_room(true)))), told(&no_room(true), 0, &world()));
+    assert_eq!(say(None), None);
 }
 
 #[test]
