@@ -151,7 +151,7 @@ fn merge(into: &mut Value, patch: &Value) {
 fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     let (group, version, namespaced) = match kind {
         "Pod" | "Event" | "PersistentVolumeClaim" | "ConfigMap" => ("", "v1", true),
-        "Node" | "PersistentVolume" => ("", "v1", false),
+        "Node" | "PersistentVolume" | "Namespace" => ("", "v1", false),
         "StorageClass" | "CSIDriver" => ("storage.k8s.io", "v1", false),
         "CSIStorageCapacity" => ("storage.k8s.io", "v1", true),
         "PodGroup" => ("scheduling.run.ai", "v2alpha2", true),
@@ -224,10 +224,15 @@ pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
     Ok(())
 }
 
+/// Patches an object; what is said of its status goes where only that can be written.
 pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<()> {
     let (kind, name) = name.split_once('/').context("a patch names Kind/name")?;
-    let patched =
-        api(client, kind)?.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+    let (api, params) = (api(client, kind)?, PatchParams::default());
+    let patched = if patch["status"].is_null() {
+        api.patch(name, &params, &Patch::Merge(patch)).await
+    } else {
+        api.patch_status(name, &params, &Patch::Merge(patch)).await
+    };
     patched.map(drop).with_context(|| format!("failed to patch {kind}/{name}"))
 }
 
