@@ -121,12 +121,13 @@ impl Cluster {
 
     /// The node that a claim is bound to by a pod that has it; none where other nodes reach its devices too.
     fn bound_by(&self, claim: ClaimId, place: &crate::Place) -> Option<NodeId> {
+        // What it was given says so itself, also where no slice tells of its devices.
+        if let Some(given) = self.claims.allocation(claim) {
+            return given.node;
+        }
         let reaches = &self.claims.reaches;
         if reaches.is_empty() {
             return Some(place.node);
-        }
-        if let Some(given) = self.claims.allocation(claim) {
-            return given.node;
         }
         let reserved = place.reserved.iter().flat_map(|reserved| &reserved.claims);
         let mut devices = reserved.filter(|claimed| claimed.claim == Some(claim));
