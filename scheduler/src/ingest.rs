@@ -5,7 +5,6 @@
 //! bytes ─► slim struct (borrows) ─► facts (numbers, symbols) ─► Delta
 //!              wire                    one file per kind
 //! ```
-//!
 //! A full list replaces what was known: what is not in it is told to be gone.
 
 use std::{
@@ -493,14 +492,6 @@ fn let_go_of_node(ingest: &mut Ingest, node: u32) {
 
 fn numbers<'a, R: 'a>(rows: impl Iterator<Item = (u32, &'a R)>) -> Vec<u32> {
     rows.map(|(number, _)| number).collect()
-}
-
-/// A UID as a number; what is no UUID (a static pod's) is read as hexadecimal or hashed.
-fn uid_number(uid: &str) -> u128 {
-    uuid::Uuid::parse_str(uid).map_or_else(
-        |_| uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, uid.as_bytes()).as_u128(),
-        |uuid| uuid.as_u128(),
-    )
 }
 
 /// Milliseconds of an API timestamp, the epoch where there is none.

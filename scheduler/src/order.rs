@@ -154,7 +154,6 @@ pub fn text(cluster: &Cluster, names: &Names) -> String {
 
 #[cfg(test)]
 mod tests {
-
     use kai_engine::{Config, Timestamp, plan};
     use serde_json::{Value, json};
     use tokio::{

@@ -139,6 +139,14 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// A UID as a number; what is no UUID (a static pod's) is read as hexadecimal or hashed.
+pub(crate) fn uid_number(uid: &str) -> u128 {
+    uuid::Uuid::parse_str(uid).map_or_else(
+        |_| uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, uid.as_bytes()).as_u128(),
+        |uuid| uuid.as_u128(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,10 +10,10 @@ use kai_engine::{Constraint, Group, Min, Structure, SubGroup};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Delta, GroupId, Ingest, Kind, Timestamp, moment, uid_number};
+use super::{Delta, GroupId, Ingest, Kind, Timestamp, moment};
 use crate::{
     names::{Number, Stamps},
-    wire::{Meta, Text, milliseconds, null_as_default},
+    wire::{Meta, Text, milliseconds, null_as_default, uid_number},
 };
 
 #[derive(Deserialize, Debug)]

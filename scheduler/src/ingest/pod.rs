@@ -15,11 +15,10 @@ use super::{
     numa,
     request::{Amounts, Asking, Container, Requirements, amounts},
     shape::{Affinity, Constraints, WireSpread, WireToleration},
-    uid_number,
 };
 use crate::{
     names::Number,
-    wire::{Meta, Pairs, Text, milliseconds, null_as_default},
+    wire::{Meta, Pairs, Text, milliseconds, null_as_default, uid_number},
 };
 
 #[derive(Deserialize, Debug)]

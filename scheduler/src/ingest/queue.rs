@@ -6,11 +6,11 @@ use kai_api::duration::GoDuration;
 use kai_engine::{Limit, PerLane, Queue};
 use serde::Deserialize;
 
-use super::{Delta, Ingest, Kind, QueueId, moment, uid_number};
+use super::{Delta, Ingest, Kind, QueueId, moment};
 use crate::{
     names::Number,
     usage::Usage,
-    wire::{Meta, Text, null_as_default},
+    wire::{Meta, Text, null_as_default, uid_number},
 };
 
 #[derive(Deserialize, Debug)]
