@@ -12,7 +12,7 @@ use crate::{
     company::Company,
     cycle::Placement,
     fit::Room,
-    ids::{NodeId, PodId, Rank, ShapeId},
+    ids::{GroupId, NodeId, PodId, Rank, ShapeId},
     idset::IdSet,
     plan::Misfit,
     pod::{GpuRequest, Place},
@@ -163,9 +163,8 @@ impl Search<'_> {
         let cluster = self.cluster;
         let (facts, agenda) = (&cluster.pods[self.pod], &cluster.agenda);
         let kept = agenda.kept.get(&self.pod).copied();
-        let moves = facts.group().and_then(|group| agenda.moves.get(&group));
-        let nodes =
-            facts.nominated.into_iter().chain(kept).chain(moves.into_iter().flatten().copied());
+        let expected = facts.group().map(|group| cluster.expected(group)).unwrap_or_default();
+        let nodes = facts.nominated.into_iter().chain(kept).chain(expected);
         nodes.into_iter().find_map(|node| {
             let rank = cluster.nodes.index.rank(node)?;
             let allowed = self.nodes.contains(rank) && self.within.contains(rank);
@@ -379,6 +378,22 @@ impl Search<'_> {
 }
 
 impl Cluster {
+    /// The nodes on which pods of a moved group are still expected, each as often as one is: where the trial placed or
+    /// promised one already, that one is there.
+    pub(crate) fn expected(&self, group: GroupId) -> Vec<NodeId> {
+        let Some(moves) = self.agenda.moves.get(&group) else { return Vec::new() };
+        let mut nodes = moves.clone();
+        let came = self.log.iter().filter(|op| op.was.is_waiting());
+        for op in came.filter(|op| self.pods[op.pod].group() == Some(group)) {
+            let state = &self.pods.state[op.pod];
+            let Some(place) = state.nominee.as_ref().or(state.place.as_ref()) else { continue };
+            if let Some(at) = nodes.iter().position(|node| *node == place.node) {
+                nodes.remove(at);
+            }
+        }
+        nodes
+    }
+
     /// Whether a pod with MIG by the old annotation is on a node.
     ///
     /// # Source

@@ -7,7 +7,8 @@
 use crate::{
     cycle::{Cycle, Millis},
     depth::Front,
-    ids::GroupId,
+    ids::{GroupId, Rank},
+    idset::IdSet,
     placement::{Attempt, Mode},
     plan::Why,
     steps::Progress,
@@ -33,7 +34,7 @@ impl Cycle<'_> {
                 return;
             }
             self.cluster.steps.groups += 1;
-            match self.try_group(turn.group) {
+            match self.try_group(turn.group, None) {
                 Ok(()) => self.seat_again(&mut turns, turn),
                 Err(why) if self.is_passed(turn.group, &why) => {
                     // Others of its class may have labels that nobody minds.
@@ -70,7 +71,7 @@ impl Cycle<'_> {
             let mut found = false;
             while self.cluster.agenda.listing(group).is_some() {
                 self.cluster.steps.groups += 1;
-                found = self.try_group(group).is_ok();
+                found = self.try_promised(group) || self.try_group(group, None).is_ok();
                 if found {
                     self.cluster.relist(group, &mut self.said);
                 }
@@ -93,18 +94,37 @@ impl Cycle<'_> {
         moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
     }
 
-    /// Places the next pods of a group, or says why not.
-    fn try_group(&mut self, group: GroupId) -> Result<(), Why> {
+    /// Places the next pods of a group on the nodes that they were promised, or are expected on after they were moved,
+    /// where each of them was: what became free meanwhile where they would rather go was freed for others.
+    fn try_promised(&mut self, group: GroupId) -> bool {
+        let cluster = &*self.cluster;
+        let mut expected = cluster.expected(group).into_iter();
+        let pods = cluster.to_place(group);
+        let promised = pods.iter().map(|pod| {
+            let kept = cluster.agenda.kept.get(pod).copied();
+            cluster.nodes.index.rank(kept.or_else(|| expected.next())?)
+        });
+        let nodes: Option<IdSet<Rank>> = promised.collect();
+        nodes.is_some_and(|nodes| self.try_group(group, Some(&nodes)).is_ok())
+    }
+
+    /// Places the next pods of a group, on some nodes or on any, or says why not.
+    fn try_group(&mut self, group: GroupId, nodes: Option<&IdSet<Rank>>) -> Result<(), Why> {
         let pods = self.cluster.to_place(group);
         if pods.is_empty() {
             return Err(self.cluster.not_ready(group));
         }
         let started = self.cluster.has_started(group);
         let mut attempt = Attempt::new(self.config, group, Mode::Real, &pods);
-        attempt.resume(self.cluster.agenda.searches.recall_packings(group));
+        if nodes.is_none() {
+            attempt.resume(self.cluster.agenda.searches.recall_packings(group));
+        }
         let mut trial = Trial::new(self.cluster);
-        if let Err(why) = attempt.run(&mut trial, None) {
+        if let Err(why) = attempt.run(&mut trial, nodes) {
             drop(trial);
+            if nodes.is_some() {
+                return Err(why);
+            }
             return Err(self.put_off_packing(group, attempt, why));
         }
         trial.keep();
