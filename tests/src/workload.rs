@@ -16,6 +16,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    time::Duration,
 };
 
 use anyhow::{Context, Result};
@@ -28,8 +29,12 @@ use kube::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
 use crate::matching::differences;
+
+/// How long an operator may take to see an object that was created.
+const SEEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// A workload in a file.
 #[derive(Clone, Debug, Deserialize)]
@@ -136,6 +141,22 @@ async fn api(client: &Client, namespace: &str, object: &Value) -> Result<Api<Dyn
     })
 }
 
+/// Creates an object. An operator's webhook may not have seen yet, by its own watch, what was created just before and
+/// the object refers to: one that refuses is asked again for a while.
+async fn create(api: &Api<DynamicObject>, body: &DynamicObject) -> kube::Result<()> {
+    let end = Instant::now() + SEEN_WITHIN;
+    loop {
+        match api.create(&PostParams::default(), body).await {
+            Err(kube::Error::Api(status))
+                if status.message.contains("denied the request") && Instant::now() < end =>
+            {
+                sleep(Duration::from_millis(500)).await;
+            }
+            created => return created.map(drop),
+        }
+    }
+}
+
 impl Workload {
     /// Creates the namespace and the objects.
     ///
@@ -150,7 +171,7 @@ impl Workload {
             expand(&mut object);
             let api = api(client, &self.name, &object).await?;
             let body = serde_json::from_value(object.clone())?;
-            api.create(&PostParams::default(), &body)
+            create(&api, &body)
                 .await
                 .with_context(|| format!("{}: failed to create {}", self.name, object["kind"]))?;
         }
