@@ -100,9 +100,8 @@ fn nominated(plan: &Plan) -> Vec<PodId> {
     plan.changes.iter().filter_map(pod).collect()
 }
 
-/// S7 of the invariants: a plan that evicts promises the room, even where the plan before promised the same.
-#[test]
-fn an_eviction_comes_with_the_promise_it_is_for() {
+/// A node that pod 0 fills, after the plan that evicts it for pod 1, of a group of higher priority.
+fn preempted() -> Cluster {
     let mut cluster = cluster(&[2], queue());
     cluster.apply(group(0, 50, None));
     cluster.apply(pod(0, 2, on(0)));
@@ -110,6 +109,13 @@ fn an_eviction_comes_with_the_promise_it_is_for() {
     cluster.apply(pod(1, 2, PodState::Pending));
     let first = decide(&mut cluster, 0);
     assert_eq!((evicted(&first), nominated(&first)), (vec![PodId::new(0)], vec![PodId::new(1)]));
+    cluster
+}
+
+/// S7 of the invariants: a plan that evicts promises the room, even where the plan before promised the same.
+#[test]
+fn an_eviction_comes_with_the_promise_it_is_for() {
+    let mut cluster = preempted();
 
     // The API server refused, so that the pod still runs.
     cluster.apply(Delta::EvictFailed(PodId::new(0)));
@@ -217,13 +223,7 @@ fn an_eviction_that_failed_gives_the_share_back() {
 /// A group that takes the number of one that is gone has nothing of what that was promised.
 #[test]
 fn a_number_that_is_used_again_has_no_claims() {
-    let mut cluster = cluster(&[2], queue());
-    cluster.apply(group(0, 50, None));
-    cluster.apply(pod(0, 2, on(0)));
-    cluster.apply(group(1, 75, None));
-    cluster.apply(pod(1, 2, PodState::Pending));
-    let first = decide(&mut cluster, 0);
-    assert_eq!((evicted(&first), nominated(&first)), (vec![PodId::new(0)], vec![PodId::new(1)]));
+    let mut cluster = preempted();
 
     for id in 0..2 {
         cluster.apply(Delta::PodGone(PodId::new(id)));
