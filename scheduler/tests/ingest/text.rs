@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use kai_engine::{
     Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner, PerLane,
-    Place, Pod, PodState, Queue, Requirement, Resources, Shape, SliceDevice, SliceDeviceId,
-    Structure, Symbol,
+    Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
+    SliceDeviceId, Structure, Symbol,
 };
 use kai_scheduler::names::{Names, Number};
 
@@ -304,28 +304,21 @@ fn alignment_text(shape: &Shape, names: &Names) -> String {
 /// What a shape asks of other pods, and what it wishes for.
 fn company_text(shape: &Shape, names: &Names) -> String {
     let mut text = String::new();
+    let company = |term: &PodTerm| {
+        let (selector, namespaces) =
+            (requirements(&term.selector, names), symbols(&term.namespaces, names));
+        format!("{selector}@{}{namespaces}", names.text(term.topology_key))
+    };
     for (word, terms) in [("with", &shape.pod_affinity), ("apart", &shape.pod_anti_affinity)] {
         for term in terms {
-            let _ = write!(
-                text,
-                " {word}={}@{}{}",
-                requirements(&term.selector, names),
-                names.text(term.topology_key),
-                symbols(&term.namespaces, names)
-            );
+            let _ = write!(text, " {word}={}", company(term));
         }
     }
     for (weight, term) in &shape.preferred_nodes {
         let _ = write!(text, " likes{weight:+}={}", requirements(term, names));
     }
     for (weight, term) in &shape.preferred_pods {
-        let _ = write!(
-            text,
-            " likes{weight:+}={}@{}{}",
-            requirements(&term.selector, names),
-            names.text(term.topology_key),
-            symbols(&term.namespaces, names)
-        );
+        let _ = write!(text, " likes{weight:+}={}", company(term));
     }
     for one in &shape.spread {
         let _ = write!(
