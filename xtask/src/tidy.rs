@@ -93,13 +93,13 @@ mod tests {
         check(
             source::forbidden_words,
             "a/src/x.rs",
-            "//! x\nlet y = z.unwrap();",
+            concat!("//! x\nlet y = z.unwrap", "();"),
             &["a/src/x.rs:2"],
         );
         check(
             source::forbidden_words,
             "a/src/x.rs",
-            "//! x\n#[allow(dead_code)]",
+            concat!("//! x\n#[", "allow(dead_code)]"),
             &["a/src/x.rs:2"],
         );
         check(prose::links, "README.md", "[a](no-such-file.md)", &["README.md:1"]);
