@@ -138,6 +138,13 @@ impl Stage {
         bail!("the claim was not reserved: {}", self.claim().await?)
     }
 
+    /// A stage where the claim is reserved, and its device is waited for.
+    async fn waiting() -> Result<Self> {
+        let mut stage = Self::new().await?;
+        stage.begin_waiting().await?;
+        Ok(stage)
+    }
+
     async fn claim(&self) -> Result<Value> {
         ask(&self.admin, Method::GET, &format!("{CLAIMS}/c"), None).await
     }
@@ -183,8 +190,7 @@ impl Stage {
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_is_bound_when_its_device_is_ready() -> Result<()> {
-    let mut stage = Stage::new().await?;
-    stage.begin_waiting().await?;
+    let mut stage = Stage::waiting().await?;
     stage.say("Attached").await?;
     let outcome = stage.outcomes.recv().await.context("the actuator ended")?;
     ensure!(matches!(outcome, Outcome::Bound(..)), "{outcome:?}");
@@ -194,8 +200,7 @@ async fn a_pod_is_bound_when_its_device_is_ready() -> Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_fails_is_given_back() -> Result<()> {
-    let mut stage = Stage::new().await?;
-    stage.begin_waiting().await?;
+    let mut stage = Stage::waiting().await?;
     stage.say("Broken").await?;
     let reason = stage.reason().await?;
     ensure!(reason.contains("its device 0 has the condition Broken"), "{reason}");
@@ -205,8 +210,7 @@ async fn a_device_that_fails_is_given_back() -> Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_an_earlier_process_gave_is_given_back_too() -> Result<()> {
-    let mut stage = Stage::new().await?;
-    stage.begin_waiting().await?;
+    let mut stage = Stage::waiting().await?;
     stage.begin_waiting().await?;
     let reason = stage.reason().await?;
     ensure!(reason.contains("not ready within 600s"), "{reason}");
@@ -258,8 +262,7 @@ async fn without_the_lease_nothing_is_taken_back() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_bound_keeps_what_it_has() -> Result<()> {
     for node in ["n1", "n2"] {
-        let mut stage = Stage::new().await?;
-        stage.begin_waiting().await?;
+        let mut stage = Stage::waiting().await?;
         stage.bind_to(node).await?;
         stage.say("Broken").await?;
         let outcome = stage.outcomes.recv().await.context("the actuator ended")?;
@@ -271,8 +274,7 @@ async fn a_pod_that_is_bound_keeps_what_it_has() -> Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_is_deleted_meanwhile_is_released() -> Result<()> {
-    let mut stage = Stage::new().await?;
-    stage.begin_waiting().await?;
+    let mut stage = Stage::waiting().await?;
     ask(&stage.admin, Method::DELETE, &format!("{CLAIMS}/c"), None).await?;
     let reason = stage.reason().await?;
     ensure!(reason.contains("it is being deleted"), "{reason}");
