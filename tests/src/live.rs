@@ -84,6 +84,15 @@ struct Stage<'p> {
     scheduler: Option<(CancellationToken, JoinHandle<Result<(), kai_scheduler::Error>>)>,
 }
 
+/// What a slow machine is imitated with: milliseconds, none where the variable is not set.
+///
+/// A story may not rest on how soon a step follows another: `KAI_LIVE_STEP_PAUSE=6000` waits before each step, and
+/// `KAI_LIVE_OBJECT_PAUSE=1100` before each object of a gang.
+fn pause(variable: &str) -> Duration {
+    let millis = std::env::var(variable).ok().and_then(|text| text.parse().ok());
+    Duration::from_millis(millis.unwrap_or_default())
+}
+
 /// Tells the story in a place where nothing of another one is left.
 ///
 /// # Errors
@@ -114,6 +123,7 @@ impl Stage<'_> {
     }
 
     async fn step(&mut self, step: &Step) -> Result<()> {
+        sleep(pause("KAI_LIVE_STEP_PAUSE")).await;
         for object in &step.create {
             object::create(&self.client, object.clone()).await?;
         }
@@ -122,6 +132,7 @@ impl Stage<'_> {
         }
         if let Some(gang) = &step.gang {
             for object in gang.objects(&self.client).await? {
+                sleep(pause("KAI_LIVE_OBJECT_PAUSE")).await;
                 object::create(&self.client, object).await?;
             }
         }
