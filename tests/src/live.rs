@@ -86,8 +86,8 @@ struct Stage<'p> {
 
 /// What a slow machine is imitated with: milliseconds, none where the variable is not set.
 ///
-/// A story may not rest on how soon a step follows another: `KAI_LIVE_STEP_PAUSE=6000` waits before each step, and
-/// `KAI_LIVE_OBJECT_PAUSE=1100` before each object of a gang.
+/// A story may not rest on how soon a step follows another: `KAI_LIVE_STEP_PAUSE=6000` waits before each step and
+/// before each look, `KAI_LIVE_OBJECT_PAUSE=1100` before each object of a gang.
 fn pause(variable: &str) -> Duration {
     let millis = std::env::var(variable).ok().and_then(|text| text.parse().ok());
     Duration::from_millis(millis.unwrap_or_default())
@@ -151,7 +151,10 @@ impl Stage<'_> {
             sleep(Duration::from_secs(seconds)).await;
         }
         match &step.expect {
-            Some(expect) => self.expect(expect).await,
+            Some(expect) => {
+                sleep(pause("KAI_LIVE_STEP_PAUSE")).await;
+                self.expect(expect).await
+            }
             None => Ok(()),
         }
     }
