@@ -2,6 +2,9 @@
 //!
 //! That objects of another node pool change nothing is the adapter's to see to: `scheduler/tests/ingest/pool.yaml`.
 
+#[path = "seeds/seeds.rs"]
+mod seeds;
+
 use std::convert::Infallible;
 
 use kai_engine::{
@@ -24,13 +27,14 @@ use proptest::{
 const STEPS: u64 = 12;
 
 fn config() -> Config {
+    let base = seeds::config();
     let persistence = FileFailurePersistence::Direct("tests/regressions/algebra.txt");
     Config {
-        cases: Config::default().cases / 4,
+        cases: base.cases / 4,
         // A smaller seed is no smaller history.
         max_shrink_iters: 0,
         failure_persistence: Some(Box::new(persistence)),
-        ..Config::default()
+        ..base
     }
 }
 
