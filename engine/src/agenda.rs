@@ -372,9 +372,9 @@ impl Cluster {
         if !row.tree.is_ready(Member::Set(0)) {
             return Err(Some(self.not_ready(group)));
         }
-        let queue = facts.queue.filter(|queue| self.queues.is_attached(*queue));
+        let queue = facts.queue.filter(|queue| self.queues.rows[*queue].attached);
         let queue = queue.ok_or(Some(Why::QueueMissing))?;
-        if !self.queues.rows[queue].children.is_empty() {
+        if self.queues.rows[queue].parts {
             return Err(Some(Why::QueueNotLeaf));
         }
         if facts.held {

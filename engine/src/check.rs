@@ -45,6 +45,11 @@ impl Cluster {
                 findings
                     .push(format!("amounts of queue {} differ from the facts", QueueId::row(id)));
             }
+            let parts = !self.queues.below[id].children.is_empty();
+            if (row.parts, (row.attached, row.limited)) != (parts, self.queues.standing(id)) {
+                findings
+                    .push(format!("standing of queue {} differs from the facts", QueueId::row(id)));
+            }
         }
         for (id, row) in self.groups.iter() {
             if row.tree != anew.groups[id].tree {

@@ -24,7 +24,7 @@ use crate::{
 };
 
 pub(crate) use account::{Entry, Hold, Sign};
-pub(crate) use rows::{GroupRow, Nodes, Phase, PodFacts, Pods, QueueRow, Queues, State};
+pub(crate) use rows::{Below, GroupRow, Nodes, Phase, PodFacts, Pods, QueueRow, Queues, State};
 
 /// What the engine knows, kept across cycles.
 #[derive(Clone, Default, Debug)]

@@ -22,6 +22,9 @@ impl Cluster {
     pub(crate) fn affords(&self, group: GroupId, charge: Charge) -> Result<(), Why> {
         let Some(facts) = &self.groups[group].facts else { return Err(Why::QueueMissing) };
         let Some(queue) = facts.queue else { return Err(Why::QueueMissing) };
+        if facts.preemptible && !self.queues.rows[queue].limited {
+            return Ok(());
+        }
         for at in self.queues.path(queue) {
             let row = &self.queues.rows[at];
             let over = row.over_limit(charge).map(|lane| (Breach::Limit, lane));
@@ -43,7 +46,8 @@ impl Cluster {
         let Some(facts) = &self.groups[group].facts else { return false };
         let Some(queue) = facts.queue else { return false };
         let charge = self.shapes[self.pods[pod].shape].charge_on(self.nodes.gpus(node).memory_mib);
-        self.queues.path(queue).all(|at| {
+        let free = facts.preemptible && !self.queues.rows[queue].limited;
+        free || self.queues.path(queue).all(|at| {
             let row = &self.queues.rows[at];
             row.over_limit(charge).or_else(|| row.over_quota(facts, charge)).is_none()
         })

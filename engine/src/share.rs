@@ -280,12 +280,11 @@ impl Cluster {
         self.divide_among(&siblings, total, config, &mut slips);
         loop {
             let rows = &self.queues.rows;
-            above.extend(siblings.iter().filter(|id| !rows[**id].children.is_empty()));
+            above.extend(siblings.iter().filter(|id| rows[**id].parts));
             let Some(queue) = above.pop() else { return };
-            let row = &rows[queue];
-            let share = row.share;
+            let share = rows[queue].share;
             siblings.clear();
-            siblings.extend(&row.children);
+            siblings.extend(&self.queues.below[queue].children);
             self.divide_among(&siblings, share, config, &mut slips);
         }
     }

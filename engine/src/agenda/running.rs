@@ -121,8 +121,8 @@ impl Cluster {
         if !has_active || !row.pods.iter().any(|pod| self.is_evictable(*pod)) {
             return None;
         }
-        let queue = facts.queue.filter(|queue| self.queues.is_attached(*queue))?;
-        if !self.queues.rows[queue].children.is_empty() {
+        let queue = facts.queue.filter(|queue| self.queues.rows[*queue].attached)?;
+        if self.queues.rows[queue].parts {
             return None;
         }
         let key = GroupKey::of(self, group).expect("a group with facts has a key");

@@ -159,12 +159,12 @@ impl Cluster {
         }
         let row = &mut self.groups[id];
         if let Some(queue) = row.queue() {
-            self.queues.rows[queue].groups.remove(&id);
+            self.queues.below(queue).groups.remove(&id);
         }
         row.tree = group.as_ref().and_then(|group| Tree::new(&group.structure)).unwrap_or_default();
         row.facts = group;
         if let Some(queue) = row.queue() {
-            self.queues.rows.slot(queue).groups.insert(id);
+            self.queues.below(queue).groups.insert(id);
         }
         for pod in &pods {
             self.seat(*pod, id);

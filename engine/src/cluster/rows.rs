@@ -218,35 +218,53 @@ impl GroupRow {
 }
 
 /// What is known of a queue.
+///
+/// What each turn below it asks for lies together, in one line of the cache.
 #[derive(Clone, PartialEq, Default, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct QueueRow {
-    pub(crate) facts: Option<Box<Queue>>,
+    /// What pods below it hold or were promised. Derived.
+    pub(crate) used: Charge,
+    /// Its fair share, as of the last plan.
+    pub(crate) share: Charge,
     /// The queue above, unless that would close a ring.
     pub(crate) up: Option<QueueId>,
     /// Whether its parents form a ring.
     pub(crate) ring: bool,
-    /// Live queues that name it as their parent.
-    pub(crate) children: BTreeSet<QueueId>,
-    /// Groups that name it.
-    pub(crate) groups: BTreeSet<GroupId>,
-    /// What pods below it hold or were promised. Derived.
-    pub(crate) used: Charge,
-    /// The part of it that cannot be evicted. Derived.
+    /// Whether live queues name it as their parent. Derived.
+    pub(crate) parts: bool,
+    /// Whether it and all above it are there. Derived.
+    pub(crate) attached: bool,
+    /// Whether it or one above it has a limit. Derived.
+    pub(crate) limited: bool,
+    pub(crate) facts: Option<Box<Queue>>,
+    /// The part of what is used that cannot be evicted. Derived.
     pub(crate) fixed: Charge,
     /// What pods below it hold or wait for, GPU memory aside. Derived.
     pub(crate) requested: Charge,
     /// GPU memory that pods below it wait for, in MiB. Derived.
     pub(crate) requested_mib: i64,
-    /// Its fair share, as of the last plan.
-    pub(crate) share: Charge,
+}
+
+/// Who names a queue.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Below {
+    /// Live queues that name it as their parent.
+    pub(crate) children: BTreeSet<QueueId>,
+    /// Groups that name it.
+    pub(crate) groups: BTreeSet<GroupId>,
 }
 
 /// What is known of queues.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Queues {
     pub(crate) rows: Column<QueueId, QueueRow>,
+    /// As many as there are rows.
+    pub(crate) below: Column<QueueId, Below>,
     /// Live queues without a parent.
     pub(crate) roots: BTreeSet<QueueId>,
+    /// Queues whose parents form a ring.
+    pub(crate) rings: BTreeSet<QueueId>,
     /// Whether shares have to be worked out again.
     pub(crate) moved: bool,
 }
@@ -257,12 +275,22 @@ impl Queues {
         Path { queues: self, next: Some(queue) }
     }
 
-    /// Whether the queue and all above it are there.
-    pub(crate) fn is_attached(&self, queue: QueueId) -> bool {
-        self.path(queue).all(|at| {
-            let row = &self.rows[at];
-            row.facts.is_some() && !row.ring
-        })
+    /// Who names a queue; there is room for it from now on.
+    pub(crate) fn below(&mut self, queue: QueueId) -> &mut Below {
+        self.rows.slot(queue);
+        self.below.slot(queue)
+    }
+
+    /// Whether the queue and all above it are there, and whether one of them has a limit: what `attached` and `limited`
+    /// of its row have to be, where those of the row above are right.
+    pub(crate) fn standing(&self, queue: QueueId) -> (bool, bool) {
+        let row = &self.rows[queue];
+        let up = row.up.map(|up| &self.rows[up]);
+        let limited = |facts: &Queue| facts.limit.0.iter().any(|limit| limit.amount().is_some());
+        (
+            row.facts.is_some() && !row.ring && up.is_none_or(|up| up.attached),
+            row.facts.as_deref().is_some_and(limited) || up.is_some_and(|up| up.limited),
+        )
     }
 }
 

@@ -1,11 +1,16 @@
 //! Queues: the tree they hang in, and what is charged along it.
 
-use crate::{cluster::Cluster, ids::QueueId, queue::Queue};
+use crate::{
+    cluster::{Below, Cluster},
+    ids::QueueId,
+    queue::Queue,
+};
 
 impl Cluster {
     /// Takes in a queue, or that it is gone.
     pub(super) fn queue_told(&mut self, id: QueueId, queue: Option<Box<Queue>>) {
-        let row = self.queues.rows.slot(id);
+        self.queues.below(id);
+        let row = &mut self.queues.rows[id];
         if row.facts == queue {
             return;
         }
@@ -16,15 +21,22 @@ impl Cluster {
         self.queues.moved = true;
         self.agenda.grow();
         if was == is {
-            return;
+            return self.stand(id);
         }
         if let Some(Some(old)) = was {
-            self.queues.rows.slot(old).children.remove(&id);
-            self.touch_queue(old);
+            let children = &mut self.queues.below(old).children;
+            children.remove(&id);
+            if children.is_empty() {
+                // Groups that name it may wait there now.
+                self.queues.rows[old].parts = false;
+                self.touch_queue(old);
+            }
         }
         if let Some(Some(new)) = is {
-            self.queues.rows.slot(new).children.insert(id);
-            self.touch_queue(new);
+            self.queues.below(new).children.insert(id);
+            if !std::mem::replace(&mut self.queues.rows[new].parts, true) {
+                self.touch_queue(new);
+            }
         }
         if is == Some(None) {
             self.queues.roots.insert(id);
@@ -41,24 +53,39 @@ impl Cluster {
         if let Some(old) = self.queues.rows[id].up.take() {
             self.carry(id, old, false);
         }
-        let Some(parent) = parent else {
-            self.queues.rows[id].ring = false;
-            return;
-        };
-        self.queues.rows.slot(parent);
-        let ring = self.queues.path(parent).any(|at| at == id);
+        let ring = parent.is_some_and(|parent| {
+            self.queues.below(parent);
+            self.queues.path(parent).any(|at| at == id)
+        });
         self.queues.rows[id].ring = ring;
-        if !ring {
+        if ring {
+            self.queues.rings.insert(id);
+        } else {
+            self.queues.rings.remove(&id);
+        }
+        if let Some(parent) = parent.filter(|_| !ring) {
             self.queues.rows[id].up = Some(parent);
             self.carry(id, parent, true);
+        }
+        self.stand(id);
+    }
+
+    /// Brings what follows from a queue and all above it in line, for it and for those below.
+    fn stand(&mut self, id: QueueId) {
+        let mut queues = vec![id];
+        while let Some(at) = queues.pop() {
+            let standing = self.queues.standing(at);
+            let row = &mut self.queues.rows[at];
+            if (row.attached, row.limited) != standing {
+                (row.attached, row.limited) = standing;
+                queues.extend(&self.queues.below[at].children);
+            }
         }
     }
 
     /// Tries again to hang queues whose parents formed a ring.
     fn unring(&mut self) {
-        let rings: Vec<QueueId> =
-            self.queues.rows.iter().filter(|(_, row)| row.ring).map(|(id, _)| id).collect();
-        for id in rings {
+        for id in self.queues.rings.clone() {
             let parent = self.queues.rows[id].facts.as_ref().and_then(|queue| queue.parent);
             self.link(id, parent);
             if !self.queues.rows[id].ring {
@@ -94,9 +121,9 @@ impl Cluster {
         let mut seen = std::collections::BTreeSet::new();
         while let Some(at) = queues.pop() {
             if seen.insert(at) {
-                let row = self.queues.rows.slot(at);
-                queues.extend(row.children.iter().copied());
-                for group in &row.groups {
+                let Below { children, groups } = self.queues.below(at);
+                queues.extend(children.iter().copied());
+                for group in groups.iter() {
                     self.agenda.touch(*group);
                 }
             }
