@@ -4,7 +4,12 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use crate::{cluster::Cluster, cycle::Timestamp, ids::QueueId, order::Standing};
+use crate::{
+    cluster::Cluster,
+    cycle::Timestamp,
+    ids::QueueId,
+    order::{Measure, Stake, Standing},
+};
 
 /// A tree of tournaments over some leaf queues, which are known by their row.
 ///
@@ -20,6 +25,8 @@ pub(crate) struct Bracket {
     rounds: Vec<Round>,
     /// Round by round, the oldest first.
     siblings: Vec<Sibling>,
+    /// How siblings are measured; many of a round are measured alike.
+    measures: Vec<Measure>,
     /// Round by round: winners by position in a complete binary tree; the siblings are its second half.
     winners: Vec<u32>,
     /// Room to put rounds together.
@@ -30,18 +37,18 @@ pub(crate) struct Bracket {
 
 impl Default for Bracket {
     fn default() -> Self {
-        let (leaves, rounds, siblings, winners, members, inner) = Default::default();
+        let (leaves, rounds, siblings, measures, winners, members, inner) = Default::default();
         let (wins, only) = (Ordering::Less, None);
-        Self { wins, leaves, only, rounds, siblings, winners, members, inner }
+        Self { wins, leaves, only, rounds, siblings, measures, winners, members, inner }
     }
 }
 
 /// A place in a tournament.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    round: usize,
+    round: u32,
     /// The row among all siblings.
-    at: usize,
+    at: u32,
 }
 
 /// A tournament: siblings in a fixed order, and the winner of each pair of them, and of each pair of winners.
@@ -68,16 +75,19 @@ impl Round {
 /// Nobody stands here.
 const NOBODY: u32 = u32::MAX;
 
-/// One queue of a tournament.
+/// One queue of a tournament; one line of the cache, since each turn meets some that were not met for long.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Sibling {
-    queue: QueueId,
-    /// Its place among the winners.
-    slot: usize,
-    /// The leaf below it that it stands for.
-    leaf: usize,
     /// Where it stands, as long as it is among the winners.
     standing: Standing,
+    /// The row of its measure.
+    measure: u32,
+    queue: QueueId,
+    /// Its place among the winners.
+    slot: u32,
+    /// The leaf below it that it stands for.
+    leaf: u32,
 }
 
 /// A queue that takes part, while rounds are put together.
@@ -87,12 +97,12 @@ struct Member {
     /// When it was made, and its UID: who goes first of those that stand alike.
     age: (Timestamp, u128),
     queue: QueueId,
-    /// Its row among the leaves; `usize::MAX` for those above.
-    leaf: usize,
+    /// Its row among the leaves; [`NOBODY`] for those above.
+    leaf: u32,
 }
 
 impl Member {
-    fn new(cluster: &Cluster, queue: QueueId, leaf: usize) -> Self {
+    fn new(cluster: &Cluster, queue: QueueId, leaf: u32) -> Self {
         let row = &cluster.queues.rows[queue];
         let facts = row.facts.as_ref();
         let age = facts.map_or_else(Default::default, |facts| (facts.created, facts.uid));
@@ -120,6 +130,7 @@ impl Bracket {
     ) {
         self.rounds.clear();
         self.siblings.clear();
+        self.measures.clear();
         self.winners.clear();
         self.inner.clear();
         self.leaves.clear();
@@ -133,7 +144,7 @@ impl Bracket {
         self.divide(cluster);
         self.siblings.reserve(self.members.len());
         for round in 0..self.rounds.len() {
-            self.line_up(round);
+            self.line_up(cluster, round);
         }
         self.inner.sort_unstable_by_key(|(queue, _)| *queue);
         for round in &mut self.rounds {
@@ -148,7 +159,8 @@ impl Bracket {
     fn gather(&mut self, cluster: &Cluster, leaves: impl Iterator<Item = QueueId>) {
         let members = &mut self.members;
         members.clear();
-        members.extend(leaves.enumerate().map(|(leaf, queue)| Member::new(cluster, queue, leaf)));
+        let leaves = (0..).zip(leaves);
+        members.extend(leaves.map(|(leaf, queue)| Member::new(cluster, queue, leaf)));
         let mut from = 0;
         while from < members.len() {
             let end = members.len();
@@ -156,7 +168,7 @@ impl Bracket {
                 let Some(parent) = members[at].parent else { continue };
                 // Siblings come in a row, most of the time.
                 if members[end..].last().is_none_or(|last| last.queue != parent) {
-                    members.push(Member::new(cluster, parent, usize::MAX));
+                    members.push(Member::new(cluster, parent, NOBODY));
                 }
             }
             // Leaves come in order, most of the time, so that there is little to sort.
@@ -186,18 +198,24 @@ impl Bracket {
     }
 
     /// Gives the members of a round their places.
-    fn line_up(&mut self, at: usize) {
+    fn line_up(&mut self, cluster: &Cluster, at: usize) {
+        let total = cluster.total();
         let round = &mut self.rounds[at];
         round.winner = self.winners.len();
         let members = &self.members[round.member..round.member + round.count];
-        for (slot, member) in (round.winner + round.width()..).zip(members) {
-            let entry = Entry { round: at, at: self.siblings.len() };
-            match self.leaves.get_mut(member.leaf) {
+        for (slot, member) in (number(round.winner + round.width())..).zip(members) {
+            let entry = Entry { round: number(at), at: number(self.siblings.len()) };
+            match self.leaves.get_mut(member.leaf as usize) {
                 Some(leaf) => *leaf = entry,
                 None => self.inner.push((member.queue, entry)),
             }
             let Member { queue, leaf, .. } = *member;
-            self.siblings.push(Sibling { queue, slot, leaf, standing: Standing::default() });
+            let measure = Measure::new(&cluster.queues.rows[queue], total);
+            if self.measures.last() != Some(&measure) {
+                self.measures.push(measure);
+            }
+            let measure = number(self.measures.len() - 1);
+            self.siblings.push(Sibling { standing: Standing::default(), measure, queue, slot, leaf });
         }
         self.winners.resize(round.winner + round.width() * 2, NOBODY);
     }
@@ -213,57 +231,66 @@ impl Bracket {
     /// The leaf of the queue that wins a round.
     fn winner_of(&self, round: &Round) -> Option<usize> {
         let winner = self.winners[round.winner + 1];
-        self.siblings.get(winner as usize).map(|sibling| sibling.leaf)
+        self.siblings.get(winner as usize).map(|sibling| sibling.leaf as usize)
     }
 
-    /// Has a leaf and all above it stand where `standing` says: a queue, for the leaf that won below it.
+    /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `stakes` has it; a
+    /// leaf without stakes stands no more.
     pub(crate) fn seat(
         &mut self,
+        cluster: &Cluster,
         leaf: usize,
-        standing: impl Fn(QueueId, usize) -> Option<Standing>,
+        stakes: impl Fn(usize) -> Option<Stake>,
     ) {
-        if let Some((queue, stands)) = &mut self.only {
-            *stands = standing(*queue, leaf).is_some();
+        let mut stake = stakes(leaf);
+        if let Some((_, stands)) = &mut self.only {
+            *stands = stake.is_some();
             return;
         }
-        let mut best = Some(leaf);
+        let mut best = leaf;
         let mut entry = Some(self.leaves[leaf]);
         while let Some(Entry { round, at }) = entry {
-            let queue = self.siblings[at].queue;
-            let now = best.and_then(|leaf| standing(queue, leaf));
-            self.enter(at, best.unwrap_or_default(), now);
+            self.enter(cluster, at, (best, stake.as_ref()));
             self.play(Entry { round, at });
-            best = self.winner_of(&self.rounds[round]);
-            entry = self.rounds[round].up;
+            let round = &self.rounds[round as usize];
+            entry = round.up;
+            match self.winner_of(round) {
+                Some(winner) if winner != best || stake.is_none() => {
+                    best = winner;
+                    stake = stakes(winner);
+                }
+                Some(_) => {}
+                None => stake = None,
+            }
         }
     }
 
     /// Has all leaves stand, as [`seat`](Self::seat) has one, each queue once.
-    pub(crate) fn seat_all(&mut self, standing: impl Fn(QueueId, usize) -> Option<Standing>) {
+    pub(crate) fn seat_all(&mut self, cluster: &Cluster, stakes: impl Fn(usize) -> Option<Stake>) {
         if self.only.is_some() {
-            return self.seat(0, standing);
+            return self.seat(cluster, 0, stakes);
         }
         for leaf in 0..self.leaves.len() {
-            let entry = self.leaves[leaf];
-            let now = standing(self.siblings[entry.at].queue, leaf);
-            self.enter(entry.at, leaf, now);
+            self.enter(cluster, self.leaves[leaf].at, (leaf, stakes(leaf).as_ref()));
         }
         for below in 0..self.rounds.len() {
             self.play_all(below);
             let round = &self.rounds[below];
             let Some((leaf, up)) = self.winner_of(round).zip(round.up) else { continue };
-            let now = standing(self.siblings[up.at].queue, leaf);
-            self.enter(up.at, leaf, now);
+            self.enter(cluster, up.at, (leaf, stakes(leaf).as_ref()));
         }
     }
 
-    fn enter(&mut self, at: usize, leaf: usize, standing: Option<Standing>) {
-        let sibling = &mut self.siblings[at];
-        sibling.leaf = leaf;
-        self.winners[sibling.slot] = match standing {
-            Some(standing) => {
-                sibling.standing = standing;
-                u32::try_from(at).expect("queues are numbered by u32")
+    /// Has a sibling stand for a leaf, or not at all.
+    fn enter(&mut self, cluster: &Cluster, at: u32, (leaf, stake): (usize, Option<&Stake>)) {
+        let sibling = &mut self.siblings[at as usize];
+        sibling.leaf = number(leaf);
+        self.winners[sibling.slot as usize] = match stake {
+            Some(stake) => {
+                let used = cluster.queues.rows[sibling.queue].used;
+                let measure = &self.measures[sibling.measure as usize];
+                sibling.standing = Standing::new(used, stake, measure);
+                at
             }
             None => NOBODY,
         };
@@ -271,37 +298,54 @@ impl Bracket {
 
     /// Has one sibling meet those on its way.
     fn play(&mut self, Entry { round, at }: Entry) {
-        let root = self.rounds[round].winner;
-        let mut slot = self.siblings[at].slot - root;
-        let mut winner = self.winners[root + slot];
+        let Self { rounds, siblings, measures, winners, wins, .. } = self;
+        let round = &rounds[round as usize];
+        let mut slot = siblings[at as usize].slot as usize - round.winner;
+        let winners = &mut winners[round.winner..round.winner + round.width() * 2];
+        let mut winner = winners[slot];
         while slot > 1 {
-            let other = self.winners[root + (slot ^ 1)];
+            let other = winners[slot ^ 1];
             let (left, right) = if slot & 1 == 0 { (winner, other) } else { (other, winner) };
-            winner = self.meet(left, right);
+            winner = meet((siblings, measures), (left, right), *wins);
             slot /= 2;
-            self.winners[root + slot] = winner;
+            winners[slot] = winner;
         }
     }
 
     /// Has all siblings of a round meet.
     fn play_all(&mut self, round: usize) {
-        let (root, width) = (self.rounds[round].winner, self.rounds[round].width());
+        let Self { rounds, siblings, measures, winners, wins, .. } = self;
+        let (root, width) = (rounds[round].winner, rounds[round].width());
+        let winners = &mut winners[root..root + width * 2];
         for slot in (1..width).rev() {
-            let below = root + slot * 2;
-            self.winners[root + slot] = self.meet(self.winners[below], self.winners[below + 1]);
+            let pair = (winners[slot * 2], winners[slot * 2 + 1]);
+            winners[slot] = meet((siblings, measures), pair, *wins);
         }
     }
+}
 
-    /// The one of two that wins, the left one being older.
-    fn meet(&self, left: u32, right: u32) -> u32 {
-        if right == NOBODY {
-            return left;
-        }
-        if left == NOBODY {
-            return right;
-        }
-        let (l, r) = (&self.siblings[left as usize], &self.siblings[right as usize]);
-        let order = r.standing.compare(&l.standing).then(Ordering::Greater);
-        if order == self.wins { right } else { left }
+/// The one of two siblings that wins, the left one being older.
+#[expect(clippy::inline_always, reason = "called for each pair that meets in each turn: a call costs as much again")]
+#[inline(always)]
+fn meet(
+    (siblings, measures): (&[Sibling], &[Measure]),
+    (left, right): (u32, u32),
+    wins: Ordering,
+) -> u32 {
+    if right == NOBODY {
+        return left;
     }
+    let (Some(l), Some(r)) = (siblings.get(left as usize), siblings.get(right as usize)) else {
+        return right;
+    };
+    let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
+    let order = Standing::compare(r, l, measures);
+    // The older one goes first where they stand alike.
+    let is_right = if wins == Ordering::Less { order.is_lt() } else { order.is_ge() };
+    if is_right { right } else { left }
+}
+
+/// The number of a row.
+fn number(row: usize) -> u32 {
+    u32::try_from(row).expect("queues are numbered by u32")
 }

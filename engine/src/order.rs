@@ -78,6 +78,38 @@ impl Ratio {
     }
 }
 
+/// What says where a queue stands and stays the same from turn to turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Measure {
+    priority: i32,
+    quota: PerLane<Limit>,
+    share: Charge,
+    allocatable: PerLane<Limit>,
+    /// Of which it holds a part.
+    wholes: [i64; 3],
+}
+
+impl Measure {
+    /// That of a queue, where so much is there in all.
+    pub(crate) fn new(row: &QueueRow, total: Charge) -> Self {
+        // One that is gone since its groups were listed has nothing.
+        let facts = row.facts.as_ref();
+        let (priority, quota) =
+            facts.map_or_else(Default::default, |facts| (facts.priority, facts.quota));
+        let allocatable = row.allocatable();
+        let whole = |at: usize| allocatable.0[at].amount().unwrap_or(total.0[at]);
+        let wholes = [whole(0), whole(1), whole(2)];
+        Self { priority, quota, share: row.share, allocatable, wholes }
+    }
+}
+
+/// What a leaf queue stands for: what more would be given to it and to those above, and what taken.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Stake {
+    pub(crate) ask: Charge,
+    pub(crate) taken: Charge,
+}
+
 /// Where a queue stands among its siblings, for one group that waits below it.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Standing {
@@ -86,53 +118,60 @@ pub(crate) struct Standing {
     need: u64,
     share_with: Ratio,
     used: Charge,
-    /// Of which it is a part.
-    wholes: [i64; 3],
-    allocatable: PerLane<Limit>,
 }
 
 impl Standing {
-    /// Where a queue stands when `ask` more were given below it, and `taken` were taken away.
-    pub(crate) fn new(row: &QueueRow, ask: Charge, taken: Charge, total: Charge) -> Self {
-        let facts = row.facts.as_ref().expect("a queue that takes turns is live");
-        let allocatable = row.allocatable();
-        let with = row.used + ask;
+    /// Where a queue stands that holds so much.
+    pub(crate) fn new(used: Charge, stake: &Stake, measure: &Measure) -> Self {
+        let Measure { priority, quota, share, allocatable, wholes } = measure;
+        let with = used + stake.ask;
         // Three lanes written out: a loop over them is not unrolled, and this runs for each queue above each turn.
-        let whole = |at: usize| allocatable.0[at].amount().unwrap_or(total.0[at]);
-        let wholes = [whole(0), whole(1), whole(2)];
-        let over = |at: usize| row.used.0[at] > row.share.0[at];
+        let over = |at: usize| used.0[at] > share.0[at];
         let over_share = over(0) && over(1) && over(2);
         let violates = |at: usize| allocatable.0[at] == Limit::of(0) && with.0[at] > 0;
         let violates = violates(0) || violates(1) || violates(2);
         let need = u64::from(over_share) << 34
-            | u64::from(!with.within(&facts.quota)) << 33
-            | u64::from(reversed(facts.priority)) << 1
+            | u64::from(!with.within(quota)) << 33
+            | u64::from(reversed(*priority)) << 1
             | u64::from(violates);
-        let share_with = dominant(&(with - taken), &wholes);
-        Self { need, share_with, used: row.used, wholes, allocatable }
+        let share_with = dominant(&(with - stake.taken), wholes);
+        Self { need, share_with, used }
     }
 
-    /// Which queue goes first; ties end in the age and the UID (14.3, Q10), which the caller knows.
+    /// Which of two queues goes first, the measure of each known by its row; ties end in the age and the UID (14.3, Q10),
+    /// which the caller knows.
     ///
     /// # Source
     /// spec/scheduling.md 1.11, queue comparison.
-    pub(crate) fn compare(&self, other: &Self) -> Ordering {
-        if self.need != other.need {
-            return self.need.cmp(&other.need);
+    #[inline]
+    pub(crate) fn compare(
+        (left, ours): (&Self, u32),
+        (right, theirs): (&Self, u32),
+        measures: &[Measure],
+    ) -> Ordering {
+        if left.need != right.need {
+            return left.need.cmp(&right.need);
         }
-        if self.share_with != other.share_with {
-            let order = self.share_with.cmp(&other.share_with);
+        if left.share_with != right.share_with {
+            let order = left.share_with.cmp(&right.share_with);
             if order != Ordering::Equal {
                 return order;
             }
         }
         // Most siblings part before; many that do not are equal.
-        let alike = self.allocatable == other.allocatable;
-        if alike && self.used == other.used && self.wholes == other.wholes {
+        if ours == theirs && left.used == right.used {
             return Ordering::Equal;
         }
-        let share = |one: &Self| dominant(&one.used, &one.wholes);
-        share(self).cmp(&share(other)).then_with(|| smaller(&self.allocatable, &other.allocatable))
+        let measures = [ours, theirs].map(|row| &measures[row as usize]);
+        Self::compare_shares((left, measures[0]), (right, measures[1]))
+    }
+
+    /// As [`compare`](Self::compare), for two whose shares with what is asked for are equal.
+    #[cold]
+    fn compare_shares((left, ours): (&Self, &Measure), (right, theirs): (&Self, &Measure)) -> Ordering {
+        let share = |one: &Self, of: &Measure| dominant(&one.used, &of.wholes);
+        let shares = share(left, ours).cmp(&share(right, theirs));
+        shares.then_with(|| smaller(&ours.allocatable, &theirs.allocatable))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     depth::Front,
     ids::{ClassId, GroupId, Id, QueueId},
     leastset::LeastSet,
-    order::{GroupKey, Standing},
+    order::{GroupKey, Stake},
     resources::Charge,
 };
 
@@ -20,8 +20,6 @@ pub(crate) struct Turns {
     bracket: Bracket,
     /// What groups ask for that take part each by itself, as a class of its own; empty where their classes say it.
     asks: Vec<Charge>,
-    /// What there is to divide.
-    total: Charge,
     /// The groups that may have turns; all where nothing bounds them.
     front: Option<Front>,
     /// Per pair: up to where groups were passed over, which have no more turns.
@@ -51,20 +49,14 @@ struct Leaf {
 }
 
 impl Leaf {
-    /// Where a queue stands with the first group of this leaf below it.
-    fn standing(
-        &self,
-        cluster: &Cluster,
-        (asks, total): (&[Charge], Charge),
-        queue: QueueId,
-    ) -> Option<Standing> {
+    /// What its first group asks for.
+    fn stake(&self, cluster: &Cluster, asks: &[Charge]) -> Option<Stake> {
         let (_, class) = self.heads.first()?;
         let ask = match asks.get(class.row()) {
             Some(ask) => *ask,
             None => cluster.class_ask(*class),
         };
-        let row = &cluster.queues.rows[queue];
-        Some(Standing::new(row, ask, Charge::default(), total))
+        Some(Stake { ask, taken: Charge::default() })
     }
 }
 
@@ -104,9 +96,8 @@ impl Turns {
         cluster: &Cluster,
         heads: impl Iterator<Item = (QueueId, GroupKey, ClassId)>,
     ) {
-        let Self { leaves, bracket, asks, total, .. } = self;
+        let Self { leaves, bracket, asks, .. } = self;
         leaves.clear();
-        *total = cluster.total();
         for (queue, key, class) in heads {
             if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
                 leaves.push(Leaf { queue, heads: LeastSet::default() });
@@ -116,7 +107,7 @@ impl Turns {
             }
         }
         bracket.open(cluster, leaves.iter().map(|leaf| leaf.queue));
-        bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, (asks, *total), queue));
+        bracket.seat_all(cluster, |leaf| leaves[leaf].stake(cluster, asks));
     }
 
     /// The next turn, if there is one.
@@ -179,8 +170,8 @@ impl Turns {
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
-        let Self { leaves, bracket, asks, total, .. } = self;
-        bracket.seat(leaf, |queue, leaf| leaves[leaf].standing(cluster, (asks, *total), queue));
+        let Self { leaves, bracket, asks, .. } = self;
+        bracket.seat(cluster, leaf, |leaf| leaves[leaf].stake(cluster, asks));
     }
 }
 

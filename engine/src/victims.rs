@@ -14,7 +14,7 @@ use crate::{
     cycle::{Config, Millis, ReclaimResolution, Timestamp},
     few::{Few, IntoFew},
     ids::{GroupId, PodId, QueueId},
-    order::{GroupKey, Standing},
+    order::{GroupKey, Stake},
     resources::Charge,
     tree::Member,
     trial::Trial,
@@ -142,7 +142,7 @@ impl Victims {
         }
         let mut victims = Self { leaves, bracket, most: None };
         let Self { leaves, bracket, .. } = &mut victims;
-        bracket.seat_all(|queue, leaf| leaves[leaf].standing(cluster, queue));
+        bracket.seat_all(cluster, |leaf| leaves[leaf].stake());
         victims
     }
 
@@ -238,7 +238,7 @@ impl Victims {
     fn seat(&mut self, cluster: &Cluster, at: usize) {
         let Self { leaves, bracket, .. } = self;
         leaves[at].candidate = leaves[at].candidate(cluster);
-        bracket.seat(at, |queue, leaf| leaves[leaf].standing(cluster, queue));
+        bracket.seat(cluster, at, |leaf| leaves[leaf].stake());
     }
 }
 
@@ -298,12 +298,10 @@ impl Leaf {
         Some(batch)
     }
 
-    /// Where a queue stands with the next candidate of this leaf taken too.
-    fn standing(&self, cluster: &Cluster, queue: QueueId) -> Option<Standing> {
-        let taken = self.taken + self.candidate;
-        let row = &cluster.queues.rows[queue];
-        (self.fresh.is_some() || !self.rests.is_empty())
-            .then(|| Standing::new(row, Charge::default(), taken, cluster.total()))
+    /// What it has lost, with the next candidate taken too.
+    fn stake(&self) -> Option<Stake> {
+        let stake = Stake { ask: Charge::default(), taken: self.taken + self.candidate };
+        (self.fresh.is_some() || !self.rests.is_empty()).then_some(stake)
     }
 
     /// What its next candidate asks for.
