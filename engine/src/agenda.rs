@@ -246,8 +246,8 @@ impl Agenda {
     ) -> impl Iterator<Item = GroupId> {
         let pair = self.pairs.of_mut(queue, class).and_then(|pair| {
             let before = match shortage {
-                Some(shortage) => pair.proofs.insert(kind, shortage),
-                None => pair.proofs.remove(&kind),
+                Some(shortage) => pair.told.get_or_insert_default().proofs.insert(kind, shortage),
+                None => pair.told.as_mut().and_then(|told| told.proofs.remove(&kind)),
             };
             (before != shortage).then_some(&*pair)
         });
@@ -257,7 +257,8 @@ impl Agenda {
     /// What counting showed of evictions for a group that waits.
     pub(crate) fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
         let pair = self.listing(group).and_then(|at| self.pairs.of(at.queue, at.class));
-        pair.into_iter().flat_map(|pair| pair.proofs.iter().map(|(kind, proof)| (*kind, *proof)))
+        let told = pair.and_then(|pair| pair.told.as_deref());
+        told.into_iter().flat_map(|told| told.proofs.iter().map(|(kind, proof)| (*kind, *proof)))
     }
 
     /// Has a pair wait until room may have come.
@@ -283,6 +284,7 @@ impl Cluster {
     /// Lists every touched group anew, or says why it does not wait for room.
     pub(crate) fn relist_touched(&mut self, said: &mut Vec<Verdict>) {
         let mut touched = std::mem::take(&mut self.agenda.touched);
+        self.agenda.pairs.reserve(touched.len().min(self.queues.rows.len()));
         for group in touched.iter() {
             self.list(group, said);
         }
@@ -321,7 +323,7 @@ impl Cluster {
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
                 let pair = self.agenda.pairs.list(queue, class, key);
                 self.agenda.forget_front(queue);
-                *self.agenda.listings.slot(group) = Some((pair, key));
+                *self.agenda.listings.slot_of(group, self.groups.len()) = Some((pair, key));
                 Some(Listing { queue, class, key })
             }
             Err(why) => {

@@ -143,6 +143,7 @@ impl Bracket {
         self.gather(cluster, leaves);
         self.divide(cluster);
         self.siblings.reserve(self.members.len());
+        self.winners.reserve(self.members.len() * 4);
         for round in 0..self.rounds.len() {
             self.line_up(cluster, round);
         }
@@ -159,6 +160,8 @@ impl Bracket {
     fn gather(&mut self, cluster: &Cluster, leaves: impl Iterator<Item = QueueId>) {
         let members = &mut self.members;
         members.clear();
+        // Few queues have one below them alone.
+        members.reserve(self.leaves.len() + self.leaves.len() / 2);
         let leaves = (0..).zip(leaves);
         members.extend(leaves.map(|(leaf, queue)| Member::new(cluster, queue, leaf)));
         let mut from = 0;

@@ -5,8 +5,9 @@ use crate::{
     ids::{QueueId, Symbol, TopologyId},
 };
 
-/// The facts of a pod group.
+/// The facts of a pod group; those that each of its turns asks for lie together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Group {
     /// Its queue; the queue itself may come later. None where `spec.queue` is empty.
     pub queue: Option<QueueId>,
@@ -14,10 +15,12 @@ pub struct Group {
     pub priority: i32,
     /// Whether it may be a victim, and whether only queue limits bound it.
     pub preemptible: bool,
-    /// When it was made; older groups go first.
-    pub created: Timestamp,
+    /// Whether it is left out until somebody moves it: `spec.schedulingBackoff` with its condition standing.
+    pub held: bool,
     /// Its UID as a number; breaks the last tie.
     pub uid: u128,
+    /// When it was made; older groups go first.
+    pub created: Timestamp,
     /// What has to run together.
     pub structure: Structure,
     /// How long it must wait before it may evict others.
@@ -30,8 +33,6 @@ pub struct Group {
     pub last_eviction: Option<Timestamp>,
     /// Since when it runs below its minimum.
     pub stale_since: Option<Timestamp>,
-    /// Whether it is left out until somebody moves it: `spec.schedulingBackoff` with its condition standing.
-    pub held: bool,
 }
 
 /// What of a group has to run together.

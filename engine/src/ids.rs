@@ -189,6 +189,11 @@ impl<I: Id, T> Column<I, T> {
         I::of_row(self.rows.len() - 1)
     }
 
+    /// Makes room for so many rows more.
+    pub fn reserve(&mut self, more: usize) {
+        self.rows.reserve(more);
+    }
+
     /// Removes every row.
     pub fn clear(&mut self) {
         self.rows.clear();
@@ -200,6 +205,16 @@ impl<I: Id, T: Default> Column<I, T> {
     pub fn slot(&mut self, id: I) -> &mut T {
         if id.row() >= self.rows.len() {
             self.rows.resize_with(id.row() + 1, T::default);
+        }
+        &mut self.rows[id.row()]
+    }
+}
+
+impl<I: Id, T: Default> Column<I, T> {
+    /// As [`slot`](Self::slot), and where the column has to grow it grows to `rows` at once.
+    pub(crate) fn slot_of(&mut self, id: I, rows: usize) -> &mut T {
+        if id.row() >= self.rows.len() {
+            self.rows.resize_with(rows.max(id.row() + 1), T::default);
         }
         &mut self.rows[id.row()]
     }

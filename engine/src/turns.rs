@@ -98,6 +98,8 @@ impl Turns {
     ) {
         let Self { leaves, bracket, asks, .. } = self;
         leaves.clear();
+        let most = heads.size_hint().1.unwrap_or_default();
+        leaves.reserve(most.min(cluster.queues.rows.len()));
         for (queue, key, class) in heads {
             if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
                 leaves.push(Leaf { queue, heads: LeastSet::default() });
@@ -108,6 +110,11 @@ impl Turns {
         }
         bracket.open(cluster, leaves.iter().map(|leaf| leaf.queue));
         bracket.seat_all(cluster, |leaf| leaves[leaf].stake(cluster, asks));
+    }
+
+    /// How many leaf queues take part.
+    pub(crate) fn queues(&self) -> usize {
+        self.leaves.len()
     }
 
     /// The next turn, if there is one.

@@ -21,11 +21,18 @@ pub(crate) struct Pair {
     pub(super) queue: QueueId,
     pub(super) class: ClassId,
     pub(crate) groups: LeastSet<GroupKey>,
-    /// Groups listed since, to be put among them at once.
-    fresh: Vec<GroupKey>,
-    /// Groups that were not told why the pair waits; some may have left since.
-    pub(super) unsaid: Few<GroupId>,
+    /// How many groups were listed since, to be put among them at once.
+    fresh: u32,
+    /// What its groups were told; none of a pair that never had to wait.
+    pub(super) told: Option<Box<Told>>,
+}
+
+/// What the groups of a pair were told of why it waits.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Told {
     pub(super) why: Option<Why>,
+    /// Groups that were not told that; some may have left since.
+    pub(super) unsaid: Few<GroupId>,
     /// That evictions do not help, where counting showed it when the pair was asked last.
     pub(super) proofs: BTreeMap<EvictionKind, Shortage>,
 }
@@ -42,8 +49,8 @@ pub(super) struct Pairs {
     free: Vec<PairId>,
     /// Pairs that are worth a try.
     awake: IdSet<PairId>,
-    /// Pairs with groups that are not yet in order; none between two calls.
-    unsettled: Vec<PairId>,
+    /// Groups that are not yet in order among those of their pair; none between two calls.
+    unsettled: Vec<(PairId, GroupKey)>,
 }
 
 impl std::ops::Index<PairId> for Pairs {
@@ -93,19 +100,26 @@ impl Pairs {
         awake.into_iter()
     }
 
+    /// Makes room for so many pairs more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.rows.reserve(more.saturating_sub(self.free.len()));
+    }
+
     /// Lists a group, which is put in its place when the list is settled.
     pub(super) fn list(&mut self, queue: QueueId, class: ClassId, key: GroupKey) -> PairId {
         let id = self.id(queue, class).unwrap_or_else(|| self.add(queue, class));
         self.awake.insert(id);
         let pair = &mut self.rows[id];
-        pair.unsaid.push(key.group);
-        if pair.groups.is_empty() && pair.fresh.is_empty() {
+        if let Some(told) = &mut pair.told
+            && told.why.is_some()
+        {
+            told.unsaid.push(key.group);
+        }
+        if pair.groups.is_empty() {
             pair.groups.insert(key);
         } else {
-            if pair.fresh.is_empty() {
-                self.unsettled.push(id);
-            }
-            pair.fresh.push(key);
+            pair.fresh += 1;
+            self.unsettled.push((id, key));
         }
         id
     }
@@ -124,10 +138,8 @@ impl Pairs {
         let pair = &mut self.rows[id];
         let (queue, class) = (pair.queue, pair.class);
         pair.groups.remove(key);
-        if pair.groups.is_empty() && pair.fresh.is_empty() {
-            pair.unsaid.clear();
-            pair.why = None;
-            pair.proofs.clear();
+        if pair.groups.is_empty() && pair.fresh == 0 {
+            pair.told = None;
             let of_queue = &mut self.by_queue[queue];
             of_queue.remove(&(class, id));
             if of_queue.is_empty() {
@@ -142,10 +154,13 @@ impl Pairs {
 
     /// Puts groups that were listed in their place.
     pub(super) fn settle(&mut self) {
-        while let Some(id) = self.unsettled.pop() {
-            let pair = &mut self.rows[id];
-            pair.groups.merge(pair.fresh.drain(..));
+        self.unsettled.sort_unstable_by_key(|(id, _)| *id);
+        for groups in self.unsettled.chunk_by(|left, right| left.0 == right.0) {
+            let pair = &mut self.rows[groups[0].0];
+            pair.groups.merge(groups.iter().map(|(_, key)| *key));
+            pair.fresh = 0;
         }
+        self.unsettled.clear();
     }
 
     /// Has a pair wait until all are woken.
@@ -163,7 +178,6 @@ impl Pairs {
 
 impl Pair {
     fn new(queue: QueueId, class: ClassId) -> Self {
-        let (groups, fresh, unsaid) = Default::default();
-        Self { queue, class, groups, fresh, unsaid, why: None, proofs: BTreeMap::new() }
+        Self { queue, class, groups: LeastSet::default(), fresh: 0, told: None }
     }
 }

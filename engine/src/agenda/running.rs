@@ -12,23 +12,15 @@ use crate::{
 /// All groups that may be evicted.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Running {
-    by_queue: Column<QueueId, OfQueue>,
+    /// By their place in their leaf queue.
+    by_queue: Column<QueueId, LeastSet<GroupKey>>,
     /// The queues that have some.
     queues: IdSet<QueueId>,
     rows: Column<GroupId, Option<Runner>>,
     /// How many have more than one pod.
     gangs: usize,
-    /// Queues with groups that are not yet in order; none between two calls.
-    unsettled: Vec<QueueId>,
-}
-
-/// Those of a leaf queue.
-#[derive(Clone, Default, Debug)]
-struct OfQueue {
-    /// By their place in it.
-    groups: LeastSet<GroupKey>,
-    /// Listed since, to be put among the others at once.
-    fresh: Vec<GroupKey>,
+    /// Groups that are not yet in order among those of their queue; none between two calls.
+    unsettled: Vec<(QueueId, GroupKey)>,
 }
 
 /// Where a group that may be evicted is listed.
@@ -43,12 +35,12 @@ struct Runner {
 impl Running {
     /// Per leaf queue that has some: its groups.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (QueueId, &LeastSet<GroupKey>)> {
-        self.queues.iter().map(|queue| (queue, &self.by_queue[queue].groups))
+        self.queues.iter().map(|queue| (queue, &self.by_queue[queue]))
     }
 
     /// Those of a leaf queue, where there are any.
     pub(crate) fn of(&self, queue: QueueId) -> Option<&LeastSet<GroupKey>> {
-        self.by_queue.get(queue).map(|of_queue| &of_queue.groups)
+        self.by_queue.get(queue)
     }
 
     /// Whether a group is one.
@@ -62,15 +54,15 @@ impl Running {
     }
 
     /// Lists a group where it is now, or nowhere; it is put in its place when the list is settled.
-    fn relist(&mut self, group: GroupId, now: Option<Runner>) {
+    fn relist(&mut self, group: GroupId, now: Option<Runner>, groups: usize) {
         // Most groups that wait were never listed here: they need no row.
         let before = self.rows.get(group).copied().flatten();
         if before == now {
             return;
         }
-        *self.rows.slot(group) = now;
+        *self.rows.slot_of(group, groups) = now;
         if let Some(Runner { queue, key, gang }) = before {
-            let groups = &mut self.by_queue[queue].groups;
+            let groups = &mut self.by_queue[queue];
             groups.remove(&key);
             if groups.is_empty() {
                 self.queues.remove(queue);
@@ -78,22 +70,26 @@ impl Running {
             self.gangs -= usize::from(gang);
         }
         if let Some(Runner { queue, key, gang }) = now {
-            let fresh = &mut self.by_queue.slot(queue).fresh;
-            if fresh.is_empty() {
-                self.unsettled.push(queue);
+            let groups = self.by_queue.slot(queue);
+            if groups.is_empty() {
+                groups.insert(key);
+                self.queues.insert(queue);
+            } else {
+                self.unsettled.push((queue, key));
             }
-            fresh.push(key);
             self.gangs += usize::from(gang);
         }
     }
 
     /// Puts groups that were listed in their place.
     pub(super) fn settle(&mut self) {
-        while let Some(queue) = self.unsettled.pop() {
-            let OfQueue { groups, fresh } = &mut self.by_queue[queue];
-            groups.merge(fresh.drain(..));
+        self.unsettled.sort_unstable_by_key(|(queue, _)| *queue);
+        for groups in self.unsettled.chunk_by(|left, right| left.0 == right.0) {
+            let queue = groups[0].0;
+            self.by_queue[queue].merge(groups.iter().map(|(_, key)| *key));
             self.queues.insert(queue);
         }
+        self.unsettled.clear();
     }
 }
 
@@ -101,7 +97,7 @@ impl Cluster {
     /// Lists a group anew among those that may be evicted, if it is one.
     pub(super) fn rerun(&mut self, group: GroupId) {
         let now = self.runner(group);
-        self.agenda.running.relist(group, now);
+        self.agenda.running.relist(group, now, self.groups.len());
         let row = &self.groups[group];
         if row.facts.is_none() {
             return;

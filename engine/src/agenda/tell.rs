@@ -23,9 +23,9 @@ impl Cluster {
     pub(crate) fn pass(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
         let listing = self.agenda.listing(group);
         let pair = listing.and_then(|at| self.agenda.pairs.of_mut(at.queue, at.class));
-        if let Some(pair) = pair {
+        if let Some(told) = pair.and_then(|pair| pair.told.as_mut()) {
             // Once it is not passed over any more it is to be told what the others are.
-            pair.why = None;
+            told.why = None;
         }
         self.say(group, why, said);
     }
@@ -35,7 +35,7 @@ impl Cluster {
         let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
         let pairs: Vec<_> = self.agenda.awake().filter(behind).collect();
         for at in pairs {
-            let why = self.agenda.pairs.of(at.0, at.1).and_then(|pair| pair.why.clone());
+            let why = self.agenda.pairs.of(at.0, at.1).and_then(|pair| pair.told.as_ref()?.why.clone());
             let why = why.unwrap_or(Why::Behind { depth });
             self.tell_why(at, (GroupKey::FIRST, &why), said);
         }
@@ -49,8 +49,9 @@ impl Cluster {
         said: &mut Vec<Verdict>,
     ) {
         let Some(pair) = self.agenda.pairs.of_mut(queue, class) else { return };
-        let unsaid = std::mem::take(&mut pair.unsaid);
-        let before = pair.why.replace(why.clone());
+        let told = pair.told.get_or_insert_default();
+        let unsaid = std::mem::take(&mut told.unsaid);
+        let before = told.why.replace(why.clone());
         let same = before.is_some_and(|before| before.is_like(why));
         let told: Vec<GroupId> = if same {
             let here = |group: &GroupId| {

@@ -146,22 +146,25 @@ impl State {
 }
 
 /// The part of a pod that the adapter told.
+///
+/// What each try to place it asks for comes first, so that it lies together.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub(crate) struct PodFacts {
     pub(crate) owner: Owner,
-    pub(crate) sub_group: Symbol,
     pub(crate) shape: ShapeId,
-    pub(crate) rank: PodRank,
-    pub(crate) created: Timestamp,
-    pub(crate) uid: u128,
-    pub(crate) nominated: Option<NodeId>,
-    pub(crate) namespace: Symbol,
-    pub(crate) labels: Box<[(Symbol, Symbol)]>,
-    pub(crate) claims: Box<[ClaimId]>,
-    /// Its state as told last.
-    pub(crate) told: State,
     /// Its leaf in the tree of its group. Derived from the group's facts.
     pub(crate) leaf: Option<u16>,
+    pub(crate) nominated: Option<NodeId>,
+    pub(crate) claims: Box<[ClaimId]>,
+    pub(crate) sub_group: Symbol,
+    pub(crate) namespace: Symbol,
+    pub(crate) labels: Box<[(Symbol, Symbol)]>,
+    pub(crate) uid: u128,
+    pub(crate) rank: PodRank,
+    pub(crate) created: Timestamp,
+    /// Its state as told last.
+    pub(crate) told: State,
 }
 
 impl PodFacts {
@@ -195,19 +198,23 @@ impl std::ops::Index<PodId> for Pods {
 }
 
 /// What is known of a group.
+///
+/// What each of its turns asks for comes first, so that it lies together.
 #[derive(Clone, PartialEq, Default, Debug)]
+#[repr(C)]
 pub(crate) struct GroupRow {
     pub(crate) facts: Option<Box<Group>>,
-    /// The pods that name it, by id.
-    pub(crate) pods: LeastSet<PodId>,
     /// Its sub-groups with their pods and counts. Derived.
     pub(crate) tree: Tree,
     /// As told, or as planned since.
     pub(crate) last_start: Option<Timestamp>,
-    pub(crate) last_eviction: Option<Timestamp>,
     pub(crate) stale_since: Option<Timestamp>,
+    /// The pods that name it, by id.
+    pub(crate) pods: LeastSet<PodId>,
     /// What was said of it last.
     pub(crate) why: Option<Why>,
+    /// As told, or as planned since.
+    pub(crate) last_eviction: Option<Timestamp>,
 }
 
 impl GroupRow {

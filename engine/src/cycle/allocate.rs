@@ -27,6 +27,9 @@ impl Cycle<'_> {
         let depth = self.config.queue_depth.allocate;
         let front = depth.map(|depth| Front::new(agenda, depth, |_| true));
         let mut turns = Turns::new(self.cluster, agenda.awake(), front);
+        // Each has a group that gets something, most of the time.
+        self.changes.reserve(turns.queues());
+        self.said.reserve(turns.queues());
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
                 self.cluster.steps.spent = true;
