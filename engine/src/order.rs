@@ -169,7 +169,10 @@ impl Standing {
 
     /// As [`compare`](Self::compare), for two whose shares with what is asked for are equal.
     #[cold]
-    fn compare_shares((left, ours): (&Self, &Measure), (right, theirs): (&Self, &Measure)) -> Ordering {
+    fn compare_shares(
+        (left, ours): (&Self, &Measure),
+        (right, theirs): (&Self, &Measure),
+    ) -> Ordering {
         let share = |one: &Self, of: &Measure| dominant(&one.used, &of.wholes);
         let shares = share(left, ours).cmp(&share(right, theirs));
         shares.then_with(|| smaller(&ours.allocatable, &theirs.allocatable))

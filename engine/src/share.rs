@@ -298,17 +298,20 @@ impl Cluster {
     ) {
         let Slips { entrants, shares, memory_min } = slips;
         let factor_milli = config.usage_factor_milli;
-        for (lane, unit) in UNITS.iter() {
-            let rows = &mut self.queues.rows;
-            let all = || siblings.iter().map(|id| &rows[*id]);
-            if suffices(all(), (lane, amount[lane]), *memory_min, factor_milli) {
-                shares.clear();
-                shares.extend(all().map(|row| row.fill(lane, amount[lane], *memory_min)));
-            } else {
-                entrants.clear();
-                entrants.extend(all().map(|row| row.entrant(lane, *memory_min)));
-                divide_into(amount[lane], unit, factor_milli, entrants, shares);
+        let rows = &mut self.queues.rows;
+        let enough =
+            suffices(siblings.iter().map(|id| &rows[*id]), amount, *memory_min, factor_milli);
+        for id in siblings {
+            let share = rows[*id].fill(amount, enough, *memory_min);
+            if std::mem::replace(&mut rows[*id].share, share) != share {
+                self.agenda.searches.upset();
             }
+        }
+        for (lane, unit) in UNITS.iter().filter(|(lane, _)| !enough[*lane]) {
+            let all = || siblings.iter().map(|id| &rows[*id]);
+            entrants.clear();
+            entrants.extend(all().map(|row| row.entrant(lane, *memory_min)));
+            divide_into(amount[lane], unit, factor_milli, entrants, shares);
             for (id, share) in siblings.iter().zip(&*shares) {
                 if std::mem::replace(&mut rows[*id].share[lane], *share) != *share {
                     self.agenda.searches.upset();
@@ -327,20 +330,25 @@ struct Slips {
     memory_min: Option<u32>,
 }
 
-/// Whether there is enough of a resource for all that siblings ask for, so that quotas, priorities and rounds come to
+/// The resources of which there is enough for all that siblings ask for, so that quotas, priorities and rounds come to
 /// the same; past usage may leave a queue without its part all the same.
 fn suffices<'q>(
-    mut siblings: impl Iterator<Item = &'q QueueRow>,
-    (lane, amount): (QueueLane, i64),
+    siblings: impl Iterator<Item = &'q QueueRow>,
+    amount: Charge,
     memory_min: Option<u32>,
     usage_factor_milli: u64,
-) -> bool {
-    let mut wanted = 0_i64;
-    siblings.all(|row| {
+) -> PerLane<bool> {
+    let (mut wanted, mut enough) = (Charge::default(), PerLane([true; 3]));
+    for row in siblings {
         let facts = row.facts.as_ref().expect("a queue that takes part is live");
-        wanted = wanted.saturating_add(row.requestable(lane, memory_min).max(0));
-        wanted <= amount && (usage_factor_milli == 0 || facts.usage_micro[lane] == 0)
-    })
+        for lane in QueueLane::ALL {
+            let more = row.requestable(lane, memory_min).max(0);
+            wanted[lane] = wanted[lane].saturating_add(more);
+            let unused = usage_factor_milli == 0 || facts.usage_micro[lane] == 0;
+            enough[lane] &= unused && wanted[lane] <= amount[lane];
+        }
+    }
+    enough
 }
 
 impl QueueRow {
@@ -363,12 +371,18 @@ impl QueueRow {
         limit.map_or(requested, |limit| limit.min(requested))
     }
 
-    /// Its share where there is enough for all; nothing over its quota without a weight.
-    fn fill(&self, lane: QueueLane, amount: i64, memory_min: Option<u32>) -> i64 {
+    /// Its share of what there is enough of for all, and the one that it has of the rest; nothing over its quota without
+    /// a weight.
+    fn fill(&self, amount: Charge, enough: PerLane<bool>, memory_min: Option<u32>) -> Charge {
         let facts = self.facts.as_ref().expect("a queue that takes part is live");
-        let requestable = self.requestable(lane, memory_min);
-        let quota = facts.quota[lane].amount().unwrap_or(amount);
-        if facts.weight_milli[lane] == 0 { requestable.min(quota) } else { requestable }
+        let mut share = self.share;
+        for lane in QueueLane::ALL.into_iter().filter(|lane| enough[*lane]) {
+            let requestable = self.requestable(lane, memory_min);
+            let quota = facts.quota[lane].amount().unwrap_or(amount[lane]);
+            share[lane] =
+                if facts.weight_milli[lane] == 0 { requestable.min(quota) } else { requestable };
+        }
+        share
     }
 
     fn entrant(&self, lane: QueueLane, memory_min: Option<u32>) -> Entrant {

@@ -21,8 +21,8 @@ pub(crate) struct Pair {
     pub(super) queue: QueueId,
     pub(super) class: ClassId,
     pub(crate) groups: LeastSet<GroupKey>,
-    /// How many groups were listed since, to be put among them at once.
-    fresh: u32,
+    /// The last of the groups that were listed since, to be put among them at once.
+    fresh: Option<usize>,
     /// What its groups were told; none of a pair that never had to wait.
     pub(super) told: Option<Box<Told>>,
 }
@@ -49,8 +49,12 @@ pub(super) struct Pairs {
     free: Vec<PairId>,
     /// Pairs that are worth a try.
     awake: IdSet<PairId>,
-    /// Groups that are not yet in order among those of their pair; none between two calls.
-    unsettled: Vec<(PairId, GroupKey)>,
+    /// Pairs with groups that are not yet in order; none between two calls.
+    unsettled: Vec<PairId>,
+    /// These groups, each with the one of its pair before it.
+    fresh: Vec<(GroupKey, Option<usize>)>,
+    /// Room to put those of a pair in order.
+    scratch: Vec<GroupKey>,
 }
 
 impl std::ops::Index<PairId> for Pairs {
@@ -118,8 +122,11 @@ impl Pairs {
         if pair.groups.is_empty() {
             pair.groups.insert(key);
         } else {
-            pair.fresh += 1;
-            self.unsettled.push((id, key));
+            let before = pair.fresh.replace(self.fresh.len());
+            if before.is_none() {
+                self.unsettled.push(id);
+            }
+            self.fresh.push((key, before));
         }
         id
     }
@@ -138,7 +145,7 @@ impl Pairs {
         let pair = &mut self.rows[id];
         let (queue, class) = (pair.queue, pair.class);
         pair.groups.remove(key);
-        if pair.groups.is_empty() && pair.fresh == 0 {
+        if pair.groups.is_empty() && pair.fresh.is_none() {
             pair.told = None;
             let of_queue = &mut self.by_queue[queue];
             of_queue.remove(&(class, id));
@@ -154,13 +161,19 @@ impl Pairs {
 
     /// Puts groups that were listed in their place.
     pub(super) fn settle(&mut self) {
-        self.unsettled.sort_unstable_by_key(|(id, _)| *id);
-        for groups in self.unsettled.chunk_by(|left, right| left.0 == right.0) {
-            let pair = &mut self.rows[groups[0].0];
-            pair.groups.merge(groups.iter().map(|(_, key)| *key));
-            pair.fresh = 0;
+        for id in self.unsettled.drain(..) {
+            let pair = &mut self.rows[id];
+            let mut next = pair.fresh.take();
+            while let Some(at) = next {
+                let (key, before) = self.fresh[at];
+                self.scratch.push(key);
+                next = before;
+            }
+            // As they came, which is their order most of the time.
+            self.scratch.reverse();
+            pair.groups.merge(self.scratch.drain(..));
         }
-        self.unsettled.clear();
+        self.fresh.clear();
     }
 
     /// Has a pair wait until all are woken.
@@ -178,6 +191,6 @@ impl Pairs {
 
 impl Pair {
     fn new(queue: QueueId, class: ClassId) -> Self {
-        Self { queue, class, groups: LeastSet::default(), fresh: 0, told: None }
+        Self { queue, class, groups: LeastSet::default(), fresh: None, told: None }
     }
 }

@@ -83,7 +83,10 @@ impl Running {
 
     /// Puts groups that were listed in their place.
     pub(super) fn settle(&mut self) {
-        self.unsettled.sort_unstable_by_key(|(queue, _)| *queue);
+        if self.unsettled.is_empty() {
+            return;
+        }
+        self.unsettled.sort_by_key(|(queue, _)| *queue);
         for groups in self.unsettled.chunk_by(|left, right| left.0 == right.0) {
             let queue = groups[0].0;
             self.by_queue[queue].merge(groups.iter().map(|(_, key)| *key));

@@ -35,7 +35,8 @@ impl Cluster {
         let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
         let pairs: Vec<_> = self.agenda.awake().filter(behind).collect();
         for at in pairs {
-            let why = self.agenda.pairs.of(at.0, at.1).and_then(|pair| pair.told.as_ref()?.why.clone());
+            let why =
+                self.agenda.pairs.of(at.0, at.1).and_then(|pair| pair.told.as_ref()?.why.clone());
             let why = why.unwrap_or(Why::Behind { depth });
             self.tell_why(at, (GroupKey::FIRST, &why), said);
         }
