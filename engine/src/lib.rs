@@ -60,6 +60,7 @@ mod victims;
 mod why;
 
 mod agenda;
+mod ahead;
 pub mod cycle;
 pub mod plan;
 pub mod proof;
