@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kai_engine::{Change, Constraint, GroupId, Min, Owner, Plan, Pod, PodState, Structure, Symbol};
+use kai_engine::{
+    Change, Constraint, GroupId, Min, Owner, Plan, Pod, PodId, PodState, Structure, Symbol,
+};
 
 use super::After;
 use crate::world::place;
@@ -67,17 +69,17 @@ pub(super) fn satisfied(after: &After<'_>, group: GroupId, promised: bool) -> bo
     }
 }
 
-/// Whether `group` was below its minimum before the plan because pods of it ended well.
+/// Whether `group` was below its minimum before the plan because pods of it ended well, and the plan does not place others.
 pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
     let below = |name: Option<Symbol>, min: u32| {
-        let of = |pod: &&Pod| {
+        let of = |(_, pod): &(&PodId, &Pod)| {
             pod.owner == Owner::Group(group) && name.is_none_or(|name| pod.sub_group == name)
         };
-        let there = after.facts.pods.values().filter(of);
-        let there = there.filter(|pod| place(&pod.state).is_some()).count();
-        let ended =
-            after.facts.pods.values().filter(of).any(|pod| pod.state == PodState::Succeeded);
-        ended && there < min as usize
+        let holds =
+            |(id, pod): &(&PodId, &Pod)| place(&pod.state).is_some() || after.placed.contains(id);
+        let there = after.facts.pods.iter().filter(of).filter(holds).count();
+        let mut pods = after.facts.pods.iter().filter(of);
+        pods.any(|(_, pod)| pod.state == PodState::Succeeded) && there < min as usize
     };
     match &after.facts.groups[&group].structure {
         Structure::Flat { min, .. } => below(None, *min),
