@@ -48,6 +48,8 @@ pub(crate) struct Agenda {
     listings: Column<GroupId, Option<(PairId, GroupKey)>>,
     /// Groups that may be evicted.
     pub(crate) running: Running,
+    /// Pods that the plan under way placed and may take back; none between two plans.
+    pub(crate) fresh: IdSet<PodId>,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
     /// Promises of the last plan: void once anything changes.

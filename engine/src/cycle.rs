@@ -4,6 +4,7 @@ mod allocate;
 mod commit;
 mod evict;
 mod stale;
+mod withdraw;
 
 use crate::{
     cluster::{Cluster, State},
@@ -15,6 +16,7 @@ use crate::{
     steps::Steps,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use withdraw::Withdrawals;
 
 /// A moment: milliseconds since the epoch, given by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -209,6 +211,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) undecided: BTreeSet<GroupId>,
     /// Room to mark pods in; empty between two uses.
     pub(crate) marked: IdSet<PodId>,
+    /// What of this plan may be taken back, and what was.
+    withdrawals: Withdrawals,
 }
 
 /// Decides what to do with `cluster` as it stands at `now`, and takes it as done.
@@ -255,6 +259,7 @@ pub fn plan_stepwise(
         stands: Vec::new(),
         undecided: BTreeSet::new(),
         marked: IdSet::default(),
+        withdrawals: Withdrawals::default(),
     };
     cycle.prepare();
     for action in Action::ALL {
@@ -322,11 +327,13 @@ impl Cycle<'_> {
 
     fn finish(mut self) -> Plan {
         self.repeat_promises();
+        self.close_withdrawals();
         self.cluster.agenda.searches.close();
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();
-        self.cluster.agenda.changed = self.cluster.steps.spent || moved_on;
+        let goes_on = self.cluster.steps.spent || moved_on || self.has_withdrawn();
+        self.cluster.agenda.changed = goes_on;
         if self.cluster.agenda.changed {
             self.wake_at(self.now);
         }

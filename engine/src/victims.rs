@@ -356,21 +356,37 @@ fn steps(cluster: &mut Cluster, group: GroupId) -> Few<(Batch, u8)> {
 }
 
 impl Cluster {
-    /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it.
+    /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it and
+    /// may take that back.
     pub(crate) fn is_evictable(&self, pod: PodId) -> bool {
         let state = &self.pods.state[pod];
-        matches!(state.phase, Phase::Bound | Phase::Running) && state.nominee.is_none()
+        let stands = match state.phase {
+            Phase::Bound | Phase::Running => true,
+            Phase::Binding => self.agenda.fresh.contains(pod),
+            Phase::Absent
+            | Phase::Gated
+            | Phase::Pending
+            | Phase::Releasing
+            | Phase::Stuck
+            | Phase::Succeeded
+            | Phase::Failed => false,
+        };
+        stands && state.nominee.is_none()
     }
 
     fn is_satisfied(&self, group: GroupId) -> bool {
         self.groups[group].tree.is_satisfied(Member::Set(0))
     }
 
-    /// Whether a plan placed a pod of a group and nobody confirmed it: the core of such a group is not taken away
-    /// again (spec/scheduling.md 14.3, Q47), what it can spare is.
+    /// Whether a plan placed or promised a place to a pod of a group, and nobody confirmed it: the core of such a group
+    /// is not taken away again (spec/scheduling.md 14.3, Q47), what it can spare is. A placement that may still be
+    /// withdrawn does not count.
     fn is_planned(&self, group: GroupId) -> bool {
-        let states = self.groups[group].pods.iter().map(|pod| &self.pods.state[*pod]);
-        states.into_iter().any(|state| state.phase == Phase::Binding || state.nominee.is_some())
+        self.groups[group].pods.iter().any(|pod| {
+            let state = &self.pods.state[*pod];
+            let binds = state.phase == Phase::Binding && !self.agenda.fresh.contains(*pod);
+            binds || state.nominee.is_some()
+        })
     }
 
     /// Whether a group is safe for now from groups of its own queue.

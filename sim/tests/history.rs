@@ -9,8 +9,8 @@ mod seeds;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Actions, Change, Charge, Config as Settings, GPU_MILLI, GpuRequest, Lane, Owner, PerLane, Plan,
-    Pod, PodId, PodState, QueueId,
+    Actions, Change, Charge, Config as Settings, GPU_MILLI, GpuRequest, GroupId, Lane, Owner,
+    PerLane, Plan, Pod, PodId, PodState, QueueId,
 };
 use kai_sim::{
     audit::audit,
@@ -159,6 +159,21 @@ fn evicted_for(world: &World, plan: &Plan) -> Vec<(PodId, PodId)> {
     pairs
 }
 
+/// S6: only groups of which a plan places a pod start by it.
+fn starts(before: &World, after: &World, plan: &Plan) -> Vec<String> {
+    let placed = |group| {
+        plan.changes.iter().any(|change| {
+            matches!(change, Change::Place { pod, .. }
+                if before.facts.pods[pod].owner == Owner::Group(group))
+        })
+    };
+    let started =
+        |group: &GroupId| before.cluster.last_start(*group) != after.cluster.last_start(*group);
+    let groups = before.facts.groups.keys().copied();
+    let wrong = groups.filter(started).filter(|group| !placed(*group));
+    wrong.map(|group| format!("S6: {} did not start", before.names.of_group(group))).collect()
+}
+
 /// Nothing happens in these worlds.
 fn idle(worlds: [World; 2]) -> Result<(), TestCaseError> {
     for mut world in worlds {
@@ -177,8 +192,9 @@ proptest! {
     /// S1, S2, S4 to S8, S11: no plan breaks a rule, by the facts alone.
     #[test]
     fn no_plan_breaks_a_rule(seed: u64) {
-        history(&Seed::new(seed), (Size::SMALL, STEPS), |before, _, plan| {
-            let findings = audit(before, plan);
+        history(&Seed::new(seed), (Size::SMALL, STEPS), |before, after, plan| {
+            let mut findings = audit(before, plan);
+            findings.extend(starts(before, after, plan));
             prop_assert!(findings.is_empty(), "{}\n{}", findings.join("\n"), text(before, plan));
             Ok(())
         })?;

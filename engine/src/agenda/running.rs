@@ -105,6 +105,14 @@ impl Running {
 }
 
 impl Cluster {
+    /// Lists groups anew among those that may be evicted, those that are.
+    pub(crate) fn rerun_all(&mut self, groups: impl Iterator<Item = GroupId>) {
+        for group in groups {
+            self.rerun(group);
+        }
+        self.agenda.running.settle();
+    }
+
     /// Lists a group anew among those that may be evicted, if it is one.
     pub(super) fn rerun(&mut self, group: GroupId) {
         let now = self.runner(group);

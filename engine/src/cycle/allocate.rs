@@ -23,6 +23,7 @@ impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room.
     pub(crate) fn allocate(&mut self) {
         self.claim();
+        self.withdrawals.settled = self.changes.len();
         let agenda = &self.cluster.agenda;
         let depth = self.config.queue_depth.allocate;
         let front = depth.map(|depth| Front::new(agenda, depth, |_| true));
@@ -135,6 +136,7 @@ impl Cycle<'_> {
         self.commit(&mut |_| None);
         let row = &mut self.cluster.groups[group];
         if !started && row.tree.count().nominated == 0 {
+            self.withdrawals.started.push((group, row.last_start));
             row.last_start = Some(self.now);
         }
         self.cluster.steps.solved += u64::from(!started);

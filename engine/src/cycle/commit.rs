@@ -66,7 +66,10 @@ impl Cycle<'_> {
         let phase = state.phase;
         let promise = state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
         let promise = promise.cloned();
-        if was.phase.is_active() && phase == Phase::Releasing {
+        if phase == Phase::Releasing && self.is_fresh(pod) {
+            let nominee = state.nominee.clone();
+            self.withdraw(pod, nominee);
+        } else if was.phase.is_active() && phase == Phase::Releasing {
             let node = state.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
@@ -92,16 +95,21 @@ impl Cycle<'_> {
             });
         }
         if let Some(place) = promise {
-            self.cluster.agenda.promised.insert(pod, place.clone());
-            self.cluster.agenda.searches.pay(pod);
-            if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
-                self.stands.push((pod, place));
-                return;
-            }
-            self.cluster.agenda.searches.upset();
-            let Place { node, devices, reserved } = place;
-            self.changes.push(Change::Nominate { pod, node, devices, reserved });
+            self.promise(pod, place);
         }
+    }
+
+    /// Tells what a pod is promised, or keeps it where that is no news.
+    pub(super) fn promise(&mut self, pod: PodId, place: Place) {
+        self.cluster.agenda.promised.insert(pod, place.clone());
+        self.cluster.agenda.searches.pay(pod);
+        if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
+            self.stands.push((pod, place));
+            return;
+        }
+        self.cluster.agenda.searches.upset();
+        let Place { node, devices, reserved } = place;
+        self.changes.push(Change::Nominate { pod, node, devices, reserved });
     }
 }
 

@@ -34,6 +34,7 @@ impl Cycle<'_> {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
+        self.offer();
         self.cluster.agenda.searches.settle();
         let front = self.front(kind);
         let pairs: Vec<_> =
@@ -321,6 +322,7 @@ impl Cycle<'_> {
         }
         let groups: LeastSet<GroupId> = reasons.iter().map(|(_, (group, _))| *group).collect();
         for group in groups.iter() {
+            self.keep_together(*group);
             self.cluster.relist(*group, &mut self.said);
         }
     }
@@ -332,8 +334,11 @@ impl Cycle<'_> {
         for (pod, group) in moved {
             let Some(place) = &self.cluster.pods.state[pod].nominee else { continue };
             let node = place.node;
+            let comes_anew = !self.is_withdrawn(pod);
             let agenda = &mut self.cluster.agenda;
-            agenda.moves.entry(group).or_default().push(node);
+            if comes_anew {
+                agenda.moves.entry(group).or_default().push(node);
+            }
             if !agenda.claims.contains(&group) {
                 agenda.claims.push(group);
             }
