@@ -26,6 +26,7 @@ pub(crate) use standing::Standings;
 
 /// The facts of a resource claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of one object")]
 pub struct Claim {
     /// What it asks for, in the order of its spec.
     pub requests: Vec<DeviceRequest>,
@@ -35,6 +36,8 @@ pub struct Claim {
     pub own: bool,
     /// Whether it was made for extended resources: then the pod's request says what queues are charged.
     pub synthetic: bool,
+    /// Whether it is a volume claim, and the devices are volumes: only the words differ where there are none.
+    pub volume: bool,
     /// The queue of label `kai.scheduler/queue`; a claim of GPUs that pods share needs the queue of their group.
     pub queue: Option<QueueId>,
     /// Whether `status.reservedFor` is full: 256 consumers.

@@ -80,6 +80,8 @@ pub(crate) struct Index {
     pub(crate) domains: Column<TopologyId, Option<Domains>>,
     /// Nodes by label and taint, for shapes that are asked about for the first time.
     sieve: Option<Sieve>,
+    /// Nodes by their value of a label that devices of several nodes ask for. Filled as asked.
+    pub(crate) labelled: BTreeMap<crate::Symbol, BTreeMap<crate::Symbol, Vec<NodeId>>>,
     /// Nodes by the largest part of a shared GPU that is free: at a place those where it is at least so many steps.
     parts: Vec<IdSet<Rank>>,
     /// Per node: in how many of these it is.

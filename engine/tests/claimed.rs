@@ -2,9 +2,9 @@
 
 use kai_engine::{
     Change, Claim, ClaimId, Cluster, Config, Delta, DeviceClass, DeviceClassId, DeviceCount,
-    DeviceRequest, Group, GroupId, Lane, Limit, Node, NodeId, Owner, PerLane, Placement, Plan, Pod,
-    PodId, Queue, QueueId, Reach, ReachId, Shape, SliceDevice, SliceDeviceId, Timestamp,
-    Unsupported, plan,
+    DeviceRequest, Group, GroupId, Holds, Label, Lane, Limit, Misfit, Node, NodeId, Owner, PerLane,
+    Placement, Plan, Pod, PodId, Queue, QueueId, Reach, ReachId, Requirement, Shape, SliceDevice,
+    SliceDeviceId, Structure, Symbol, Timestamp, Unsupported, Why, plan,
 };
 
 const CLASS: DeviceClassId = DeviceClassId::new(0);
@@ -120,4 +120,79 @@ fn a_device_that_moves_between_nodes_is_given_away_once() {
             assert_eq!(given(&next), [], "from {from} to {to}");
         }
     }
+}
+
+/// Devices that the nodes with one value of a label reach.
+fn reach_at(id: u32, value: u32, devices: &[u32]) -> Delta {
+    let Delta::Reach(id, mut reach) = reach(id, devices) else { unreachable!("it is one") };
+    let holds = Holds::In(vec![Symbol::new(value)]);
+    reach.nodes = vec![vec![Requirement { key: Symbol::new(1), holds }]];
+    Delta::Reach(id, reach)
+}
+
+/// A node of a cluster with a label of this value.
+fn node_at(id: u32, value: u32) -> Delta {
+    let node = Node {
+        name: format!("node-{id}").into_bytes().into(),
+        labels: vec![Label { key: Symbol::new(1), value: Symbol::new(value), number: None }],
+        allocatable: [(Lane::CPU, 8000), (Lane::PODS, 10)].into_iter().collect(),
+        ..Node::default()
+    };
+    Delta::Node(NodeId::new(id), Box::new(node))
+}
+
+/// Devices are where their nodes are, whichever of the two was told last and whatever became of both.
+#[test]
+fn devices_follow_the_labels_of_nodes() {
+    let mut cluster = cluster();
+    cluster.apply(reach_at(0, 5, &[7]));
+    wait(&mut cluster, 0);
+    let steps: [(&str, Vec<Delta>, &[u32]); 5] = [
+        ("no node has the label", vec![], &[]),
+        ("another value", vec![node_at(0, 6)], &[]),
+        ("all devices went", vec![node_at(0, 5), reach_at(0, 5, &[])], &[]),
+        ("the label went with them", vec![node_at(0, 6), reach_at(0, 5, &[7])], &[]),
+        ("the selector came to it", vec![reach_at(0, 6, &[7])], &[7]),
+    ];
+    for (now, (what, news, expect)) in (0..).zip(steps) {
+        for delta in news {
+            cluster.apply(delta);
+            assert_eq!(cluster.check(), Vec::<String>::new(), "{what}");
+        }
+        let next = plan(&mut cluster, &Config::default(), Timestamp(now));
+        let expect: Vec<SliceDeviceId> =
+            expect.iter().map(|one| SliceDeviceId::new(*one)).collect();
+        assert_eq!(given(&next), expect, "{what}");
+    }
+}
+
+/// What is said of a gang for which there are too few volumes is about volumes, and none of its pods is placed.
+#[test]
+fn a_gang_waits_for_all_of_its_volumes() {
+    let volume = Claim { volume: true, ..claim() };
+    let mut cluster = cluster();
+    cluster.apply(reach(0, &[7]));
+    let structure = Structure::Flat { min: 2, topology: None };
+    let queue = Some(QueueId::new(0));
+    let group = Group { queue, preemptible: true, structure, ..Group::default() };
+    cluster.apply(Delta::Group(GroupId::new(0), Box::new(group)));
+    for id in 0..2 {
+        cluster.apply(Delta::Claim(ClaimId::new(id), Box::new(volume.clone())));
+        let (owner, claims) = (Owner::Group(GroupId::new(0)), vec![ClaimId::new(id)]);
+        let pod = Pod { owner, uid: u128::from(id), claims, ..Pod::default() };
+        cluster.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
+    }
+    let first = plan(&mut cluster, &Config::default(), Timestamp(0));
+    assert_eq!(first.changes, []);
+    let why = cluster.verdict(GroupId::new(0)).expect("it waits");
+    let Why::NoRoom(no_room) = why else { panic!("{why:?}") };
+    assert_eq!((no_room.placed, &*no_room.misfits), (1, &[(Misfit::VolumeUnbound, 2)][..]));
+    // Both pods have one claim: then one volume is enough.
+    let shared = Claim { own: false, ..volume };
+    cluster.apply(Delta::Claim(ClaimId::new(0), Box::new(shared)));
+    let (owner, claims) = (Owner::Group(GroupId::new(0)), vec![ClaimId::new(0)]);
+    let pod = Pod { owner, uid: 1, claims, ..Pod::default() };
+    cluster.apply(Delta::Pod(PodId::new(1), Box::new(pod)));
+    let second = plan(&mut cluster, &Config::default(), Timestamp(1));
+    assert_eq!(given(&second), [SliceDeviceId::new(7); 2]);
 }

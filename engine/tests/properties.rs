@@ -208,14 +208,18 @@ fn device((first, number): (u32, u32), class: u32, gpu: bool) -> SliceDevice {
 
 /// Devices of several nodes: of all of them, or of those with a label.
 fn reach() -> impl Strategy<Value = Delta> {
-    (0..2_u32, 0..5_u32, 0..CLASSES, any::<bool>(), any::<bool>()).prop_map(
-        |(id, count, class, gpu, everywhere)| {
+    (0..2_u32, 0..5_u32, 0..CLASSES, any::<bool>(), 0..3_u8).prop_map(
+        |(id, count, class, gpu, within)| {
             // Some are named by both: they move from one to the other.
             let devices = (0..count).map(|number| device((1000 + id * 2, number), class, gpu));
-            let term = vec![Requirement { key: Symbol::new(1), holds: Holds::Exists }];
+            let term = |holds| vec![vec![Requirement { key: Symbol::new(1), holds }]];
             let reach = Reach {
                 uid: u128::from(id),
-                nodes: if everywhere { Vec::new() } else { vec![term] },
+                nodes: match within {
+                    0 => Vec::new(),
+                    1 => term(Holds::Exists),
+                    _ => term(Holds::In(vec![Symbol::new(1)])),
+                },
                 devices: devices.collect(),
             };
             Delta::Reach(ReachId::new(id), Box::new(reach))

@@ -101,7 +101,7 @@ impl Cluster {
                 room = Room::Later;
                 choose(offer.later(&needs.stays), wants, alikes)
             });
-            claims.extend(chosen.ok_or(Misfit::Devices)?);
+            claims.extend(chosen.ok_or_else(|| self.lacking(offer.later(&needs.stays), wants))?);
         }
         let (zones, at) = self.zones_for(shape, node)?;
         if at == Room::Later {
@@ -109,6 +109,20 @@ impl Cluster {
         }
         let reserved = Reserved { claims, lanes: needs.lanes, zones };
         Ok(((!reserved.is_empty()).then(|| Box::new(reserved)), room))
+    }
+
+    /// What of a node does not do for some wants: its volumes, where these alone cannot be had, else its devices.
+    fn lacking(&self, offer: Offer<'_>, wants: &[Want]) -> Misfit {
+        let is_volume = |want: &&Want| want.claim.is_some_and(|claim| self.is_volume(claim));
+        let volumes: Vec<Want> = wants.iter().filter(is_volume).copied().collect();
+        if volumes.is_empty() || choose(offer, &volumes, &[]).is_some() {
+            return Misfit::Devices;
+        }
+        Misfit::VolumeUnbound
+    }
+
+    fn is_volume(&self, claim: ClaimId) -> bool {
+        self.claims.facts(claim).is_some_and(|facts| facts.volume)
     }
 
     /// Whole GPUs and extended resources on a node whose device plugin does not offer them: devices stand in.
@@ -171,7 +185,8 @@ impl Cluster {
                 }
                 let devices = self.devices_of(claim, holder);
                 if on.is_none() && !self.is_within(claim, &devices, node) {
-                    return Err(Misfit::Elsewhere);
+                    let is_volume = self.is_volume(claim);
+                    return Err(if is_volume { Misfit::Volume } else { Misfit::Elsewhere });
                 }
                 needs.given.extend(devices);
                 needs.later |= later;

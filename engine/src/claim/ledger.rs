@@ -289,7 +289,13 @@ impl Nodes {
         let own = node.and_then(|node| self.slices.slot(node).iter_mut().find(is_it));
         let is_own = own.is_some();
         // A device that is held and no more published counts nowhere.
-        let Some(row) = own.or_else(|| reaches.device_mut(claimed.device)) else { return };
+        let row = match own {
+            Some(row) => Some(row),
+            None => reaches.device_mut(claimed.device),
+        };
+        let Some(row) = row else {
+            return reaches.count_unpublished(claimed.device, entry.sign);
+        };
         let (idle, releasing) = (row.idle_milli(), row.releasing_milli());
         let (was_free, came_free) = (row.is_free(), row.comes_free());
         row.count(entry);

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     claim::{CounterRow, Reach, SliceRow},
-    cluster::{Cluster, Sign},
-    ids::{ClaimId, Column, CounterId, NodeId, PodId, ReachId, SliceDeviceId},
-    pod::{Requirement, Reserved},
+    cluster::{Cluster, Nodes, Sign},
+    ids::{ClaimId, Column, CounterId, NodeId, PodId, ReachId, SliceDeviceId, Symbol},
+    node::Node,
+    pod::{Holds, Requirement, Reserved},
 };
 
 /// Devices of several nodes, and who has them.
@@ -18,6 +19,8 @@ pub(crate) struct Reaches {
     by_device: BTreeMap<SliceDeviceId, ReachId>,
     /// How many devices they name, each as often as it is named. Derived.
     named: usize,
+    /// How often devices are held that neither a node nor one of these publishes. Derived.
+    unpublished: BTreeMap<SliceDeviceId, u32>,
 }
 
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -25,6 +28,20 @@ struct ReachRow {
     uid: u128,
     nodes: Vec<Vec<Requirement>>,
     devices: Vec<SliceRow>,
+}
+
+/// What decides which nodes reach devices, where there are any.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Site {
+    uid: u128,
+    nodes: Vec<Vec<Requirement>>,
+}
+
+impl ReachRow {
+    fn site(&self) -> Option<Site> {
+        let site = || Site { uid: self.uid, nodes: self.nodes.clone() };
+        (!self.devices.is_empty()).then(site)
+    }
 }
 
 impl Reaches {
@@ -52,8 +69,18 @@ impl Reaches {
         self.rows[reach].devices.iter_mut().find(|row| row.facts.id == device)
     }
 
+    /// Enters a holder of a device that nobody publishes.
+    pub(crate) fn count_unpublished(&mut self, device: SliceDeviceId, sign: Sign) {
+        let count = self.unpublished.entry(device).or_default();
+        sign.count(count);
+        if *count == 0 {
+            self.unpublished.remove(&device);
+        }
+    }
+
     /// Has nobody hold any of them.
     pub(crate) fn clear_counts(&mut self) {
+        self.unpublished.clear();
         for reach in self.rows.ids() {
             for row in &mut self.rows[reach].devices {
                 *row = SliceRow::new(row.facts.clone());
@@ -66,6 +93,18 @@ impl Reaches {
         let row = self.rows.get(id).unwrap_or(&none);
         let devices = row.devices.iter().map(|row| &row.facts);
         row.uid == reach.uid && row.nodes == reach.nodes && devices.eq(&reach.devices)
+    }
+
+    /// The devices that somebody has of those that a reach names or will name.
+    fn used(&self, id: ReachId, will: &Reach) -> BTreeSet<SliceDeviceId> {
+        let named = self.devices(id).iter().filter(|row| !row.is_free()).map(|row| row.facts.id);
+        let is_used_elsewhere = |device: &SliceDeviceId| {
+            self.unpublished.contains_key(device)
+                || (self.by_device.get(device).is_some_and(|other| *other != id)
+                    && self.device(*device).is_some_and(|row| !row.is_free()))
+        };
+        let devices = will.devices.iter().map(|device| device.id);
+        named.chain(devices.filter(is_used_elsewhere)).collect()
     }
 
     /// Whether a device that one of them names is its own, and not another's that names it too.
@@ -113,29 +152,74 @@ pub(crate) fn loose<'r>(rows: impl IntoIterator<Item = &'r SliceRow>, is_of_node
     u32::try_from(rows.into_iter().filter(is_loose).count()).unwrap_or(u32::MAX)
 }
 
+impl Nodes {
+    /// The nodes for which one of some terms may hold, by a label that each has to have; all, where there are no terms.
+    ///
+    /// # Cost
+    /// In the nodes with these labels; in all, where no term names values of one, and for a key that was not asked for
+    /// since some node got other labels.
+    fn likely(&mut self, terms: &[Vec<Requirement>]) -> BTreeSet<NodeId> {
+        let mut found = BTreeSet::new();
+        for term in terms {
+            let Some((key, values)) = term.iter().find_map(Requirement::values) else {
+                return self.facts.ids().collect();
+            };
+            let Self { facts, index, .. } = self;
+            let by_value = index.labelled.entry(key).or_insert_with(|| by_value(facts, key));
+            found.extend(values.iter().filter_map(|value| by_value.get(value)).flatten());
+        }
+        if terms.is_empty() { self.facts.ids().collect() } else { found }
+    }
+}
+
+/// Nodes by their value of a label.
+fn by_value(
+    facts: &Column<NodeId, Option<Box<Node>>>,
+    key: Symbol,
+) -> BTreeMap<Symbol, Vec<NodeId>> {
+    let mut nodes: BTreeMap<Symbol, Vec<NodeId>> = BTreeMap::new();
+    for (id, node) in facts.iter() {
+        let labels = node.iter().flat_map(|node| &node.labels);
+        for label in labels.filter(|label| label.key == key) {
+            nodes.entry(label.value).or_default().push(id);
+        }
+    }
+    nodes
+}
+
+impl Requirement {
+    /// The label and its values, where it has to have one of some.
+    fn values(&self) -> Option<(Symbol, &[Symbol])> {
+        match &self.holds {
+            Holds::In(values) => Some((self.key, values)),
+            Holds::NotIn(_) | Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => {
+                None
+            }
+        }
+    }
+}
+
 impl Cluster {
     /// Takes in what resource slices publish for several nodes; what they no longer publish is gone.
     ///
     /// # Cost
-    /// In the number of claims and of nodes; where a device is named twice, in that of all devices of several nodes.
+    /// In the number of its devices; of the nodes that have a label as it asks, where the first of them came or the last
+    /// went; of claims, where somebody has one. Where a device is named twice, in that of all devices of several nodes.
     pub(crate) fn reach_told(&mut self, id: ReachId, reach: Reach) {
         if self.claims.reaches.is_as(id, &reach) {
             return;
         }
-        let old = self.claims.reaches.devices(id).iter().map(|row| row.facts.id);
-        let devices: BTreeSet<SliceDeviceId> =
-            old.chain(reach.devices.iter().map(|device| device.id)).collect();
-        let (pods, claims) = self.users(&devices);
+        let used = self.claims.reaches.used(id, &reach);
+        let (pods, claims) = self.users(&used);
         for pod in &pods {
             self.give(*pod);
         }
         self.hold_all_alone(&claims, Sign::Minus);
         let was = loose(self.claims.reaches.devices(id), false);
+        let before = self.claims.reaches.rows.slot(id).site();
         self.claims.reaches.replace(id, reach);
         let is = loose(self.claims.reaches.devices(id), false);
-        for node in self.nodes.facts.ids() {
-            self.reach_from(node);
-        }
+        self.reach_by(id, before.as_ref());
         self.hold_all_alone(&claims, Sign::Plus);
         for pod in &pods {
             self.take(*pod);
@@ -157,6 +241,9 @@ impl Cluster {
     /// The pods that hold or were promised one of these devices, and the claims that were given one.
     fn users(&self, devices: &BTreeSet<SliceDeviceId>) -> (BTreeSet<PodId>, Vec<ClaimId>) {
         let (mut pods, mut claims) = (BTreeSet::new(), Vec::new());
+        if devices.is_empty() {
+            return (pods, claims);
+        }
         let is_held = |reserved: &Reserved| {
             reserved.claims.iter().any(|claimed| devices.contains(&claimed.device))
         };
@@ -190,20 +277,41 @@ impl Cluster {
         if reaches.is_empty() && self.nodes.reached.get(node).is_none_or(Vec::is_empty) {
             return;
         }
-        let is_there = self.nodes.facts.get(node).is_some_and(Option::is_some);
-        let within = |row: &ReachRow| {
-            is_there
-                && !row.devices.is_empty()
-                && (row.nodes.is_empty() || self.meets(node, &row.nodes))
-        };
         let mut reached: Vec<(u128, ReachId)> = reaches
             .rows
             .iter()
-            .filter(|(_, row)| within(row))
+            .filter(|(_, row)| self.is_reached(node, row))
             .map(|(id, row)| (row.uid, id))
             .collect();
         reached.sort_unstable();
         *self.nodes.reached.slot(node) = reached.into_iter().map(|(_, id)| id).collect();
+    }
+
+    /// Works out which nodes reach some devices, given the same before they changed; what else nodes reach stays.
+    fn reach_by(&mut self, id: ReachId, before: Option<&Site>) {
+        let now = self.claims.reaches.rows[id].site();
+        if before == now.as_ref() {
+            return;
+        }
+        let left = before.map_or_else(BTreeSet::new, |site| self.nodes.likely(&site.nodes));
+        for node in left {
+            self.nodes.reached.slot(node).retain(|other| *other != id);
+        }
+        let Some(Site { nodes, uid }) = now else { return };
+        for node in self.nodes.likely(&nodes) {
+            let rows = &self.claims.reaches.rows;
+            if self.is_reached(node, &rows[id]) {
+                let reached = self.nodes.reached.slot(node);
+                let at = reached.partition_point(|other| (rows[*other].uid, *other) < (uid, id));
+                reached.insert(at, id);
+            }
+        }
+    }
+
+    fn is_reached(&self, node: NodeId, row: &ReachRow) -> bool {
+        self.nodes.facts.get(node).is_some_and(Option::is_some)
+            && !row.devices.is_empty()
+            && (row.nodes.is_empty() || self.meets(node, &row.nodes))
     }
 
     /// Whether a node reaches a device of several nodes.

@@ -100,7 +100,12 @@ impl Cluster {
             self.nodes.offer(id, &new, &self.lanes, 1);
             self.nodes.facts[id] = Some(new);
         }
-        self.reach_from(id);
+        let is_as_labelled =
+            |old: &Node| self.nodes.facts[id].as_ref().is_some_and(|new| new.labels == old.labels);
+        if !old.as_deref().is_some_and(is_as_labelled) {
+            self.nodes.index.labelled.clear();
+            self.reach_from(id);
+        }
         for pod in &pods {
             self.take(*pod);
         }
