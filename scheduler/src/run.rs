@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kai_engine::{Change, Cluster, Config, Delta, NodeId, Plan, PodId, Timestamp, plan_stepwise};
+use kai_engine::{Change, Cluster, Config, Delta, Plan, PodId, Timestamp, plan_stepwise};
 use tokio::{
     sync::{Notify, mpsc},
     time::{Instant, sleep, sleep_until, timeout},
@@ -352,14 +352,7 @@ impl Run {
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
         let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.names);
-        for task in &mut tasks {
-            if let Task::Bind(bind) = task
-                && let Some(node) = self.ingest.names.nodes.find(&bind.node)
-            {
-                let meets = |terms: &[_]| self.cluster.meets(NodeId::new(node), terms);
-                bind.volumes = self.ingest.volume_grants((bind.pod, &bind.node), &meets);
-            }
-        }
+        self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
         let names = &mut self.ingest.names;
         let mut groups = std::mem::take(&mut self.ingest.touched);
         groups.extend(plan.changes.iter().filter_map(|change| match change {

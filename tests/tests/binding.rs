@@ -316,3 +316,45 @@ async fn nothing_is_written_where_one_volume_cannot_be_had() -> Result<()> {
     ensure!(writes.is_empty(), "{writes:?}");
     Ok(())
 }
+
+/// Of a volume that became another's, or went, between the plan and the bind.
+#[tokio::test(start_paused = true)]
+async fn a_volume_that_is_not_free_any_more_is_left_as_it_is() -> Result<()> {
+    const VOLUMES: &str = "/api/v1/persistentvolumes";
+    let theirs = json!({ "namespace": "default", "name": "theirs", "uid": "t" });
+    let volume = |name: &str, claim: Option<&Value>| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": { "name": name },
+            "spec": {
+                "capacity": { "storage": "1Gi" },
+                "accessModes": ["ReadWriteOnce"],
+                "hostPath": { "path": "/disk" },
+                "claimRef": claim,
+            },
+        })
+    };
+    for (given, why) in [
+        ("taken", "persistentvolume taken is not free any more"),
+        ("gone", "persistentvolumes \"gone\" not found"),
+    ] {
+        let mut stage = Stage::new().await?;
+        let taken = volume("taken", Some(&theirs));
+        ask(&stage.admin, Method::POST, VOLUMES, Some(&taken)).await?;
+        ask(&stage.admin, Method::POST, VOLUMES, Some(&volume("other", None))).await?;
+        let step = VolumeStep::Give(Box::from(given));
+        let (namespace, node) = (Box::from("default"), Box::from("n1"));
+        let (claim, uid) = (Box::from("ours"), Box::from("o"));
+        stage.bind.volumes = vec![VolumeGrant { namespace, claim, uid, node, step }];
+        stage.begin().await?;
+        let reason = stage.reason().await?;
+        ensure!(reason == format!("failed to bind the volume claim ours: {why}"), "{reason}");
+        ensure!(stage.holds().await? == (false, false));
+        for (name, expect) in [("taken", &theirs), ("other", &Value::Null)] {
+            let now = ask(&stage.admin, Method::GET, &format!("{VOLUMES}/{name}"), None).await?;
+            ensure!(now["spec"]["claimRef"] == *expect, "{name}: {now}");
+        }
+    }
+    Ok(())
+}

@@ -112,6 +112,16 @@ impl Catalog {
         (DeviceClassId::new(number), is_new)
     }
 
+    /// The number of what stands for a device class and is none, until it is handed back.
+    pub(super) fn lend(&mut self) -> u32 {
+        self.selections.lend()
+    }
+
+    /// Takes a number back that was lent.
+    pub(super) fn hand_back(&mut self, class: DeviceClassId) {
+        self.selections.hand_back(class.number());
+    }
+
     /// From now on devices are told with their values of these attributes, and by and by no more with those of before.
     fn match_attributes(&mut self, now: &[Box<str>], before: &[Box<str>]) {
         for attribute in now {

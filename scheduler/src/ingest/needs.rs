@@ -4,13 +4,16 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kai_api::names::annotation;
-use kai_engine::{Missing, Pod, PodState, VolumeNodes};
+use kai_engine::{ClaimId, Missing, Pod, PodState, VolumeNodes};
 use serde::Deserialize;
 
 use super::{
     Delta, Ingest, PodId,
     request::{Container, Named},
-    volume::{self, Volumes},
+    volume::{
+        self, Volumes,
+        counted::{self, Counted},
+    },
 };
 use crate::wire::{Meta, Text, null_as_default};
 
@@ -76,6 +79,8 @@ pub(super) struct Needy {
     uid: Box<str>,
     /// As it was told last.
     facts: Pod,
+    /// Its resource claims.
+    claims: Vec<ClaimId>,
     mounts: Vec<Mount>,
     /// Config maps by namespace and name.
     config_maps: Vec<Box<str>>,
@@ -85,12 +90,14 @@ pub(super) struct Needy {
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     pub(super) volumes: Volumes,
+    /// Volumes as the engine counts them.
+    pub(super) counted: Counted,
     /// Config maps by namespace and name, each with the full list in which it was seen last.
     pub(super) config_maps: HashMap<Box<str>, u32>,
     /// By the pod's number.
     pods: HashMap<u32, Needy>,
     /// Pods by the claim that they use.
-    claim_users: HashMap<Box<str>, BTreeSet<u32>>,
+    pub(super) claim_users: HashMap<Box<str>, BTreeSet<u32>>,
     /// Pods by the config map that they refer to.
     config_map_users: HashMap<Box<str>, BTreeSet<u32>>,
     /// Pods to look at again.
@@ -103,6 +110,7 @@ impl Needs {
     /// A claim changed.
     pub(super) fn claim_changed(&mut self, claim: &str) {
         self.due.extend(self.claim_users.get(claim).into_iter().flatten());
+        self.counted.due.insert(Box::from(claim));
     }
 
     /// What claims without a volume may get changed.
@@ -119,6 +127,7 @@ impl Needs {
         let Some(needy) = self.pods.remove(&pod) else { return };
         for mount in &needy.mounts {
             leave(&mut self.claim_users, &mount.claim, pod);
+            self.counted.due.insert(mount.claim.clone());
         }
         for name in &needy.config_maps {
             leave(&mut self.config_map_users, name, pod);
@@ -128,6 +137,7 @@ impl Needs {
     fn insert(&mut self, pod: u32, needy: Needy) {
         for mount in &needy.mounts {
             self.claim_users.entry(mount.claim.clone()).or_default().insert(pod);
+            self.counted.due.insert(mount.claim.clone());
         }
         for name in &needy.config_maps {
             self.config_map_users.entry(name.clone()).or_default().insert(pod);
@@ -162,9 +172,11 @@ pub(super) fn tie(ingest: &mut Ingest, row: u32, mentions: &Mentions<'_, '_>, fa
         return;
     }
     let uid = Box::from(&*mentions.meta.uid);
-    let mut needy = Needy { uid, facts: facts.clone(), mounts, config_maps };
+    let claims = facts.claims.clone();
+    let mut needy = Needy { uid, facts: facts.clone(), claims, mounts, config_maps };
     resolve(ingest, &mut needy);
     facts.shape = needy.facts.shape.clone();
+    facts.claims.clone_from(&needy.facts.claims);
     ingest.needs.insert(row, needy);
 }
 
@@ -190,6 +202,7 @@ pub(super) fn flush(ingest: &mut Ingest) {
         }
         ingest.needs.pods.insert(row, needy);
     }
+    counted::flush(ingest);
     ingest.needs.volumes.flushed();
 }
 
@@ -198,9 +211,13 @@ fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
     let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
     let mut missing: Vec<Missing> = Vec::new();
     let mut volumes: Vec<VolumeNodes> = Vec::new();
+    let mut claims = needy.claims.clone();
     for mount in &needy.mounts {
         match volume::nodes(ingest, mount, (&needy.mounts, &needy.uid)) {
-            Ok(nodes) => volumes.extend(nodes),
+            Ok(nodes) => {
+                volumes.extend(nodes);
+                claims.extend(waits.then(|| counted::claim(ingest, &mount.claim)).flatten());
+            }
             Err(problem) if waits && !missing.contains(&problem) => missing.push(problem),
             // It has its place already, or that was said.
             Err(_) => {}
@@ -214,9 +231,9 @@ fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
             }
         }
     }
-    let shape = &mut needy.facts.shape;
-    let is_new = shape.missing != missing || shape.volumes != volumes;
-    (shape.missing, shape.volumes) = (missing, volumes);
+    let Pod { shape, claims: told, .. } = &mut needy.facts;
+    let is_new = shape.missing != missing || shape.volumes != volumes || *told != claims;
+    (shape.missing, shape.volumes, *told) = (missing, volumes, claims);
     is_new
 }
 

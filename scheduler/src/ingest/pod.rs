@@ -128,8 +128,9 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         volumes: &spec.volumes,
         containers: spec.containers.iter().chain(&spec.init_containers).collect(),
     };
-    needs::tie(ingest, row, &mentions, &mut facts);
+    // Volumes are counted as claims too, and are none that a bind writes.
     refer(ingest, row, &facts);
+    needs::tie(ingest, row, &mentions, &mut facts);
     remember(ingest, row, wire, &facts);
     if let PodState::Releasing(_) = facts.state {
         let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));

@@ -12,21 +12,23 @@ use kai_engine::{Holds, Missing, Requirement, Storage as Counted, VolumeNodes};
 
 use super::{
     Ingest, Kind,
-    needs::Mount,
+    needs::{Mount, Needs},
     node::NAME_KEY,
-    shape::{node_terms, selects, topology_term},
+    shape::{node_terms, topology_term},
 };
 use crate::{
     actuate::SELECTED_NODE,
-    names::Names,
     wire::{Pairs, Text},
 };
 
 pub(super) mod capacity;
+pub(super) mod counted;
 mod grant;
+mod open;
 mod wire;
 
 use capacity::{Capacities, Need, Room};
+use open::{Open, Wish, join, joined};
 use wire::{Storage, WireClaim, WireClass, WireVolume};
 
 /// The claim has its volume, and both know.
@@ -37,7 +39,7 @@ const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// What has to be the same of a claim and its volume, and what may not be less.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Form {
     class: Box<str>,
     modes: Vec<Box<str>>,
@@ -51,7 +53,7 @@ struct Form {
 struct Claim {
     generation: u32,
     uid: Box<str>,
-    form: Form,
+    wish: Wish,
     volume: Box<str>,
     is_bound: bool,
     is_lost: bool,
@@ -59,7 +61,6 @@ struct Claim {
     selected_node: Option<Box<str>>,
     /// The UIDs of its owners.
     owners: Vec<Box<str>>,
-    selector: Vec<Requirement>,
 }
 
 /// What is kept of a volume.
@@ -70,9 +71,23 @@ struct Volume {
     labels: Vec<(Box<str>, Box<str>)>,
     /// The claim that it is or will be bound to: namespace and name, and its UID where it is known.
     claim: Option<(Box<str>, Box<str>)>,
+    /// The claim that a bind under way gives it to.
+    given: Option<Box<str>>,
+    /// Nobody has it yet, or had it before.
     is_free: bool,
+    /// The claim that it names may have it.
+    is_usable: bool,
     /// From where it can be used; none: from everywhere.
     terms: Option<Vec<Vec<Requirement>>>,
+    /// Who reaches it and others of its class, by number, where it may become any claim's; none: nobody.
+    reach: Option<u32>,
+}
+
+impl Volume {
+    /// Whether any claim may have it.
+    fn is_open(&self) -> bool {
+        self.is_free && self.claim.is_none() && self.given.is_none()
+    }
 }
 
 /// What is kept of a storage class.
@@ -95,10 +110,10 @@ pub(super) struct Volumes {
     /// Volumes by name.
     rows: HashMap<Box<str>, Volume>,
     classes: HashMap<Box<str>, Class>,
-    /// Volumes that a claim may still get, by class.
-    free: HashMap<Box<str>, BTreeSet<Box<str>>>,
-    /// Volumes that a bind under way gives to a claim.
-    given: HashMap<Box<str>, Box<str>>,
+    /// Volumes that any claim may get.
+    open: Open,
+    /// Volumes by the claim that they name, or that a bind under way gives them to.
+    named: HashMap<Box<str>, BTreeSet<Box<str>>>,
     /// Where drivers have room for volumes.
     capacities: Capacities,
 }
@@ -122,30 +137,10 @@ impl Volumes {
         let mut need = Need::default();
         let claims = mounts.iter().filter_map(|mount| self.claims.get(&mount.claim));
         let waits = |claim: &&Claim| claim.volume.is_empty() && claim.selected_node.is_none();
-        for claim in claims.filter(waits).filter(|claim| *claim.form.class == *class) {
-            need.add(claim.form.bytes);
+        for claim in claims.filter(waits).filter(|claim| *claim.wish.form.class == *class) {
+            need.add(claim.wish.form.bytes);
         }
         need
-    }
-
-    /// Free volumes that would do for a claim.
-    fn fitting<'v>(
-        &'v self,
-        key: &'v str,
-        claim: &'v Claim,
-        names: &'v Names,
-    ) -> impl Iterator<Item = (&'v Box<str>, &'v Volume)> {
-        let free = self.free.get(&claim.form.class).into_iter().flatten();
-        free.filter_map(|name| Some((name, self.rows.get(name)?))).filter(move |(name, volume)| {
-            let for_it = match (&volume.claim, self.given.get(*name)) {
-                (_, Some(other)) => **other == *key,
-                (Some((other, uid)), None) => {
-                    **other == *key && (uid.is_empty() || *uid == claim.uid)
-                }
-                (None, None) => selects(&claim.selector, &volume.labels, names),
-            };
-            for_it && claim.form.is_met_by(&volume.form)
-        })
     }
 }
 
@@ -213,7 +208,7 @@ pub(super) fn nodes(
         };
         return Ok(terms.map(|terms| VolumeNodes { terms, bound: true, storage: None }));
     }
-    let class = volumes.classes.get(&claim.form.class).filter(|class| class.waits);
+    let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.waits);
     let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
         return Err(Missing::Unbound);
     };
@@ -223,14 +218,20 @@ pub(super) fn nodes(
         let terms = vec![vec![Requirement { key, holds }]];
         return Ok(Some(VolumeNodes { terms, bound: false, storage: None }));
     }
+    let mut own = volumes.own(&mount.claim, claim).map(|(_, volume)| volume).peekable();
+    if own.peek().is_some() {
+        let nodes = |terms| VolumeNodes { terms, bound: false, storage: None };
+        return Ok(joined(own).map(nodes));
+    }
+    drop(own);
     let (mut terms, mut storage) = (Vec::new(), None);
     if class.provisions() {
-        let need = volumes.need(mounts, &claim.form.class);
-        let of = (&*claim.form.class, &*class.driver);
+        let need = volumes.need(mounts, &claim.wish.form.class);
+        let of = (&*claim.wish.form.class, &*class.driver);
         let room = volumes.capacities.room(of, need, mounts);
         if let Room::Within { offered, .. } = &room {
             let (allowed, offered) = (class.terms.clone(), offered.clone());
-            let class = ingest.names.symbol(&claim.form.class);
+            let class = ingest.names.symbol(&claim.wish.form.class);
             storage = Some(Box::new(Counted { class, allowed, offered }));
         }
         match class.made_where(room) {
@@ -238,30 +239,11 @@ pub(super) fn nodes(
             Some(made) => terms = made,
         }
     }
-    for (_, volume) in volumes.fitting(&mount.claim, claim, &ingest.names) {
-        match &volume.terms {
-            None => return Ok(None),
-            Some(of_volume) => of_volume.iter().for_each(|term| join(&mut terms, term)),
-        }
+    match volumes.open.nodes(&claim.wish, &volumes.rows, &ingest.names) {
+        None => return Ok(None),
+        Some(open) => open.iter().for_each(|term| join(&mut terms, term)),
     }
     Ok(Some(VolumeNodes { terms, bound: false, storage }))
-}
-
-/// Adds a term; terms that name values of one label are one term.
-fn join(terms: &mut Vec<Vec<Requirement>>, term: &[Requirement]) {
-    if let [Requirement { key, holds: Holds::In(values) }] = term {
-        for known in terms.iter_mut() {
-            if let [Requirement { key: same, holds: Holds::In(all) }] = known.as_mut_slice()
-                && same == key
-            {
-                let new = values.iter().filter(|value| !all.contains(value)).copied();
-                let new: Vec<_> = new.collect();
-                all.extend(new);
-                return;
-            }
-        }
-    }
-    terms.push(term.to_vec());
 }
 
 pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String {
@@ -271,24 +253,28 @@ pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String
     let annotations = &meta.annotations;
     let selector =
         spec.selector.as_ref().map_or_else(Vec::new, |selector| selector.requirements(ingest));
+    let form = Form {
+        class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
+        modes: boxes(&spec.access_modes),
+        volume_mode: mode(&spec.volume_mode),
+        bytes: bytes(&spec.resources.requests),
+    };
     let claim = Claim {
         generation: ingest.generation(Kind::PersistentVolumeClaim),
         uid: Box::from(&*meta.uid),
-        form: Form {
-            class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
-            modes: boxes(&spec.access_modes),
-            volume_mode: mode(&spec.volume_mode),
-            bytes: bytes(&spec.resources.requests),
-        },
+        wish: Wish { form, selector },
         volume: Box::from(&*spec.volume_name),
         is_bound: !spec.volume_name.is_empty() && annotations.value(BIND_COMPLETED).is_some(),
         is_lost: &*wire.status.phase == "Lost",
         is_deleted: meta.deletion_timestamp.is_some(),
         selected_node: annotations.value(SELECTED_NODE).map(Box::from),
         owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
-        selector,
     };
     let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
+    let known = ingest.needs.volumes.claims.get(&key);
+    if known.is_some_and(|known| known.uid != claim.uid) {
+        claim_gone(ingest, &key);
+    }
     ingest.needs.claim_changed(&key);
     let Volumes { claims, capacities, .. } = &mut ingest.needs.volumes;
     let was_told = claims.get(&key).is_some_and(|known| known.selected_node.is_some());
@@ -305,10 +291,10 @@ pub(super) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String
 }
 
 pub(super) fn claim_gone(ingest: &mut Ingest, key: &str) {
-    let Volumes { given, capacities, .. } = &mut ingest.needs.volumes;
-    let known = given.len();
-    given.retain(|_, claim| **claim != *key);
-    if capacities.forget(key) | (given.len() < known) {
+    let volumes = &mut ingest.needs.volumes;
+    let has_own = volumes.named.contains_key(key);
+    volumes.take_all_back(key);
+    if volumes.capacities.forget(key) | has_own {
         ingest.needs.offers_changed();
     }
     if ingest.needs.volumes.claims.remove(key).is_some() {
@@ -319,14 +305,20 @@ pub(super) fn claim_gone(ingest: &mut Ingest, key: &str) {
 pub(super) fn volume_applied(ingest: &mut Ingest, wire: &WireVolume<'_>) -> String {
     let meta = &wire.metadata;
     let spec = &wire.spec;
-    volume_gone(ingest, &meta.name);
-    let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
-    let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
-    let terms = required.map(|required| node_terms(ingest, required));
     let claim = spec.claim_ref.as_ref().map(|claim| {
         let key: Box<str> = format!("{}/{}", &*claim.namespace, &*claim.name).into();
         (key, Box::from(&*claim.uid))
     });
+    // What a bind gives it to may not show yet; once it names a claim it says so itself.
+    let known = ingest.needs.volumes.rows.get(&*meta.name);
+    let given = known.and_then(|known| known.given.clone()).filter(|_| claim.is_none());
+    volume_gone(ingest, &meta.name);
+    let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
+    let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
+    let terms = required.map(|required| node_terms(ingest, required));
+    let (phase, stays) = (&*wire.status.phase, meta.deletion_timestamp.is_none());
+    let is_free = stays && matches!(phase, "" | "Pending" | "Available");
+    let is_anyones = is_free && claim.is_none();
     let volume = Volume {
         generation: ingest.generation(Kind::PersistentVolume),
         form: Form {
@@ -336,34 +328,29 @@ pub(super) fn volume_applied(ingest: &mut Ingest, wire: &WireVolume<'_>) -> Stri
             bytes: bytes(&spec.capacity),
         },
         labels: pairs(&meta.labels),
-        is_free: meta.deletion_timestamp.is_none()
-            && matches!(&*wire.status.phase, "" | "Pending" | "Available"),
         claim,
+        given,
+        is_free,
+        is_usable: is_free || (stays && phase == "Bound"),
+        reach: is_anyones.then(|| open::reach(&mut ingest.names, class, &terms)).flatten(),
         terms,
     };
-    let name: Box<str> = Box::from(&*meta.name);
     if volume.is_free {
-        let free = &mut ingest.needs.volumes.free;
-        free.entry(volume.form.class.clone()).or_default().insert(name.clone());
         ingest.needs.offers_changed();
     }
     if let Some((claim, _)) = &volume.claim {
         ingest.needs.claim_changed(claim);
     }
-    ingest.needs.volumes.rows.insert(name, volume);
+    ingest.needs.volumes.put(&meta.name, volume);
     meta.resource_version.to_string()
 }
 
 pub(super) fn volume_gone(ingest: &mut Ingest, name: &str) {
-    let Some(volume) = ingest.needs.volumes.rows.remove(name) else { return };
-    ingest.needs.volumes.given.remove(name);
+    let Some(volume) = ingest.needs.volumes.take(name) else { return };
     if volume.is_free {
-        if let Some(free) = ingest.needs.volumes.free.get_mut(&volume.form.class) {
-            free.remove(name);
-        }
         ingest.needs.offers_changed();
     }
-    if let Some((claim, _)) = &volume.claim {
+    for claim in volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given) {
         ingest.needs.claim_changed(claim);
     }
 }
@@ -380,14 +367,21 @@ pub(super) fn class_applied(ingest: &mut Ingest, wire: &WireClass<'_>) -> String
         terms,
     };
     ingest.needs.volumes.classes.insert(Box::from(&*wire.metadata.name), class);
-    ingest.needs.offers_changed();
+    class_changed(ingest, &wire.metadata.name);
     wire.metadata.resource_version.to_string()
 }
 
 pub(super) fn class_gone(ingest: &mut Ingest, name: &str) {
     if ingest.needs.volumes.classes.remove(name).is_some() {
-        ingest.needs.offers_changed();
+        class_changed(ingest, name);
     }
+}
+
+fn class_changed(ingest: &mut Ingest, name: &str) {
+    let Needs { volumes, counted, .. } = &mut ingest.needs;
+    let of_it = volumes.claims.iter().filter(|(_, claim)| *claim.wish.form.class == *name);
+    counted.due.extend(of_it.map(|(key, _)| key.clone()));
+    ingest.needs.offers_changed();
 }
 
 /// A full list is complete: what was not in it is gone.

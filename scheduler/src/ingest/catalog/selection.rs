@@ -42,6 +42,8 @@ pub(super) struct Selections {
     rows: Vec<Option<Selection>>,
     by_key: HashMap<(Box<str>, Wish), u32>,
     free: Vec<u32>,
+    /// Numbers that were lent for what is no selection, and came back.
+    lent: Vec<u32>,
     /// Those that nobody asks for, the one that was left first first.
     idle: BTreeMap<u64, u32>,
     turns: u64,
@@ -75,13 +77,25 @@ impl Selections {
         let mut selection =
             Selection { class: Box::from(class), own, selector: None, claims: 0, turn: None };
         selection.compile(facts);
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.rows.push(None);
-            u32::try_from(self.rows.len() - 1).expect("there are fewer than 2^32 selections")
-        });
+        let number = self.free.pop().unwrap_or_else(|| self.another());
         self.rows[number as usize] = Some(selection);
         self.by_key.insert(key, number);
         (number, true)
+    }
+
+    /// A number that is no selection's, and never was: devices that a selection had may be known by its number yet.
+    pub(super) fn lend(&mut self) -> u32 {
+        self.lent.pop().unwrap_or_else(|| self.another())
+    }
+
+    /// Takes a number back that was lent.
+    pub(super) fn hand_back(&mut self, number: u32) {
+        self.lent.push(number);
+    }
+
+    fn another(&mut self) -> u32 {
+        self.rows.push(None);
+        u32::try_from(self.rows.len() - 1).expect("there are fewer than 2^32 selections")
     }
 
     /// Compiles those of a class anew; all of them come back.
@@ -152,5 +166,29 @@ impl Selections {
     fn row(&mut self, number: u32) -> &mut Selection {
         let row = self.rows[number as usize].as_mut();
         row.expect("a number that a claim asks for is in use")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_lent_was_never_a_selections() {
+        let mut selections = Selections::default();
+        for class in 0..=IDLE_MAX {
+            let (number, _) = selections.number(&class.to_string(), Wish::default(), None);
+            selections.enter(number);
+            selections.leave(number);
+        }
+        let known = selections.rows.len();
+        selections.evict(&BTreeMap::new());
+        assert_eq!(selections.free, [0]);
+        let lent = selections.lend();
+        assert_eq!(lent as usize, known);
+        selections.hand_back(lent);
+        assert_eq!(selections.number("a", Wish::default(), None).0, 0);
+        assert_eq!(selections.number("b", Wish::default(), None).0 as usize, known + 1);
+        assert_eq!(selections.lend(), lent);
     }
 }

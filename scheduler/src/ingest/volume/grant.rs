@@ -1,26 +1,38 @@
 //! What a bind has to write so that the claims of its pod get their volumes, and what is kept for that until it shows in
 //! the claims and volumes themselves.
 
-use kai_engine::{NodeId, Requirement};
+use std::collections::HashMap;
 
-use super::{Class, Volume, Volumes};
+use kai_engine::{Change, Cluster, NodeId, Requirement, Reserved};
+
+use super::{Class, Volume, Volumes, counted};
 use crate::{
-    actuate::{VolumeGrant, VolumeStep},
+    actuate::{Task, VolumeGrant, VolumeStep},
     ingest::{
         Ingest,
         needs::{again, mounts_of},
     },
+    names::Number,
 };
 
 impl Ingest {
-    /// What has to be written so that a pod's claims get their volumes on a node; from now on this is under way. `meets`
-    /// says of terms whether one of them holds for the node.
-    pub fn volume_grants(
-        &mut self,
-        at: (u32, &str),
-        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
-    ) -> Vec<VolumeGrant> {
-        grants(self, at, meets)
+    /// Adds to the binds of a plan what has to be written so that the claims of their pods get their volumes; from now on
+    /// this is under way.
+    pub fn grant_volumes(&mut self, tasks: &mut [Task], changes: &[Change], cluster: &Cluster) {
+        let held = changes.iter().filter_map(|change| match change {
+            Change::Place { pod, reserved, .. } => Some((pod.number(), reserved.as_deref()?)),
+            Change::Evict { .. } | Change::Nominate { .. } => None,
+        });
+        let held: HashMap<u32, &Reserved> = held.collect();
+        for task in tasks {
+            if let Task::Bind(bind) = task
+                && let Some(node) = self.names.nodes.find(&bind.node)
+            {
+                let meets = |terms: &[_]| cluster.meets(NodeId::new(node), terms);
+                let reserved = held.get(&bind.pod).copied();
+                bind.volumes = grants(self, (bind.pod, &bind.node), reserved, &meets);
+            }
+        }
     }
 
     /// A bind failed: what it was to give to claims is free again, unless the volume says otherwise. The pod may be gone
@@ -29,17 +41,16 @@ impl Ingest {
         if grants.is_empty() {
             return;
         }
-        let Volumes { claims, given, capacities, .. } = &mut self.needs.volumes;
         for grant in grants {
-            let key = grant.key();
-            if let VolumeStep::Give(volume) = &grant.step
-                && given.get(volume) == Some(&key)
-            {
-                given.remove(volume);
+            let (key, volumes) = (grant.key(), &mut self.needs.volumes);
+            if let VolumeStep::Give(volume) = &grant.step {
+                volumes.take_back(volume, &key);
             }
+            let Volumes { claims, capacities, .. } = volumes;
             if claims.get(&key).is_none_or(|claim| claim.selected_node.is_none()) {
                 capacities.forget(&key);
             }
+            self.needs.claim_changed(&key);
         }
         self.needs.offers_changed();
         again(self, pod);
@@ -61,9 +72,9 @@ impl Ingest {
         for key in capacities.take_told() {
             let Some(claim) = claims.get(&key) else { continue };
             let node = claim.selected_node.as_ref().and_then(|node| self.names.nodes.find(node));
-            let class = classes.get(&claim.form.class).filter(|class| class.provisions());
+            let class = classes.get(&claim.wish.form.class).filter(|class| class.provisions());
             if let (Some(node), Some(class)) = (node, class) {
-                let of = (&*claim.form.class, &*class.driver, claim.form.bytes);
+                let of = (&*claim.wish.form.class, &*class.driver, claim.wish.form.bytes);
                 is_kept |= capacities.keep(&key, of, &|terms| meets(NodeId::new(node), terms));
             }
         }
@@ -74,9 +85,12 @@ impl Ingest {
     }
 }
 
+/// What has to be written for a pod on a node, given what a plan reserved for it there. `meets` says of terms whether one
+/// of them holds for the node.
 fn grants(
     ingest: &mut Ingest,
     (pod, node): (u32, &str),
+    reserved: Option<&Reserved>,
     meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
 ) -> Vec<VolumeGrant> {
     let mut grants = Vec::new();
@@ -86,18 +100,15 @@ fn grants(
             continue;
         };
         let on_node = |volume: &Volume| volume.terms.as_deref().is_none_or(meets);
-        let fitting = volumes.fitting(&mount.claim, claim, &ingest.names);
-        let smallest = fitting
-            .filter(|(_, volume)| on_node(volume))
-            .min_by_key(|(name, volume)| (volume.claim.is_none(), volume.form.bytes, *name))
-            .map(|(name, _)| name.clone());
-        let class = volumes.classes.get(&claim.form.class).filter(|class| class.provisions());
+        let meant = counted::reserved(&ingest.names, &mount.claim, reserved);
+        let best = volumes.best((&mount.claim, claim), meant, (&ingest.names, &on_node));
+        let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.provisions());
         let is_told = claim.selected_node.is_some();
         let mut has_room = |class: &Class| {
-            let of = (&*claim.form.class, &*class.driver, claim.form.bytes);
+            let of = (&*claim.wish.form.class, &*class.driver, claim.wish.form.bytes);
             volumes.capacities.make(&mount.claim, of, meets)
         };
-        let step = match (smallest, class) {
+        let step = match (best, class) {
             (Some(volume), _) if !is_told => VolumeStep::Give(volume),
             // There was room when it was told its node.
             (_, Some(class)) if is_told || has_room(class) => VolumeStep::Provision,
@@ -112,7 +123,8 @@ fn grants(
             step: step.clone(),
         });
         if let VolumeStep::Give(volume) = step {
-            volumes.given.insert(volume, mount.claim.clone());
+            volumes.give(&volume, &mount.claim);
+            ingest.needs.claim_changed(&mount.claim);
         }
         if !is_told {
             ingest.needs.offers_changed();

@@ -1,11 +1,12 @@
 //! What is kept for claims while their volumes are bound, and when it is free again.
 
-use kai_engine::{Holds, Requirement, Timestamp};
+use kai_engine::{ClaimId, Claimed, Delta, Holds, Requirement, Reserved, SliceDeviceId, Timestamp};
 use serde_json::{Value, json};
 
+use super::grants;
 use crate::{
     Args,
-    actuate::{SELECTED_NODE, VolumeGrant},
+    actuate::{SELECTED_NODE, VolumeGrant, VolumeStep},
     ingest::{Ingest, Kind, Rules, needs::Mount, volume::nodes},
 };
 
@@ -31,12 +32,7 @@ impl Disks {
         }
         disks.has("n1", "100");
         disks.has("n2", "200");
-        let volume = json!({
-            "metadata": { "name": "v" },
-            "spec": { "storageClassName": "local", "capacity": { "storage": "1000" } },
-            "status": { "phase": "Available" },
-        });
-        disks.apply(Kind::PersistentVolume, &volume);
+        disks.volume("v", "1000");
         for node in ["n1", "n2"] {
             disks.ingest.names.node(node);
         }
@@ -56,6 +52,25 @@ impl Disks {
             "capacity": bytes,
         });
         self.apply(Kind::CsiStorageCapacity, &capacity);
+    }
+
+    /// A local volume that nobody has.
+    fn volume(&mut self, name: &str, bytes: &str) {
+        let volume = json!({
+            "metadata": { "name": name },
+            "spec": { "storageClassName": "local", "capacity": { "storage": bytes } },
+            "status": { "phase": "Available" },
+        });
+        self.apply(Kind::PersistentVolume, &volume);
+    }
+
+    /// How many local volumes are free, as the engine is told now; none where it is told nothing of them.
+    fn told_free(&mut self) -> Option<usize> {
+        self.ingest.advance(Timestamp(0));
+        let mut told = self.ingest.deltas.drain(..).filter_map(|delta| {
+            if let Delta::Reach(_, reach) = delta { Some(reach.devices.len()) } else { None }
+        });
+        told.next_back()
     }
 
     fn claim(&mut self, class: &str, name: &str, bytes: &str, node: Option<&str>) {
@@ -90,7 +105,7 @@ impl Disks {
     /// The pod is planned to go to a node.
     fn bind(&mut self, pod: u32, node: &str) -> Vec<VolumeGrant> {
         let host = self.ingest.names.symbol(node);
-        self.ingest.volume_grants((pod, node), &|terms| meets(terms, host))
+        grants(&mut self.ingest, (pod, node), None, &|terms| meets(terms, host))
     }
 
     /// The loop goes round.
@@ -216,4 +231,43 @@ fn a_capacity_that_says_the_same_again_has_nobody_looked_at() {
     assert!(!disks.ingest.needs.unbound_due);
     disks.has("n1", "90");
     assert!(disks.ingest.needs.unbound_due);
+}
+
+#[test]
+fn a_volume_is_counted_but_while_a_bind_gives_it_away() {
+    let mut disks = Disks::new();
+    disks.claim("local", "a", "60", None);
+    let pod = disks.pod(&["a"]);
+    assert_eq!(disks.told_free(), Some(1));
+    let grants = disks.bind(pod, "n1");
+    assert_eq!(disks.told_free(), Some(0));
+    disks.volume("v", "1001");
+    assert_eq!(disks.told_free(), None, "what the bind writes does not show yet");
+    disks.ingest.take_back_volumes(pod, &grants);
+    assert_eq!(disks.told_free(), Some(1));
+    disks.bind(pod, "n1");
+    disks.delete_claim("a");
+    assert_eq!(disks.told_free(), Some(0), "nobody asks for one");
+}
+
+#[test]
+fn a_claim_gets_the_volume_that_the_plan_reserved() {
+    let mut disks = Disks::new();
+    disks.volume("large", "2000");
+    disks.claim("local", "a", "60", None);
+    let pod = disks.pod(&["a"]);
+    disks.told_free();
+    let names = &disks.ingest.names;
+    let claim = names.claims.find("volume:ns/a").map(ClaimId::new);
+    let device = names.slice_devices.find("volume:large").map(SliceDeviceId::new);
+    let claimed = Claimed { claim, request: 0, device: device.expect("it was told") };
+    let reserved = Reserved { claims: vec![claimed], ..Reserved::default() };
+    let mut given = |reserved: Option<&Reserved>| {
+        let grants = grants(&mut disks.ingest, (pod, "n1"), reserved, &|_| true);
+        let steps: Vec<VolumeStep> = grants.iter().map(|grant| grant.step.clone()).collect();
+        disks.ingest.take_back_volumes(pod, &grants);
+        steps
+    };
+    assert_eq!(given(Some(&reserved)), [VolumeStep::Give(Box::from("large"))]);
+    assert_eq!(given(None), [VolumeStep::Give(Box::from("v"))]);
 }

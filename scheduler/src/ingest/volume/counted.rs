@@ -1,0 +1,195 @@
+//! Volumes that are there, as the engine counts them: a claim that waits for its first consumer and for which nobody
+//! makes a volume is a claim of one device, and each free volume is a device that the nodes of its affinity reach. So
+//! no plan gives one volume to two claims.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use kai_engine::{
+    Claim, ClaimId, DeviceClass, DeviceClassId, DeviceCount, DeviceRequest, Reach, ReachId,
+    Reserved, SliceDevice, SliceDeviceId,
+};
+
+use super::{
+    Ingest, Volumes,
+    open::{VOLUME, Wish},
+};
+use crate::{
+    ingest::Delta,
+    names::{Names, Number},
+};
+
+/// What the engine was told of volumes.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Counted {
+    /// By namespace and name.
+    claims: HashMap<Box<str>, Told>,
+    /// What claims ask for, and how many ask for it.
+    wishes: BTreeMap<Wish, (DeviceClassId, u32)>,
+    /// Who was told to reach volumes.
+    reaches: BTreeSet<u32>,
+    /// Claims that may have to be told anew, or of other users.
+    pub(in crate::ingest) due: BTreeSet<Box<str>>,
+}
+
+/// A claim as it was told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Told {
+    id: ClaimId,
+    wish: Wish,
+    /// One pod has it to itself.
+    own: bool,
+}
+
+impl Volumes {
+    /// Whether a claim gets one of the volumes that are nobody's, and nothing else.
+    fn is_counted(&self, key: &str) -> bool {
+        let Some(claim) = self.claims.get(key) else { return false };
+        let waits = !(claim.is_bound || claim.is_lost || claim.is_deleted)
+            && claim.volume.is_empty()
+            && claim.selected_node.is_none();
+        let class = self.classes.get(&claim.wish.form.class);
+        waits
+            && class.is_some_and(|class| class.waits && !class.provisions())
+            && self.own(key, claim).next().is_none()
+    }
+}
+
+impl Counted {
+    /// One claim more asks for something, and whether nobody did before.
+    fn enter(&mut self, wish: &Wish, number: impl FnOnce() -> u32) -> (DeviceClassId, bool) {
+        if let Some((class, claims)) = self.wishes.get_mut(wish) {
+            *claims += 1;
+            return (*class, false);
+        }
+        let class = DeviceClassId::new(number());
+        self.wishes.insert(wish.clone(), (class, 1));
+        (class, true)
+    }
+
+    /// One claim less does; what nobody asks for any more comes back.
+    fn leave(&mut self, wish: &Wish) -> Option<DeviceClassId> {
+        let (class, claims) = self.wishes.get_mut(wish)?;
+        *claims -= 1;
+        let gone = (*claims == 0).then_some(*class);
+        if gone.is_some() {
+            self.wishes.remove(wish);
+        }
+        gone
+    }
+}
+
+fn key_of(claim: &str) -> String {
+    format!("{VOLUME}{claim}")
+}
+
+/// How the engine knows a claim that is counted; none where it is not.
+pub(in crate::ingest) fn claim(ingest: &mut Ingest, key: &str) -> Option<ClaimId> {
+    let Ingest { needs, names, .. } = ingest;
+    needs.volumes.is_counted(key).then(|| ClaimId::new(names.claims.intern(&key_of(key))))
+}
+
+/// The volume that a plan reserved for a claim.
+pub(super) fn reserved<'n>(
+    names: &'n Names,
+    key: &str,
+    reserved: Option<&Reserved>,
+) -> Option<&'n str> {
+    let id = ClaimId::new(names.claims.find(&key_of(key))?);
+    let claimed = reserved?.claims.iter().find(|claimed| claimed.claim == Some(id))?;
+    names.slice_devices.key(claimed.device.number()).strip_prefix(VOLUME)
+}
+
+/// Tells what changed of claims that pods use and of free volumes. The pods come before.
+///
+/// # Cost
+/// In the claims that changed, in the volumes that are reached as those are that came or went, and in all of a storage
+/// class where a claim asks for something new of it.
+pub(in crate::ingest) fn flush(ingest: &mut Ingest) {
+    let mut gone: Vec<DeviceClassId> = Vec::new();
+    for key in std::mem::take(&mut ingest.needs.counted.due) {
+        gone.extend(tell_claim(ingest, &key));
+    }
+    tell_volumes(ingest);
+    for class in gone {
+        ingest.deltas.push(Delta::DeviceClassGone(class));
+        ingest.catalog.hand_back(class);
+    }
+}
+
+/// Tells of a claim; what nobody asks for any more comes back.
+fn tell_claim(ingest: &mut Ingest, key: &str) -> Option<DeviceClassId> {
+    let wanted = wanted(ingest, key);
+    let told = ingest.needs.counted.claims.get(key).cloned();
+    if let Some(now) = wanted.as_ref().filter(|now| told.as_ref() != Some(now)) {
+        let Ingest { needs, catalog, deltas, .. } = ingest;
+        let (class, is_new) = needs.counted.enter(&now.wish, || catalog.lend());
+        if is_new {
+            deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
+            let open = &mut needs.volumes.open;
+            let reaches: Vec<u32> = open.reaches_of(&now.wish.form.class).collect();
+            open.stale.extend(reaches);
+        }
+        let count = DeviceCount::Exactly(1);
+        let request = DeviceRequest { class, count, instead: false, gpu: false, admin: false };
+        let facts =
+            Claim { requests: vec![request], own: now.own, volume: true, ..Claim::default() };
+        deltas.push(Delta::Claim(now.id, Box::new(facts)));
+        needs.counted.claims.insert(Box::from(key), now.clone());
+    }
+    let told = told.filter(|told| wanted.as_ref() != Some(told));
+    if let Some(told) = told.as_ref().filter(|_| wanted.is_none()) {
+        ingest.needs.counted.claims.remove(key);
+        ingest.deltas.push(Delta::ClaimGone(told.id));
+    }
+    if !ingest.needs.volumes.claims.contains_key(key)
+        && let Some(id) = ingest.names.claims.find(&key_of(key))
+    {
+        // No pod is told with it any more: all of its users were looked at again.
+        ingest.names.claims.remove(id);
+    }
+    let told = told?;
+    let class = ingest.needs.counted.leave(&told.wish)?;
+    let open = &mut ingest.needs.volumes.open;
+    let reaches: Vec<u32> = open.reaches_of(&told.wish.form.class).collect();
+    open.stale.extend(reaches);
+    Some(class)
+}
+
+/// A claim as it is to be told; none where it is not counted, or no pod uses it.
+fn wanted(ingest: &mut Ingest, key: &str) -> Option<Told> {
+    let own = ingest.needs.claim_users.get(key)?.len() < 2;
+    let id = claim(ingest, key)?;
+    let wish = ingest.needs.volumes.claims.get(key)?.wish.clone();
+    Some(Told { id, wish, own })
+}
+
+/// Tells of free volumes that some claim may get, the smallest first, where some came or went.
+fn tell_volumes(ingest: &mut Ingest) {
+    let Ingest { needs, names, deltas, .. } = ingest;
+    for reach in std::mem::take(&mut needs.volumes.open.stale) {
+        let volumes = &needs.volumes;
+        let mut devices = Vec::new();
+        for name in volumes.open.of_reach(reach) {
+            let Some(volume) = volumes.rows.get(name) else { continue };
+            let wishes = needs.counted.wishes.iter();
+            let of = wishes.filter(|(wish, _)| wish.is_met_by(volume, names));
+            let mut of: Vec<DeviceClassId> = of.map(|(_, (class, _))| *class).collect();
+            of.sort_unstable();
+            if !of.is_empty() {
+                let id = SliceDeviceId::new(names.slice_devices.intern(&key_of(name)));
+                devices.push(SliceDevice::new(id, false, of.into()));
+            }
+        }
+        let was_told = if devices.is_empty() {
+            needs.counted.reaches.remove(&reach)
+        } else {
+            !needs.counted.reaches.insert(reach)
+        };
+        if was_told || !devices.is_empty() {
+            let key = names.reaches.key(reach);
+            let uid = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, key.as_bytes()).as_u128();
+            let nodes = names.reaches[reach].terms.clone();
+            deltas.push(Delta::Reach(ReachId::new(reach), Box::new(Reach { uid, nodes, devices })));
+        }
+    }
+}
