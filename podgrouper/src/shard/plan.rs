@@ -77,7 +77,7 @@ pub(crate) fn plan(shard: &Object, view: &View<'_>) -> Plan {
             let (mut wanted, unknown) = deployment(shard, &name, pattern, view);
             standing.idle.extend(unknown.iter().map(|flag| format!("spec.args.{flag}")));
             let unset = carry_over(shard, (stored, pattern), view.deployments, &mut wanted);
-            standing.idle.extend(unset.map(str::to_owned));
+            standing.idle.extend(unset);
             standing.is_available = stored.is_some_and(is_available);
             writes.extend(write(stored, wanted));
             if let Some(pattern) = view.service_pattern.filter(|_| shard.name() != DEFAULT_SHARD) {

@@ -2,7 +2,8 @@
 //! shard's `usageDBConfig`.
 //!
 //! Whoever installs the system sets it once, in the podgrouper's Deployment or in the default scheduler's. From there it
-//! is carried over as it is written, so that what refers to a Secret goes on referring to it: no value is read here.
+//! is carried over as it is written, so that what refers to a Secret goes on referring to it: no value is read here. One
+//! that refers to another variable (`$(HOST)`) means nothing without that one, and is not carried over.
 //! Source: spec/contract.md 1.6, 2.4.
 
 use std::collections::BTreeMap;
@@ -21,13 +22,13 @@ const FIELD: &str = "spec.usageDBConfig.connectionStringEnvVar";
 const CARRIED: &str = "kai.scheduler/carried-variable";
 
 /// Has the wanted Deployment of a shard know the variable that the shard names, and forget one that it named before;
-/// the field where nobody sets that variable.
+/// the field, and why, where it cannot.
 pub(super) fn carry_over(
     shard: &Object,
     (stored, pattern): (Option<&Object>, &Object),
     deployments: &BTreeMap<String, Arc<Object>>,
     wanted: &mut Value,
-) -> Option<&'static str> {
+) -> Option<String> {
     let container = &mut wanted["spec"]["template"]["spec"]["containers"][0];
     let mut own = container["env"].as_array().cloned().unwrap_or_default();
     let was_none = own.is_empty();
@@ -37,6 +38,15 @@ pub(super) fn carry_over(
     let named = named.filter(|name| !name.is_empty());
     let missing = named.filter(|name| own.iter().all(|entry| entry["name"] != *name));
     let given = missing.and_then(|name| given(name, deployments));
+    let other = given.as_ref().and_then(|given| reference(given["value"].as_str()?));
+    let refused = given.as_ref().zip(other).map(|(given, other)| {
+        format!(
+            "{FIELD} (variable {} of Deployment {} refers to $({other}), which is not carried over)",
+            given["name"].as_str().unwrap_or_default(),
+            component::PODGROUPER,
+        )
+    });
+    let given = given.filter(|_| refused.is_none());
     own.extend(given.clone());
     let had = stored.and_then(|stored| stored.annotation(CARRIED)).is_some();
     if !own.is_empty() {
@@ -48,7 +58,24 @@ pub(super) fn carry_over(
         let carried = given.as_ref().map_or(&Value::Null, |given| &given["name"]);
         wanted["metadata"]["annotations"][CARRIED] = carried.clone();
     }
-    (missing.is_some() && given.is_none()).then_some(FIELD)
+    let is_unset = missing.is_some() && given.is_none();
+    refused.or_else(|| is_unset.then(|| String::from(FIELD)))
+}
+
+/// The first variable that a value refers to.
+///
+/// # Source
+/// The API's `EnvVar.value`: `$(NAME)` is replaced, and `$$` stands for one dollar.
+fn reference(value: &str) -> Option<&str> {
+    let mut rest = value;
+    loop {
+        rest = &rest[rest.find('$')? + 1..];
+        if let Some(after) = rest.strip_prefix('$') {
+            rest = after;
+        } else if let Some((name, _)) = rest.strip_prefix('(').and_then(|one| one.split_once(')')) {
+            return Some(name);
+        }
+    }
 }
 
 /// A variable of the podgrouper's Deployment, as it is written there.

@@ -290,3 +290,30 @@ fn the_variable_of_past_use_is_carried_over_as_a_reference() {
         assert_eq!(cluster.plan(name).writes, Vec::new(), "{name}");
     }
 }
+
+#[test]
+fn a_variable_that_refers_to_another_is_not_carried_over() {
+    let check = |value: &str, expect: &str| {
+        let usage = json!({"clientType": "prometheus", "connectionStringEnvVar": "USAGE_URL"});
+        let mut cluster = Cluster::new([shard("default", &json!({"usageDBConfig": usage}))]);
+        let mut given = podgrouper("url");
+        let env = &mut given["spec"]["template"]["spec"]["containers"][0]["env"][1];
+        *env = json!({"name": "USAGE_URL", "value": value});
+        cluster.deployments.extend(by_name([given]));
+        cluster.apply("default");
+        let deployed = condition(&cluster.shards["default"], "Deployed");
+        assert_eq!(deployed["message"], format!("all objects are applied{expect}"), "{value}");
+        let scheduler = cluster.deployments["kai-scheduler-default"].value();
+        let carried = &scheduler["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"];
+        assert_eq!(*carried == value, expect.is_empty(), "{value}: {scheduler}");
+    };
+    let of = |name: &str| {
+        format!(
+            "; without effect here: spec.usageDBConfig.connectionStringEnvVar (variable USAGE_URL of Deployment \
+             kai-podgrouper refers to $({name}), which is not carried over)"
+        )
+    };
+    check("http://$(OTHER):9090", &of("OTHER"));
+    check("$$$(OTHER)", &of("OTHER"));
+    check("http://$$(OTHER)/$1/$(", "");
+}
