@@ -69,8 +69,15 @@ pub enum Outcome {
     Evicted(u32, Box<str>),
     /// It does not, and why.
     EvictFailed(u32, Box<str>, String),
-    /// The group of this number was written, or not.
-    Group(u32, bool),
+    /// A write of a group ended.
+    Group {
+        /// The group by number.
+        group: u32,
+        /// It was done, or what the watch brings next settles it.
+        settled: bool,
+        /// The version that it made.
+        version: Option<Box<str>>,
+    },
     /// The condition of the pod of this number and UID was written, or not.
     Pod(u32, Box<str>, bool),
     /// The Lease is lost: nothing more will be written.

@@ -136,7 +136,7 @@ pub struct GroupRow {
     pub mark_unschedulable: bool,
     /// `spec.schedulingBackoff` is 1.
     pub backs_off: bool,
-    /// `status.schedulingConditions`, as read.
+    /// `status.schedulingConditions`, as written.
     pub conditions: Vec<serde_json::Value>,
     /// The three timestamps among its annotations, as written.
     pub stamps: Stamps,
@@ -144,8 +144,8 @@ pub struct GroupRow {
     pub explanation: Option<Box<str>>,
     /// When it was explained last, in milliseconds.
     pub explained: i64,
-    /// Stamps and explanation as they were before a write of them that is under way.
-    pub before: Option<Box<(Stamps, Option<Box<str>>)>>,
+    /// What a write that is under way changes, as it was before; none where the object was read since.
+    pub before: Option<Box<Before>>,
     /// Its pods.
     pub pods: Vec<u32>,
     /// What was said of it last; nothing is said twice.
@@ -166,19 +166,28 @@ impl GroupRow {
         facts
     }
 
-    /// What a write makes of its annotations is kept as if it were there; this is what they were, in case it fails.
+    /// What a write makes of it is kept as if it were there; this is what it was, in case it fails.
     pub fn keep_before(&mut self) {
-        self.before = Some(Box::new((self.stamps.clone(), self.explanation.clone())));
+        let Self { stamps, explanation, conditions, .. } = &*self;
+        self.before = Some(Box::new((stamps.clone(), explanation.clone(), conditions.clone())));
     }
 
-    /// The write that was under way ended; one that failed left the annotations as they were.
-    pub fn wrote(&mut self, settled: bool) {
+    /// The write that was under way ended; one that failed left all as it was. One that was done made this version, from
+    /// which the next may be written before the object is read again.
+    pub fn wrote(&mut self, settled: bool, version: Option<Box<str>>) {
         self.is_writing = false;
-        if let Some(before) = self.before.take().filter(|_| !settled) {
-            (self.stamps, self.explanation) = *before;
+        let Some(before) = self.before.take() else { return };
+        if let Some(version) = version {
+            self.version = version;
+        }
+        if !settled {
+            (self.stamps, self.explanation, self.conditions) = *before;
         }
     }
 }
+
+/// What a write changes of a group: stamps, explanation and conditions.
+pub type Before = (Stamps, Option<Box<str>>, Vec<serde_json::Value>);
 
 /// What was said of a group.
 #[derive(Debug, Clone, Copy)]
@@ -502,12 +511,23 @@ mod tests {
         let write = |row: &mut GroupRow, at, settled| {
             row.keep_before();
             row.stamps = started(at);
-            row.wrote(settled);
+            row.conditions.push(serde_json::Value::Null);
+            row.wrote(settled, settled.then(|| Box::from("2")));
         };
         write(&mut row, Some(2), false);
-        assert_eq!(row.stamps, started(Some(1)));
+        assert_eq!((&row.stamps, row.conditions.len(), &*row.version), (&started(Some(1)), 0, ""));
         write(&mut row, Some(2), true);
-        assert_eq!(row.stamps, started(Some(2)));
+        assert_eq!((&row.stamps, row.conditions.len(), &*row.version), (&started(Some(2)), 1, "2"));
+    }
+
+    #[test]
+    fn what_was_read_during_a_write_stays() {
+        let mut row = GroupRow::default();
+        row.keep_before();
+        // As the object is taken in.
+        (row.before, row.version) = (None, Box::from("3"));
+        row.wrote(true, Some(Box::from("2")));
+        assert_eq!(&*row.version, "3");
     }
 
     #[test]

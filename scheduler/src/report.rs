@@ -115,6 +115,9 @@ impl Report {
             Condition::Says(told) => with(current, &dispatch.pool, told, Timestamp::now()),
         };
         if let Some(conditions) = next {
+            let row = &mut names.groups[group];
+            row.keep_before();
+            row.conditions.clone_from(&conditions);
             tasks.push(patch(group, GroupChange::Conditions(conditions), names));
         } else {
             let proofs = cluster.proofs(GroupId::new(group));

@@ -423,9 +423,9 @@ impl Run {
                     self.ingest.deltas.push(Delta::EvictFailed(PodId::new(pod)));
                 }
             }
-            Outcome::Group(group, settled) => {
+            Outcome::Group { group, settled, version } => {
                 if names.groups.row(group).is_some() {
-                    names.groups[group].wrote(settled);
+                    names.groups[group].wrote(settled, version);
                     self.ingest.touched.push(group);
                     if !settled {
                         self.report.retry(group, now().0);

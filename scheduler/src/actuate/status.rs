@@ -66,8 +66,15 @@ impl GroupPatch {
             tracing::warn!(namespace = %self.namespace, podgroup = %self.name, %failure,
                 "failed to write the pod group");
         }
-        Outcome::Group(self.group, settled)
+        let version = patched.ok().and_then(|object| version(&object));
+        Outcome::Group { group: self.group, settled, version }
     }
+}
+
+/// The version of an object as the API server answers with it.
+fn version(object: &[u8]) -> Option<Box<str>> {
+    let object: Value = serde_json::from_slice(object).ok()?;
+    object["metadata"]["resourceVersion"].as_str().map(Box::from)
 }
 
 /// One condition of a pod.
