@@ -3,16 +3,22 @@
 //! A `console` block holds one command after `$ `, then its output: lines of stderr begin with `! `, and the last line
 //! is `[exit N]` when the command fails. A block `yaml file=NAME` writes a file into the session's empty folder first.
 //! The sessions in `sandbox/` have a cluster, `kubectl kai sandbox`; what differs from run to run stands there as `0s`,
-//! `-xxxxx` and the like.
+//! `-xxxxx` and the like. There, a command that only looks is typed again until it says what is written, for a while:
+//! what it looks at is still happening.
 //! `KAI_BLESS=1` writes what the program says into the files, to be read before it is committed.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use regex::Regex;
+
+/// How long a cluster may take to come to what is written.
+const SETTLED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Where a session is played.
 struct Stage {
@@ -38,7 +44,8 @@ fn play(text: &str, stage: &Stage) -> String {
         }
         match body.first().and_then(|first| first.strip_prefix("$ ")) {
             Some(command) if info == "console" => {
-                out.extend(["$ ", command, "\n", &run(command, stage)]);
+                let written = lines_of(body[1..].iter().copied(), "");
+                out.extend(["$ ", command, "\n", &settled(command, stage, &written)]);
             }
             _ => out += &lines_of(body.into_iter(), ""),
         }
@@ -50,6 +57,29 @@ fn play(text: &str, stage: &Stage) -> String {
 /// Lines with something in front of each.
 fn lines_of<'a>(lines: impl Iterator<Item = &'a str>, before: &str) -> String {
     lines.flat_map(|line| [before, line, "\n"]).collect()
+}
+
+/// What a command prints; in a cluster, one that only looks is run again until that is what is written.
+fn settled(line: &str, stage: &Stage, written: &str) -> String {
+    let may_change = stage.cluster.is_some() && only_looks(line);
+    let end = Instant::now() + SETTLED_WITHIN;
+    loop {
+        let said = run(line, stage);
+        if said == written || !may_change || Instant::now() > end {
+            return said;
+        }
+        sleep(Duration::from_millis(200));
+    }
+}
+
+fn only_looks(line: &str) -> bool {
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        ["kubectl", "kai", "list" | "describe" | "version", ..] => true,
+        ["kubectl", "kai", "queues", ref more @ ..] => {
+            !matches!(more.first(), Some(&"create" | &"set" | &"delete"))
+        }
+        _ => false,
+    }
 }
 
 /// Runs one command line in the folder and writes down what it prints.
@@ -102,7 +132,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What differs from run to run, made the same: ages, times, UIDs, and the random ends of pods' names.
+/// What differs from run to run, made the same: ages, times, UIDs, the random ends of pods' names, and
+/// the machine's name.
 fn tidy(text: &str) -> String {
     [
         (
@@ -113,6 +144,7 @@ fn tidy(text: &str) -> String {
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-xxxxx"),
         (r" +\d+s\b", " 0s"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:0"),
+        (r"led by \S+_0000", "led by HOST_0000"),
     ]
     .iter()
     .fold(text.to_owned(), |text, (pattern, same)| {
