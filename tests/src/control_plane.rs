@@ -29,6 +29,8 @@ use components::{free_port, kubeconfig, start_api_server, start_etcd, write_cred
 
 /// How long a component may take to answer after its start.
 const READY_TIMEOUT: Duration = Duration::from_mins(3);
+/// How often a control plane is started whose ports others take.
+const TRIES_MAX: u32 = 3;
 /// Controllers that the suites need; the default set watches much that no test has.
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
     cronjob-controller,replicaset-controller,deployment-controller,statefulset-controller,disruption-controller,\
@@ -93,12 +95,29 @@ impl ControlPlane {
     ///
     /// When a component doesn't answer within a minute; the message carries the end of its log.
     pub async fn start(assets: &Path, flags: &[&str]) -> Result<Self> {
+        let mut tries_left = TRIES_MAX;
+        loop {
+            tries_left -= 1;
+            let mut plane = Self::launch(assets, flags)?;
+            match plane.wait_until_ready().await {
+                Err(_) if tries_left > 0 && plane.has_lost_a_port()? => {}
+                ready => {
+                    ready?;
+                    plane.controllers = plane.start_controllers(assets)?;
+                    return Ok(plane);
+                }
+            }
+        }
+    }
+
+    /// Starts etcd and kube-apiserver on ports that are free now.
+    fn launch(assets: &Path, flags: &[&str]) -> Result<Self> {
         let folder = TempDir::with_prefix("kai-control-plane-")?;
         write_credentials(folder.path())?;
         let (store_port, port) = (free_port()?, free_port()?);
         let etcd = start_etcd(assets, folder.path(), store_port)?;
         let api_server = start_api_server(assets, folder.path(), [store_port, port], flags)?;
-        let mut plane = Self {
+        Ok(Self {
             operators: None,
             controllers: None,
             api_server,
@@ -107,10 +126,13 @@ impl ControlPlane {
             ports: [store_port, port],
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
             folder,
-        };
-        plane.wait_until_ready().await?;
-        plane.controllers = plane.start_controllers(assets)?;
-        Ok(plane)
+        })
+    }
+
+    /// Whether another process took a port between the moment that it was found free and its use.
+    fn has_lost_a_port(&self) -> Result<bool> {
+        let logs = [self.api_server.log_end()?, self.etcd.log_end()?];
+        Ok(logs.iter().any(|log| log.contains("address already in use")))
     }
 
     /// Where a test may put files; gone with the control plane.
@@ -226,7 +248,8 @@ impl ControlPlane {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        bail!("kube-apiserver did not get ready:\n{}", self.api_server.log_end()?)
+        let (api_server, etcd) = (self.api_server.log_end()?, self.etcd.log_end()?);
+        bail!("kube-apiserver did not get ready:\n{api_server}\netcd:\n{etcd}")
     }
 
     fn start_controllers(&self, assets: &Path) -> Result<Option<Daemon>> {
