@@ -33,7 +33,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::matching::differences;
 
-/// How long an operator may take to see an object that was created.
+/// How long an operator may take to see an object that was created, and its webhook to listen.
 const SEEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// A workload in a file.
@@ -141,18 +141,21 @@ async fn api(client: &Client, namespace: &str, object: &Value) -> Result<Api<Dyn
     })
 }
 
-/// Creates an object. An operator's webhook may not have seen yet, by its own watch, what was created just before and
-/// the object refers to: one that refuses is asked again for a while.
-async fn create(api: &Api<DynamicObject>, body: &DynamicObject) -> kube::Result<()> {
+/// Writes an object. An operator's webhook may not listen yet, or may not have seen, by its own watch, what was created
+/// just before and the object refers to: one that fails or refuses is asked again for a while.
+async fn admitted(mut write: impl AsyncFnMut() -> kube::Result<DynamicObject>) -> kube::Result<()> {
     let end = Instant::now() + SEEN_WITHIN;
+    let may_change = |message: &str| {
+        message.contains("denied the request") || message.contains("failed calling webhook")
+    };
     loop {
-        match api.create(&PostParams::default(), body).await {
+        match write().await {
             Err(kube::Error::Api(status))
-                if status.message.contains("denied the request") && Instant::now() < end =>
+                if may_change(&status.message) && Instant::now() < end =>
             {
                 sleep(Duration::from_millis(500)).await;
             }
-            created => return created.map(drop),
+            written => return written.map(drop),
         }
     }
 }
@@ -171,7 +174,7 @@ impl Workload {
             expand(&mut object);
             let api = api(client, &self.name, &object).await?;
             let body = serde_json::from_value(object.clone())?;
-            create(&api, &body)
+            admitted(async || api.create(&PostParams::default(), &body).await)
                 .await
                 .with_context(|| format!("{}: failed to create {}", self.name, object["kind"]))?;
         }
@@ -201,7 +204,8 @@ impl Workload {
             expand(&mut patch);
             let api = api(client, &self.name, &patch).await?;
             let name = patch["metadata"]["name"].as_str().context("a step names its object")?;
-            api.patch(name, &PatchParams::default(), &Patch::Merge(&patch))
+            let body = Patch::Merge(&patch);
+            admitted(async || api.patch(name, &PatchParams::default(), &body).await)
                 .await
                 .with_context(|| format!("{}: failed to patch {name}", self.name))?;
         }
