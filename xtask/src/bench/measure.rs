@@ -105,10 +105,8 @@ impl Catalogue {
     /// Instructions and allocations inside the function `measured`, by callgrind.
     pub(super) fn count(&self, id: &str, size: u64) -> Result<Count> {
         let entry = self.entries.iter().find(|entry| entry.id == id).context("selected before")?;
-        let folder =
-            std::env::temp_dir().join(format!("callgrind-{}-{id}-{size}", std::process::id()));
-        std::fs::create_dir_all(&folder)?;
-        let out_flag = format!("--callgrind-out-file={}", folder.join("profile").display());
+        let folder = tempfile::tempdir()?;
+        let out_flag = format!("--callgrind-out-file={}", folder.path().join("profile").display());
         let (program, size) = (entry.program.to_string_lossy(), size.to_string());
         // A profile before each measured part and one after it: each counts what came since the last. Costs could be
         // collected in the function alone, but calls are counted outside of it as well.
@@ -118,13 +116,12 @@ impl Catalogue {
         valgrind.args(measured).args([&program, id, size.as_str(), "--once"]);
         capture(&mut valgrind).context("callgrind counts instructions; install valgrind")?;
         let mut sum = Count::default();
-        for profile in std::fs::read_dir(&folder)? {
+        for profile in std::fs::read_dir(folder.path())? {
             let text = std::fs::read_to_string(profile?.path())?;
             if text.lines().any(|line| line.starts_with("desc: Trigger: --dump-after=")) {
                 sum += Count::read(&text).context("callgrind wrote no totals")?;
             }
         }
-        std::fs::remove_dir_all(&folder)?;
         ensure!(sum.instructions > 0, "{id} {size}: no function named `measured` ran");
         Ok(sum)
     }
