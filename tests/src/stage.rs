@@ -177,17 +177,31 @@ impl Stage {
     ///
     /// # Errors
     ///
-    /// When the kind is not served.
+    /// When the kind is not served within a minute.
     pub async fn api(&self, object: &Value) -> Result<Api<DynamicObject>> {
-        let (resource, namespace) = self.kind(object).await?;
-        Ok(match namespace {
-            Some(namespace) => Api::namespaced_with(self.client(), &namespace, &resource),
-            None => Api::all_with(self.client(), &resource),
-        })
+        Ok(self.api_of(self.kind(object).await?))
     }
 
-    /// The kind of an object, and its namespace where the kind has any.
+    fn api_of(&self, (resource, namespace): (ApiResource, Option<String>)) -> Api<DynamicObject> {
+        match namespace {
+            Some(namespace) => Api::namespaced_with(self.client(), &namespace, &resource),
+            None => Api::all_with(self.client(), &resource),
+        }
+    }
+
+    /// The kind of an object, and its namespace where the kind has any. What was just defined is waited for.
     async fn kind(&self, object: &Value) -> Result<(ApiResource, Option<String>)> {
+        let end = Instant::now() + GO_MAX;
+        loop {
+            match self.served_kind(object).await {
+                Err(_) if Instant::now() < end => sleep(Duration::from_millis(100)).await,
+                served => return served,
+            }
+        }
+    }
+
+    /// The same, where it is served now.
+    async fn served_kind(&self, object: &Value) -> Result<(ApiResource, Option<String>)> {
         let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let gvk = GroupVersionKind::gvk(group, version, kind);
@@ -248,12 +262,38 @@ impl Stage {
         loop {
             let live = api.get(name).await?;
             let conditions = live.status.and_then(|status| status.conditions).unwrap_or_default();
-            if conditions.iter().any(|row| row.type_ == "Established" && row.status == "True") {
+            let is_established =
+                conditions.iter().any(|row| row.type_ == "Established" && row.status == "True");
+            if is_established && self.is_served(definition).await {
                 return Ok(());
             }
             ensure!(Instant::now() < end, "{name} is not served: {conditions:?}");
             sleep(Duration::from_millis(50)).await;
         }
+    }
+
+    /// Deletes a definition and waits until its kind is no longer served.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of this name, or its kind is still served after a minute.
+    pub async fn undefine(&self, name: &str) -> Result<()> {
+        let api: Api<CustomResourceDefinition> = Api::all(self.client());
+        let definition = api.get(name).await?;
+        api.delete(name, &DeleteParams::default()).await?;
+        let end = Instant::now() + GO_MAX;
+        while api.get_opt(name).await?.is_some() || self.is_served(&definition).await {
+            ensure!(Instant::now() < end, "{name} does not go");
+            sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
+    }
+
+    async fn is_served(&self, definition: &CustomResourceDefinition) -> bool {
+        let spec = &definition.spec;
+        let mut served = spec.versions.iter().filter(|version| version.served);
+        let Some(version) = served.next() else { return false };
+        self.list(&format!("{}/{}", spec.group, version.name), &spec.names.kind).await.is_ok()
     }
 
     /// All objects of a built-in or installed kind as JSON.
@@ -289,7 +329,8 @@ impl Stage {
         let ended = self.end_podgrouper().await;
         for object in self.created.iter().rev() {
             // A kind that went takes its objects along.
-            let Ok(api) = self.api(object).await else { continue };
+            let Ok(kind) = self.served_kind(object).await else { continue };
+            let api = self.api_of(kind);
             let name = text(&object["metadata"], "name");
             // What is gone already is as wanted.
             let _ = api.delete(name, &DeleteParams::background().grace_period(0)).await;

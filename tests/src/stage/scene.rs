@@ -64,6 +64,7 @@ enum Step {
     Patch(Value),
     /// The same for its status.
     Status(Value),
+    /// Deletes an object; a definition is waited for until it is gone.
     Delete(Value),
     /// Installs one of the product's definitions, by its name.
     Define(String),
@@ -97,7 +98,7 @@ struct Expect {
     said: Vec<String>,
     /// How many requests of each kind there were since the last `expect` or `forget`.
     calls: BTreeMap<String, usize>,
-    /// How many writes there were, but for events and statuses.
+    /// The same of writes, but for events and statuses.
     writes: Option<usize>,
 }
 
@@ -193,6 +194,9 @@ impl Step {
             Self::Delete(object) => {
                 let object = stage.resolve(object)?;
                 let name = object["metadata"]["name"].as_str().context("what to delete?")?;
+                if object["kind"] == "CustomResourceDefinition" {
+                    return stage.undefine(name).await;
+                }
                 let now = DeleteParams::default().grace_period(0);
                 stage.api(&object).await?.delete(name, &now).await?;
             }
@@ -216,7 +220,11 @@ impl Expect {
     async fn play(&self, stage: &Stage, log: &Log) -> Result<()> {
         let end = Instant::now() + if stage.is_real() { COME_MAX_REAL } else { COME_MAX };
         loop {
-            let findings = self.findings(stage, log).await?;
+            let mut findings = self.findings(stage, log).await?;
+            if stage.is_real() {
+                // Requests may still be on their way.
+                findings.extend(self.count(stage, &stage.tape.calls())?);
+            }
             if findings.is_empty() {
                 break;
             }

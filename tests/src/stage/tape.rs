@@ -104,6 +104,11 @@ impl Tape {
         std::mem::take(&mut *lock(&self.shared.calls))
     }
 
+    /// The same, and they stay.
+    pub fn calls(&self) -> Vec<Call> {
+        lock(&self.shared.calls).clone()
+    }
+
     /// Puts a fault in the way.
     pub fn add(&self, fault: Fault) {
         lock(&self.shared.faults).push(fault);
