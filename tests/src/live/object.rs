@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kube::{
     Api, Client, ResourceExt,
     api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
@@ -10,7 +10,12 @@ use kube::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+
+/// How long a kind may take to be served after its definition.
+const SERVED_WITHIN: Duration = Duration::from_secs(30);
+/// How long what is deleted may take to go.
+const GONE_WITHIN: Duration = Duration::from_mins(1);
 
 /// A queue; what is not said is unlimited.
 #[derive(Deserialize, Debug)]
@@ -201,7 +206,7 @@ pub(super) async fn find(client: &Client, kind: &str, name: &str) -> Result<Opti
     Ok(api(client, kind)?.get_opt(name).await?)
 }
 
-/// Creates an object; one that speaks of a pod by owner gets that pod's UID.
+/// Creates an object; one that speaks of a pod by owner gets that pod's UID. A kind that was just defined is waited for.
 pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
     let kind = object["kind"].as_str().context("an object has a kind")?.to_owned();
     if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
@@ -215,8 +220,18 @@ pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
     let object: DynamicObject = serde_json::from_value(object)?;
     let name = object.name_any();
     let api = api(client, &kind)?;
-    let made = api.create(&PostParams::default(), &object).await;
-    made.with_context(|| format!("failed to create {kind}/{name}"))?;
+    let end = Instant::now() + SERVED_WITHIN;
+    loop {
+        match api.create(&PostParams::default(), &object).await {
+            Err(kube::Error::Api(status)) if status.code == 404 && Instant::now() < end => {
+                sleep(Duration::from_millis(100)).await;
+            }
+            made => {
+                made.with_context(|| format!("failed to create {kind}/{name}"))?;
+                break;
+            }
+        }
+    }
     if let Some(status) = status {
         let patch = Patch::Merge(json!({"status": status}));
         api.patch_status(&name, &PatchParams::default(), &patch).await?;
@@ -237,6 +252,9 @@ pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<
 }
 
 /// Deletes an object at once and waits until it is gone. One that is not there is fine.
+///
+/// # Errors
+/// One that is still there after a while, because of a finalizer.
 pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
     let (kind, name) = name.split_once('/').context("a delete names Kind/name")?;
     let api = api(client, kind)?;
@@ -244,20 +262,32 @@ pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
     if kind == "Pod" {
         params = params.grace_period(0);
     }
-    if kind == "ResourceClaim" {
-        // Nobody here does what Kubernetes' own controller does once the pods of a claim are gone.
+    if matches!(kind, "ResourceClaim" | "PersistentVolumeClaim" | "PersistentVolume") {
+        // Nobody here need do what Kubernetes' own controllers do once what uses it is gone.
         let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-        api.patch(name, &PatchParams::default(), &patch).await?;
+        if is_gone(api.patch(name, &PatchParams::default(), &patch).await)? {
+            return Ok(());
+        }
     }
-    match api.delete(name, &params).await {
-        Ok(_) => {}
-        Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
-        Err(error) => return Err(error.into()),
+    if is_gone(api.delete(name, &params).await)? {
+        return Ok(());
     }
-    while api.get_opt(name).await?.is_some() {
+    let end = Instant::now() + GONE_WITHIN;
+    while let Some(left) = api.get_opt(name).await? {
+        let finalizers = left.finalizers();
+        ensure!(Instant::now() < end, "{kind}/{name} does not go, finalizers: {finalizers:?}");
         sleep(Duration::from_millis(20)).await;
     }
     Ok(())
+}
+
+/// Whether an answer says that the object is not there.
+fn is_gone<T>(answer: kube::Result<T>) -> Result<bool> {
+    match answer {
+        Ok(_) => Ok(false),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(true),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Labels of nodes by name.
