@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::stage::scene::documents;
@@ -134,5 +134,58 @@ pub fn granted(file: &Path) -> Result<BTreeSet<Right>> {
         }
     }
     ensure!(!found.is_empty(), "{} gives no rights", file.display());
+    Ok(found)
+}
+
+/// Kinds in the podgrouper's role for owners, by the file of its roles: group, version, kind, plural.
+///
+/// # Errors
+///
+/// When the file cannot be read or has no such role.
+pub fn owner_kinds(file: &Path) -> Result<Vec<(String, String, String, String)>> {
+    let builtin = ["apps", "batch"];
+    let versions: BTreeMap<&str, &str> = [
+        ("amlarc.azureml.com", "v1alpha1"),
+        ("argoproj.io", "v1alpha1"),
+        ("egx.nvidia.io", "v1"),
+        ("grove.io", "v1alpha1"),
+        ("jobset.x-k8s.io", "v1alpha2"),
+        ("nvidia.com", "v1alpha1"),
+        ("scheduler.grove.io", "v1alpha1"),
+        ("trainer.kubeflow.org", "v1alpha1"),
+        ("workspace.devfile.io", "v1alpha2"),
+    ]
+    .into();
+    let mut found = Vec::new();
+    let documents = documents(file)?;
+    let role = documents
+        .iter()
+        .find(|document| {
+            document["kind"] == "ClusterRole"
+                && document["metadata"]["name"] == "kai-podgrouper-owners"
+        })
+        .context("no role for owners")?;
+    for rule in role["rules"].as_array().into_iter().flatten() {
+        let group = rule["apiGroups"][0].as_str().unwrap_or_default();
+        for plural in rule["resources"].as_array().into_iter().flatten() {
+            let plural = plural.as_str().unwrap_or_default();
+            let singular = plural.trim_end_matches('s');
+            let mut letters = singular.chars();
+            let kind: String =
+                letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+            let kind = match (group, singular) {
+                ("apps", "replicaset") => "ReplicaSet".to_owned(),
+                ("apps", "statefulset") => "StatefulSet".to_owned(),
+                ("batch", "cronjob") => "CronJob".to_owned(),
+                _ => kind,
+            };
+            let version = if builtin.contains(&group) {
+                "v1"
+            } else {
+                versions.get(group).copied().unwrap_or("v1")
+            };
+            found.push((group.to_owned(), version.to_owned(), kind, plural.to_owned()));
+        }
+    }
     Ok(found)
 }

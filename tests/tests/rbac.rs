@@ -4,7 +4,6 @@
 //! API server, shards, native gangs. A right that was refused, and one that was given and never used, are findings.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -15,7 +14,7 @@ use kai_api::names::component;
 use kai_tests::{
     cluster::{Cluster, NAMESPACE, Setup, processes},
     control_plane::assets,
-    rights::{Use, granted, is_unseen, used},
+    rights::{Right, Use, granted, is_unseen, owner_kinds, used},
     stage::scene::documents,
 };
 use kube::{
@@ -29,6 +28,12 @@ use tokio::time::sleep;
 
 const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
     "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts:kai-scheduler"]}]}"#;
+
+const PODGROUPER_FLAGS: [&str; 3] = [
+    "--namespace-label-selector=kai.scheduler/test=true",
+    "--default-priorities-configmap-namespace=default",
+    "--default-priorities-configmap-name=types",
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
@@ -45,19 +50,13 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     let setup = Setup { nodes: "3xH100:8", operators: None, api_server_flags: &flags };
     let mut cluster = Cluster::start(&assets, setup).await?;
-    cluster.podgrouper.stop()?;
-    let more = [
-        "--leader-elect",
-        "--namespace-label-selector=kai.scheduler/test=true",
-        "--default-priorities-configmap-namespace=default",
-        "--default-priorities-configmap-name=types",
-    ];
-    cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &more).await?;
+    start_podgrouper(&mut cluster, &log).await?;
     cluster.scheduler.stop()?;
     begun_bind(&cluster.client().await?).await?;
     let more = ["--leader-elect=true", "--schedule-csi-storage"];
     cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &more).await?;
     act(&mut cluster).await?;
+    cluster.plane.crash_api_server().await?;
     // What is left to be used comes with watches that start again, each with a list of one object.
     let mut left = Vec::new();
     for _ in 0..30 {
@@ -121,7 +120,7 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     let types = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "types"},
         "data": {"types": "[]"}});
     create(&client, &types).await?;
-    let rows = owner_kinds()?;
+    let rows = owner_kinds(&deploy("rbac/podgrouper.yaml"))?;
     for (group, version, kind, plural) in &rows {
         install_kind(&client, [group, version, kind, plural]).await?;
     }
@@ -136,57 +135,29 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     devices(cluster, &client).await?;
     volumes(&client).await?;
     shards(cluster, &client).await?;
-    gangs(cluster, &client).await?;
-    cluster.plane.crash_api_server().await
+    gangs(cluster, &client).await
 }
 
-/// Kinds in the role for owners: group, version, kind, plural.
-fn owner_kinds() -> Result<Vec<(String, String, String, String)>> {
-    let builtin = ["apps", "batch"];
-    let versions: BTreeMap<&str, &str> = [
-        ("amlarc.azureml.com", "v1alpha1"),
-        ("argoproj.io", "v1alpha1"),
-        ("egx.nvidia.io", "v1"),
-        ("grove.io", "v1alpha1"),
-        ("jobset.x-k8s.io", "v1alpha2"),
-        ("nvidia.com", "v1alpha1"),
-        ("scheduler.grove.io", "v1alpha1"),
-        ("trainer.kubeflow.org", "v1alpha1"),
-        ("workspace.devfile.io", "v1alpha2"),
-    ]
-    .into();
-    let mut found = Vec::new();
-    let documents = documents(&deploy("rbac/podgrouper.yaml"))?;
-    let role = documents
-        .iter()
-        .find(|document| {
-            document["kind"] == "ClusterRole"
-                && document["metadata"]["name"] == "kai-podgrouper-owners"
+/// Runs a podgrouper with a Lease until it has done all that it may with one, and then one without, which no crash of the
+/// API server ends, however long that takes.
+async fn start_podgrouper(cluster: &mut Cluster, log: &Path) -> Result<()> {
+    cluster.podgrouper.stop()?;
+    let flags = [&["--leader-elect"], &PODGROUPER_FLAGS[..]].concat();
+    cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &flags).await?;
+    let rights = granted(&deploy("rbac/podgrouper.yaml"))?;
+    let of_leases: Vec<&Right> =
+        rights.iter().filter(|(_, resource, _)| resource == "leases").collect();
+    ensure!(!of_leases.is_empty(), "no right to leases");
+    cluster
+        .wait_until("a Lease", async || {
+            let done = used(log)?.remove(component::PODGROUPER).unwrap_or_default().granted;
+            let left: Vec<_> = of_leases.iter().filter(|right| !done.contains(right)).collect();
+            Ok(if left.is_empty() { Ok(()) } else { Err(format!("not yet: {left:?}")) })
         })
-        .context("no role for owners")?;
-    for rule in role["rules"].as_array().into_iter().flatten() {
-        let group = rule["apiGroups"][0].as_str().unwrap_or_default();
-        for plural in rule["resources"].as_array().into_iter().flatten() {
-            let plural = plural.as_str().unwrap_or_default();
-            let singular = plural.trim_end_matches('s');
-            let mut letters = singular.chars();
-            let kind: String =
-                letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-            let kind = match (group, singular) {
-                ("apps", "replicaset") => "ReplicaSet".to_owned(),
-                ("apps", "statefulset") => "StatefulSet".to_owned(),
-                ("batch", "cronjob") => "CronJob".to_owned(),
-                _ => kind,
-            };
-            let version = if builtin.contains(&group) {
-                "v1"
-            } else {
-                versions.get(group).copied().unwrap_or("v1")
-            };
-            found.push((group.to_owned(), version.to_owned(), kind, plural.to_owned()));
-        }
-    }
-    Ok(found)
+        .await?;
+    cluster.podgrouper.stop()?;
+    cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &PODGROUPER_FLAGS).await?;
+    Ok(())
 }
 
 /// A definition of a kind that takes anything, where the API server has none.
