@@ -8,7 +8,7 @@ mod pairs;
 mod running;
 mod tell;
 
-use std::{collections::BTreeMap, hint::black_box};
+use std::collections::BTreeMap;
 
 use pairs::{Pair, Pairs};
 use running::Running;
@@ -147,15 +147,6 @@ impl Agenda {
         let (pair, key) = self.listings.get(group).copied().flatten()?;
         let pair = &self.pairs[pair];
         Some(Listing { queue: pair.queue, class: pair.class, key })
-    }
-
-    /// Reads where a group of a leaf queue is listed, and the lists that it leaves and comes into once it is placed.
-    pub(crate) fn read_ahead(&self, queue: QueueId, group: GroupId) {
-        self.running.read_ahead(queue, group);
-        if let Some((pair, key)) = self.listings.get(group).copied().flatten() {
-            self.pairs.read_ahead(queue, pair);
-            black_box(key.group);
-        }
     }
 
     /// What the groups of a class have in common, while one is listed.

@@ -2,10 +2,7 @@
 //!
 //! A change of one leaf costs the logarithm of the number of siblings at each level.
 
-use std::{
-    cmp::{Ordering, Reverse},
-    hint::black_box,
-};
+use std::cmp::{Ordering, Reverse};
 
 use crate::{
     cluster::Cluster,
@@ -74,9 +71,6 @@ impl Round {
         self.count.next_power_of_two()
     }
 }
-
-/// So many siblings on each side of one are read ahead.
-const AHEAD: usize = 4;
 
 /// Nobody stands here.
 const NOBODY: u32 = u32::MAX;
@@ -224,13 +218,7 @@ impl Bracket {
                 self.measures.push(measure);
             }
             let measure = number(self.measures.len() - 1);
-            self.siblings.push(Sibling {
-                standing: Standing::default(),
-                measure,
-                queue,
-                slot,
-                leaf,
-            });
+            self.siblings.push(Sibling { standing: Standing::default(), measure, queue, slot, leaf });
         }
         self.winners.resize(round.winner + round.width() * 2, NOBODY);
     }
@@ -247,17 +235,6 @@ impl Bracket {
     fn winner_of(&self, round: &Round) -> Option<usize> {
         let winner = self.winners[round.winner + 1];
         self.siblings.get(winner as usize).map(|sibling| sibling.leaf as usize)
-    }
-
-    /// Reads what [`seat`](Self::seat) will read of a leaf and its siblings.
-    pub(crate) fn read_ahead(&self, leaf: usize) {
-        let Some(entry) = self.leaves.get(leaf) else { return };
-        let round = &self.rounds[entry.round as usize];
-        black_box(self.winners[round.winner + round.width()]);
-        let from = (entry.at as usize).saturating_sub(AHEAD);
-        for sibling in self.siblings[from..].iter().take(AHEAD * 2 + 1) {
-            black_box(sibling.leaf);
-        }
     }
 
     /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `stakes` has it; a
@@ -351,10 +328,7 @@ impl Bracket {
 }
 
 /// The one of two siblings that wins, the left one being older.
-#[expect(
-    clippy::inline_always,
-    reason = "called for each pair that meets in each turn: a call costs as much again"
-)]
+#[expect(clippy::inline_always, reason = "called for each pair that meets in each turn: a call costs as much again")]
 #[inline(always)]
 fn meet(
     (siblings, measures): (&[Sibling], &[Measure]),

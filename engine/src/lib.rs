@@ -60,7 +60,6 @@ mod victims;
 mod why;
 
 mod agenda;
-mod ahead;
 pub mod cycle;
 pub mod plan;
 pub mod proof;

@@ -125,12 +125,6 @@ impl Turns {
         Some(Turn { queue: *queue, class, key, group: key.group, leaf })
     }
 
-    /// Reads what a turn will read.
-    pub(crate) fn read_ahead(&self, cluster: &Cluster, turn: &Turn) {
-        self.bracket.read_ahead(turn.leaf);
-        cluster.read_ahead(turn.queue, turn.group);
-    }
-
     /// Takes the turn of now away.
     pub(crate) fn done(&mut self, cluster: &Cluster, turn: Turn) {
         self.replace(cluster, turn, []);

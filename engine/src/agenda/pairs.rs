@@ -3,7 +3,7 @@
 //! A pair is a row that its groups know, so that nothing is searched for among all that wait when one of them comes,
 //! moves on or goes.
 
-use std::{collections::BTreeMap, hint::black_box};
+use std::collections::BTreeMap;
 
 use crate::{
     few::Few,
@@ -102,13 +102,6 @@ impl Pairs {
         let mut awake: Vec<_> = self.awake.iter().map(at).collect();
         awake.sort_unstable();
         awake.into_iter()
-    }
-
-    /// Reads a pair of a queue.
-    pub(super) fn read_ahead(&self, queue: QueueId, pair: PairId) {
-        let pair = &self.rows[pair];
-        black_box((pair.fresh.is_some(), pair.told.is_some(), pair.groups.len()));
-        black_box(self.by_queue[queue].first());
     }
 
     /// Makes room for so many pairs more.

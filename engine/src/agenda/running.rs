@@ -1,7 +1,5 @@
 //! Groups that may be evicted, by queue and by their place in it.
 
-use std::hint::black_box;
-
 use crate::{
     cluster::Cluster,
     ids::{Column, GroupId, QueueId},
@@ -53,12 +51,6 @@ impl Running {
     /// Whether each of them has only one pod.
     pub(crate) fn are_singles(&self) -> bool {
         self.gangs == 0
-    }
-
-    /// Reads what is known of a group of a queue.
-    pub(super) fn read_ahead(&self, queue: QueueId, group: GroupId) {
-        black_box(self.contains(group));
-        black_box(self.by_queue.get(queue).map(LeastSet::len));
     }
 
     /// Lists a group where it is now, or nowhere; it is put in its place when the list is settled.

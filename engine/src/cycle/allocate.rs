@@ -38,7 +38,6 @@ impl Cycle<'_> {
                 return;
             }
             self.cluster.steps.groups += 1;
-            turns.read_ahead(self.cluster, &turn);
             match self.try_group(turn.group, None) {
                 Ok(()) => self.seat_again(&mut turns, turn),
                 Err(why) if self.is_passed(turn.group, &why) => {
