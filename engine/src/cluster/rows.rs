@@ -228,7 +228,7 @@ impl GroupRow {
 ///
 /// What each turn below it asks for lies together, in one line of the cache.
 #[derive(Clone, PartialEq, Default, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(crate) struct QueueRow {
     /// What pods below it hold or were promised. Derived.
     pub(crate) used: Charge,
