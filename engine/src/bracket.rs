@@ -218,7 +218,13 @@ impl Bracket {
                 self.measures.push(measure);
             }
             let measure = number(self.measures.len() - 1);
-            self.siblings.push(Sibling { standing: Standing::default(), measure, queue, slot, leaf });
+            self.siblings.push(Sibling {
+                standing: Standing::default(),
+                measure,
+                queue,
+                slot,
+                leaf,
+            });
         }
         self.winners.resize(round.winner + round.width() * 2, NOBODY);
     }
@@ -328,7 +334,10 @@ impl Bracket {
 }
 
 /// The one of two siblings that wins, the left one being older.
-#[expect(clippy::inline_always, reason = "called for each pair that meets in each turn: a call costs as much again")]
+#[expect(
+    clippy::inline_always,
+    reason = "called for each pair that meets in each turn: a call costs as much again"
+)]
 #[inline(always)]
 fn meet(
     (siblings, measures): (&[Sibling], &[Measure]),

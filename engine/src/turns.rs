@@ -17,6 +17,8 @@ use crate::{
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Turns {
     leaves: Vec<Leaf>,
+    /// The class of the first group of each leaf: what is asked for most, in little memory.
+    firsts: Vec<Option<ClassId>>,
     bracket: Bracket,
     /// What groups ask for that take part each by itself, as a class of its own; empty where their classes say it.
     asks: Vec<Charge>,
@@ -49,15 +51,20 @@ struct Leaf {
 }
 
 impl Leaf {
-    /// What its first group asks for.
-    fn stake(&self, cluster: &Cluster, asks: &[Charge]) -> Option<Stake> {
-        let (_, class) = self.heads.first()?;
-        let ask = match asks.get(class.row()) {
-            Some(ask) => *ask,
-            None => cluster.class_ask(*class),
-        };
-        Some(Stake { ask, taken: Charge::default() })
+    /// The class of its first group.
+    fn first(&self) -> Option<ClassId> {
+        self.heads.first().map(|(_, class)| *class)
     }
+}
+
+/// What the first group of a leaf asks for, which is of a class.
+fn stake(cluster: &Cluster, asks: &[Charge], class: Option<ClassId>) -> Option<Stake> {
+    let class = class?;
+    let ask = match asks.get(class.row()) {
+        Some(ask) => *ask,
+        None => cluster.class_ask(class),
+    };
+    Some(Stake { ask, taken: Charge::default() })
 }
 
 impl Turns {
@@ -96,7 +103,7 @@ impl Turns {
         cluster: &Cluster,
         heads: impl Iterator<Item = (QueueId, GroupKey, ClassId)>,
     ) {
-        let Self { leaves, bracket, asks, .. } = self;
+        let Self { leaves, firsts, bracket, asks, .. } = self;
         leaves.clear();
         let most = heads.size_hint().1.unwrap_or_default();
         leaves.reserve(most.min(cluster.queues.rows.len()));
@@ -109,7 +116,9 @@ impl Turns {
             }
         }
         bracket.open(cluster, leaves.iter().map(|leaf| leaf.queue));
-        bracket.seat_all(cluster, |leaf| leaves[leaf].stake(cluster, asks));
+        firsts.clear();
+        firsts.extend(leaves.iter().map(Leaf::first));
+        bracket.seat_all(cluster, |leaf| stake(cluster, asks, firsts[leaf]));
     }
 
     /// How many leaf queues take part.
@@ -177,8 +186,9 @@ impl Turns {
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
-        let Self { leaves, bracket, asks, .. } = self;
-        bracket.seat(cluster, leaf, |leaf| leaves[leaf].stake(cluster, asks));
+        let Self { leaves, firsts, bracket, asks, .. } = self;
+        firsts[leaf] = leaves[leaf].first();
+        bracket.seat(cluster, leaf, |leaf| stake(cluster, asks, firsts[leaf]));
     }
 }
 

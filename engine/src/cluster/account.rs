@@ -168,6 +168,7 @@ impl Queues {
     fn charge(&mut self, queue: QueueId, burden: &Burden) {
         // A pod that gets a place waits for no less than before, and few cannot be evicted.
         let (fixes, asks) = (!burden.fixed.is_zero(), !burden.requested.is_zero());
+        let asks_mib = burden.requested_mib != 0;
         let mut next = Some(queue);
         while let Some(at) = next {
             let row = &mut self.rows[at];
@@ -178,7 +179,9 @@ impl Queues {
             if asks {
                 row.requested += burden.requested;
             }
-            row.requested_mib += burden.requested_mib;
+            if asks_mib {
+                row.requested_mib += burden.requested_mib;
+            }
             next = row.up;
         }
     }
