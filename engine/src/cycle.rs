@@ -209,6 +209,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) stands: Vec<(PodId, Place)>,
     /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
     pub(crate) undecided: BTreeSet<GroupId>,
+    /// Whether places were promised that are free already: the next plan is due at once.
+    pub(crate) due: bool,
     /// Room to mark pods in; empty between two uses.
     pub(crate) marked: IdSet<PodId>,
     /// What of this plan may be taken back, and what was.
@@ -258,6 +260,7 @@ pub fn plan_stepwise(
         promised,
         stands: Vec::new(),
         undecided: BTreeSet::new(),
+        due: false,
         marked: IdSet::default(),
         withdrawals: Withdrawals::default(),
     };
@@ -332,7 +335,8 @@ impl Cycle<'_> {
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();
-        let goes_on = self.cluster.steps.spent || moved_on || self.has_withdrawn();
+        let goes_on =
+            self.cluster.steps.spent || moved_on || self.due || self.has_withdrawn();
         self.cluster.agenda.changed = goes_on;
         if self.cluster.agenda.changed {
             self.wake_at(self.now);

@@ -7,7 +7,7 @@
 use crate::{
     cycle::{Cycle, Millis},
     depth::Front,
-    ids::{GroupId, Rank},
+    ids::{GroupId, PodId, Rank},
     idset::IdSet,
     placement::{Attempt, Mode},
     plan::Why,
@@ -104,11 +104,17 @@ impl Cycle<'_> {
         let cluster = &*self.cluster;
         let mut expected = cluster.expected(group).into_iter();
         let pods = cluster.to_place(group);
+        let kept = &cluster.agenda.kept;
+        // Promises are the group's: a pod that was made again may go before the one that has one.
+        let waits = |pod: &&PodId| cluster.pods.state[**pod].is_waiting() && !pods.contains(pod);
+        let others = cluster.groups[group].pods.iter().filter(waits);
+        let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
         let promised = pods.iter().map(|pod| {
-            let kept = cluster.agenda.kept.get(pod).copied();
-            cluster.nodes.index.rank(kept.or_else(|| expected.next())?)
+            let node = kept.get(pod).copied().or_else(|| expected.next());
+            cluster.nodes.index.rank(node.or_else(|| spare.next())?)
         });
         let nodes: Option<IdSet<Rank>> = promised.collect();
+        drop(spare);
         nodes.is_some_and(|nodes| self.try_group(group, Some(&nodes)).is_ok())
     }
 

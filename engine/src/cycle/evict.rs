@@ -4,7 +4,7 @@
 //! spec/scheduling.md 4 to 6.
 
 use crate::{
-    cluster::Cluster,
+    cluster::{Cluster, Phase},
     cycle::{Cycle, Timestamp},
     depth::Front,
     entitlement::{Claim, entitled, may_give},
@@ -315,8 +315,12 @@ impl Cycle<'_> {
             };
             reasons.or_insert_with(pod, || (group, Some(reason)));
         }
+        let told = self.changes.len();
         self.commit(&mut |pod| reasons.get_mut(pod).and_then(|(_, reason)| reason.take()));
         self.cluster.agenda.claims.push(for_group);
+        // Where all who were to leave found their places again nobody comes to tell of room.
+        let leaves = |pod: PodId| self.cluster.pods.state[pod].phase == Phase::Releasing;
+        self.due |= self.changes.len() > told && !reasons.iter().any(|(pod, _)| leaves(pod));
         if kind == EvictionKind::Consolidate {
             self.expect_back(reasons.iter().map(|(pod, (group, _))| (pod, *group)));
         }
