@@ -335,8 +335,7 @@ impl Cycle<'_> {
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();
-        let goes_on =
-            self.cluster.steps.spent || moved_on || self.due || self.has_withdrawn();
+        let goes_on = self.cluster.steps.spent || moved_on || self.due || self.has_withdrawn();
         self.cluster.agenda.changed = goes_on;
         if self.cluster.agenda.changed {
             self.wake_at(self.now);

@@ -15,6 +15,7 @@ mod bystanders;
 mod cheapest;
 mod fair;
 pub(crate) mod kept;
+mod lasting;
 mod pool;
 mod probe;
 mod proof;
@@ -347,7 +348,7 @@ impl<'a> Hunt<'a> {
         for rank in &vacated {
             self.search.nodes.remove(*rank);
         }
-        if !placed || !self.is_fair(&trial, count, victims) {
+        if !placed || !self.is_fair(&mut trial, count, victims) {
             return false;
         }
         if count == self.search.pods.len() {

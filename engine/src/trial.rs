@@ -89,6 +89,12 @@ impl<'c> Trial<'c> {
         self.change(pod, State { phase: Phase::Pending, place: None, nominee: place }, 0);
     }
 
+    /// Takes a promise back.
+    pub(crate) fn withdraw(&mut self, pod: PodId) {
+        let state = State { nominee: None, ..self.cluster.pods.state[pod].clone() };
+        self.change(pod, state, 0);
+    }
+
     fn change(&mut self, pod: PodId, state: State, opened: u32) {
         let before = self.cluster.opened;
         self.cluster.opened += opened;

@@ -33,7 +33,7 @@ impl Hunt<'_> {
     pub(super) fn remember(&mut self, cluster: &Cluster, victims: &Set) {
         let search = &mut self.search;
         search.before.rows.clear();
-        if search.kind != EvictionKind::Reclaim {
+        if search.kind == EvictionKind::Consolidate {
             return;
         }
         let queue = |group| cluster.groups[group].queue();

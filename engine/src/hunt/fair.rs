@@ -39,16 +39,19 @@ impl Losses {
 
 impl Hunt<'_> {
     /// Whether the result is one that this kind of eviction may bring about.
-    pub(super) fn is_fair(&self, trial: &Trial<'_>, count: usize, victims: &Set) -> bool {
+    pub(super) fn is_fair(&self, trial: &mut Trial<'_>, count: usize, victims: &Set) -> bool {
         let batches = || victims.iter().map(|at| &self.search.order[*at]);
         match self.search.kind {
             EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
                 let state = &trial.pods.state[*pod];
                 state.phase != Phase::Releasing || state.nominee.is_some()
             }),
-            EvictionKind::Preempt => Self::spares_young(trial, &Losses::new(batches()), |group| {
-                trial.is_safe_from_peers(group, self.config, self.now).is_some()
-            }),
+            EvictionKind::Preempt => {
+                let young =
+                    |group| trial.is_safe_from_peers(group, self.config, self.now).is_some();
+                Self::spares_young(trial, &Losses::new(batches()), young)
+                    && self.lasts(trial, count, victims)
+            }
             EvictionKind::Reclaim => {
                 let losses = Losses::new(batches());
                 let queue = trial.groups[self.search.group]
@@ -56,7 +59,9 @@ impl Hunt<'_> {
                     .expect("a group that waits has a queue");
                 let young =
                     |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
-                Self::spares_young(trial, &losses, young) && self.may_reclaim(trial, count, &losses)
+                Self::spares_young(trial, &losses, young)
+                    && self.may_reclaim(trial, count, &losses)
+                    && self.lasts(trial, count, victims)
             }
         }
     }
