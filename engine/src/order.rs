@@ -139,8 +139,8 @@ impl Standing {
         Self { need, share_with, used }
     }
 
-    /// Which of two queues goes first, the measure of each known by its row; ties end in the age and the UID (14.3, Q10),
-    /// which the caller knows.
+    /// Which of two queues goes first, the measure of each known by its row; ties end in the age and the UID (14.3,
+    /// Q10), which the caller knows.
     ///
     /// # Source
     /// spec/scheduling.md 1.11, queue comparison.

@@ -371,8 +371,8 @@ impl QueueRow {
         limit.map_or(requested, |limit| limit.min(requested))
     }
 
-    /// Its share of what there is enough of for all, and the one that it has of the rest; nothing over its quota without
-    /// a weight.
+    /// Its share of what there is enough of for all, and the one that it has of the rest; nothing over its quota
+    /// without a weight.
     fn fill(&self, amount: Charge, enough: PerLane<bool>, memory_min: Option<u32>) -> Charge {
         let facts = self.facts.as_ref().expect("a queue that takes part is live");
         let mut share = self.share;
