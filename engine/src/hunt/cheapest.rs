@@ -45,7 +45,7 @@ impl Sets {
         if size == nodes.len() {
             self.cheapest = None;
         }
-        Some(set.in_order())
+        Some(pool.with_steps_before(set.in_order()))
     }
 }
 

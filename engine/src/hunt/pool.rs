@@ -50,6 +50,20 @@ impl Pool {
         self.last = Some(at);
     }
 
+    /// A set, in order, with what its groups spare before they lose what is in it: no core goes and leaves the rest.
+    pub(super) fn with_steps_before(&self, set: Set) -> Set {
+        let has = |at: &usize| set.binary_search(at).is_ok();
+        let mut before = Set::default();
+        for (_, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
+            let last = steps.iter().rposition(has).unwrap_or(0);
+            before.extend(steps[..last].iter().filter(|at| !has(at)).copied());
+        }
+        if before.is_empty() {
+            return set;
+        }
+        set.iter().chain(&before).copied().collect::<Set>().in_order()
+    }
+
     /// For each node of the latest candidate's group: every batch of every group with a batch on it.
     pub(super) fn by_node(&self, cluster: &Cluster, order: &[Batch]) -> Few<Set> {
         let Some(last) = self.last else { return Few::default() };
