@@ -50,6 +50,8 @@ pub(crate) struct Agenda {
     pub(crate) running: Running,
     /// Pods that the plan under way placed and may take back; none between two plans.
     pub(crate) fresh: IdSet<PodId>,
+    /// Whether the last plan took some back.
+    pub(crate) withdrew: bool,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
     /// Promises of the last plan: void once anything changes.

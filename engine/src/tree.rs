@@ -186,6 +186,20 @@ impl Tree {
         }
     }
 
+    /// Whether a member is satisfied by what holds a place, without what is only promised one.
+    pub(crate) fn stands(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                leaf.count.active - leaf.count.nominated >= leaf.min
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                set.members.iter().filter(|member| self.stands(**member)).count() >= set.needed()
+            }
+        }
+    }
+
     /// How many members of a set are satisfied.
     pub(crate) fn satisfied(&self, set: u16) -> usize {
         self.sets[usize::from(set)]

@@ -34,7 +34,6 @@ impl Cycle<'_> {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
-        self.offer();
         self.cluster.agenda.searches.settle();
         let front = self.front(kind);
         let pairs: Vec<_> =
@@ -168,7 +167,8 @@ impl Cycle<'_> {
         let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
         let (priority, preemptible) = (facts.priority, facts.preemptible);
         let request = self.cluster.class_ask(turn.class);
-        let prey = |rule| Prey { config: self.config, now: self.now, group, rule };
+        let (config, now) = (self.config, self.now);
+        let prey = |rule| Prey { config, now, group, rule };
         match kind {
             EvictionKind::Consolidate => {
                 if !preemptible {
@@ -178,6 +178,7 @@ impl Cycle<'_> {
                 if let Some((needed_milli, most_milli)) = self.cluster.lasting_gpu_gap(&pods) {
                     return Err(Some(Shortage::Gpus { needed_milli, most_milli }));
                 }
+                self.offer();
                 let prey = prey(Rule::Anyone);
                 let mut victims = Victims::new(self.cluster, &prey, |_| true);
                 if let Some(most) = self.config.consolidation_victims_max {
@@ -197,6 +198,7 @@ impl Cycle<'_> {
                         return Err(None);
                     }
                 }
+                self.offer();
                 let prey = prey(Rule::Below(priority));
                 let victims = Victims::new(self.cluster, &prey, |queue| queue == turn.queue);
                 let aim = (group, kind, prey.rule);
@@ -208,6 +210,8 @@ impl Cycle<'_> {
                 if !entitled(&row, &claim) {
                     return Err(None);
                 }
+                self.offer();
+                let row = |queue: QueueId| self.cluster.holding(queue);
                 let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
                 let running = self.cluster.agenda.running.iter().map(|(id, _)| id);
                 let givers: Few<QueueId> = running.filter(|id| others(*id)).collect();

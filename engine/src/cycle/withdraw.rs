@@ -9,10 +9,12 @@
 use crate::{
     cluster::{Cluster, Phase, State},
     cycle::{Cycle, QueueDepth, Timestamp},
+    few::Few,
     ids::{GroupId, PodId},
     leastset::LeastSet,
-    plan::Change,
+    plan::{Change, Why},
     pod::Place,
+    tree::Member,
 };
 
 /// What a plan may still take back.
@@ -26,25 +28,31 @@ pub(crate) struct Withdrawals {
     offered: Option<LeastSet<GroupId>>,
     /// Pods that were placed and are not any more.
     withdrawn: LeastSet<PodId>,
+    /// Their groups.
+    losers: LeastSet<GroupId>,
 }
 
 impl Cycle<'_> {
-    /// Lists what this plan placed among those that may be evicted, if anybody waits.
+    /// Lists what this plan placed among those that may be evicted, once somebody looks for victims.
+    ///
+    /// Not after a plan that withdrew some: who has the room since has a cycle to settle in it.
     ///
     /// # Cost
     /// Once a plan, in the pods that it placed.
     pub(super) fn offer(&mut self) {
-        if self.withdrawals.offered.is_some() || self.cluster.agenda.pairs().next().is_none() {
+        if self.withdrawals.offered.is_some() {
             return;
         }
         let mut groups = LeastSet::default();
         // Where not all have had their turn, those behind have theirs in the next cycle, and find the room that is left.
         let bounded = self.config.queue_depth != QueueDepth::default();
-        if !bounded && !self.cluster.leans_on_others() {
+        let withdrew = self.cluster.agenda.withdrew;
+        if !bounded && !withdrew && !self.cluster.leans_on_others() {
             for change in &self.changes[self.withdrawals.settled..] {
                 let Change::Place { pod, devices, reserved, .. } = change else { continue };
                 // Others may count on a device that this one opens, or on a claim that it was allocated for.
-                if reserved.is_some() || devices.iter().any(|device| device.is_opened()) {
+                let opens = devices.iter().any(|device| device.is_opened());
+                if reserved.is_some() || opens || self.promised.contains_key(pod) {
                     continue;
                 }
                 // A gang of which pods ended may be whole by this one alone; those that are ending are left to it.
@@ -78,33 +86,30 @@ impl Cycle<'_> {
         let agenda = &mut self.cluster.agenda;
         agenda.fresh.remove(pod);
         agenda.searches.upset();
-        let Some(group) = self.cluster.pods[pod].group() else { return };
-        self.cluster.agenda.touch(group);
-        if self.cluster.has_started(group) {
-            return;
-        }
-        let mut started = self.withdrawals.started.iter().rev();
-        if let Some((_, before)) = started.find(|(one, _)| *one == group) {
-            self.cluster.groups[group].last_start = *before;
+        if let Some(group) = self.cluster.pods[pod].group() {
+            self.cluster.agenda.touch(group);
+            self.withdrawals.losers.insert(group);
         }
     }
 
-    /// After pods of a group were withdrawn and promised other places: where its minimum does not stand any more, the
-    /// others that this plan placed are promised the places that they had. All of them have them before anybody else.
+    /// After pods of a group were withdrawn: where its minimum does not stand without them, the others that this plan
+    /// placed are withdrawn too, and promised the places that they had if all of it is promised some. All that are
+    /// have them before anybody else.
     ///
     /// # Source
     /// spec/scheduling.md 1.12, `shouldPipeline`: a gang that waits does so as a whole.
     pub(super) fn keep_together(&mut self, group: GroupId) {
         let row = &self.cluster.groups[group];
-        let waits = row.tree.leaves.iter().any(|leaf| {
-            leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min
-        });
+        let waits = !row.tree.stands(Member::Set(0));
         let fresh = row.pods.iter().copied().filter(|pod| waits && self.is_fresh(*pod));
-        for pod in fresh.collect::<Vec<_>>() {
-            let place = self.cluster.pods.state[pod].place.clone();
-            let place = place.expect("a placed pod holds its place");
-            self.withdraw(pod, Some(place.clone()));
-            self.promise(pod, place);
+        let fresh: Few<PodId> = fresh.collect();
+        let promised = row.tree.is_satisfied(Member::Set(0));
+        for pod in fresh {
+            let place = self.cluster.pods.state[pod].place.clone().filter(|_| promised);
+            self.withdraw(pod, place.clone());
+            if let Some(place) = place {
+                self.promise(pod, place);
+            }
         }
         let comes = |pod: &PodId| {
             self.is_withdrawn(*pod) && self.cluster.pods.state[*pod].nominee.is_some()
@@ -116,27 +121,37 @@ impl Cycle<'_> {
         }
     }
 
-    /// Ends what may be withdrawn; who lost a placement has its next turn at once.
+    /// Ends what may be withdrawn; who lost a placement has its next turn at once, and is not told that it has it.
     pub(super) fn close_withdrawals(&mut self) {
-        let Some(groups) = self.withdrawals.offered.take() else { return };
-        if groups.is_empty() {
+        self.cluster.agenda.withdrew = self.has_withdrawn();
+        let Some(groups) = self.withdrawals.offered.take().filter(|groups| !groups.is_empty())
+        else {
             return;
-        }
+        };
         self.cluster.agenda.fresh.clear();
         self.cluster.rerun_all(groups.iter().copied());
         // What was looked for among them is there no more.
         self.cluster.agenda.searches.upset();
-        let withdrawn = std::mem::take(&mut self.withdrawals.withdrawn);
+        let Withdrawals { started, withdrawn, losers, .. } = &self.withdrawals;
         if withdrawn.is_empty() {
             return;
         }
+        for (group, before) in started.iter().filter(|(group, _)| losers.contains(group)) {
+            if !self.cluster.has_started(*group) {
+                self.cluster.groups[*group].last_start = *before;
+            }
+        }
+        for group in losers.iter() {
+            let why = &mut self.cluster.groups[*group].why;
+            why.take_if(|why| *why == Why::Satisfied);
+        }
+        self.said.retain(|said| said.why != Why::Satisfied || !losers.contains(&said.group));
         let stands = |change: &Change| match change {
             Change::Place { pod, .. } => !withdrawn.contains(pod),
             Change::Evict { .. } | Change::Nominate { .. } => true,
         };
         self.changes.retain(stands);
         self.cluster.agenda.rouse();
-        self.withdrawals.withdrawn = withdrawn;
     }
 
     /// Whether some placement was withdrawn.
