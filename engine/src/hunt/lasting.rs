@@ -69,6 +69,8 @@ impl Hunt<'_> {
             |claim: &Claim| takes(claim) && !may_take(&before, claim, &gained, multiplier_milli);
         match self.search.kind {
             EvictionKind::Consolidate => Few::default(),
+            // Where nobody reclaims, nobody takes it.
+            EvictionKind::Preempt if !self.config.actions.reclaim => Few::default(),
             EvictionKind::Preempt => cluster.who_waits_beside(queue, takes).collect(),
             EvictionKind::Reclaim => {
                 let lost = victims.iter().flat_map(|at| &self.search.order[*at].pods).copied();
