@@ -73,6 +73,8 @@ pub enum Outcome {
     Group {
         /// The group by number.
         group: u32,
+        /// Its UID: another may have the number since.
+        uid: Box<str>,
         /// It was done, or what the watch brings next settles it.
         settled: bool,
         /// The version that it made.

@@ -252,7 +252,8 @@ fn patch(group: u32, change: GroupChange, names: &mut Names) -> Task {
     let (namespace, name) = (Box::from(namespace), Box::from(name));
     let row = &mut names.groups[group];
     row.is_writing = true;
-    Task::Group(GroupPatch { group, namespace, name, version: row.version.clone(), change })
+    let (uid, version) = (row.uid.clone(), row.version.clone());
+    Task::Group(GroupPatch { group, uid, namespace, name, version, change })
 }
 
 /// The events of the group and of each pod that waits.

@@ -423,8 +423,8 @@ impl Run {
                     self.ingest.deltas.push(Delta::EvictFailed(PodId::new(pod)));
                 }
             }
-            Outcome::Group { group, settled, version } => {
-                if names.groups.row(group).is_some() {
+            Outcome::Group { group, uid, settled, version } => {
+                if names.groups.row(group).is_some_and(|row| row.uid == uid) {
                     names.groups[group].wrote(settled, version);
                     self.ingest.touched.push(group);
                     if !settled {

@@ -11,6 +11,8 @@ use crate::call::{Form, call};
 pub struct GroupPatch {
     /// The group by number.
     pub group: u32,
+    /// Its UID.
+    pub uid: Box<str>,
     /// Its namespace.
     pub namespace: Box<str>,
     /// Its name.
@@ -55,19 +57,21 @@ impl GroupPatch {
         };
         let patched = call(write, Method::PATCH, &path, Form::Merge, &body).await;
         write.count("podgroup", patched.is_ok());
-        // A conflict, or a group that is gone, is settled by what the watch brings next.
-        let settled = match &patched {
-            Ok(_) => true,
-            Err(failure) => matches!(failure.code(), Some(404 | 409)),
+        let code = match &patched {
+            Ok(_) => None,
+            Err(failure) => failure.code(),
         };
+        // A conflict is settled by what the watch brings next. Of a group that is gone nobody asks again.
+        let settled = patched.is_ok() || code == Some(409);
         if let Err(failure) = &patched
             && !settled
+            && code != Some(404)
         {
             tracing::warn!(namespace = %self.namespace, podgroup = %self.name, %failure,
                 "failed to write the pod group");
         }
         let version = patched.ok().and_then(|object| version(&object));
-        Outcome::Group { group: self.group, settled, version }
+        Outcome::Group { group: self.group, uid: self.uid, settled, version }
     }
 }
 

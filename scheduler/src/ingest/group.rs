@@ -100,6 +100,8 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     ingest.seen(Kind::PodGroup, &mut presence);
     let group = &mut ingest.names.groups[row];
     group.presence = presence;
+    // Our own write before the one that is under way says nothing against it.
+    let is_known = group.before.is_some() && *group.version == *meta.resource_version;
     group.uid = Box::from(&*meta.uid);
     group.version = Box::from(&*meta.resource_version);
     group.queue_name = Box::from(&*wire.spec.queue);
@@ -108,11 +110,13 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     group.has_topology = has_topology(&wire.spec);
     group.mark_unschedulable = wire.spec.mark_unschedulable.unwrap_or(true);
     group.backs_off = wire.spec.scheduling_backoff == Some(1);
-    group.conditions.clone_from(&wire.status.scheduling_conditions);
-    group.stamps = stamps;
-    group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
-    // What is on the object now is what counts, whatever became of a write.
-    group.before = None;
+    if !is_known {
+        group.conditions.clone_from(&wire.status.scheduling_conditions);
+        group.stamps = stamps;
+        group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
+        // What is on the object now is what counts, whatever became of a write.
+        group.before = None;
+    }
     *group.facts = facts;
     let told = group.told();
     ingest.touched.push(row);
