@@ -101,7 +101,8 @@ impl Cycle<'_> {
     pub(super) fn keep_together(&mut self, group: GroupId) {
         let row = &self.cluster.groups[group];
         let waits = !row.tree.stands(Member::Set(0));
-        let fresh = row.pods.iter().copied().filter(|pod| waits && self.is_fresh(*pod));
+        let pods = row.tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+        let fresh = pods.filter(|pod| waits && self.is_fresh(*pod));
         let fresh: Few<PodId> = fresh.collect();
         let promised = row.tree.is_satisfied(Member::Set(0));
         for pod in fresh {

@@ -5,7 +5,7 @@ use crate::{
     cluster::Cluster,
     few::Few,
     fewmap::FewMap,
-    ids::{NodeId, PodId},
+    ids::{NodeId, PodId, Rank},
 };
 
 /// Sets to be tried before the next victim comes up.
@@ -81,21 +81,23 @@ impl Hunt<'_> {
         let elsewhere = freed.iter().filter(|(node, _)| pool.by_node.get(*node).is_none());
         baseline += elsewhere.map(|(_, freed)| freed).sum::<i64>();
         let remaining = (needs().sum::<i64>() - baseline).max(0);
-        let mut nodes: Vec<(i64, usize, NodeId)> = pool
+        // Of nodes that came up at once the first by name: numbers decide nothing.
+        let rank = |node: NodeId| cluster.nodes.index.rank(node);
+        let mut nodes: Vec<(i64, usize, Option<Rank>, NodeId)> = pool
             .by_node
             .iter()
-            .map(|(node, here)| (free(node) + here.gpu_milli, here.first, node))
-            .filter(|(capacity, _, _)| *capacity >= least)
+            .map(|(node, here)| (free(node) + here.gpu_milli, here.first, rank(node), node))
+            .filter(|(capacity, ..)| *capacity >= least)
             .collect();
         nodes.sort_unstable();
         let mut sum = 0;
         let mut fewest = 0;
         while sum < remaining {
-            let Some((capacity, _, _)) = nodes.get(fewest) else { return Sets::default() };
+            let Some((capacity, ..)) = nodes.get(fewest) else { return Sets::default() };
             sum += capacity;
             fewest += 1;
         }
-        let nodes = nodes.into_iter().map(|(_, _, node)| node).collect();
+        let nodes = nodes.into_iter().map(|(.., node)| node).collect();
         Sets { listed: Few::default(), cheapest: Some(Cheapest { nodes, fewest, more: 0 }) }
     }
 }
