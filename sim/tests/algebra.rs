@@ -2,9 +2,6 @@
 //!
 //! That objects of another node pool change nothing is the adapter's to see to: `scheduler/tests/ingest/pool.yaml`.
 
-#[path = "seeds/seeds.rs"]
-mod seeds;
-
 use std::convert::Infallible;
 
 use kai_engine::{
@@ -27,14 +24,13 @@ use proptest::{
 const STEPS: u64 = 12;
 
 fn config() -> Config {
-    let base = seeds::config();
     let persistence = FileFailurePersistence::Direct("tests/regressions/algebra.txt");
     Config {
-        cases: base.cases / 4,
+        cases: Config::default().cases / 4,
         // A smaller seed is no smaller history.
         max_shrink_iters: 0,
         failure_persistence: Some(Box::new(persistence)),
-        ..base
+        ..Config::default()
     }
 }
 

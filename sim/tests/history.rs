@@ -3,9 +3,6 @@
 //! A failure prints its seed; seeds that failed once are kept in `regressions/` and run first. `PROPTEST_CASES` sets
 //! how many histories are looked at, four times over.
 
-#[path = "seeds/seeds.rs"]
-mod seeds;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
@@ -51,14 +48,13 @@ const RESTLESS: [u64; 14] = [
 ];
 
 fn config() -> Config {
-    let base = seeds::config();
     let persistence = FileFailurePersistence::Direct("tests/regressions/history.txt");
     Config {
-        cases: base.cases / 4,
+        cases: Config::default().cases / 4,
         // A smaller seed is no smaller history.
         max_shrink_iters: 0,
         failure_persistence: Some(Box::new(persistence)),
-        ..base
+        ..Config::default()
     }
 }
 

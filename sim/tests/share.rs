@@ -1,9 +1,6 @@
 //! Fair shares against exact solvers in rational numbers: one that fills by weight, one that does step by step what the
 //! rules say.
 
-#[path = "seeds/seeds.rs"]
-mod seeds;
-
 use std::collections::BTreeMap;
 
 use kai_engine::{
@@ -313,7 +310,7 @@ proptest! {
     #![proptest_config(Config {
         cases: 2000,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/share.txt"))),
-        ..seeds::config()
+        ..Config::default()
     })]
 
     /// Past usage aside, each share is the exact one but for rounding: at most a unit for each sibling.

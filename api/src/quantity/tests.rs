@@ -1,9 +1,6 @@
 //! Quantities as the API machinery reads and prints them.
 
-use proptest::prelude::{
-    ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
-};
-use proptest::test_runner::RngSeed;
+use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use super::{Format, LENGTH_MAX, Quantity, QuantityError};
 
@@ -175,19 +172,7 @@ fn amounts() -> impl Strategy<Value = Quantity> {
         .prop_map(|(digits, power, format)| read(&format!("{digits}e{power}")).with_format(format))
 }
 
-/// The same cases in every run, so that no change is judged by chance; fresh ones where `PROPTEST_CASES` says how many
-/// are wanted or `PROPTEST_RNG_SEED` which.
-fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let asks = |name| std::env::var_os(name).is_some();
-    let is_hunt = asks("PROPTEST_CASES") || asks("PROPTEST_RNG_SEED");
-    let rng_seed = if is_hunt { default.rng_seed } else { RngSeed::Fixed(17) };
-    ProptestConfig { rng_seed, ..default }
-}
-
 proptest! {
-    #![proptest_config(config())]
-
     #[test]
     fn printing_and_reading_is_identity(quantity in amounts()) {
         let text = quantity.to_string();

@@ -55,7 +55,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use kai_api::quantity::Quantity;
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::super::totals::Sums;
@@ -83,19 +83,7 @@ mod tests {
         assert_eq!(all["a"].children, ["b", "d"]);
     }
 
-    /// The same cases in every run, so that no change is judged by chance; fresh ones where `PROPTEST_CASES` says how
-    /// many are wanted or `PROPTEST_RNG_SEED` which.
-    fn config() -> ProptestConfig {
-        let default = ProptestConfig::default();
-        let asks = |name| std::env::var_os(name).is_some();
-        let is_hunt = asks("PROPTEST_CASES") || asks("PROPTEST_RNG_SEED");
-        let rng_seed = if is_hunt { default.rng_seed } else { RngSeed::Fixed(17) };
-        ProptestConfig { rng_seed, ..default }
-    }
-
     proptest! {
-        #![proptest_config(config())]
-
         /// In a forest the roots together hold what all queues hold.
         #[test]
         fn nothing_is_lost_and_nothing_counts_twice(

@@ -4,8 +4,6 @@
 mod claimed;
 mod packing;
 mod proofs;
-#[path = "../seeds/seeds.rs"]
-mod seeds;
 
 use kai_engine::{Change, Group, Limit, NodeId, Symbol};
 use kai_sim::{audit::audit, generate::Seed, render, world::World};
@@ -52,15 +50,14 @@ fn placed(world: &mut World, company: Company) -> Result<usize, TestCaseError> {
 }
 
 fn config() -> Config {
-    let base = seeds::config();
     Config {
-        cases: base.cases * 2,
+        cases: Config::default().cases * 2,
         // A smaller seed is no smaller cluster.
         max_shrink_iters: 0,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
             "tests/regressions/feasible.txt",
         ))),
-        ..base
+        ..Config::default()
     }
 }
 
