@@ -20,11 +20,13 @@ pub(crate) struct Device {
     pub(crate) promised: i64,
     /// How many pods are in the sums.
     pub(crate) pods: u32,
+    /// The sum of their UIDs, which tells devices with the same sums apart whatever their numbers are.
+    pub(crate) uids: u128,
 }
 
 impl Device {
     pub(crate) const fn new(id: DeviceId) -> Self {
-        Self { id, held: 0, leaving: 0, promised: 0, pods: 0 }
+        Self { id, held: 0, leaving: 0, promised: 0, pods: 0, uids: 0 }
     }
 
     /// What the device takes from its node's idle GPUs, in milli-devices.

@@ -144,9 +144,13 @@ impl Cluster {
             .collect();
         let mut new_first = false;
         match placement {
-            Placement::Pack => sharing.sort_by_key(|device| -(device.held + device.promised)),
-            Placement::Spread => sharing.sort_by_key(|device| device.held + device.promised),
-            Placement::Any => {}
+            Placement::Pack => {
+                sharing.sort_by_key(|device| (-(device.held + device.promised), device.uids));
+            }
+            Placement::Spread => {
+                sharing.sort_by_key(|device| (device.held + device.promised, device.uids));
+            }
+            Placement::Any => sharing.sort_by_key(|device| device.uids),
             Placement::Fragmentation => {
                 new_first = self.order_by_fragments(shape, node, &mut sharing);
             }

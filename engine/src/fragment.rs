@@ -329,7 +329,7 @@ impl Cluster {
             let at = free.parts.iter().position(|part| *part == room);
             at.map_or(i64::MAX, |at| table.fragments(&free.without(part, Some(at))))
         };
-        sharing.sort_by_cached_key(|device| (left(device), device.room(capacity)));
+        sharing.sort_by_cached_key(|device| (left(device), device.room(capacity), device.uids));
         let best = sharing.first().map_or(i64::MAX, |device| left(device));
         free.whole > 0 && table.fragments(&free.without(part, None)) < best
     }

@@ -1,9 +1,9 @@
 //! The two writers of derived columns.
 
 use crate::{
-    cluster::{Cluster, Nodes, Phase, Queues, State},
+    cluster::{Cluster, Nodes, Phase, PodFacts, Queues, State},
     device::{self, Device},
-    ids::{NodeId, PodId, QueueId},
+    ids::{DeviceId, NodeId, PodId, QueueId},
     pod::{Owner, Place},
     resources::{Charge, Lane},
     shape::ShapeRow,
@@ -104,7 +104,7 @@ impl Cluster {
             if let Some(reserved) = &place.reserved {
                 nodes.reserve(claims, (place.node, reserved), Entry { hold, sign });
             }
-            nodes.occupy((shape, facts.owner), place, Entry { hold, sign });
+            nodes.occupy((shape, facts), place, Entry { hold, sign });
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         if let Some(place) = &state.nominee {
@@ -115,7 +115,7 @@ impl Cluster {
             if let Some(reserved) = &place.reserved {
                 nodes.reserve(claims, (place.node, reserved), entry);
             }
-            nodes.occupy((shape, facts.owner), place, entry);
+            nodes.occupy((shape, facts), place, entry);
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         let Owner::Group(group) = facts.owner else {
@@ -223,7 +223,8 @@ impl Nodes {
         }
     }
 
-    fn occupy(&mut self, (shape, owner): (&ShapeRow, Owner), place: &Place, entry: Entry) {
+    fn occupy(&mut self, (shape, pod): (&ShapeRow, &PodFacts), place: &Place, entry: Entry) {
+        let PodFacts { owner, uid, .. } = *pod;
         let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
         // Devices of claims are on the account of whoever holds them.
         let own = |lane| if lane == Lane::GPU { shape.own_milli } else { 0 };
@@ -246,7 +247,7 @@ impl Nodes {
             match device::part(&shape.facts.gpu, gpus) {
                 Some(part) if !place.devices.is_empty() => {
                     for device in &place.devices {
-                        self.share(place.node, *device, part, entry);
+                        self.share((place.node, *device), (uid, part), entry);
                     }
                 }
                 // Nobody said which devices: nothing else may have as many whole ones.
@@ -272,7 +273,7 @@ impl Nodes {
         }
     }
 
-    fn share(&mut self, node: NodeId, id: crate::DeviceId, part: i64, entry: Entry) {
+    fn share(&mut self, (node, id): (NodeId, DeviceId), (uid, part): (u128, i64), entry: Entry) {
         let devices = self.devices.slot(node);
         let at = match devices.binary_search_by_key(&id, |device| device.id) {
             Ok(at) => at,
@@ -294,6 +295,10 @@ impl Nodes {
             Hold::Promised => device.promised += part,
         }
         entry.sign.count(&mut device.pods);
+        device.uids = match entry.sign {
+            Sign::Plus => device.uids.wrapping_add(uid),
+            Sign::Minus => device.uids.wrapping_sub(uid),
+        };
         let (idle, releasing) = (device.idle_milli() - idle, device.releasing_milli() - releasing);
         let slots = device.promised_slots() - slots;
         if device.pods == 0 {
