@@ -30,6 +30,14 @@ pub(crate) struct Devices {
     pub(crate) later: bool,
 }
 
+/// Which of the shared GPUs of a node a pod takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Choice {
+    By(Placement),
+    /// The so manieth of all ways to choose that differ in what is free then, those that share the fullest first.
+    Nth(usize),
+}
+
 impl Cluster {
     /// Whether a node has room for a pod of a shape, its GPUs taken together.
     ///
@@ -125,7 +133,7 @@ impl Cluster {
         &self,
         shape: &ShapeRow,
         node: NodeId,
-        placement: Placement,
+        choice: Choice,
     ) -> Option<Devices> {
         if shape.shared == 0 {
             return Some(Devices::default());
@@ -133,56 +141,108 @@ impl Cluster {
         let gpus = self.nodes.gpus(node);
         let part = device::part(&shape.facts.gpu, gpus)?;
         let capacity = device::capacity(gpus);
-        let empty = Vec::new();
-        let mut sharing: Vec<&Device> = self
-            .nodes
-            .devices
-            .get(node)
-            .unwrap_or(&empty)
-            .iter()
-            .filter(|device| !device.is_leaving() && device.room(capacity) >= part)
-            .collect();
-        let mut new_first = false;
-        match placement {
-            Placement::Pack => {
-                sharing.sort_by_key(|device| (-(device.held + device.promised), device.uids));
-            }
-            Placement::Spread => {
-                sharing.sort_by_key(|device| (device.held + device.promised, device.uids));
-            }
-            Placement::Any => sharing.sort_by_key(|device| device.uids),
-            Placement::Fragmentation => {
-                new_first = self.order_by_fragments(shape, node, &mut sharing);
-            }
-        }
-        let count = usize::from(shape.shared);
+        let devices = self.nodes.devices.get(node).map_or(&[][..], Vec::as_slice);
+        let roomy = |device: &&Device| !device.is_leaving() && device.room(capacity) >= part;
+        let mut sharing: Vec<&Device> = devices.iter().filter(roomy).collect();
         let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
-        let whole_idle = whole(self.nodes.idle.get(node, Lane::GPU))
-            .min(whole(self.nodes.free(node, Lane::GPU)));
-        let whole_free = whole(self.nodes.free(node, Lane::GPU));
-        let opened = match placement {
-            Placement::Spread => whole_free.min(count),
-            Placement::Fragmentation if new_first && whole_free > 0 => {
-                count.saturating_sub(sharing.len()).max(1)
+        let slots = usize::try_from(self.nodes.free(node, Lane::PODS)).unwrap_or(0);
+        // A pod and the reservation pods of what it opens have a slot each.
+        let new_max = whole(self.nodes.free(node, Lane::GPU)).min(slots.saturating_sub(1));
+        let count = usize::from(shape.shared);
+        let opened = match choice {
+            Choice::By(placement) => {
+                let new_first = self.order_devices((shape, node), placement, &mut sharing);
+                let missing = count.saturating_sub(sharing.len());
+                match placement {
+                    Placement::Spread => new_max.min(count),
+                    Placement::Pack | Placement::Any | Placement::Fragmentation => {
+                        missing.max(usize::from(new_first && new_max > 0))
+                    }
+                }
             }
-            Placement::Pack | Placement::Any | Placement::Fragmentation => {
-                count.saturating_sub(sharing.len())
+            Choice::Nth(n) => {
+                self.order_devices((shape, node), Placement::Pack, &mut sharing);
+                let alike = |device: &Device| (device.room(capacity), device.idle(capacity) < part);
+                let ways = Ways { count, new_max };
+                sharing = ways.nth(n, &sharing, |a, b| alike(a) == alike(b))?;
+                count - sharing.len()
             }
         };
-        if opened > whole_free || count - opened > sharing.len() {
-            return None;
-        }
-        let slots = 1 + i64::try_from(opened).ok()?;
-        if opened > 0 && self.nodes.free(node, Lane::PODS) < slots {
+        if opened > new_max || count - opened > sharing.len() {
             return None;
         }
         let shared = &sharing[..count - opened];
-        let later = opened > whole_idle
+        let idle_slots = usize::try_from(self.nodes.idle.get(node, Lane::PODS)).unwrap_or(0);
+        let later = opened > whole(self.nodes.idle.get(node, Lane::GPU))
             || shared.iter().any(|device| device.idle(capacity) < part)
-            || (opened > 0 && self.nodes.idle.get(node, Lane::PODS) < slots);
+            || (opened > 0 && idle_slots <= opened);
         let opened = u32::try_from(opened).expect("a node has fewer than 2^32 GPUs");
         let new = (0..opened).map(|n| DeviceId::opened(self.opened + n));
         let ids = shared.iter().map(|device| device.id).chain(new).collect();
         Some(Devices { ids, opened, later })
+    }
+
+    /// Orders shared GPUs that have room, the best first; says whether one that nobody shares yet is better still.
+    fn order_devices(
+        &self,
+        (shape, node): (&ShapeRow, NodeId),
+        placement: Placement,
+        sharing: &mut [&Device],
+    ) -> bool {
+        let taken = |device: &Device| device.held + device.promised;
+        match placement {
+            Placement::Pack => sharing.sort_by_key(|device| (-taken(device), device.uids)),
+            Placement::Spread => sharing.sort_by_key(|device| (taken(device), device.uids)),
+            Placement::Any => sharing.sort_by_key(|device| device.uids),
+            Placement::Fragmentation => return self.order_by_fragments(shape, node, sharing),
+        }
+        false
+    }
+}
+
+/// The ways to choose so many GPUs: some that are shared, and some that nobody shares yet.
+struct Ways {
+    count: usize,
+    /// Of those that nobody shares yet there are at most so many.
+    new_max: usize,
+}
+
+impl Ways {
+    /// Which are shared in the so manieth way; none past the last one.
+    ///
+    /// # Cost
+    /// In the ways before it.
+    fn nth<'d>(
+        &self,
+        n: usize,
+        sharing: &[&'d Device],
+        alike: impl Fn(&Device, &Device) -> bool,
+    ) -> Option<Vec<&'d Device>> {
+        let kinds: Vec<&[&Device]> = sharing.chunk_by(|a, b| alike(a, b)).collect();
+        let (mut left, mut taken) = (n, Vec::new());
+        self.find(&mut left, &kinds, &mut taken).then_some(taken)
+    }
+
+    fn find<'d>(
+        &self,
+        left: &mut usize,
+        kinds: &[&[&'d Device]],
+        taken: &mut Vec<&'d Device>,
+    ) -> bool {
+        let missing = self.count - taken.len();
+        let rest: usize = kinds.iter().map(|kind| kind.len()).sum();
+        if rest + self.new_max < missing {
+            return false;
+        }
+        let Some((kind, others)) = kinds.split_first() else {
+            *left = left.wrapping_sub(1);
+            return *left == usize::MAX;
+        };
+        let before = taken.len();
+        (0..=missing.min(kind.len())).rev().any(|some| {
+            taken.truncate(before);
+            taken.extend(&kind[..some]);
+            self.find(left, others, taken)
+        })
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     cluster::{Cluster, Phase},
     cycle::Config,
     device,
+    fit::Choice,
     group::Constraint,
     ids::{GroupId, PodId, Rank, Symbol},
     idset::IdSet,
@@ -249,7 +250,7 @@ impl<'a> Attempt<'a> {
 
     /// The best node in an area, the most preferred domains first.
     fn find(&self, trial: &mut Trial<'_>, pod: PodId, area: &Area<'_>) -> Option<Found> {
-        let devices = self.config.device_placement;
+        let devices = Choice::By(self.config.device_placement);
         let Some(tiers) = area.tiers else {
             return trial.cluster().best_node(pod, area.nodes, devices);
         };

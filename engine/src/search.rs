@@ -11,7 +11,7 @@ use crate::{
     cluster::Cluster,
     company::Company,
     cycle::Placement,
-    fit::Room,
+    fit::{Choice, Room},
     ids::{GroupId, NodeId, PodId, Rank, ShapeId},
     idset::IdSet,
     plan::Misfit,
@@ -40,7 +40,7 @@ struct Search<'c> {
     /// Where it may go at all.
     nodes: &'c IdSet<Rank>,
     within: &'c IdSet<Rank>,
-    devices: Placement,
+    devices: Choice,
     company: Option<Company>,
     /// Where its claims stand; none where neither it nor the cluster has to do with claims or zones.
     standings: Option<Standings>,
@@ -61,7 +61,7 @@ impl Cluster {
         &mut self,
         pod: PodId,
         within: Option<&IdSet<Rank>>,
-        devices: Placement,
+        devices: Choice,
     ) -> Option<Found> {
         let shape: ShapeId = self.pods[pod].shape;
         self.know(shape);

@@ -9,6 +9,7 @@ use crate::{
     cluster::Cluster,
     company::Company,
     device,
+    fit::Choice,
     ids::{NodeId, PodId, Rank},
     idset::IdSet,
     plan::{FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
@@ -395,7 +396,7 @@ impl Asker<'_> {
             return Some(Misfit::BesideLegacyMig);
         }
         let placement = cluster.nodes.index.policy.gpu;
-        if cluster.devices(shape, node, placement).is_none() {
+        if cluster.devices(shape, node, Choice::By(placement)).is_none() {
             return Some(Misfit::PodSlots);
         }
         let standings = self.standings.as_ref()?;

@@ -11,7 +11,7 @@ use super::{Attempt, Mode};
 use crate::{
     cycle::Placement,
     device::Device,
-    fit::Room,
+    fit::{Choice, Room},
     ids::{DeviceId, PodId, Rank},
     idset::IdSet,
     pod::Place,
@@ -57,10 +57,47 @@ struct Choices {
     pod: PodId,
     /// What was tried on before it was placed.
     mark: usize,
-    /// Nodes that were not tried with the first of the ways.
+    /// Nodes that were not tried.
     nodes: IdSet<Rank>,
-    /// Ways of choosing devices that are left.
-    ways: Vec<Placement>,
+    /// The last node that was tried, where other shared GPUs of it are to be tried as well.
+    open: Option<Open>,
+}
+
+/// A node on which a pod may share other GPUs.
+#[derive(Clone, Debug)]
+struct Open {
+    rank: Rank,
+    /// Those that it had first.
+    first: Box<[DeviceId]>,
+    /// How many choices were tried.
+    tried: usize,
+}
+
+impl Choices {
+    fn new(trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> Self {
+        Self { pod, mark: trial.mark(), nodes: all(trial, pod, nodes), open: None }
+    }
+
+    /// The next place: with other shared GPUs of the last node, then the best of the nodes that were not tried.
+    fn next(&mut self, trial: &mut Trial<'_>, placement: Placement) -> Option<Found> {
+        let cluster = trial.cluster();
+        while let Some(open) = &mut self.open {
+            let node = IdSet::from_iter([open.rank]);
+            let found = cluster.best_node(self.pod, Some(&node), Choice::Nth(open.tried));
+            open.tried += 1;
+            match found {
+                Some(found) if found.place.devices == open.first => {}
+                Some(found) => return Some(found),
+                None => self.open = None,
+            }
+        }
+        let found = cluster.best_node(self.pod, Some(&self.nodes), Choice::By(placement))?;
+        let rank = cluster.nodes.index.rank(found.place.node).expect("a found node has a rank");
+        self.nodes.remove(rank);
+        let shares = !found.place.devices.is_empty();
+        self.open = shares.then(|| Open { rank, first: found.place.devices.clone(), tried: 0 });
+        Some(found)
+    }
 }
 
 impl Attempt<'_> {
@@ -114,34 +151,22 @@ impl Attempt<'_> {
         let before = before.and_then(|before| self.go_on(trial, before));
         let Packing { mut placed, next, mut tries } = before.unwrap_or_else(|| Packing {
             placed: Vec::with_capacity(pods.len()),
-            next: self.choices(trial, *first, nodes),
+            next: Choices::new(trial, *first, nodes),
             tries: 0,
         });
         let mut next = Some(next);
         let mut steps = pods.len() + STEPS;
         while let Some(mut choices) = next.take().or_else(|| Some(placed.pop()?.0)) {
             trial.rewind(choices.mark);
-            let found = loop {
-                let Some(way) = choices.ways.last().copied() else { break None };
-                if tries == STEPS_MAX {
-                    return Packed::Nothing;
-                }
-                if steps == 0 {
-                    return Packed::Stopped(Packing { placed, next: choices, tries });
-                }
-                steps -= 1;
-                tries += 1;
-                let found = trial.cluster().best_node(choices.pod, Some(&choices.nodes), way);
-                if found.is_some() {
-                    break found;
-                }
-                choices.ways.pop();
-                choices.nodes = all(trial, choices.pod, nodes);
-            };
-            let Some(found) = found else { continue };
-            choices
-                .nodes
-                .remove(trial.nodes.index.rank(found.place.node).expect("a found node has a rank"));
+            if tries == STEPS_MAX {
+                return Packed::Nothing;
+            }
+            if steps == 0 {
+                return Packed::Stopped(Packing { placed, next: choices, tries });
+            }
+            steps -= 1;
+            tries += 1;
+            let Some(found) = choices.next(trial, self.config.device_placement) else { continue };
             let pod = choices.pod;
             placed.push((choices, found.clone()));
             if self.is_affordable(trial, pod, &found).is_err() {
@@ -149,7 +174,7 @@ impl Attempt<'_> {
             }
             self.put(trial, pod, found);
             match pods.get(placed.len()) {
-                Some(pod) => next = Some(self.choices(trial, *pod, nodes)),
+                Some(pod) => next = Some(Choices::new(trial, *pod, nodes)),
                 None => return Packed::Found,
             }
         }
@@ -175,18 +200,6 @@ impl Attempt<'_> {
         let alike = pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]));
         let parts = pods.iter().any(|pod| trial.shapes[shape(pod)].shared > 1);
         self.mode == Mode::Real && pods.len() > 1 && (!alike || parts)
-    }
-
-    fn choices(&self, trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> Choices {
-        let own = self.config.device_placement;
-        // A pod with parts of several GPUs may share them or open others, whatever is asked for.
-        let other = match own {
-            Placement::Spread => Placement::Pack,
-            Placement::Pack | Placement::Any | Placement::Fragmentation => Placement::Spread,
-        };
-        let several = trial.shapes[trial.pods[pod].shape].shared > 1;
-        let ways = if several { vec![other, own] } else { vec![own] };
-        Choices { pod, mark: trial.mark(), nodes: all(trial, pod, nodes), ways }
     }
 
     pub(super) fn put(&self, trial: &mut Trial<'_>, pod: PodId, found: Found) {

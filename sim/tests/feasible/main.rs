@@ -97,3 +97,12 @@ proptest! {
         check(seed, false)?;
     }
 }
+
+/// Gangs that fit only where a pod shares one GPU and opens another, on a node where it could as well share two or open
+/// two.
+#[test]
+fn a_pod_may_share_one_gpu_and_open_another() -> Result<(), TestCaseError> {
+    [16_426_108_404_425_785_179, 6_084_427_975_477_210_550]
+        .into_iter()
+        .try_for_each(|seed| check(seed, false))
+}
