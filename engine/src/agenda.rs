@@ -26,7 +26,7 @@ use crate::{
     pod::Place,
     proof::{EvictionKind, Shortage},
     resources::Charge,
-    tree::{Member, Tree},
+    tree::Tree,
 };
 
 /// So many groups of a leaf queue are looked at where its standing follows from those that wait in it.
@@ -211,10 +211,16 @@ impl Agenda {
     }
 
     /// Forgets the first groups of a queue, where they may be others now.
+    #[inline]
     fn forget_front(&mut self, queue: QueueId) {
         if !self.fronts.is_empty() {
             self.fronts.remove(&queue);
         }
+    }
+
+    /// How many queues have groups that wait.
+    pub(crate) fn queues(&self) -> usize {
+        self.pairs.queues()
     }
 
     /// Pairs that are worth a try.
@@ -288,7 +294,8 @@ impl Cluster {
     /// Lists every touched group anew, or says why it does not wait for room.
     pub(crate) fn relist_touched(&mut self, said: &mut Vec<Verdict>) {
         let mut touched = std::mem::take(&mut self.agenda.touched);
-        self.agenda.pairs.reserve(touched.len().min(self.queues.rows.len()));
+        let queues = self.queues.rows.len();
+        self.agenda.pairs.reserve(touched.len().min(queues), queues);
         for group in touched.iter() {
             self.list(group, said);
         }
@@ -315,7 +322,7 @@ impl Cluster {
         }
         if now != before {
             // Whose turn it is while victims are tried depends on who waits.
-            self.agenda.searches.relisted(group, now, self.groups[group].pods.iter());
+            self.agenda.searches.relisted(group, now, &self.groups[group].pods);
         }
     }
 
@@ -375,7 +382,7 @@ impl Cluster {
             let why = if count.nominated > 0 { Why::Nominated } else { Why::Satisfied };
             return Err((count.used + count.succeeded > 0).then_some(why));
         }
-        if !row.tree.is_ready(Member::Set(0)) {
+        if !row.tree.is_ready() {
             return Err(Some(self.not_ready(group)));
         }
         let queue = facts.queue.filter(|queue| self.queues.rows[*queue].attached);

@@ -2,7 +2,10 @@
 //!
 //! A change of one leaf costs the logarithm of the number of siblings at each level.
 
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    ops::Range,
+};
 
 use crate::{
     cluster::Cluster,
@@ -66,9 +69,15 @@ struct Round {
 }
 
 impl Round {
-    /// How many siblings there would be room for.
-    fn width(&self) -> usize {
-        self.count.next_power_of_two()
+    /// Where its winners are: the last one at 1, the two that it met at 2 and 3 and so on.
+    fn winners(&self) -> Range<usize> {
+        self.winner..self.winner + self.count * 2
+    }
+
+    /// The place of a sibling among them. Places of the lowest level are the first from the left.
+    fn slot(&self, sibling: usize) -> usize {
+        let slot = self.count.next_power_of_two() + sibling;
+        if slot < self.count * 2 { slot } else { slot - self.count }
     }
 }
 
@@ -84,7 +93,7 @@ struct Sibling {
     /// The row of its measure.
     measure: u32,
     queue: QueueId,
-    /// Its place among the winners.
+    /// Its place among the winners of its round.
     slot: u32,
     /// The leaf below it that it stands for.
     leaf: u32,
@@ -143,7 +152,7 @@ impl Bracket {
         self.gather(cluster, leaves);
         self.divide(cluster);
         self.siblings.reserve(self.members.len());
-        self.winners.reserve(self.members.len() * 4);
+        self.winners.reserve(self.members.len() * 2);
         for round in 0..self.rounds.len() {
             self.line_up(cluster, round);
         }
@@ -206,7 +215,7 @@ impl Bracket {
         let round = &mut self.rounds[at];
         round.winner = self.winners.len();
         let members = &self.members[round.member..round.member + round.count];
-        for (slot, member) in (number(round.winner + round.width())..).zip(members) {
+        for (sibling, member) in members.iter().enumerate() {
             let entry = Entry { round: number(at), at: number(self.siblings.len()) };
             match self.leaves.get_mut(member.leaf as usize) {
                 Some(leaf) => *leaf = entry,
@@ -218,15 +227,10 @@ impl Bracket {
                 self.measures.push(measure);
             }
             let measure = number(self.measures.len() - 1);
-            self.siblings.push(Sibling {
-                standing: Standing::default(),
-                measure,
-                queue,
-                slot,
-                leaf,
-            });
+            let (standing, slot) = (Standing::default(), number(round.slot(sibling)));
+            self.siblings.push(Sibling { standing, measure, queue, slot, leaf });
         }
-        self.winners.resize(round.winner + round.width() * 2, NOBODY);
+        self.winners.resize(round.winners().end, NOBODY);
     }
 
     /// The leaf that wins.
@@ -258,10 +262,10 @@ impl Bracket {
         }
         let mut best = leaf;
         let mut entry = Some(self.leaves[leaf]);
-        while let Some(Entry { round, at }) = entry {
+        while let Some(at) = entry {
             self.enter(cluster, at, (best, stake.as_ref()));
-            self.play(Entry { round, at });
-            let round = &self.rounds[round as usize];
+            self.play(at);
+            let round = &self.rounds[at.round as usize];
             entry = round.up;
             match self.winner_of(round) {
                 Some(winner) if winner != best || stake.is_none() => {
@@ -280,21 +284,28 @@ impl Bracket {
             return self.seat(cluster, 0, stakes);
         }
         for leaf in 0..self.leaves.len() {
-            self.enter(cluster, self.leaves[leaf].at, (leaf, stakes(leaf).as_ref()));
+            self.enter(cluster, self.leaves[leaf], (leaf, stakes(leaf).as_ref()));
         }
         for below in 0..self.rounds.len() {
             self.play_all(below);
             let round = &self.rounds[below];
             let Some((leaf, up)) = self.winner_of(round).zip(round.up) else { continue };
-            self.enter(cluster, up.at, (leaf, stakes(leaf).as_ref()));
+            self.enter(cluster, up, (leaf, stakes(leaf).as_ref()));
         }
     }
 
     /// Has a sibling stand for a leaf, or not at all.
-    fn enter(&mut self, cluster: &Cluster, at: u32, (leaf, stake): (usize, Option<&Stake>)) {
+    #[inline]
+    fn enter(
+        &mut self,
+        cluster: &Cluster,
+        Entry { round, at }: Entry,
+        (leaf, stake): (usize, Option<&Stake>),
+    ) {
         let sibling = &mut self.siblings[at as usize];
         sibling.leaf = number(leaf);
-        self.winners[sibling.slot as usize] = match stake {
+        let slot = self.rounds[round as usize].winner + sibling.slot as usize;
+        self.winners[slot] = match stake {
             Some(stake) => {
                 let used = cluster.queues.rows[sibling.queue].used;
                 let measure = &self.measures[sibling.measure as usize];
@@ -306,11 +317,11 @@ impl Bracket {
     }
 
     /// Has one sibling meet those on its way.
+    #[inline]
     fn play(&mut self, Entry { round, at }: Entry) {
         let Self { rounds, siblings, measures, winners, wins, .. } = self;
-        let round = &rounds[round as usize];
-        let mut slot = siblings[at as usize].slot as usize - round.winner;
-        let winners = &mut winners[round.winner..round.winner + round.width() * 2];
+        let winners = &mut winners[rounds[round as usize].winners()];
+        let mut slot = siblings[at as usize].slot as usize;
         let mut winner = winners[slot];
         while slot > 1 {
             let other = winners[slot ^ 1];
@@ -324,9 +335,8 @@ impl Bracket {
     /// Has all siblings of a round meet.
     fn play_all(&mut self, round: usize) {
         let Self { rounds, siblings, measures, winners, wins, .. } = self;
-        let (root, width) = (rounds[round].winner, rounds[round].width());
-        let winners = &mut winners[root..root + width * 2];
-        for slot in (1..width).rev() {
+        let winners = &mut winners[rounds[round].winners()];
+        for slot in (1..rounds[round].count).rev() {
             let pair = (winners[slot * 2], winners[slot * 2 + 1]);
             winners[slot] = meet((siblings, measures), pair, *wins);
         }
@@ -351,10 +361,9 @@ fn meet(
         return right;
     };
     let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
-    let order = Standing::compare(r, l, measures);
     // The older one goes first where they stand alike.
-    let is_right = if wins == Ordering::Less { order.is_lt() } else { order.is_ge() };
-    if is_right { right } else { left }
+    let right_first = Standing::compare(r, l, measures).is_lt();
+    if right_first == wins.is_lt() { right } else { left }
 }
 
 /// The number of a row.

@@ -39,11 +39,14 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
+    #[inline]
     pub(crate) fn company(&mut self, pod: PodId) -> Option<Company> {
+        let social = self.shapes[self.pods[pod].shape].is_social();
+        (social || !self.antisocial.is_empty()).then(|| self.look_round(pod))
+    }
+
+    fn look_round(&mut self, pod: PodId) -> Company {
         let id = self.pods[pod].shape;
-        if !self.shapes[id].is_social() && self.antisocial.is_empty() {
-            return None;
-        }
         self.know_domains(id);
         let shape = &self.shapes[id];
         let mut company = Company::default();
@@ -77,7 +80,7 @@ impl Cluster {
             }
         }
         company.spread = self.spread_standings(pod);
-        Some(company)
+        company
     }
 
     /// Whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need not

@@ -87,10 +87,7 @@ impl<I: Id> IdSet<I> {
     /// Adds a member; says whether it is new.
     pub fn insert(&mut self, id: I) -> bool {
         let (at, bit) = (id.row() / BITS, 1 << (id.row() % BITS));
-        if at >= self.words.len() {
-            self.widen(at + 1);
-        }
-        let word = &mut self.words[at];
+        let Some(word) = self.words.get_mut(at) else { return self.insert_beyond(id) };
         let new = *word & bit == 0;
         if new {
             *word |= bit;
@@ -100,10 +97,13 @@ impl<I: Id> IdSet<I> {
         new
     }
 
+    /// As [`insert`](Self::insert), for a row that the storage does not reach.
     #[cold]
-    fn widen(&mut self, words: usize) {
+    fn insert_beyond(&mut self, id: I) -> bool {
+        let words = id.row() / BITS + 1;
         self.words.resize(words, 0);
         self.summary.resize(words.div_ceil(BITS), 0);
+        self.insert(id)
     }
 
     /// Removes a member; says whether it was one.

@@ -264,6 +264,16 @@ impl Nodes {
         }
     }
 
+    /// Puts nodes in order for CPU work; it is kept from then on.
+    fn order_by_cpu(&mut self) {
+        self.index.cpu_wanted = true;
+        for rank in self.index.ranks() {
+            let key = self.cpu_key_of(self.index.node(rank));
+            self.index.cpu_key[rank] = key;
+            self.index.by_cpu.insert((key, rank));
+        }
+    }
+
     /// Whether something of a GPU is free or coming free, MIG instances included.
     fn has_free_gpu(&self, node: NodeId) -> bool {
         let part = || {
@@ -425,20 +435,18 @@ impl Cluster {
     }
 
     /// Works out the nodes of a shape, once, and has the CPU order built where the shape needs it.
+    #[inline]
     pub(crate) fn know(&mut self, shape: ShapeId) {
-        let Self { nodes, shapes, .. } = self;
-        if shapes[shape].cpu_only && !nodes.index.cpu_wanted {
-            nodes.index.cpu_wanted = true;
-            for rank in nodes.index.ranks() {
-                let key = nodes.cpu_key_of(nodes.index.node(rank));
-                nodes.index.cpu_key[rank] = key;
-                nodes.index.by_cpu.insert((key, rank));
-            }
+        if self.shapes[shape].cpu_only && !self.nodes.index.cpu_wanted {
+            self.nodes.order_by_cpu();
         }
-        if nodes.index.feasible.slot(shape).is_some() {
-            return;
+        if self.nodes.index.feasible.get(shape).is_none_or(Option::is_none) {
+            self.learn(shape);
         }
-        let Nodes { index, kinds, .. } = nodes;
+    }
+
+    fn learn(&mut self, shape: ShapeId) {
+        let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
         let restrict = index.policy.restrict;
         let row = &shapes[shape];
         let sieve = index.sieve.get_or_insert_with(|| Sieve::new(kinds, &index.kind));
@@ -449,6 +457,6 @@ impl Cluster {
             }),
             "sets of nodes say the same as a look at each"
         );
-        index.feasible[shape] = Some(ranks);
+        *index.feasible.slot(shape) = Some(ranks);
     }
 }

@@ -112,7 +112,7 @@ pub(crate) struct Stake {
 }
 
 /// Where a queue stands among its siblings, for one group that waits below it.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Standing {
     /// Whether it is over its share, then not starved, then the priority reversed, then whether it violates, packed so
     /// that one comparison orders them.
@@ -150,18 +150,16 @@ impl Standing {
         (right, theirs): (&Self, u32),
         measures: &[Measure],
     ) -> Ordering {
+        // Many siblings are equal.
+        if ours == theirs && left == right {
+            return Ordering::Equal;
+        }
         if left.need != right.need {
             return left.need.cmp(&right.need);
         }
-        if left.share_with != right.share_with {
-            let order = left.share_with.cmp(&right.share_with);
-            if order != Ordering::Equal {
-                return order;
-            }
-        }
-        // Most siblings part before; many that do not are equal.
-        if ours == theirs && left.used == right.used {
-            return Ordering::Equal;
+        let order = left.share_with.cmp(&right.share_with);
+        if order != Ordering::Equal {
+            return order;
         }
         let measures = [ours, theirs].map(|row| &measures[row as usize]);
         Self::compare_shares((left, measures[0]), (right, measures[1]))

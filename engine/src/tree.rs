@@ -3,7 +3,11 @@
 //! # Source
 //! spec/scheduling.md 1.6 to 1.9.
 
+pub(crate) mod count;
+
 use std::{borrow::Cow, cmp::Ordering};
+
+use count::Count;
 
 use crate::{
     few::Few,
@@ -51,23 +55,6 @@ pub(crate) struct Leaf {
     /// Its pods, first to go first.
     pub(crate) pods: Few<PodId>,
     pub(crate) count: Count,
-}
-
-/// Pods of a leaf by state.
-///
-/// # Source
-/// spec/scheduling.md 1.4.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Count {
-    pub(crate) pending: u32,
-    pub(crate) gated: u32,
-    /// Hold a place and are not leaving; nominated ones included.
-    pub(crate) active: u32,
-    /// Of those, how many are only nominated.
-    pub(crate) nominated: u32,
-    /// Hold or will hold a place, leaving ones included.
-    pub(crate) used: u32,
-    pub(crate) succeeded: u32,
 }
 
 impl Leaf {
@@ -221,15 +208,17 @@ impl Tree {
     }
 
     /// Whether enough pods are there, gated ones aside.
-    pub(crate) fn is_ready(&self, member: Member) -> bool {
-        if let Some(leaf) = self.plain() {
-            return leaf.is_ready();
-        }
+    pub(crate) fn is_ready(&self) -> bool {
+        self.plain().map_or_else(|| self.is_member_ready(Member::Set(0)), Leaf::is_ready)
+    }
+
+    fn is_member_ready(&self, member: Member) -> bool {
+        let ready = |member: &&Member| self.is_member_ready(**member);
         match member {
             Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_ready(),
             Member::Set(set) => {
                 let set = &self.sets[usize::from(set)];
-                set.members.iter().filter(|member| self.is_ready(**member)).count() >= set.needed()
+                set.members.iter().filter(ready).count() >= set.needed()
             }
         }
     }
@@ -237,15 +226,17 @@ impl Tree {
     /// Whether what must run together does, pods that are leaving included.
     ///
     /// Unlike the peer this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
-    pub(crate) fn is_whole(&self, member: Member) -> bool {
-        if let Some(leaf) = self.plain() {
-            return leaf.is_whole();
-        }
+    pub(crate) fn is_whole(&self) -> bool {
+        self.plain().map_or_else(|| self.is_member_whole(Member::Set(0)), Leaf::is_whole)
+    }
+
+    fn is_member_whole(&self, member: Member) -> bool {
+        let whole = |member: &&Member| self.is_member_whole(**member);
         match member {
             Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_whole(),
             Member::Set(set) => {
                 let set = &self.sets[usize::from(set)];
-                set.members.iter().filter(|member| self.is_whole(**member)).count() >= set.needed()
+                set.members.iter().filter(whole).count() >= set.needed()
             }
         }
     }
@@ -287,18 +278,12 @@ impl Tree {
     }
 
     /// Sums over all leaves.
+    #[inline]
     pub(crate) fn count(&self) -> Count {
-        if let [leaf] = &*self.leaves {
-            return leaf.count;
+        match &self.leaves {
+            Few::One([leaf]) => leaf.count,
+            Few::Many(leaves) => Count::sum(leaves.iter().map(|leaf| &leaf.count)),
         }
-        self.leaves.iter().fold(Count::default(), |sum, leaf| Count {
-            pending: sum.pending + leaf.count.pending,
-            gated: sum.gated + leaf.count.gated,
-            active: sum.active + leaf.count.active,
-            nominated: sum.nominated + leaf.count.nominated,
-            used: sum.used + leaf.count.used,
-            succeeded: sum.succeeded + leaf.count.succeeded,
-        })
     }
 
     /// 0 while some leaf is below its minimum, 1 when all are at it, 2 above.

@@ -105,7 +105,7 @@ impl Turns {
     ) {
         let Self { leaves, firsts, bracket, asks, .. } = self;
         leaves.clear();
-        let most = heads.size_hint().1.unwrap_or_default();
+        let most = heads.size_hint().1.unwrap_or_else(|| cluster.agenda.queues());
         leaves.reserve(most.min(cluster.queues.rows.len()));
         for (queue, key, class) in heads {
             if leaves.last().is_none_or(|leaf| leaf.queue != queue) {

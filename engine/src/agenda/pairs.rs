@@ -45,10 +45,9 @@ pub(super) struct Pairs {
     /// The queues with pairs.
     queues: IdSet<QueueId>,
     rows: Column<PairId, Pair>,
-    live: IdSet<PairId>,
     free: Vec<PairId>,
-    /// Pairs that are worth a try.
-    awake: IdSet<PairId>,
+    /// Pairs that are not worth a try.
+    asleep: IdSet<PairId>,
     /// Pairs with groups that are not yet in order; none between two calls.
     unsettled: Vec<PairId>,
     /// These groups, each with the one of its pair before it.
@@ -90,29 +89,36 @@ impl Pairs {
 
     /// All of them, by queue and class.
     pub(super) fn iter(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
-        self.queues.iter().flat_map(move |queue| {
-            let of_queue = self.by_queue[queue].iter();
-            of_queue.map(move |(class, pair)| (queue, *class, &self.rows[*pair]))
-        })
+        self.ids().map(|(queue, class, pair)| (queue, class, &self.rows[pair]))
     }
 
     /// Those that are worth a try, by queue and class.
-    pub(super) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> + use<> {
-        let at = |pair: PairId| (self.rows[pair].queue, self.rows[pair].class);
-        let mut awake: Vec<_> = self.awake.iter().map(at).collect();
-        awake.sort_unstable();
-        awake.into_iter()
+    pub(super) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
+        let awake = self.ids().filter(|(.., pair)| !self.asleep.contains(*pair));
+        awake.map(|(queue, class, _)| (queue, class))
     }
 
-    /// Makes room for so many pairs more.
-    pub(super) fn reserve(&mut self, more: usize) {
+    /// How many queues have some.
+    pub(super) fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    fn ids(&self) -> impl Iterator<Item = (QueueId, ClassId, PairId)> {
+        self.queues.iter().flat_map(|queue| {
+            self.by_queue[queue].iter().map(move |(class, pair)| (queue, *class, *pair))
+        })
+    }
+
+    /// Makes room for so many pairs more, of so many queues in all.
+    pub(super) fn reserve(&mut self, more: usize, queues: usize) {
         self.rows.reserve(more.saturating_sub(self.free.len()));
+        self.by_queue.reserve(queues.saturating_sub(self.by_queue.len()));
     }
 
     /// Lists a group, which is put in its place when the list is settled.
     pub(super) fn list(&mut self, queue: QueueId, class: ClassId, key: GroupKey) -> PairId {
         let id = self.id(queue, class).unwrap_or_else(|| self.add(queue, class));
-        self.awake.insert(id);
+        self.asleep.remove(id);
         let pair = &mut self.rows[id];
         if let Some(told) = &mut pair.told
             && told.why.is_some()
@@ -136,7 +142,6 @@ impl Pairs {
         (self.rows[id].queue, self.rows[id].class) = (queue, class);
         self.by_queue.slot(queue).insert((class, id));
         self.queues.insert(queue);
-        self.live.insert(id);
         id
     }
 
@@ -152,8 +157,7 @@ impl Pairs {
             if of_queue.is_empty() {
                 self.queues.remove(queue);
             }
-            self.live.remove(id);
-            self.awake.remove(id);
+            self.asleep.remove(id);
             self.free.push(id);
         }
         (queue, class)
@@ -161,6 +165,9 @@ impl Pairs {
 
     /// Puts groups that were listed in their place.
     pub(super) fn settle(&mut self) {
+        if self.unsettled.is_empty() {
+            return;
+        }
         for id in self.unsettled.drain(..) {
             let pair = &mut self.rows[id];
             let mut next = pair.fresh.take();
@@ -179,13 +186,13 @@ impl Pairs {
     /// Has a pair wait until all are woken.
     pub(super) fn sleep(&mut self, queue: QueueId, class: ClassId) {
         if let Some(pair) = self.id(queue, class) {
-            self.awake.remove(pair);
+            self.asleep.insert(pair);
         }
     }
 
     /// Wakes every pair.
     pub(super) fn wake_all(&mut self) {
-        self.awake.clone_from(&self.live);
+        self.asleep.clear();
     }
 }
 

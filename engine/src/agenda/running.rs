@@ -6,7 +6,6 @@ use crate::{
     idset::IdSet,
     leastset::LeastSet,
     order::GroupKey,
-    tree::Member,
 };
 
 /// All groups that may be evicted.
@@ -115,7 +114,7 @@ impl Cluster {
         }
         // One of which nothing runs has nothing to lose.
         let runs = || row.tree.count().used > 0 && !row.tree.sets.is_empty();
-        if row.stale_since.is_some() || (runs() && !row.tree.is_whole(Member::Set(0))) {
+        if row.stale_since.is_some() || (runs() && !row.tree.is_whole()) {
             self.agenda.suspects.insert(group);
         }
     }

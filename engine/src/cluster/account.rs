@@ -7,7 +7,7 @@ use crate::{
     pod::{Owner, Place},
     resources::{Charge, Lane},
     shape::ShapeRow,
-    tree::Count,
+    tree::count::Count,
 };
 
 /// How much is held, and whether it is added or taken back.
@@ -209,9 +209,15 @@ fn count(count: &mut Count, state: &State, sign: Sign) {
     }
 }
 
+/// So many pods are on a node most of the time, or more.
+const PODS: usize = 8;
+
 impl Nodes {
     fn list(&mut self, pod: PodId, node: NodeId, sign: Sign) {
         let pods = self.pods.slot(node);
+        if pods.capacity() == 0 {
+            pods.reserve(PODS);
+        }
         match (pods.binary_search(&pod), sign) {
             (Err(at), Sign::Plus) => pods.insert(at, pod),
             (Ok(at), Sign::Minus) => {

@@ -7,7 +7,7 @@ use crate::{
     cycle::{Cycle, Timestamp},
     ids::{GroupId, PodId},
     plan::Eviction,
-    tree::{Member, Tree},
+    tree::Tree,
     trial::Trial,
 };
 
@@ -24,7 +24,7 @@ impl Cycle<'_> {
         let row = &mut self.cluster.groups[group];
         let Some(facts) = &row.facts else { return };
         let count = row.tree.count();
-        let whole = row.tree.sets.is_empty() || row.tree.is_whole(Member::Set(0));
+        let whole = row.tree.sets.is_empty() || row.tree.is_whole();
         if whole || count.succeeded > 0 || count.used == 0 {
             row.stale_since = None;
             return;

@@ -12,6 +12,7 @@ use crate::{
     agenda::Listing,
     cycle::Timestamp,
     ids::{GroupId, PodId},
+    leastset::LeastSet,
     placement::repack::Packing,
     proof::EvictionKind,
 };
@@ -104,14 +105,14 @@ impl Searches {
     }
 
     /// Says that a group is listed elsewhere than before: that is a change, unless it comes from promises alone.
-    pub(crate) fn relisted<'p>(
+    pub(crate) fn relisted(
         &mut self,
         group: GroupId,
         listing: Option<Listing>,
-        mut pods: impl Iterator<Item = &'p PodId>,
+        pods: &LeastSet<PodId>,
     ) {
-        let stood = self.stood.get(&group);
-        if stood.is_none_or(|stood| *stood != listing && !pods.any(|pod| self.owed.contains(pod))) {
+        let owes = || pods.iter().any(|pod| self.owed.contains(pod));
+        if self.stood.get(&group).is_none_or(|stood| *stood != listing && !owes()) {
             self.upset();
         }
     }
