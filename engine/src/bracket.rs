@@ -2,16 +2,19 @@
 //!
 //! A change of one leaf costs the logarithm of the number of siblings at each level.
 
-use std::{
-    cmp::{Ordering, Reverse},
-    ops::Range,
-};
+#![expect(
+    clippy::inline_always,
+    reason = "each turn changes a leaf: calls at each level cost half as much again"
+)]
+
+use std::cmp::{Ordering, Reverse};
 
 use crate::{
     cluster::Cluster,
     cycle::Timestamp,
     ids::QueueId,
     order::{Measure, Stake, Standing},
+    resources::Charge,
 };
 
 /// A tree of tournaments over some leaf queues, which are known by their row.
@@ -46,15 +49,15 @@ impl Default for Bracket {
     }
 }
 
-/// A place in a tournament.
+/// A place in a round.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     round: u32,
-    /// The row among all siblings.
+    /// The row among its siblings.
     at: u32,
 }
 
-/// A tournament: siblings in a fixed order, and the winner of each pair of them, and of each pair of winners.
+/// Siblings in a fixed order, and the winner of each pair of them, and of each pair of winners.
 #[derive(Clone, Debug)]
 struct Round {
     /// Where the winner enters next; nothing for the roots.
@@ -63,22 +66,9 @@ struct Round {
     depth: usize,
     /// The first of its members, which are as many as its siblings.
     member: usize,
+    /// The first of its siblings; there are two places for winners for each sibling.
+    first: usize,
     count: usize,
-    /// Where its winners begin.
-    winner: usize,
-}
-
-impl Round {
-    /// Where its winners are: the last one at 1, the two that it met at 2 and 3 and so on.
-    fn winners(&self) -> Range<usize> {
-        self.winner..self.winner + self.count * 2
-    }
-
-    /// The place of a sibling among them. Places of the lowest level are the first from the left.
-    fn slot(&self, sibling: usize) -> usize {
-        let slot = self.count.next_power_of_two() + sibling;
-        if slot < self.count * 2 { slot } else { slot - self.count }
-    }
 }
 
 /// Nobody stands here.
@@ -93,7 +83,7 @@ struct Sibling {
     /// The row of its measure.
     measure: u32,
     queue: QueueId,
-    /// Its place among the winners of its round.
+    /// Its place among the winners.
     slot: u32,
     /// The leaf below it that it stands for.
     leaf: u32,
@@ -104,18 +94,38 @@ struct Sibling {
 struct Member {
     parent: Option<QueueId>,
     /// When it was made, and its UID: who goes first of those that stand alike.
-    age: (Timestamp, u128),
+    created: Timestamp,
+    uid: u128,
     queue: QueueId,
     /// Its row among the leaves; [`NOBODY`] for those above.
     leaf: u32,
+    /// The row of its measure.
+    measure: u32,
 }
 
 impl Member {
-    fn new(cluster: &Cluster, queue: QueueId, leaf: u32) -> Self {
+    /// A queue, where so much is there in all; its measure is written down, unless it is that of the one before.
+    fn new(
+        cluster: &Cluster,
+        (queue, leaf): (QueueId, u32),
+        total: Charge,
+        measures: &mut Vec<Measure>,
+    ) -> Self {
         let row = &cluster.queues.rows[queue];
         let facts = row.facts.as_ref();
-        let age = facts.map_or_else(Default::default, |facts| (facts.created, facts.uid));
-        Self { parent: row.up, age, queue, leaf }
+        let (created, uid) =
+            facts.map_or_else(Default::default, |facts| (facts.created, facts.uid));
+        let measure = Measure::new(row, total);
+        if measures.last() != Some(&measure) {
+            measures.push(measure);
+        }
+        let measure = number(measures.len() - 1);
+        Self { parent: row.up, created, uid, queue, leaf, measure }
+    }
+
+    /// What two that are the same have in common.
+    fn same(&mut self) -> (QueueId, u32) {
+        (self.queue, self.leaf)
     }
 }
 
@@ -154,7 +164,7 @@ impl Bracket {
         self.siblings.reserve(self.members.len());
         self.winners.reserve(self.members.len() * 2);
         for round in 0..self.rounds.len() {
-            self.line_up(cluster, round);
+            self.line_up(round);
         }
         self.inner.sort_unstable_by_key(|(queue, _)| *queue);
         for round in &mut self.rounds {
@@ -167,12 +177,12 @@ impl Bracket {
 
     /// Finds leaves and all above them, siblings side by side.
     fn gather(&mut self, cluster: &Cluster, leaves: impl Iterator<Item = QueueId>) {
-        let members = &mut self.members;
+        let Self { members, measures, .. } = self;
+        let total = cluster.total();
         members.clear();
         // Few queues have one below them alone.
         members.reserve(self.leaves.len() + self.leaves.len() / 2);
-        let leaves = (0..).zip(leaves);
-        members.extend(leaves.map(|(leaf, queue)| Member::new(cluster, queue, leaf)));
+        members.extend(leaves.zip(0..).map(|leaf| Member::new(cluster, leaf, total, measures)));
         let mut from = 0;
         while from < members.len() {
             let end = members.len();
@@ -180,19 +190,19 @@ impl Bracket {
                 let Some(parent) = members[at].parent else { continue };
                 // Siblings come in a row, most of the time.
                 if members[end..].last().is_none_or(|last| last.queue != parent) {
-                    members.push(Member::new(cluster, parent, NOBODY));
+                    members.push(Member::new(cluster, (parent, NOBODY), total, measures));
                 }
             }
             // Leaves come in order, most of the time, so that there is little to sort.
             if !members[end..].is_sorted_by_key(|member| member.queue) {
                 members[end..].sort_by_key(|member| member.queue);
-                members.dedup();
+                members.dedup_by_key(Member::same);
             }
             from = end;
         }
         members.sort();
         // A queue is found again above leaves of different depth.
-        members.dedup();
+        members.dedup_by_key(Member::same);
     }
 
     /// Makes siblings a round each, the lowest first.
@@ -204,47 +214,49 @@ impl Bracket {
             let (first, count) = (member, siblings.len());
             member += count;
             let depth = siblings[0].parent.map_or(0, depth);
-            Round { up: None, depth, member: first, count, winner: 0 }
+            Round { up: None, depth, member: first, first: 0, count }
         }));
         self.rounds.sort_unstable_by_key(|round| (Reverse(round.depth), round.member));
     }
 
     /// Gives the members of a round their places.
-    fn line_up(&mut self, cluster: &Cluster, at: usize) {
-        let total = cluster.total();
+    fn line_up(&mut self, at: usize) {
         let round = &mut self.rounds[at];
-        round.winner = self.winners.len();
+        round.first = self.siblings.len();
         let members = &self.members[round.member..round.member + round.count];
         for (sibling, member) in members.iter().enumerate() {
-            let entry = Entry { round: number(at), at: number(self.siblings.len()) };
-            match self.leaves.get_mut(member.leaf as usize) {
+            let entry = Entry { round: number(at), at: number(sibling) };
+            let Member { queue, leaf, measure, .. } = *member;
+            match self.leaves.get_mut(leaf as usize) {
                 Some(leaf) => *leaf = entry,
-                None => self.inner.push((member.queue, entry)),
+                None => self.inner.push((queue, entry)),
             }
-            let Member { queue, leaf, .. } = *member;
-            let measure = Measure::new(&cluster.queues.rows[queue], total);
-            if self.measures.last() != Some(&measure) {
-                self.measures.push(measure);
-            }
-            let measure = number(self.measures.len() - 1);
-            let (standing, slot) = (Standing::default(), number(round.slot(sibling)));
+            let (standing, slot) = (Standing::default(), number(slot(sibling, round.count)));
             self.siblings.push(Sibling { standing, measure, queue, slot, leaf });
         }
-        self.winners.resize(round.winners().end, NOBODY);
+        self.winners.resize(self.siblings.len() * 2, NOBODY);
+    }
+
+    /// The meets of a round.
+    #[inline(always)]
+    fn tournament(&mut self, round: u32) -> Tournament<'_> {
+        let Round { first, count, .. } = self.rounds[round as usize];
+        Tournament {
+            siblings: &mut self.siblings[first..first + count],
+            winners: &mut self.winners[first * 2..(first + count) * 2],
+            measures: &self.measures,
+            wins: self.wins,
+        }
     }
 
     /// The leaf that wins.
     pub(crate) fn winner(&self) -> Option<usize> {
-        match self.only {
-            Some((_, stands)) => stands.then_some(0),
-            None => self.winner_of(self.rounds.last()?),
+        if let Some((_, stands)) = self.only {
+            return stands.then_some(0);
         }
-    }
-
-    /// The leaf of the queue that wins a round.
-    fn winner_of(&self, round: &Round) -> Option<usize> {
-        let winner = self.winners[round.winner + 1];
-        self.siblings.get(winner as usize).map(|sibling| sibling.leaf as usize)
+        let Round { first, .. } = self.rounds.last()?;
+        let winner = self.siblings.get(first + self.winners[first * 2 + 1] as usize);
+        winner.map(|sibling| sibling.leaf as usize)
     }
 
     /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `stakes` has it; a
@@ -262,12 +274,11 @@ impl Bracket {
         }
         let mut best = leaf;
         let mut entry = Some(self.leaves[leaf]);
-        while let Some(at) = entry {
-            self.enter(cluster, at, (best, stake.as_ref()));
-            self.play(at);
-            let round = &self.rounds[at.round as usize];
-            entry = round.up;
-            match self.winner_of(round) {
+        while let Some(Entry { round, at }) = entry {
+            let mut tournament = self.tournament(round);
+            tournament.enter(cluster, at, (best, stake.as_ref()));
+            tournament.play(at);
+            match tournament.winner() {
                 Some(winner) if winner != best || stake.is_none() => {
                     best = winner;
                     stake = stakes(winner);
@@ -275,6 +286,7 @@ impl Bracket {
                 Some(_) => {}
                 None => stake = None,
             }
+            entry = self.rounds[round as usize].up;
         }
     }
 
@@ -284,28 +296,43 @@ impl Bracket {
             return self.seat(cluster, 0, stakes);
         }
         for leaf in 0..self.leaves.len() {
-            self.enter(cluster, self.leaves[leaf], (leaf, stakes(leaf).as_ref()));
+            let Entry { round, at } = self.leaves[leaf];
+            self.tournament(round).enter(cluster, at, (leaf, stakes(leaf).as_ref()));
         }
         for below in 0..self.rounds.len() {
-            self.play_all(below);
-            let round = &self.rounds[below];
-            let Some((leaf, up)) = self.winner_of(round).zip(round.up) else { continue };
-            self.enter(cluster, up, (leaf, stakes(leaf).as_ref()));
+            let mut tournament = self.tournament(number(below));
+            tournament.play_all();
+            let winner = tournament.winner();
+            let Some((leaf, Entry { round, at })) = winner.zip(self.rounds[below].up) else {
+                continue;
+            };
+            self.tournament(round).enter(cluster, at, (leaf, stakes(leaf).as_ref()));
         }
+    }
+}
+
+/// One round, with all that its meets ask for.
+struct Tournament<'b> {
+    siblings: &'b mut [Sibling],
+    /// The last one is at 1, the two that met in it at 2 and 3, and so on down to the siblings.
+    winners: &'b mut [u32],
+    measures: &'b [Measure],
+    wins: Ordering,
+}
+
+impl Tournament<'_> {
+    /// The leaf of the queue that wins.
+    fn winner(&self) -> Option<usize> {
+        let winner = self.siblings.get(self.winners[1] as usize);
+        winner.map(|sibling| sibling.leaf as usize)
     }
 
     /// Has a sibling stand for a leaf, or not at all.
-    #[inline]
-    fn enter(
-        &mut self,
-        cluster: &Cluster,
-        Entry { round, at }: Entry,
-        (leaf, stake): (usize, Option<&Stake>),
-    ) {
+    #[inline(always)]
+    fn enter(&mut self, cluster: &Cluster, at: u32, (leaf, stake): (usize, Option<&Stake>)) {
         let sibling = &mut self.siblings[at as usize];
         sibling.leaf = number(leaf);
-        let slot = self.rounds[round as usize].winner + sibling.slot as usize;
-        self.winners[slot] = match stake {
+        self.winners[sibling.slot as usize] = match stake {
             Some(stake) => {
                 let used = cluster.queues.rows[sibling.queue].used;
                 let measure = &self.measures[sibling.measure as usize];
@@ -317,53 +344,47 @@ impl Bracket {
     }
 
     /// Has one sibling meet those on its way.
-    #[inline]
-    fn play(&mut self, Entry { round, at }: Entry) {
-        let Self { rounds, siblings, measures, winners, wins, .. } = self;
-        let winners = &mut winners[rounds[round as usize].winners()];
-        let mut slot = siblings[at as usize].slot as usize;
-        let mut winner = winners[slot];
+    #[inline(always)]
+    fn play(&mut self, at: u32) {
+        let mut slot = self.siblings[at as usize].slot as usize;
+        let mut winner = self.winners[slot];
         while slot > 1 {
-            let other = winners[slot ^ 1];
-            let (left, right) = if slot & 1 == 0 { (winner, other) } else { (other, winner) };
-            winner = meet((siblings, measures), (left, right), *wins);
+            let other = self.winners[slot ^ 1];
+            winner = self.meet(if slot & 1 == 0 { (winner, other) } else { (other, winner) });
             slot /= 2;
-            winners[slot] = winner;
+            self.winners[slot] = winner;
         }
     }
 
-    /// Has all siblings of a round meet.
-    fn play_all(&mut self, round: usize) {
-        let Self { rounds, siblings, measures, winners, wins, .. } = self;
-        let winners = &mut winners[rounds[round].winners()];
-        for slot in (1..rounds[round].count).rev() {
-            let pair = (winners[slot * 2], winners[slot * 2 + 1]);
-            winners[slot] = meet((siblings, measures), pair, *wins);
+    /// Has all siblings meet.
+    fn play_all(&mut self) {
+        for slot in (1..self.siblings.len()).rev() {
+            self.winners[slot] = self.meet((self.winners[slot * 2], self.winners[slot * 2 + 1]));
         }
+    }
+
+    /// The one of two siblings that wins, the left one being older.
+    #[inline(always)]
+    fn meet(&self, (left, right): (u32, u32)) -> u32 {
+        if right == NOBODY {
+            return left;
+        }
+        let (Some(l), Some(r)) =
+            (self.siblings.get(left as usize), self.siblings.get(right as usize))
+        else {
+            return right;
+        };
+        let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
+        // The older one goes first where they stand alike.
+        let right_first = Standing::compare(r, l, self.measures).is_lt();
+        if right_first == self.wins.is_lt() { right } else { left }
     }
 }
 
-/// The one of two siblings that wins, the left one being older.
-#[expect(
-    clippy::inline_always,
-    reason = "called for each pair that meets in each turn: a call costs as much again"
-)]
-#[inline(always)]
-fn meet(
-    (siblings, measures): (&[Sibling], &[Measure]),
-    (left, right): (u32, u32),
-    wins: Ordering,
-) -> u32 {
-    if right == NOBODY {
-        return left;
-    }
-    let (Some(l), Some(r)) = (siblings.get(left as usize), siblings.get(right as usize)) else {
-        return right;
-    };
-    let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
-    // The older one goes first where they stand alike.
-    let right_first = Standing::compare(r, l, measures).is_lt();
-    if right_first == wins.is_lt() { right } else { left }
+/// The place of a sibling among the winners of a round of so many: the lowest places are the first from the left.
+fn slot(sibling: usize, count: usize) -> usize {
+    let slot = count.next_power_of_two() + sibling;
+    if slot < count * 2 { slot } else { slot - count }
 }
 
 /// The number of a row.

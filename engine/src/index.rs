@@ -192,7 +192,8 @@ impl Nodes {
         if self.index.policy.by_fragments() {
             self.index.fragments.change(rank, self.index.node.len());
         }
-        let gpu_key = self.gpu_key_of(node);
+        let free_milli = self.free(node, Lane::GPU);
+        let gpu_key = self.gpu_key_of(node, free_milli);
         let was = std::mem::replace(&mut self.index.gpu_key[rank], gpu_key);
         if was != gpu_key {
             self.index.by_gpu.remove(was, rank);
@@ -211,7 +212,7 @@ impl Nodes {
             self.index.shared.assign(rank, shared);
             self.index_parts(node, rank);
         }
-        let roomy = self.has_free_gpu(node);
+        let roomy = free_milli > 0 || self.has_free_part(node);
         self.index.roomy.assign(rank, roomy);
         let unsettled = !self.releasing.is_zero(node);
         self.index.unsettled.assign(rank, unsettled);
@@ -274,21 +275,20 @@ impl Nodes {
         }
     }
 
-    /// Whether something of a GPU is free or coming free, MIG instances included.
-    fn has_free_gpu(&self, node: NodeId) -> bool {
+    /// Whether a part of a GPU is free or coming free, MIG instances included.
+    fn has_free_part(&self, node: NodeId) -> bool {
         let part = || {
             let capacity = device::capacity(self.gpus(node)).max(1);
             self.devices.get(node).is_some_and(|devices| {
                 devices.iter().any(|device| device.room(capacity) * GPU_MILLI >= capacity)
             })
         };
-        self.free(node, Lane::GPU) > 0
-            || part()
-            || self.mig_lanes.iter().any(|lane| self.free(node, *lane) > 0)
+        part() || self.mig_lanes.iter().any(|lane| self.free(node, *lane) > 0)
     }
 
-    fn gpu_key_of(&self, node: NodeId) -> i64 {
-        let free = self.free(node, Lane::GPU).max(0) / GPU_MILLI;
+    /// The GPU placement key of a node of which so much is free.
+    fn gpu_key_of(&self, node: NodeId, free_milli: i64) -> i64 {
+        let free = free_milli.max(0) / GPU_MILLI;
         match self.index.policy.gpu {
             Placement::Pack | Placement::Fragmentation => free,
             Placement::Spread => emptiness(free, i64::from(self.gpus(node).count)),
@@ -383,7 +383,9 @@ impl Cluster {
         self.nodes.index = index;
         for rank in self.nodes.index.ranks() {
             let node = self.nodes.index.node(rank);
-            let (gpu_key, cpu_key) = (self.nodes.gpu_key_of(node), self.nodes.cpu_key_of(node));
+            let free_milli = self.nodes.free(node, Lane::GPU);
+            let gpu_key = self.nodes.gpu_key_of(node, free_milli);
+            let cpu_key = self.nodes.cpu_key_of(node);
             let index = &mut self.nodes.index;
             index.gpu_key.push(gpu_key);
             index.cpu_key.push(cpu_key);
