@@ -73,6 +73,8 @@ id! {
     ClassId;
     /// A queue with a class of which groups wait in it.
     PairId;
+    /// A group that was listed and is not yet in order among those of its pair.
+    FreshId;
     /// A position in the order of node names, 0 the smallest.
     Rank;
     /// A topology domain, for example one rack.

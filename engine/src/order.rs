@@ -13,7 +13,7 @@ use crate::{
 /// # Source
 /// spec/scheduling.md 1.9, job order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(C, packed(8))]
+#[repr(C, packed(4))]
 pub(crate) struct GroupKey {
     /// The priority reversed, then the fill, then the age, packed so that one comparison orders them.
     place: u128,

@@ -207,7 +207,7 @@ pub enum Why {
     /// The search for pods to evict for it took all the steps that it may in a cycle, and goes on in the next.
     Undecided {
         /// How far it is.
-        progress: Progress,
+        progress: Box<Progress>,
         /// What was said of it before, and holds until then.
         before: Option<Box<Self>>,
     },

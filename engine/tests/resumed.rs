@@ -182,7 +182,8 @@ fn a_search_that_stopped_says_how_far_it_is() {
             panic!("{:?}", cluster.verdict(GANG))
         };
         assert!(matches!(before.as_deref(), Some(Why::NoRoom(_))), "{before:?}");
-        let Progress::Eviction { groups, candidates, pods_all, sets: tried, .. } = *progress else {
+        let Progress::Eviction { groups, candidates, pods_all, sets: tried, .. } = **progress
+        else {
             panic!("{progress:?}")
         };
         assert_eq!((candidates, pods_all), (16, 4));
@@ -421,11 +422,10 @@ fn pack(world: &mut Cluster, pods: usize) -> (u64, bool) {
             return (said, placed > 0);
         }
         assert_eq!(placed, 0);
-        let Some(Why::Undecided { progress: Progress::Packing { tries, tries_max }, .. }) =
-            world.verdict(GANG)
-        else {
+        let Some(Why::Undecided { progress, .. }) = world.verdict(GANG) else {
             panic!("{:?}", world.verdict(GANG))
         };
+        let Progress::Packing { tries, tries_max } = &**progress else { panic!("{progress:?}") };
         // With the first promise it begins anew.
         let goes_on = said < *tries || (cycle == 1 && said == *tries);
         assert!(goes_on && tries < tries_max, "{tries} tries after {said}");

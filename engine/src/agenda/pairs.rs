@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     few::Few,
-    ids::{ClassId, Column, GroupId, PairId, QueueId},
+    ids::{ClassId, Column, FreshId, GroupId, PairId, QueueId},
     idset::IdSet,
     leastset::LeastSet,
     order::GroupKey,
@@ -22,7 +22,7 @@ pub(crate) struct Pair {
     pub(super) class: ClassId,
     pub(crate) groups: LeastSet<GroupKey>,
     /// The last of the groups that were listed since, to be put among them at once.
-    fresh: Option<usize>,
+    fresh: Option<FreshId>,
     /// What its groups were told; none of a pair that never had to wait.
     pub(super) told: Option<Box<Told>>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Pairs {
     /// Pairs with groups that are not yet in order; none between two calls.
     unsettled: Vec<PairId>,
     /// These groups, each with the one of its pair before it.
-    fresh: Vec<(GroupKey, Option<usize>)>,
+    fresh: Column<FreshId, (GroupKey, Option<FreshId>)>,
     /// Room to put those of a pair in order.
     scratch: Vec<GroupKey>,
 }
@@ -128,11 +128,10 @@ impl Pairs {
         if pair.groups.is_empty() {
             pair.groups.insert(key);
         } else {
-            let before = pair.fresh.replace(self.fresh.len());
-            if before.is_none() {
+            if pair.fresh.is_none() {
                 self.unsettled.push(id);
             }
-            self.fresh.push((key, before));
+            pair.fresh = Some(self.fresh.push((key, pair.fresh)));
         }
         id
     }

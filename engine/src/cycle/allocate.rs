@@ -31,6 +31,7 @@ impl Cycle<'_> {
         // Each has a group that gets something, most of the time.
         self.changes.reserve(turns.queues());
         self.said.reserve(turns.queues());
+        self.withdrawals.started.reserve(turns.queues());
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
                 self.cluster.steps.spent = true;
@@ -160,7 +161,7 @@ impl Cycle<'_> {
             return why;
         }
         self.cluster.steps.spent = true;
-        Why::Undecided { progress, before: Some(Box::new(why)) }
+        Why::Undecided { progress: Box::new(progress), before: Some(Box::new(why)) }
     }
 
     /// Says why a group finds no room; its class is left alone until room may have come, or at once goes on.
@@ -170,7 +171,9 @@ impl Cycle<'_> {
             return;
         }
         let said = &self.cluster.groups[turn.group].why;
-        if matches!(said, Some(Why::Undecided { progress: Progress::Packing { .. }, .. })) {
+        if let Some(Why::Undecided { progress, .. }) = said
+            && matches!(**progress, Progress::Packing { .. })
+        {
             self.cluster.say(turn.group, why.clone(), &mut self.said);
         }
         self.cluster.park(turn, &why, &mut self.said);

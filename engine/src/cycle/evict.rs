@@ -275,7 +275,7 @@ impl Cycle<'_> {
         self.cluster.agenda.searches.keep((turn.group, kind), None, until);
         let why = &self.cluster.groups[turn.group].why;
         if let Some(Why::Undecided { progress, before: Some(before) }) = why
-            && matches!(progress, Progress::Eviction { kind: of, .. } if *of == kind)
+            && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
         {
             let before = (**before).clone();
             self.cluster.say(turn.group, before, &mut self.said);
@@ -286,7 +286,7 @@ impl Cycle<'_> {
     fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: Search) {
         let prey = search.prey(self.config, self.now);
         self.undecided.insert(turn.group);
-        let progress = search.progress(self.cluster, &prey);
+        let progress = Box::new(search.progress(self.cluster, &prey));
         let until = search.until(self.cluster, &prey);
         self.wake_when_unsafe(until);
         let before = self.cluster.groups[turn.group].why.as_ref().and_then(Why::standing);

@@ -82,7 +82,7 @@ mod tests {
             sets: 1,
         };
         check(
-            &Why::Undecided { progress, before: None },
+            &Why::Undecided { progress: Box::new(progress), before: None },
             &[],
             Some(
                 "KAI1219\nsearch not finished, goes on: reclaim, 3 of 16 groups looked at, 1 set tried, \

@@ -71,7 +71,7 @@ fn a_gang_without_room() {
 #[test]
 fn a_search_that_goes_on_says_what_was_found_before_it() {
     let progress = Progress::Packing { tries: 1, tries_max: 2 };
-    let say = |before| told(&Why::Undecided { progress, before }, 0, &world());
+    let say = |before| told(&Why::Undecided { progress: Box::new(progress), before }, 0, &world());
     assert_eq!(say(Some(Box::new(no_room(true)))), told(&no_room(true), 0, &world()));
     assert_eq!(say(None), None);
 }
