@@ -305,14 +305,15 @@ impl Cluster {
         self.agenda.wake_all();
     }
 
-    /// Lists a group anew, or says why it does not wait for room.
-    pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
-        self.list(group, said);
+    /// Lists a group anew, or says why it does not wait for room; where it is listed.
+    pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
+        let listing = self.list(group, said);
         self.agenda.settle();
+        listing
     }
 
     /// As [`relist`](Self::relist), but the list is to be settled.
-    fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) {
+    fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
         let before = self.unlist(group);
         self.rerun(group);
         let now = self.list_anew(group, said);
@@ -324,6 +325,7 @@ impl Cluster {
             // Whose turn it is while victims are tried depends on who waits.
             self.agenda.searches.relisted(group, now, &self.groups[group].pods);
         }
+        now
     }
 
     /// Lists a group that is not listed, if it waits; says where.

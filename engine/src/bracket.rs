@@ -33,8 +33,9 @@ pub(crate) struct Bracket {
     siblings: Vec<Sibling>,
     /// How siblings are measured; many of a round are measured alike.
     measures: Vec<Measure>,
-    /// Round by round: winners by position in a complete binary tree; the siblings are its second half.
-    winners: Vec<u32>,
+    /// Round by round: who meets, by position in a complete binary tree. The siblings are its second half, the others won
+    /// the meets below them.
+    pairs: Vec<Pair>,
     /// Room to put rounds together.
     members: Vec<Member>,
     /// The same: where the queues above leaves stand.
@@ -43,9 +44,9 @@ pub(crate) struct Bracket {
 
 impl Default for Bracket {
     fn default() -> Self {
-        let (leaves, rounds, siblings, measures, winners, members, inner) = Default::default();
+        let (leaves, rounds, siblings, measures, pairs, members, inner) = Default::default();
         let (wins, only) = (Ordering::Less, None);
-        Self { wins, leaves, only, rounds, siblings, measures, winners, members, inner }
+        Self { wins, leaves, only, rounds, siblings, measures, pairs, members, inner }
     }
 }
 
@@ -57,7 +58,7 @@ struct Entry {
     at: u32,
 }
 
-/// Siblings in a fixed order, and the winner of each pair of them, and of each pair of winners.
+/// Siblings in a fixed order, and the winner of each pair of them, and of each pair of winners, as far as the last one.
 #[derive(Clone, Debug)]
 struct Round {
     /// Where the winner enters next; nothing for the roots.
@@ -66,10 +67,13 @@ struct Round {
     depth: usize,
     /// The first of its members, which are as many as its siblings.
     member: usize,
-    /// The first of its siblings; there are two places for winners for each sibling.
+    /// The first of its siblings, and of its pairs, which are as many.
     first: usize,
     count: usize,
 }
+
+/// Two siblings that meet, the left one being older. The first pair of a round never does: its right one has won.
+type Pair = [u32; 2];
 
 /// Nobody stands here.
 const NOBODY: u32 = u32::MAX;
@@ -78,12 +82,12 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Sibling {
-    /// Where it stands, as long as it is among the winners.
+    /// Where it stands, as long as it is in a pair.
     standing: Standing,
     /// The row of its measure.
     measure: u32,
     queue: QueueId,
-    /// Its place among the winners.
+    /// Its place among those that meet: twice the pair, one more if it is the right one.
     slot: u32,
     /// The leaf below it that it stands for.
     leaf: u32,
@@ -150,7 +154,7 @@ impl Bracket {
         self.rounds.clear();
         self.siblings.clear();
         self.measures.clear();
-        self.winners.clear();
+        self.pairs.clear();
         self.inner.clear();
         self.leaves.clear();
         self.only = None;
@@ -162,7 +166,7 @@ impl Bracket {
         self.gather(cluster, leaves);
         self.divide(cluster);
         self.siblings.reserve(self.members.len());
-        self.winners.reserve(self.members.len() * 2);
+        self.pairs.reserve(self.members.len());
         for round in 0..self.rounds.len() {
             self.line_up(round);
         }
@@ -216,7 +220,7 @@ impl Bracket {
             let depth = siblings[0].parent.map_or(0, depth);
             Round { up: None, depth, member: first, first: 0, count }
         }));
-        self.rounds.sort_unstable_by_key(|round| (Reverse(round.depth), round.member));
+        self.rounds.sort_by_key(|round| Reverse(round.depth));
     }
 
     /// Gives the members of a round their places.
@@ -234,7 +238,7 @@ impl Bracket {
             let (standing, slot) = (Standing::default(), number(slot(sibling, round.count)));
             self.siblings.push(Sibling { standing, measure, queue, slot, leaf });
         }
-        self.winners.resize(self.siblings.len() * 2, NOBODY);
+        self.pairs.resize(self.siblings.len(), [NOBODY; 2]);
     }
 
     /// The meets of a round.
@@ -243,7 +247,7 @@ impl Bracket {
         let Round { first, count, .. } = self.rounds[round as usize];
         Tournament {
             siblings: &mut self.siblings[first..first + count],
-            winners: &mut self.winners[first * 2..(first + count) * 2],
+            pairs: &mut self.pairs[first..first + count],
             measures: &self.measures,
             wins: self.wins,
         }
@@ -254,8 +258,8 @@ impl Bracket {
         if let Some((_, stands)) = self.only {
             return stands.then_some(0);
         }
-        let Round { first, .. } = self.rounds.last()?;
-        let winner = self.siblings.get(first + self.winners[first * 2 + 1] as usize);
+        let Round { first, .. } = *self.rounds.last()?;
+        let winner = self.siblings.get(first + self.pairs[first][1] as usize);
         winner.map(|sibling| sibling.leaf as usize)
     }
 
@@ -314,8 +318,8 @@ impl Bracket {
 /// One round, with all that its meets ask for.
 struct Tournament<'b> {
     siblings: &'b mut [Sibling],
-    /// The last one is at 1, the two that met in it at 2 and 3, and so on down to the siblings.
-    winners: &'b mut [u32],
+    /// Who wins pair 1 is the right one of pair 0, who wins pairs 2 and 3 are pair 1, and so on down to the siblings.
+    pairs: &'b mut [Pair],
     measures: &'b [Measure],
     wins: Ordering,
 }
@@ -323,7 +327,7 @@ struct Tournament<'b> {
 impl Tournament<'_> {
     /// The leaf of the queue that wins.
     fn winner(&self) -> Option<usize> {
-        let winner = self.siblings.get(self.winners[1] as usize);
+        let winner = self.siblings.get(self.pairs[0][1] as usize);
         winner.map(|sibling| sibling.leaf as usize)
     }
 
@@ -332,7 +336,8 @@ impl Tournament<'_> {
     fn enter(&mut self, cluster: &Cluster, at: u32, (leaf, stake): (usize, Option<&Stake>)) {
         let sibling = &mut self.siblings[at as usize];
         sibling.leaf = number(leaf);
-        self.winners[sibling.slot as usize] = match stake {
+        let slot = sibling.slot as usize;
+        self.pairs[slot / 2][slot % 2] = match stake {
             Some(stake) => {
                 let used = cluster.queues.rows[sibling.queue].used;
                 let measure = &self.measures[sibling.measure as usize];
@@ -346,34 +351,31 @@ impl Tournament<'_> {
     /// Has one sibling meet those on its way.
     #[inline(always)]
     fn play(&mut self, at: u32) {
-        let mut slot = self.siblings[at as usize].slot as usize;
-        let mut winner = self.winners[slot];
-        while slot > 1 {
-            let other = self.winners[slot ^ 1];
-            winner = self.meet(if slot & 1 == 0 { (winner, other) } else { (other, winner) });
-            slot /= 2;
-            self.winners[slot] = winner;
+        let mut pair = self.siblings[at as usize].slot as usize / 2;
+        while pair > 0 {
+            self.decide(pair);
+            pair /= 2;
         }
     }
 
     /// Has all siblings meet.
     fn play_all(&mut self) {
-        for slot in (1..self.siblings.len()).rev() {
-            self.winners[slot] = self.meet((self.winners[slot * 2], self.winners[slot * 2 + 1]));
+        for pair in (1..self.pairs.len()).rev() {
+            self.decide(pair);
         }
+    }
+
+    /// Puts the winner of a pair where it meets another.
+    #[inline(always)]
+    fn decide(&mut self, pair: usize) {
+        self.pairs[pair / 2][pair % 2] = self.meet(self.pairs[pair]);
     }
 
     /// The one of two siblings that wins, the left one being older.
     #[inline(always)]
-    fn meet(&self, (left, right): (u32, u32)) -> u32 {
-        if right == NOBODY {
-            return left;
-        }
-        let (Some(l), Some(r)) =
-            (self.siblings.get(left as usize), self.siblings.get(right as usize))
-        else {
-            return right;
-        };
+    fn meet(&self, [left, right]: Pair) -> u32 {
+        let Some(r) = self.siblings.get(right as usize) else { return left };
+        let Some(l) = self.siblings.get(left as usize) else { return right };
         let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
         // The older one goes first where they stand alike.
         let right_first = Standing::compare(r, l, self.measures).is_lt();
@@ -381,7 +383,7 @@ impl Tournament<'_> {
     }
 }
 
-/// The place of a sibling among the winners of a round of so many: the lowest places are the first from the left.
+/// The place of a sibling among those that meet in a round of so many: the lowest places are the first from the left.
 fn slot(sibling: usize, count: usize) -> usize {
     let slot = count.next_power_of_two() + sibling;
     if slot < count * 2 { slot } else { slot - count }

@@ -45,6 +45,7 @@ impl Cluster {
         (social || !self.antisocial.is_empty()).then(|| self.look_round(pod))
     }
 
+    #[inline(never)]
     fn look_round(&mut self, pod: PodId) -> Company {
         let id = self.pods[pod].shape;
         self.know_domains(id);

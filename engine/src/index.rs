@@ -447,6 +447,7 @@ impl Cluster {
         }
     }
 
+    #[cold]
     fn learn(&mut self, shape: ShapeId) {
         let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
         let restrict = index.policy.restrict;

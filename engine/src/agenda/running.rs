@@ -106,6 +106,13 @@ impl Cluster {
 
     /// Lists a group anew among those that may be evicted, if it is one.
     pub(super) fn rerun(&mut self, group: GroupId) {
+        let row = &self.groups[group];
+        let used = row.tree.count().used > 0;
+        let is_stale = row.stale_since.is_some();
+        if !used && !is_stale && !self.agenda.running.contains(group) {
+            // Nothing of it runs, or ran when it was listed last.
+            return;
+        }
         let now = self.runner(group);
         self.agenda.running.relist(group, now, self.groups.len());
         let row = &self.groups[group];
@@ -113,8 +120,8 @@ impl Cluster {
             return;
         }
         // One of which nothing runs has nothing to lose.
-        let runs = || row.tree.count().used > 0 && !row.tree.sets.is_empty();
-        if row.stale_since.is_some() || (runs() && !row.tree.is_whole()) {
+        let runs = used && !row.tree.sets.is_empty();
+        if is_stale || (runs && !row.tree.is_whole()) {
             self.agenda.suspects.insert(group);
         }
     }

@@ -127,8 +127,10 @@ impl Cycle<'_> {
         }
         let started = self.cluster.has_started(group);
         let mut attempt = Attempt::new(self.config, group, Mode::Real, &pods);
-        if nodes.is_none() {
-            attempt.resume(self.cluster.agenda.searches.recall_packings(group));
+        if nodes.is_none()
+            && let Some(packings) = self.cluster.agenda.searches.recall_packings(group)
+        {
+            attempt.resume(packings);
         }
         let mut trial = Trial::new(self.cluster);
         if let Err(why) = attempt.run(&mut trial, nodes) {
@@ -181,8 +183,8 @@ impl Cycle<'_> {
 
     /// After a success: the group's next step, and the next group of its class, get their turns.
     fn seat_again(&mut self, turns: &mut Turns, turn: Turn) {
-        self.cluster.relist(turn.group, &mut self.said);
-        let next = self.cluster.agenda.listing(turn.group).map(|listing| listing.class);
+        let listing = self.cluster.relist(turn.group, &mut self.said);
+        let next = listing.map(|listing| listing.class);
         turns.replace(self.cluster, turn, std::iter::once(turn.class).chain(next));
     }
 }

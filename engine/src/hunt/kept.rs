@@ -148,15 +148,12 @@ impl Searches {
         search.filter(|_| holds).map_or(Recall::Unknown, Recall::Unfinished)
     }
 
-    /// Where the searches for another way to place a group stopped; empty where they begin anew.
-    pub(crate) fn recall_packings(&mut self, group: GroupId) -> Vec<Option<Packing>> {
-        if self.packings.is_empty() {
-            return Vec::new();
-        }
-        let kept = self.packings.remove(&group);
+    /// Where the searches for another way to place a group stopped; none where they begin anew.
+    pub(crate) fn recall_packings(&mut self, group: GroupId) -> Option<Vec<Option<Packing>>> {
+        let kept = self.packings.remove(&group)?;
         // At its turn promises of those behind it are still to be made again, the same ones each time.
-        let holds = |kept: &Packings| kept.epoch == self.epoch && kept.owed == self.owed;
-        kept.filter(holds).map(|kept| kept.searches).unwrap_or_default()
+        let holds = kept.epoch == self.epoch && kept.owed == self.owed;
+        holds.then_some(kept.searches)
     }
 
     /// Keeps where searches for another way stopped; says whether it did.
