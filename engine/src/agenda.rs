@@ -58,7 +58,7 @@ pub(crate) struct Agenda {
     pub(crate) promised: BTreeMap<PodId, Place>,
     /// Where the plan before promised places to pods that still wait: they go there rather than elsewhere.
     pub(crate) kept: BTreeMap<PodId, NodeId>,
-    /// Where pods that consolidation moves are to go, by group: what comes back are other pods.
+    /// Where pods that were moved are to go, by group: what comes back are other pods.
     pub(crate) moves: BTreeMap<GroupId, Vec<NodeId>>,
     /// Groups that pods were evicted for or that were moved, and that have not got the room yet, in the order of the evictions.
     pub(crate) claims: Vec<GroupId>,

@@ -7,7 +7,7 @@ mod stale;
 mod withdraw;
 
 use crate::{
-    cluster::{Cluster, State},
+    cluster::{Cluster, Phase, State},
     ids::{GroupId, PodId},
     idset::IdSet,
     plan::{Action, Change, Plan, Verdict},
@@ -247,7 +247,6 @@ pub fn plan_stepwise(
         return Plan::default();
     }
     let promised = std::mem::take(&mut cluster.agenda.promised);
-    cluster.agenda.kept = promised.iter().map(|(pod, place)| (*pod, place.node)).collect();
     cluster.agenda.wake = None;
     let mut cycle = Cycle {
         cluster,
@@ -341,6 +340,11 @@ impl Cycle<'_> {
             self.wake_at(self.now);
         }
         let Self { cluster, changes, said, proofs, explained, .. } = self;
+        // Who leaves does not come back: its promise is its group's (`moves`).
+        let Cluster { agenda, pods, .. } = &mut *cluster;
+        let stays = |pod: PodId| pods.state[pod].phase == Phase::Pending;
+        let kept = agenda.promised.iter().filter(|(pod, _)| stays(**pod));
+        agenda.kept = kept.map(|(pod, place)| (*pod, place.node)).collect();
         let explained = explained.into_iter().collect();
         Plan { changes, verdicts: said, proofs, explained, steps: cluster.steps }
     }

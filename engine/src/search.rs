@@ -387,6 +387,10 @@ impl Cluster {
         for op in came.filter(|op| self.pods[op.pod].group() == Some(group)) {
             let state = &self.pods.state[op.pod];
             let Some(place) = state.nominee.as_ref().or(state.place.as_ref()) else { continue };
+            if self.agenda.kept.get(&op.pod) == Some(&place.node) {
+                // It has what it was promised itself.
+                continue;
+            }
             if let Some(at) = nodes.iter().position(|node| *node == place.node) {
                 nodes.remove(at);
             }

@@ -378,7 +378,7 @@ impl Tree {
     }
 
     /// Whether what must run together would, with every eligible pod placed.
-    fn can_fill(&self, member: Member, eligible: &impl Fn(PodId) -> bool) -> bool {
+    pub(crate) fn can_fill(&self, member: Member, eligible: &impl Fn(PodId) -> bool) -> bool {
         match member {
             Member::Leaf(leaf) => {
                 let leaf = &self.leaves[usize::from(leaf)];

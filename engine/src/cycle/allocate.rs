@@ -7,11 +7,13 @@
 use crate::{
     cycle::{Cycle, Millis},
     depth::Front,
+    few::Few,
     ids::{GroupId, PodId, Rank},
     idset::IdSet,
     placement::{Attempt, Mode},
     plan::Why,
     steps::Progress,
+    tree::Member,
     trial::Trial,
     turns::{Turn, Turns},
 };
@@ -104,8 +106,16 @@ impl Cycle<'_> {
     fn try_promised(&mut self, group: GroupId) -> bool {
         let cluster = &*self.cluster;
         let mut expected = cluster.expected(group).into_iter();
-        let pods = cluster.to_place(group);
         let kept = &cluster.agenda.kept;
+        let tree = &cluster.groups[group].tree;
+        let state = &cluster.pods.state;
+        let is_promised = |pod: PodId| state[pod].is_waiting() && kept.contains_key(&pod);
+        let own = if tree.can_fill(Member::Set(0), &is_promised) {
+            tree.to_place(&is_promised)
+        } else {
+            Few::default()
+        };
+        let pods = if own.is_empty() { cluster.to_place(group) } else { own };
         // Promises are the group's: a pod that was made again may go before the one that has one.
         let waits = |pod: &&PodId| cluster.pods.state[**pod].is_waiting() && !pods.contains(pod);
         let others = cluster.groups[group].pods.iter().filter(waits);
@@ -116,7 +126,8 @@ impl Cycle<'_> {
         });
         let nodes: Option<IdSet<Rank>> = promised.collect();
         drop(spare);
-        nodes.is_some_and(|nodes| self.try_group(group, Some(&nodes)).is_ok())
+        let nodes = nodes.filter(|_| !pods.is_empty());
+        nodes.is_some_and(|nodes| self.try_pods(group, &pods, Some(&nodes)).is_ok())
     }
 
     /// Places the next pods of a group, on some nodes or on any, or says why not.
@@ -125,8 +136,18 @@ impl Cycle<'_> {
         if pods.is_empty() {
             return Err(self.cluster.not_ready(group));
         }
+        self.try_pods(group, &pods, nodes)
+    }
+
+    /// Places some pods of a group.
+    fn try_pods(
+        &mut self,
+        group: GroupId,
+        pods: &Few<PodId>,
+        nodes: Option<&IdSet<Rank>>,
+    ) -> Result<(), Why> {
         let started = self.cluster.has_started(group);
-        let mut attempt = Attempt::new(self.config, group, Mode::Real, &pods);
+        let mut attempt = Attempt::new(self.config, group, Mode::Real, pods);
         if nodes.is_none()
             && let Some(packings) = self.cluster.agenda.searches.recall_packings(group)
         {

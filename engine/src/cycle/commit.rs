@@ -30,9 +30,12 @@ impl Cycle<'_> {
         self.cluster.log = log;
     }
 
-    /// A pod of a group that is moved has come where one was expected.
+    /// A pod of a group that is moved has come where one was expected, and no other was promised that place.
     fn arrive(&mut self, pod: PodId, node: NodeId) {
         let Some(group) = self.cluster.pods[pod].group() else { return };
+        if self.cluster.agenda.kept.get(&pod) == Some(&node) {
+            return;
+        }
         let Some(nodes) = self.cluster.agenda.moves.get_mut(&group) else { return };
         if let Some(at) = nodes.iter().position(|expected| *expected == node) {
             nodes.remove(at);

@@ -17,6 +17,7 @@ use crate::{
     proof::{EvictionKind, Proof, Shortage},
     resources::Charge,
     steps::Progress,
+    tree::Member,
     turns::{Turn, Turns},
     victims::{Prey, Rule, Victims},
 };
@@ -325,10 +326,11 @@ impl Cycle<'_> {
         // Where all who were to leave found their places again nobody comes to tell of room.
         let leaves = |pod: PodId| self.cluster.pods.state[pod].phase == Phase::Releasing;
         self.due |= self.changes.len() > told && !reasons.iter().any(|(pod, _)| leaves(pod));
-        if kind == EvictionKind::Consolidate {
-            self.expect_back(reasons.iter().map(|(pod, (group, _))| (pod, *group)));
-        }
         let groups: LeastSet<GroupId> = reasons.iter().map(|(_, (group, _))| *group).collect();
+        for group in groups.iter() {
+            self.forgo(*group);
+        }
+        self.expect_back(reasons.iter().map(|(pod, (group, _))| (pod, *group)));
         for group in groups.iter() {
             self.keep_together(*group);
             self.cluster.relist(*group, &mut self.said);
@@ -337,6 +339,20 @@ impl Cycle<'_> {
 }
 
 impl Cycle<'_> {
+    /// A group that lost its minimum has no claim to what it was promised beside it, unless it was moved.
+    fn forgo(&mut self, group: GroupId) {
+        let Cluster { groups, pods, .. } = &*self.cluster;
+        let is_moved = |pod: &PodId| {
+            let state = &pods.state[*pod];
+            state.phase == Phase::Releasing && state.nominee.is_some()
+        };
+        let row = &groups[group];
+        if !row.tree.stands(Member::Set(0)) && !row.pods.iter().any(is_moved) {
+            self.cluster.agenda.claims.retain(|claim| *claim != group);
+            self.cluster.agenda.moves.remove(&group);
+        }
+    }
+
     /// Remembers where groups that are moved are to go: nobody was to end without a place.
     fn expect_back(&mut self, moved: impl Iterator<Item = (PodId, GroupId)>) {
         for (pod, group) in moved {
