@@ -17,7 +17,6 @@ use crate::{
     cluster::{Cluster, gpu_milli},
     cycle::{Config, Timestamp},
     few::Few,
-    group::Structure,
     hunt::kept::Searches,
     ids::{ClassId, Column, GroupId, NodeId, PairId, PodId, QueueId, ShapeId},
     idset::IdSet,
@@ -377,7 +376,7 @@ impl Cluster {
         let row = &self.groups[group];
         let facts = row.facts.as_ref().ok_or(None)?;
         let count = row.tree.count();
-        if matches!(facts.structure, Structure::Malformed) || row.tree.sets.is_empty() {
+        if row.tree.sets.is_empty() {
             return Err(Some(Why::Malformed));
         }
         if count.pending == 0 && count.gated == 0 {
