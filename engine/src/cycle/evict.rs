@@ -339,15 +339,9 @@ impl Cycle<'_> {
 }
 
 impl Cycle<'_> {
-    /// A group that lost its minimum has no claim to what it was promised beside it, unless it was moved.
+    /// A group has no claim to what it was promised where that, with what it is left, makes no minimum.
     fn forgo(&mut self, group: GroupId) {
-        let Cluster { groups, pods, .. } = &*self.cluster;
-        let is_moved = |pod: &PodId| {
-            let state = &pods.state[*pod];
-            state.phase == Phase::Releasing && state.nominee.is_some()
-        };
-        let row = &groups[group];
-        if !row.tree.stands(Member::Set(0)) && !row.pods.iter().any(is_moved) {
+        if !self.cluster.groups[group].tree.is_satisfied(Member::Set(0)) {
             self.cluster.agenda.claims.retain(|claim| *claim != group);
             self.cluster.agenda.moves.remove(&group);
         }
