@@ -4,9 +4,9 @@ use crate::{
     cluster::Cluster,
     cycle::Placement,
     device::{self, Device},
-    ids::{DeviceId, NodeId},
+    ids::{DeviceId, NodeId, PodId},
     plan::Misfit,
-    pod::GpuRequest,
+    pod::{GpuRequest, Place},
     resources::{GPU_MILLI, Lane},
     shape::ShapeRow,
 };
@@ -162,9 +162,9 @@ impl Cluster {
             }
             Choice::Nth(n) => {
                 self.order_devices((shape, node), Placement::Pack, &mut sharing);
-                let alike = |device: &Device| (device.room(capacity), device.idle(capacity) < part);
+                let fill = |device: &Device| Fill::of(device, part, capacity);
                 let ways = Ways { count, new_max };
-                sharing = ways.nth(n, &sharing, |a, b| alike(a) == alike(b))?;
+                sharing = ways.nth(n, &sharing, |a, b| fill(a) == fill(b))?;
                 count - sharing.len()
             }
         };
@@ -182,6 +182,19 @@ impl Cluster {
         Some(Devices { ids, opened, later })
     }
 
+    /// How full the GPUs are that a pod would share in a place, in order.
+    pub(crate) fn shared_fills(&self, pod: PodId, place: &Place) -> Vec<Fill> {
+        let gpus = self.nodes.gpus(place.node);
+        let shape = &self.shapes[self.pods[pod].shape];
+        let part = device::part(&shape.facts.gpu, gpus).unwrap_or_default();
+        let devices = self.nodes.devices.get(place.node).map_or(&[][..], Vec::as_slice);
+        let shared = devices.iter().filter(|device| place.devices.contains(&device.id));
+        let fill = |device| Fill::of(device, part, device::capacity(gpus));
+        let mut fills: Vec<Fill> = shared.map(fill).collect();
+        fills.sort_unstable();
+        fills
+    }
+
     /// Orders shared GPUs that have room, the best first; says whether one that nobody shares yet is better still.
     fn order_devices(
         &self,
@@ -197,6 +210,21 @@ impl Cluster {
             Placement::Fragmentation => return self.order_by_fragments(shape, node, sharing),
         }
         false
+    }
+}
+
+/// What decides whether two shared GPUs are alike for a part of one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Fill {
+    /// KiB free now or to come.
+    room: i64,
+    /// Whether the part fits only then.
+    later: bool,
+}
+
+impl Fill {
+    fn of(device: &Device, part: i64, capacity: i64) -> Self {
+        Self { room: device.room(capacity), later: device.idle(capacity) < part }
     }
 }
 

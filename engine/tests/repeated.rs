@@ -252,3 +252,59 @@ fn a_promised_part_of_a_gpu_is_told_once() {
     cluster.apply(group(2, 50, None));
     assert_eq!(nominated(&decide(&mut cluster, 1000)), vec![]);
 }
+
+/// A pod of a group; the group of the same number may have others.
+fn member(id: u32, group: u32, gpus: u16, state: PodState) -> Delta {
+    let Delta::Pod(id, mut pod) = pod(id, gpus, state) else { unreachable!("it is a pod") };
+    pod.owner = Owner::Group(GroupId::new(group));
+    Delta::Pod(id, pod)
+}
+
+fn placed(plan: &Plan) -> Vec<(PodId, NodeId)> {
+    let pod = |change: &Change| match change {
+        Change::Place { pod, node, .. } => Some((*pod, *node)),
+        Change::Nominate { .. } | Change::Evict { .. } => None,
+    };
+    plan.changes.iter().filter_map(pod).collect()
+}
+
+/// What a pod was promised that is gone is nothing to the one that gets its number.
+#[test]
+fn a_promise_ends_with_its_pod() {
+    let mut cluster = cluster(&[2, 1], queue());
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 2, on(0)));
+    cluster.apply(group(1, 75, None));
+    cluster.apply(pod(1, 2, PodState::Pending));
+    assert_eq!(nominated(&decide(&mut cluster, 0)), [PodId::new(1)]);
+    cluster.apply(Delta::PodGone(PodId::new(0)));
+    cluster.apply(Delta::PodGone(PodId::new(1)));
+    cluster.apply(pod(1, 1, PodState::Pending));
+    // The smaller node is the one to fill up.
+    assert_eq!(placed(&decide(&mut cluster, 1000)), [(PodId::new(1), NodeId::new(1))]);
+}
+
+/// A promise to a pod that was moved outlasts that another pod of its group finds no room.
+#[test]
+fn a_moved_pod_keeps_its_promise_beside_one_without_room() {
+    let mut cluster = cluster(&[2, 1], queue());
+    cluster.apply(group(0, 50, None));
+    cluster.apply(pod(0, 1, on(0)));
+    cluster.apply(group(1, 50, None));
+    cluster.apply(pod(1, 1, PodState::Releasing(Place::on(NodeId::new(1)))));
+    cluster.apply(group(2, 75, None));
+    cluster.apply(pod(2, 2, PodState::Pending));
+    assert_eq!(evicted(&decide(&mut cluster, 0)), [PodId::new(0)]);
+
+    cluster.apply(Delta::PodGone(PodId::new(0)));
+    cluster.apply(member(3, 0, 1, PodState::Pending));
+    cluster.apply(member(4, 0, 1, PodState::Pending));
+    let second = decide(&mut cluster, 1000);
+    assert_eq!(placed(&second), [(PodId::new(2), NodeId::new(0))]);
+    assert_eq!(nominated(&second), [PodId::new(3)]);
+
+    cluster.apply(Delta::PodGone(PodId::new(1)));
+    cluster.apply(group(5, 90, None));
+    cluster.apply(pod(5, 1, PodState::Pending));
+    assert_eq!(placed(&decide(&mut cluster, 2000)), [(PodId::new(3), NodeId::new(1))]);
+}

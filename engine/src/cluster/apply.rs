@@ -289,6 +289,8 @@ impl Cluster {
         self.antisocial.remove(&id);
         self.pods.facts[id] = None;
         self.agenda.promised.remove(&id);
+        // Its number may soon be another's.
+        self.agenda.kept.remove(&id);
         let state = std::mem::take(&mut self.pods.state[id]);
         self.release(shape);
         if state.is_somewhere() {

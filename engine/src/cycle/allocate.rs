@@ -5,6 +5,7 @@
 //! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
 use crate::{
+    cluster::Cluster,
     cycle::{Cycle, Millis},
     depth::Front,
     few::Few,
@@ -75,18 +76,23 @@ impl Cycle<'_> {
                 }
                 continue;
             }
-            let mut found = false;
-            while self.cluster.agenda.listing(group).is_some() {
+            let mut got = false;
+            loop {
                 self.cluster.steps.groups += 1;
-                found = self.try_promised(group) || self.try_group(group, None).is_ok();
-                if found {
-                    self.cluster.relist(group, &mut self.said);
+                if !self.try_promised(group) && self.try_group(group, None).is_err() {
+                    break;
                 }
-                if !found || !self.is_expected(group) {
+                got = true;
+                self.cluster.relist(group, &mut self.said);
+                let waits = self.cluster.agenda.listing(group).is_some();
+                if !waits || !(self.is_expected(group) || self.is_promised(group)) {
                     break;
                 }
             }
-            if found && self.cluster.groups[group].tree.count().nominated > 0 {
+            let is_coming = self.cluster.groups[group].tree.count().nominated > 0;
+            // Others of a group that was moved may come back later.
+            let waits = self.cluster.agenda.listing(group).is_some();
+            if got && (is_coming || (!waits && self.is_expected(group))) {
                 self.cluster.agenda.claims.push(group);
             } else {
                 self.cluster.agenda.moves.remove(&group);
@@ -99,6 +105,13 @@ impl Cycle<'_> {
         let moves = self.cluster.agenda.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
         let last = self.cluster.groups[group].last_eviction;
         moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
+    }
+
+    /// Whether a pod of a group waits that the last plan promised a place.
+    fn is_promised(&self, group: GroupId) -> bool {
+        let Cluster { groups, pods, agenda, .. } = &*self.cluster;
+        let waits = |pod: &PodId| pods.state[*pod].is_waiting() && agenda.kept.contains_key(pod);
+        groups[group].pods.iter().any(waits)
     }
 
     /// Places the next pods of a group on the nodes that they were promised, or are expected on after they were moved,
@@ -118,7 +131,7 @@ impl Cycle<'_> {
         let pods = if own.is_empty() { cluster.to_place(group) } else { own };
         // Promises are the group's: a pod that was made again may go before the one that has one.
         let waits = |pod: &&PodId| cluster.pods.state[**pod].is_waiting() && !pods.contains(pod);
-        let others = cluster.groups[group].pods.iter().filter(waits);
+        let others = tree.leaves.iter().flat_map(|leaf| &leaf.pods).filter(waits);
         let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
         let promised = pods.iter().map(|pod| {
             let node = kept.get(pod).copied().or_else(|| expected.next());

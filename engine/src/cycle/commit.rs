@@ -30,7 +30,7 @@ impl Cycle<'_> {
         self.cluster.log = log;
     }
 
-    /// A pod of a group that is moved has come where one was expected, and no other was promised that place.
+    /// A pod of a group that is moved has come where one was expected, or is promised that place; once.
     fn arrive(&mut self, pod: PodId, node: NodeId) {
         let Some(group) = self.cluster.pods[pod].group() else { return };
         if self.cluster.agenda.kept.get(&pod) == Some(&node) {
@@ -98,6 +98,9 @@ impl Cycle<'_> {
             });
         }
         if let Some(place) = promise {
+            if phase == Phase::Pending {
+                self.arrive(pod, place.node);
+            }
             self.promise(pod, place);
         }
     }

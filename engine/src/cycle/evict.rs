@@ -12,7 +12,6 @@ use crate::{
     fewmap::FewMap,
     hunt::{Hunt, Outcome, Search, before::Before, kept::Recall},
     ids::{GroupId, PodId, QueueId},
-    leastset::LeastSet,
     plan::{Eviction, QueueState, Why},
     proof::{EvictionKind, Proof, Shortage},
     resources::Charge,
@@ -306,7 +305,12 @@ impl Cycle<'_> {
     fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn, before: &Before) {
         let for_group = turn.group;
         let mut reasons = FewMap::default();
+        // In the order of the log, which no number decides.
+        let mut victims: Few<(PodId, GroupId)> = Few::default();
         for (pod, group) in self.cluster.evicted_in_log() {
+            if reasons.get(pod).is_some() {
+                continue;
+            }
             let reason = match kind {
                 EvictionKind::Consolidate => Eviction::Consolidate { for_group },
                 EvictionKind::Preempt => Eviction::Preempt { for_group },
@@ -318,20 +322,25 @@ impl Cycle<'_> {
                     Eviction::Reclaim { for_group, from: state(from), to: state(to) }
                 }
             };
-            reasons.or_insert_with(pod, || (group, Some(reason)));
+            reasons.or_insert_with(pod, || Some(reason));
+            victims.push((pod, group));
         }
         let told = self.changes.len();
-        self.commit(&mut |pod| reasons.get_mut(pod).and_then(|(_, reason)| reason.take()));
+        self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
         self.cluster.agenda.claims.push(for_group);
         // Where all who were to leave found their places again nobody comes to tell of room.
         let leaves = |pod: PodId| self.cluster.pods.state[pod].phase == Phase::Releasing;
-        self.due |= self.changes.len() > told && !reasons.iter().any(|(pod, _)| leaves(pod));
-        let groups: LeastSet<GroupId> = reasons.iter().map(|(_, (group, _))| *group).collect();
-        for group in groups.iter() {
+        self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
+        let mut groups: FewMap<GroupId, ()> = FewMap::default();
+        let mut losers: Few<GroupId> = Few::default();
+        for (_, group) in &victims {
+            groups.or_insert_with(*group, || losers.push(*group));
+        }
+        for group in &losers {
             self.forgo(*group);
         }
-        self.expect_back(reasons.iter().map(|(pod, (group, _))| (pod, *group)));
-        for group in groups.iter() {
+        self.expect_back(&victims);
+        for group in &losers {
             self.keep_together(*group);
             self.cluster.relist(*group, &mut self.said);
         }
@@ -341,15 +350,18 @@ impl Cycle<'_> {
 impl Cycle<'_> {
     /// A group has no claim to what it was promised where that, with what it is left, makes no minimum.
     fn forgo(&mut self, group: GroupId) {
-        if !self.cluster.groups[group].tree.is_satisfied(Member::Set(0)) {
+        let Cluster { groups, agenda, .. } = &*self.cluster;
+        let tree = &groups[group].tree;
+        let is_owed = tree.count().nominated > 0 || agenda.moves.contains_key(&group);
+        if is_owed && !tree.is_satisfied(Member::Set(0)) {
             self.cluster.agenda.claims.retain(|claim| *claim != group);
             self.cluster.agenda.moves.remove(&group);
         }
     }
 
     /// Remembers where groups that are moved are to go: nobody was to end without a place.
-    fn expect_back(&mut self, moved: impl Iterator<Item = (PodId, GroupId)>) {
-        for (pod, group) in moved {
+    fn expect_back(&mut self, victims: &[(PodId, GroupId)]) {
+        for &(pod, group) in victims {
             let Some(place) = &self.cluster.pods.state[pod].nominee else { continue };
             let node = place.node;
             let comes_anew = !self.is_withdrawn(pod);

@@ -11,7 +11,7 @@ use super::{Attempt, Mode};
 use crate::{
     cycle::Placement,
     device::Device,
-    fit::{Choice, Room},
+    fit::{Choice, Fill, Room},
     ids::{DeviceId, PodId, Rank},
     idset::IdSet,
     pod::Place,
@@ -21,11 +21,14 @@ use crate::{
     trial::Trial,
 };
 
-/// How many nodes one search may try in a cycle besides one for each pod.
+/// How many places one search may try in a cycle besides one for each pod.
 const STEPS: usize = 256;
 
 /// How many it may try in all.
 const STEPS_MAX: u64 = 1 << 16;
+
+/// How many ways to share its GPUs it tries on a node, those that share the fullest first.
+const WAYS_MAX: usize = 64;
 
 /// Where a search stopped.
 #[derive(Clone, Debug)]
@@ -67,8 +70,8 @@ struct Choices {
 #[derive(Clone, Debug)]
 struct Open {
     rank: Rank,
-    /// Those that it had first.
-    first: Box<[DeviceId]>,
+    /// How full those are that it had first, whatever their numbers: a search that goes on finds others.
+    first: Vec<Fill>,
     /// How many choices were tried.
     tried: usize,
 }
@@ -83,10 +86,11 @@ impl Choices {
         let cluster = trial.cluster();
         while let Some(open) = &mut self.open {
             let node = IdSet::from_iter([open.rank]);
-            let found = cluster.best_node(self.pod, Some(&node), Choice::Nth(open.tried));
+            let choice = Choice::Nth(open.tried);
             open.tried += 1;
-            match found {
-                Some(found) if found.place.devices == open.first => {}
+            let found = cluster.best_node(self.pod, Some(&node), choice);
+            match found.filter(|_| open.tried <= WAYS_MAX) {
+                Some(found) if cluster.shared_fills(self.pod, &found.place) == open.first => {}
                 Some(found) => return Some(found),
                 None => self.open = None,
             }
@@ -95,7 +99,11 @@ impl Choices {
         let rank = cluster.nodes.index.rank(found.place.node).expect("a found node has a rank");
         self.nodes.remove(rank);
         let shares = !found.place.devices.is_empty();
-        self.open = shares.then(|| Open { rank, first: found.place.devices.clone(), tried: 0 });
+        self.open = shares.then(|| Open {
+            rank,
+            first: cluster.shared_fills(self.pod, &found.place),
+            tried: 0,
+        });
         Some(found)
     }
 }
@@ -104,7 +112,7 @@ impl Attempt<'_> {
     /// Places all of `pods` on `nodes`, by any order and at any of them; says whether it did.
     ///
     /// # Cost
-    /// At most 256 searches for a node more than there are pods.
+    /// At most 256 places more than there are pods, each found by up to three searches for a node.
     pub(super) fn repack(
         &mut self,
         trial: &mut Trial<'_>,
@@ -148,11 +156,13 @@ impl Attempt<'_> {
         before: Option<Packing>,
     ) -> Packed {
         let Some(first) = pods.first() else { return Packed::Found };
+        let tried = before.as_ref().map_or(0, |before| before.tries);
         let before = before.and_then(|before| self.go_on(trial, before));
         let Packing { mut placed, next, mut tries } = before.unwrap_or_else(|| Packing {
             placed: Vec::with_capacity(pods.len()),
             next: Choices::new(trial, *first, nodes),
-            tries: 0,
+            // One that cannot go on begins anew, but not for ever.
+            tries: tried,
         });
         let mut next = Some(next);
         let mut steps = pods.len() + STEPS;
