@@ -64,8 +64,9 @@ impl Cycle<'_> {
 
     /// Gives groups that pods were evicted for, or that were moved, what they were promised, before anybody else.
     ///
-    /// A claim lasts while the room is only coming, and while pods that were moved are not back. It is void once the
-    /// group finds no room.
+    /// A claim lasts while the room is only coming, and until the first of the pods that were moved is back: one that
+    /// lasted on would be used for other places, those that the group is evicted from for others among them. It is void
+    /// once the group finds no room.
     fn claim(&mut self) {
         for group in std::mem::take(&mut self.cluster.agenda.claims) {
             if self.cluster.agenda.listing(group).is_none() {
@@ -89,10 +90,7 @@ impl Cycle<'_> {
                     break;
                 }
             }
-            let is_coming = self.cluster.groups[group].tree.count().nominated > 0;
-            // Others of a group that was moved may come back later.
-            let waits = self.cluster.agenda.listing(group).is_some();
-            if got && (is_coming || (!waits && self.is_expected(group))) {
+            if got && self.cluster.groups[group].tree.count().nominated > 0 {
                 self.cluster.agenda.claims.push(group);
             } else {
                 self.cluster.agenda.moves.remove(&group);
