@@ -100,9 +100,9 @@ fn nominated(plan: &Plan) -> Vec<PodId> {
     plan.changes.iter().filter_map(pod).collect()
 }
 
-/// A node that pod 0 fills, after the plan that evicts it for pod 1, of a group of higher priority.
-fn preempted() -> Cluster {
-    let mut cluster = cluster(&[2], queue());
+/// Nodes of which pod 0 fills the first, after the plan that evicts it for pod 1, of a group of higher priority.
+fn preempted(gpus: &[u16]) -> Cluster {
+    let mut cluster = cluster(gpus, queue());
     cluster.apply(group(0, 50, None));
     cluster.apply(pod(0, 2, on(0)));
     cluster.apply(group(1, 75, None));
@@ -115,7 +115,7 @@ fn preempted() -> Cluster {
 /// S7 of the invariants: a plan that evicts promises the room, even where the plan before promised the same.
 #[test]
 fn an_eviction_comes_with_the_promise_it_is_for() {
-    let mut cluster = preempted();
+    let mut cluster = preempted(&[2]);
 
     // The API server refused, so that the pod still runs.
     cluster.apply(Delta::EvictFailed(PodId::new(0)));
@@ -223,7 +223,7 @@ fn an_eviction_that_failed_gives_the_share_back() {
 /// A group that takes the number of one that is gone has nothing of what that was promised.
 #[test]
 fn a_number_that_is_used_again_has_no_claims() {
-    let mut cluster = preempted();
+    let mut cluster = preempted(&[2]);
 
     for id in 0..2 {
         cluster.apply(Delta::PodGone(PodId::new(id)));
@@ -271,12 +271,7 @@ fn placed(plan: &Plan) -> Vec<(PodId, NodeId)> {
 /// What a pod was promised that is gone is nothing to the one that gets its number.
 #[test]
 fn a_promise_ends_with_its_pod() {
-    let mut cluster = cluster(&[2, 1], queue());
-    cluster.apply(group(0, 50, None));
-    cluster.apply(pod(0, 2, on(0)));
-    cluster.apply(group(1, 75, None));
-    cluster.apply(pod(1, 2, PodState::Pending));
-    assert_eq!(nominated(&decide(&mut cluster, 0)), [PodId::new(1)]);
+    let mut cluster = preempted(&[2, 1]);
     cluster.apply(Delta::PodGone(PodId::new(0)));
     cluster.apply(Delta::PodGone(PodId::new(1)));
     cluster.apply(pod(1, 1, PodState::Pending));

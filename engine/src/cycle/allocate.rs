@@ -84,9 +84,8 @@ impl Cycle<'_> {
                     break;
                 }
                 got = true;
-                self.cluster.relist(group, &mut self.said);
-                let waits = self.cluster.agenda.listing(group).is_some();
-                if !waits || !(self.is_expected(group) || self.is_promised(group)) {
+                let waits = self.cluster.relist(group, &mut self.said).is_some();
+                if !waits || !(self.is_expected(group) || self.is_owed(group)) {
                     break;
                 }
             }
@@ -106,10 +105,8 @@ impl Cycle<'_> {
     }
 
     /// Whether a pod of a group waits that the last plan promised a place.
-    fn is_promised(&self, group: GroupId) -> bool {
-        let Cluster { groups, pods, agenda, .. } = &*self.cluster;
-        let waits = |pod: &PodId| pods.state[*pod].is_waiting() && agenda.kept.contains_key(pod);
-        groups[group].pods.iter().any(waits)
+    fn is_owed(&self, group: GroupId) -> bool {
+        self.cluster.groups[group].pods.iter().any(|pod| self.cluster.has_promise(*pod))
     }
 
     /// Places the next pods of a group on the nodes that they were promised, or are expected on after they were moved,
@@ -119,8 +116,7 @@ impl Cycle<'_> {
         let mut expected = cluster.expected(group).into_iter();
         let kept = &cluster.agenda.kept;
         let tree = &cluster.groups[group].tree;
-        let state = &cluster.pods.state;
-        let is_promised = |pod: PodId| state[pod].is_waiting() && kept.contains_key(&pod);
+        let is_promised = |pod: PodId| cluster.has_promise(pod);
         let own = if tree.can_fill(Member::Set(0), &is_promised) {
             tree.to_place(&is_promised)
         } else {
@@ -218,5 +214,12 @@ impl Cycle<'_> {
         let listing = self.cluster.relist(turn.group, &mut self.said);
         let next = listing.map(|listing| listing.class);
         turns.replace(self.cluster, turn, std::iter::once(turn.class).chain(next));
+    }
+}
+
+impl Cluster {
+    /// Whether a pod waits that the last plan promised a place.
+    fn has_promise(&self, pod: PodId) -> bool {
+        self.pods.state[pod].is_waiting() && self.agenda.kept.contains_key(&pod)
     }
 }
