@@ -20,6 +20,7 @@ use crate::{
     hunt::kept::Searches,
     ids::{ClassId, Column, GroupId, NodeId, PairId, PodId, QueueId, ShapeId},
     idset::IdSet,
+    losses::Losses,
     order::GroupKey,
     plan::{Unready, Verdict, Why},
     pod::Place,
@@ -65,6 +66,8 @@ pub(crate) struct Agenda {
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
     /// Searches for victims that go on, and those that are over.
     pub(crate) searches: Searches,
+    /// Who lost a place to whom since the last news.
+    pub(crate) losses: Losses,
     /// What the last plan was made with.
     pub(crate) config: Option<Config>,
     /// Room to write a class down.
@@ -119,6 +122,12 @@ impl Agenda {
     pub(crate) fn recheck(&mut self, group: GroupId) {
         self.touched.insert(group);
         self.changed = true;
+    }
+
+    /// Says that something happened that was not decided here, and that room may have come or gone by it.
+    pub(crate) fn grow_anew(&mut self) {
+        self.losses.forget();
+        self.grow();
     }
 
     /// Says that room may have come or gone, or that a bound may have moved.

@@ -241,7 +241,7 @@ pub fn plan_stepwise(
     if cluster.agenda.config.as_ref() != Some(config) {
         cluster.agenda.config = Some(config.clone());
         cluster.queues.moved = true;
-        cluster.agenda.grow();
+        cluster.agenda.grow_anew();
     }
     if !cluster.agenda.changed && !due {
         return Plan::default();

@@ -48,6 +48,7 @@ mod fragment;
 mod hunt;
 mod leaning;
 mod limits;
+mod losses;
 mod order;
 mod placement;
 mod search;

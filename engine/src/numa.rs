@@ -100,7 +100,7 @@ impl Cluster {
         for pod in &pods {
             self.take(*pod);
         }
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 
     /// What a pod of a shape would hold of a node's zones, and whether it could have it now.

@@ -66,6 +66,12 @@ pub enum Shortage {
         /// How many the roomiest domain would hold.
         most: u32,
     },
+    /// Victims that did not lose their places to the group before: what it got by that it lost again, so that they would
+    /// go round for ever. News of any kind lets it try again.
+    Others {
+        /// How many groups it may not evict again until then.
+        barred: u32,
+    },
 }
 
 impl std::fmt::Display for Shortage {
@@ -86,6 +92,9 @@ impl std::fmt::Display for Shortage {
                 f,
                 "needs room for {needed} pods in one domain, the roomiest would hold {most} if emptied"
             ),
+            Self::Others { barred } => {
+                write!(f, "needs other victims than {barred} groups that came back from it before")
+            }
         }
     }
 }

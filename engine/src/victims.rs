@@ -54,6 +54,7 @@ impl Prey<'_> {
         // A gang that ends is left to it: nobody brings its finished pods back.
         group != self.group
             && !tree.is_completing()
+            && !cluster.is_barred(self.group, group)
             && (self.safe_until(cluster, group).is_none() || tree.is_elastic())
     }
 

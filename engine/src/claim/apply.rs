@@ -226,7 +226,7 @@ impl Cluster {
             self.claims.backs.insert(lane, id);
         }
         self.nodes.index.fragments.forget_ranks();
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 
     /// Adds (`sign` 1) or takes back (-1) what a node offers, while it is there.
@@ -265,6 +265,6 @@ impl Cluster {
         self.loosen(was, is);
         self.nodes.reindex(id);
         self.queues.moved = true;
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 }

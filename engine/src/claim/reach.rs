@@ -226,7 +226,7 @@ impl Cluster {
         }
         self.loosen(was, is);
         self.queues.moved = true;
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 
     /// Takes in what a counter holds.
@@ -234,7 +234,7 @@ impl Cluster {
         let row: &mut CounterRow = self.claims.counters.slot(id);
         if row.capacity != capacity {
             row.capacity = capacity;
-            self.agenda.grow();
+            self.agenda.grow_anew();
         }
     }
 

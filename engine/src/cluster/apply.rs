@@ -7,6 +7,7 @@ use crate::{
     delta::Delta,
     group::{Group, Topology},
     ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
+    losses::Stand,
     node::Node,
     pod::{Pod, PodState},
     resources::{Charge, Lane, LaneKind, PerLane},
@@ -75,6 +76,8 @@ impl Cluster {
     fn move_pod(&mut self, pod: PodId, state: State) {
         let is_active = state.phase.is_active();
         let was = self.set_state(pod, state);
+        let (phase, group) = (self.pods.state[pod].phase, self.pods[pod].group());
+        self.agenda.note_news(Stand { phase: was.phase, group }, Stand { phase, group });
         // What its queue asks for changes with that.
         self.queues.moved |= was.phase.is_active() != is_active;
         self.agenda.grow();
@@ -111,7 +114,7 @@ impl Cluster {
         }
         self.queues.moved = true;
         self.node_indexed(id, old.as_deref());
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 
     fn topology_told(&mut self, id: TopologyId, topology: Option<Box<Topology>>) {
@@ -121,7 +124,7 @@ impl Cluster {
         }
         self.nodes.index.stale |= topology.is_some();
         *row = topology;
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 
     fn spelling_told(&mut self, value: Symbol, text: Box<[u8]>) {
@@ -132,7 +135,7 @@ impl Cluster {
         if !self.topologies.is_empty() {
             // Domains may go in another order.
             self.nodes.index.stale = true;
-            self.agenda.grow();
+            self.agenda.grow_anew();
         }
     }
 
@@ -158,6 +161,7 @@ impl Cluster {
             **old = (**new).clone();
             return;
         }
+        self.agenda.forget_losses();
         let pods: Vec<PodId> = row.pods.iter().copied().collect();
         for pod in &pods {
             self.give(*pod);
@@ -244,6 +248,7 @@ impl Cluster {
         }
         let mut state = facts.told.clone();
         let was = &self.pods.state[id];
+        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(|old| old.group()) };
         let was = (!facts.claims.is_empty() || was.reserves()).then(|| was.clone());
         if let Some(old) = self.pods.facts[id].as_deref() {
             state = self.pods.state[id].clone().advance(&facts.told);
@@ -264,9 +269,10 @@ impl Cluster {
         }
         self.pods.facts[id] = Some(Box::new(facts));
         state = self.join_claims(id, state, was);
-        if state.phase != self.pods.state[id].phase {
+        if state.phase != stood.phase {
             self.queues.moved = true;
         }
+        self.agenda.note_news(stood, Stand { phase: state.phase, group });
         if self.pods.state[id].is_somewhere() || state.is_somewhere() {
             self.agenda.grow();
         }
@@ -283,7 +289,7 @@ impl Cluster {
 
     fn pod_gone(&mut self, id: PodId) {
         let Some(Some(facts)) = self.pods.facts.get(id) else { return };
-        let shape = facts.shape;
+        let (shape, group) = (facts.shape, facts.group());
         self.give(id);
         self.unseat(id);
         self.antisocial.remove(&id);
@@ -296,6 +302,7 @@ impl Cluster {
         if state.is_somewhere() {
             self.agenda.grow();
         }
+        self.agenda.note_news(Stand { phase: state.phase, group }, Stand::default());
         self.agenda.changed = true;
         self.queues.moved = true;
     }
@@ -357,7 +364,7 @@ impl Cluster {
         }
         self.nodes.index.stale = true;
         self.queues.moved = true;
-        self.agenda.grow();
+        self.agenda.grow_anew();
     }
 }
 

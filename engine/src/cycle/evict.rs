@@ -67,7 +67,8 @@ impl Cycle<'_> {
             if self.hunt(kind, turn) {
                 self.cluster.relist(turn.group, &mut self.said);
                 turns.replace(self.cluster, turn, [turn.class]);
-            } else if self.cluster.is_shunned(turn.group) {
+            } else if self.cluster.is_shunned(turn.group) || self.count_barred(kind, turn) > 0 {
+                // What keeps it out need not keep out others of its class.
                 turns.skip(self.cluster, turn);
             } else {
                 turns.done(self.cluster, turn);
@@ -240,7 +241,11 @@ impl Cycle<'_> {
             self.cluster.agenda.note_patience(at, !is_over);
         }
         let search = hunt.search;
+        let barred = self.count_barred(kind, turn);
         let shortage = match outcome {
+            Outcome::Nothing | Outcome::Disproved(_) if barred > 0 => {
+                Some(Shortage::Others { barred: u32::try_from(barred).unwrap_or(u32::MAX) })
+            }
             Outcome::Disproved(shortage) => Some(shortage),
             Outcome::Found | Outcome::Nothing | Outcome::Undecided => None,
         };
@@ -258,6 +263,18 @@ impl Cycle<'_> {
             }
         }
         false
+    }
+
+    /// How many groups that this kind of eviction may take from may not lose their places to this one again.
+    fn count_barred(&self, kind: EvictionKind, turn: Turn) -> usize {
+        self.cluster.count_barred(turn.group, |loser| {
+            let is_peer = self.cluster.groups[loser].queue() == Some(turn.queue);
+            match kind {
+                EvictionKind::Consolidate => true,
+                EvictionKind::Preempt => is_peer,
+                EvictionKind::Reclaim => !is_peer,
+            }
+        })
     }
 
     /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
@@ -333,9 +350,16 @@ impl Cycle<'_> {
         self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
         let mut groups: FewMap<GroupId, ()> = FewMap::default();
         let mut losers: Few<GroupId> = Few::default();
-        for (_, group) in &victims {
+        for (pod, group) in &victims {
             groups.or_insert_with(*group, || losers.push(*group));
+            if !self.is_withdrawn(*pod) {
+                self.cluster.agenda.losses.leaves(*group);
+            }
         }
+        let evicted = victims.iter().filter(|(pod, _)| !self.is_withdrawn(*pod));
+        let evicted: Few<GroupId> = evicted.map(|(_, group)| *group).collect();
+        let held = self.cluster.groups[for_group].tree.count().active;
+        self.cluster.agenda.losses.note(for_group, (evicted.in_order(), self.now), held);
         for group in &losers {
             self.forgo(*group);
         }

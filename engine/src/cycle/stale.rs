@@ -42,10 +42,13 @@ impl Cycle<'_> {
         }
         let (sub_group, min) = short_leaf(&self.cluster.groups[group].tree);
         let pods: Vec<PodId> = self.cluster.groups[group].pods.iter().copied().collect();
+        // Its breaking was news, and what it held until now is so again.
+        self.cluster.agenda.losses.forget_before(self.now);
         let mut trial = Trial::new(self.cluster);
         for pod in pods {
             if trial.pods.state[pod].phase.is_active() {
                 trial.evict(pod);
+                trial.cluster().agenda.losses.leaves(group);
             }
         }
         trial.keep();

@@ -69,6 +69,14 @@ mod tests {
                  roomiest would hold 2 if emptied",
             ),
         );
+        check(
+            &Why::Held,
+            &[(EvictionKind::Reclaim, Shortage::Others { barred: 1 })],
+            Some(
+                "KAI1208\nreclaim does not help: it took the places of 1 group before and lost them again; so that \
+                 they do not go round for ever it takes them no more until something else changes in the cluster",
+            ),
+        );
     }
 
     #[test]

@@ -34,6 +34,13 @@ pub fn proof<'n>(
             symbol(*level),
             topology(*tree)
         ),
+        Shortage::Others { barred } => {
+            let groups = if *barred == 1 { "group" } else { "groups" };
+            format!(
+                "it took the places of {barred} {groups} before and lost them again; so that they do not go round for \
+                 ever it takes them no more until something else changes in the cluster"
+            )
+        }
     };
     format!("{} does not help: {because}", eviction_kind(kind))
 }

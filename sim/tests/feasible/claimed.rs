@@ -128,10 +128,10 @@ fn helps(world: &World, victims: &[(PodId, Pod)], moved: bool) -> bool {
 fn refutes(world: &World, proof: &Proof) -> bool {
     let owner = world.names.clone().queue("owner");
     match (proof.kind, proof.shortage) {
+        // Who was evicted for it before is there; what a queue may lose is another matter.
+        (_, Shortage::Others { .. }) | (EvictionKind::Reclaim, Shortage::Gpus { .. }) => false,
         (EvictionKind::Consolidate, _) => helps(world, &victims(world, |_| true), true),
         (EvictionKind::Preempt, _) => helps(world, &victims(world, |queue| queue == owner), false),
-        // What a queue may lose is another matter.
-        (EvictionKind::Reclaim, Shortage::Gpus { .. }) => false,
         (
             EvictionKind::Reclaim,
             Shortage::Pods { .. } | Shortage::Apart { .. } | Shortage::Together { .. },

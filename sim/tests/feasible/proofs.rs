@@ -133,6 +133,8 @@ impl Story {
             (0..self.runners.len()).filter(|at| is(&self.runners[*at])).collect()
         };
         match (proof.kind, proof.shortage) {
+            // They exist, and were evicted for it before.
+            (_, Shortage::Others { .. }) => false,
             (EvictionKind::Consolidate, _) => self.fits(&[], &victims(None)),
             (EvictionKind::Preempt, _) => self.fits(&victims(Some(self.queue)), &[]),
             (EvictionKind::Reclaim, Shortage::Gpus { .. }) => {

@@ -19,7 +19,7 @@ impl Cluster {
         row.facts = queue;
         let is = row.facts.as_ref().map(|queue| queue.parent);
         self.queues.moved = true;
-        self.agenda.grow();
+        self.agenda.grow_anew();
         if was == is {
             return self.stand(id);
         }
