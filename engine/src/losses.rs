@@ -9,34 +9,44 @@
 //! # Source
 //! The peer has no such rule and goes round: spec/scheduling.md 4 to 6 look at one cycle.
 
-use std::collections::BTreeMap;
-
 use crate::{
     agenda::Agenda,
     cluster::{Cluster, Phase},
     cycle::Timestamp,
     few::Few,
-    ids::GroupId,
+    ids::{Column, GroupId},
 };
 
 /// What was lost since the last news.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Losses {
-    /// By the group that pods were evicted for.
-    by_winner: BTreeMap<GroupId, Vec<Loss>>,
-    /// How many of the pods that a group lost have not come back.
-    away: BTreeMap<GroupId, usize>,
+    /// In the order in which it was.
+    all: Vec<Loss>,
+    rows: Column<GroupId, Row>,
+    /// Whose rows hold anything.
+    used: Vec<GroupId>,
+}
+
+/// What is known of one group.
+#[derive(Clone, Copy, Default, Debug)]
+struct Row {
+    /// The last loss to it: its place in `all`, counted from 1.
+    last: u32,
+    /// How many of the pods that it lost have not come back.
+    away: u32,
 }
 
 /// What was lost to a group in one plan.
 #[derive(Clone, Debug)]
 struct Loss {
-    /// When.
-    at: Timestamp,
     /// The groups that lost pods, in order.
     losers: Few<GroupId>,
+    /// When.
+    at: Timestamp,
     /// How many pods the winner held or was promised places for then; none once it lost some.
     held: Option<u32>,
+    /// The one before to the same group, counted from 1.
+    before: u32,
 }
 
 /// How far a pod is, and of which group it is.
@@ -93,17 +103,19 @@ impl Agenda {
 impl Losses {
     /// Forgets all; says whether there was anything.
     pub(crate) fn forget(&mut self) -> bool {
-        let any = !(self.by_winner.is_empty() && self.away.is_empty());
-        *self = Self::default();
+        let any = !self.used.is_empty();
+        for group in self.used.drain(..) {
+            self.rows[group] = Row::default();
+        }
+        self.all.clear();
         any
     }
 
     /// Forgets what was lost before the plan of `now`.
     pub(crate) fn forget_before(&mut self, now: Timestamp) {
-        self.by_winner.retain(|_, losses| {
-            losses.retain(|loss| loss.at == now);
-            !losses.is_empty()
-        });
+        for loss in self.all.iter_mut().filter(|loss| loss.at != now) {
+            loss.losers.clear();
+        }
     }
 
     /// Notes that groups, in order, lost pods in the plan of `at` to one that holds so many then.
@@ -113,30 +125,48 @@ impl Losses {
         (losers, at): (Few<GroupId>, Timestamp),
         held: u32,
     ) {
-        self.by_winner.entry(winner).or_default().push(Loss { at, losers, held: Some(held) });
+        let place = u32::try_from(self.all.len() + 1).expect("fewer evictions than 2^32");
+        let before = std::mem::replace(&mut self.row(winner).last, place);
+        self.all.push(Loss { losers, at, held: Some(held), before });
     }
 
     /// Notes that a pod of a group was evicted: what the group got by evictions it has not got any more.
     pub(crate) fn leaves(&mut self, group: GroupId) {
-        *self.away.entry(group).or_default() += 1;
-        for loss in self.by_winner.get_mut(&group).into_iter().flatten() {
+        let row = self.row(group);
+        row.away += 1;
+        let mut place = row.last;
+        while let Some(loss) = at(place).and_then(|at| self.all.get_mut(at)) {
             loss.held = None;
+            place = loss.before;
         }
     }
 
     /// Whether a new pod of a group is there instead of one that was evicted; counts it.
-    pub(crate) fn comes_back(&mut self, group: GroupId) -> bool {
-        let Some(away) = self.away.get_mut(&group).filter(|away| **away > 0) else { return false };
-        *away -= 1;
-        true
+    fn comes_back(&mut self, group: GroupId) -> bool {
+        let row = self.rows.get_mut(group).filter(|row| row.away > 0);
+        row.map(|row| row.away -= 1).is_some()
     }
 
-    /// The groups that lost pods to one which holds so many now, and less than then.
-    fn barred(&self, winner: GroupId, held: u32) -> impl Iterator<Item = &[GroupId]> {
-        let losses = self.by_winner.get(&winner).into_iter().flatten();
-        let is_lost = move |loss: &&Loss| loss.held.is_none_or(|then| held < then);
-        losses.filter(is_lost).map(|loss| &*loss.losers)
+    /// The row of a group that is to hold something.
+    fn row(&mut self, group: GroupId) -> &mut Row {
+        let row = self.rows.slot(group);
+        if (row.last, row.away) == (0, 0) {
+            self.used.push(group);
+        }
+        row
     }
+
+    /// What groups lost to one, the latest first.
+    fn to(&self, winner: GroupId) -> impl Iterator<Item = &Loss> {
+        let before = |place: u32| at(place).and_then(|at| self.all.get(at));
+        let last = self.rows.get(winner).map_or(0, |row| row.last);
+        std::iter::successors(before(last), move |loss| before(loss.before))
+    }
+}
+
+/// The place of a loss from that which is counted from 1; none from 0.
+fn at(place: u32) -> Option<usize> {
+    place.checked_sub(1).map(|at| at as usize)
 }
 
 impl Cluster {
@@ -156,7 +186,11 @@ impl Cluster {
         losers.in_order().len()
     }
 
+    /// The groups that lost pods to one which lost again what it got by that.
     fn barred(&self, winner: GroupId) -> impl Iterator<Item = &[GroupId]> {
-        self.agenda.losses.barred(winner, self.groups[winner].tree.count().active)
+        let is_lost = move |loss: &&Loss| {
+            loss.held.is_none_or(|held| self.groups[winner].tree.count().active < held)
+        };
+        self.agenda.losses.to(winner).filter(is_lost).map(|loss| &*loss.losers)
     }
 }

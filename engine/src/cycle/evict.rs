@@ -356,10 +356,6 @@ impl Cycle<'_> {
                 self.cluster.agenda.losses.leaves(*group);
             }
         }
-        let evicted = victims.iter().filter(|(pod, _)| !self.is_withdrawn(*pod));
-        let evicted: Few<GroupId> = evicted.map(|(_, group)| *group).collect();
-        let held = self.cluster.groups[for_group].tree.count().active;
-        self.cluster.agenda.losses.note(for_group, (evicted.in_order(), self.now), held);
         for group in &losers {
             self.forgo(*group);
         }
@@ -368,6 +364,13 @@ impl Cycle<'_> {
             self.keep_together(*group);
             self.cluster.relist(*group, &mut self.said);
         }
+        if self.has_withdrawn() {
+            let evicted =
+                |(pod, group): &(PodId, GroupId)| (!self.is_withdrawn(*pod)).then_some(*group);
+            losers = victims.iter().filter_map(evicted).collect();
+        }
+        let held = self.cluster.groups[for_group].tree.count().active;
+        self.cluster.agenda.losses.note(for_group, (losers.in_order(), self.now), held);
     }
 }
 
