@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     agenda::Agenda,
+    budget::Budgets,
     claim::Claims,
     hunt::Scratch,
     ids::{Column, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
@@ -36,6 +37,7 @@ pub struct Cluster {
     pub(crate) groups: Column<GroupId, GroupRow>,
     pub(crate) queues: Queues,
     pub(crate) claims: Claims,
+    pub(crate) budgets: Budgets,
     pub(crate) topologies: Column<TopologyId, Option<Box<crate::group::Topology>>>,
     /// How values of labels are written that name domains.
     pub(crate) spellings: BTreeMap<Symbol, Box<[u8]>>,

@@ -12,7 +12,7 @@ use crate::{
     ids::{GroupId, NodeId, PodId, Symbol},
     plan::Misfit,
     pod::PodTerm,
-    shape::{ShapeRow, holds},
+    shape::ShapeRow,
     spread::Standing,
 };
 
@@ -210,14 +210,7 @@ impl Cluster {
         } else {
             term.namespaces.contains(&facts.namespace)
         };
-        here && term.selector.iter().all(|requirement| {
-            let value = facts
-                .labels
-                .iter()
-                .find(|(key, _)| *key == requirement.key)
-                .map(|(_, value)| *value);
-            holds(&requirement.holds, value, None)
-        })
+        here && facts.is_selected(&term.selector)
     }
 
     /// The domain of a node by one of its labels.

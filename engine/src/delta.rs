@@ -1,11 +1,12 @@
 //! What the outside may tell the engine.
 
 use crate::{
+    budget::Budget,
     claim::{Claim, DeviceClass, Reach, SliceDevice},
     group::{Group, Topology},
     ids::{
-        ClaimId, CounterId, DeviceClassId, GroupId, NodeId, PodId, QueueId, ReachId, Symbol,
-        TopologyId,
+        BudgetId, ClaimId, CounterId, DeviceClassId, GroupId, NodeId, PodId, QueueId, ReachId,
+        Symbol, TopologyId,
     },
     node::Node,
     numa::Numa,
@@ -46,6 +47,10 @@ pub enum Delta {
     /// The value of a label is written like this; of domains that are as tight as each other the smaller text goes
     /// first. Values that were never told go before all others, by the name of their first node.
     Spelling(Symbol, Box<[u8]>),
+    /// A budget of disruptions is there, or changed.
+    Budget(BudgetId, Box<Budget>),
+    /// A budget of disruptions is gone.
+    BudgetGone(BudgetId),
     /// A resource claim is there, or changed.
     Claim(ClaimId, Box<Claim>),
     /// A resource claim is gone.

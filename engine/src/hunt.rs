@@ -325,6 +325,10 @@ impl<'a> Hunt<'a> {
     fn simulate(&mut self, cluster: &mut Cluster, victims: &Set) -> bool {
         cluster.steps.scenarios += 1;
         self.search.sets += 1;
+        let pods = victims.iter().flat_map(|at| &self.search.order[*at].pods).copied();
+        if !cluster.keeps_budgets(pods) {
+            return false;
+        }
         self.remember(cluster, victims);
         let Search { count, order, nodes, .. } = &mut self.search;
         let count = *count;

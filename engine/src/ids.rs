@@ -55,6 +55,8 @@ id! {
     QueueId;
     /// A topology: levels of node labels.
     TopologyId;
+    /// A budget of disruptions.
+    BudgetId;
     /// A resource claim.
     ClaimId;
     /// What a request for devices selects: a device class with the selectors of the request.

@@ -35,6 +35,7 @@ mod tree;
 
 mod bracket;
 mod buckets;
+pub mod budget;
 mod check;
 mod index;
 mod trial;
@@ -67,6 +68,7 @@ pub mod proof;
 pub mod remedy;
 pub mod steps;
 
+pub use budget::Budget;
 pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
     DeviceRequest, Reach, Shares, SliceDevice, Unsupported,
@@ -79,8 +81,8 @@ pub use cycle::{
 pub use delta::Delta;
 pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
 pub use ids::{
-    ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId, ReachId,
-    SliceDeviceId, Symbol, TopologyId,
+    BudgetId, ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId,
+    ReachId, SliceDeviceId, Symbol, TopologyId,
 };
 pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};

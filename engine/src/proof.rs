@@ -66,6 +66,11 @@ pub enum Shortage {
         /// How many the roomiest domain would hold.
         most: u32,
     },
+    /// Victims that budgets of disruptions let go: of those there are none may now.
+    Disruptions {
+        /// How many groups are kept by budgets.
+        guarded: u32,
+    },
     /// Victims that did not lose their places to the group before: what it got by that it lost again, so that they would
     /// go round for ever. News of any kind lets it try again.
     Others {
@@ -92,6 +97,9 @@ impl std::fmt::Display for Shortage {
                 f,
                 "needs room for {needed} pods in one domain, the roomiest would hold {most} if emptied"
             ),
+            Self::Disruptions { guarded } => {
+                write!(f, "needs others than {guarded} groups that budgets of disruptions keep")
+            }
             Self::Others { barred } => {
                 write!(f, "needs other victims than {barred} groups that came back from it before")
             }

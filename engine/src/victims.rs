@@ -55,6 +55,7 @@ impl Prey<'_> {
         group != self.group
             && !tree.is_completing()
             && !cluster.is_barred(self.group, group)
+            && cluster.may_lose(group)
             && (self.safe_until(cluster, group).is_none() || tree.is_elastic())
     }
 

@@ -1,8 +1,8 @@
 //! From a scenario to a world: names become ids, text becomes facts, in the order of the file.
 
 use kai_engine::{
-    Actions, Config, Delta, LaneKind, Placement as Ranking, QueueDepth, ReclaimResolution,
-    Timestamp, Topology,
+    Actions, Budget, BudgetId, Config, Delta, Holds, LaneKind, Placement as Ranking, QueueDepth,
+    ReclaimResolution, Requirement, Timestamp, Topology,
 };
 
 use crate::{
@@ -41,8 +41,22 @@ pub fn build(scenario: &Scenario) -> Result<World> {
         queue::tell(&mut world, index, (name, queue), scenario)?;
     }
     claim::claims(&mut world, scenario)?;
+    budgets(&mut world, scenario);
     group::tell(&mut world, scenario)?;
     Ok(world)
+}
+
+fn budgets(world: &mut World, scenario: &Scenario) {
+    for (number, (_, wire)) in (0..).zip(scenario.budgets.iter()) {
+        let selector = wire.labels.iter().map(|(key, value)| Requirement {
+            key: world.names.symbol(key),
+            holds: Holds::In(vec![world.names.symbol(value)]),
+        });
+        let selector = selector.collect();
+        let namespace = world.names.symbol("default");
+        let budget = Budget { namespace, selector, allowed: wire.allowed };
+        world.tell(Delta::Budget(BudgetId::new(number), Box::new(budget)));
+    }
 }
 
 fn config(settings: &Settings) -> Result<Config> {

@@ -35,6 +35,16 @@ pub use node::{Mig, Node, Zones};
 pub use queue::{Queue, Share};
 pub use settings::{Depths, Placement, Settings};
 
+/// How many of the pods with some labels may be evicted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// How many more.
+    pub allowed: u32,
+    /// All of them.
+    pub labels: Entries<String>,
+}
+
 /// One scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -49,6 +59,8 @@ pub struct Scenario {
     pub topologies: Entries<Vec<String>>,
     /// Nodes.
     pub nodes: Entries<Node>,
+    /// Budgets of disruptions.
+    pub budgets: Entries<Budget>,
     /// Device classes; those that nodes' devices are of are there anyway.
     pub device_classes: Entries<DeviceClass>,
     /// What counters hold that devices draw from.

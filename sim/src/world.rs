@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Allocation, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta, DeviceClass,
-    DeviceClassId, DeviceId, Group, GroupId, Holds, Label, Lane, LaneKind, Millis, Node, NodeId,
-    Numa, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Reserved,
-    SliceDevice, SliceDeviceId, Symbol, Timestamp, Topology, TopologyId, plan,
+    Allocation, Budget, BudgetId, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta,
+    DeviceClass, DeviceClassId, DeviceId, Group, GroupId, Holds, Label, Lane, LaneKind, Millis,
+    Node, NodeId, Numa, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId,
+    Requirement, Reserved, SliceDevice, SliceDeviceId, Symbol, Timestamp, Topology, TopologyId,
+    plan,
 };
 
 use crate::names::Names;
@@ -47,6 +48,8 @@ pub struct Facts {
     pub queues: BTreeMap<QueueId, Queue>,
     /// Pod groups.
     pub groups: BTreeMap<GroupId, Group>,
+    /// Budgets of disruptions.
+    pub budgets: BTreeMap<BudgetId, Budget>,
     /// Resource claims.
     pub claims: BTreeMap<ClaimId, Claim>,
     /// Device classes.
@@ -266,6 +269,8 @@ impl Facts {
             Delta::GroupGone(id) => drop(self.groups.remove(id)),
             Delta::Pod(id, facts) => drop(self.pods.insert(*id, (**facts).clone())),
             Delta::PodGone(id) => drop(self.pods.remove(id)),
+            Delta::Budget(id, facts) => drop(self.budgets.insert(*id, (**facts).clone())),
+            Delta::BudgetGone(id) => drop(self.budgets.remove(id)),
             Delta::Claim(id, facts) => drop(self.claims.insert(*id, (**facts).clone())),
             Delta::ClaimGone(id) => drop(self.claims.remove(id)),
             Delta::DeviceClass(id, facts) => drop(self.device_classes.insert(*id, *facts)),
@@ -293,8 +298,10 @@ impl Facts {
             self.groups.iter().map(|(id, facts)| Delta::Group(*id, Box::new(facts.clone())));
         let pods = self.pods.iter().map(|(id, facts)| Delta::Pod(*id, Box::new(facts.clone())));
         let labels = topologies.chain(spellings);
+        let budgets =
+            self.budgets.iter().map(|(id, facts)| Delta::Budget(*id, Box::new(facts.clone())));
         let objects = lanes.chain(labels).chain(nodes).chain(queues).chain(groups);
-        objects.chain(self.devices()).chain(pods).collect()
+        objects.chain(self.devices()).chain(budgets).chain(pods).collect()
     }
 
     fn devices(&self) -> impl Iterator<Item = Delta> {

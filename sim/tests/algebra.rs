@@ -219,6 +219,8 @@ impl<'a> Renumbering<'a> {
             | Delta::QueueGone(_)
             | Delta::GroupGone(_)
             | Delta::PodGone(_)
+            | Delta::Budget(..)
+            | Delta::BudgetGone(_)
             | Delta::Claim(..)
             | Delta::ClaimGone(_)
             | Delta::DeviceClass(..)

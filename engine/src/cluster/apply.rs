@@ -36,6 +36,8 @@ impl Cluster {
             Delta::Topology(id, topology) => self.topology_told(id, Some(topology)),
             Delta::TopologyGone(id) => self.topology_told(id, None),
             Delta::Spelling(value, text) => self.spelling_told(value, text),
+            Delta::Budget(id, budget) => self.budget_told(id, Some(budget)),
+            Delta::BudgetGone(id) => self.budget_told(id, None),
             Delta::Claim(id, claim) => self.claim_told(id, Some(claim)),
             Delta::ClaimGone(id) => self.claim_told(id, None),
             Delta::DeviceClass(id, class) => self.class_told(id, Some(class)),
@@ -297,6 +299,7 @@ impl Cluster {
         self.agenda.promised.remove(&id);
         // Its number may soon be another's.
         self.agenda.kept.remove(&id);
+        self.budgets.forget(id);
         let state = std::mem::take(&mut self.pods.state[id]);
         self.release(shape);
         if state.is_somewhere() {

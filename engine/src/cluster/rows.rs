@@ -14,10 +14,10 @@ use crate::{
     node::{Gpus, Node},
     numa::ZoneTable,
     plan::Why,
-    pod::{Owner, Place, PodRank},
+    pod::{Owner, Place, PodRank, Requirement},
     queue::Queue,
     resources::{Charge, Lane},
-    shape::Kinds,
+    shape::{Kinds, holds},
     tree::Tree,
 };
 
@@ -174,6 +174,14 @@ impl PodFacts {
             Owner::Group(group) => Some(group),
             Owner::Foreign | Owner::Reservation => None,
         }
+    }
+
+    /// Whether all requirements hold for its labels.
+    pub(crate) fn is_selected(&self, selector: &[Requirement]) -> bool {
+        selector.iter().all(|requirement| {
+            let label = self.labels.iter().find(|(key, _)| *key == requirement.key);
+            holds(&requirement.holds, label.map(|(_, value)| *value), None)
+        })
     }
 
     /// Orders the pods of a group: smaller goes first.

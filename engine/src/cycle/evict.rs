@@ -241,13 +241,10 @@ impl Cycle<'_> {
             self.cluster.agenda.note_patience(at, !is_over);
         }
         let search = hunt.search;
-        let barred = self.count_barred(kind, turn);
         let shortage = match outcome {
-            Outcome::Nothing | Outcome::Disproved(_) if barred > 0 => {
-                Some(Shortage::Others { barred: u32::try_from(barred).unwrap_or(u32::MAX) })
-            }
-            Outcome::Disproved(shortage) => Some(shortage),
-            Outcome::Found | Outcome::Nothing | Outcome::Undecided => None,
+            Outcome::Nothing => self.left_out(kind, turn),
+            Outcome::Disproved(shortage) => Some(self.left_out(kind, turn).unwrap_or(shortage)),
+            Outcome::Found | Outcome::Undecided => None,
         };
         self.note_proof(kind, turn, shortage);
         match outcome {
@@ -263,6 +260,21 @@ impl Cycle<'_> {
             }
         }
         false
+    }
+
+    /// That victims were left out who are there: not the others' number is what lacks, but them.
+    fn left_out(&self, kind: EvictionKind, turn: Turn) -> Option<Shortage> {
+        let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let barred = self.count_barred(kind, turn);
+        if barred > 0 {
+            return Some(Shortage::Others { barred: many(barred) });
+        }
+        let guarded = self.cluster.count_guarded(|queue| match kind {
+            EvictionKind::Consolidate => true,
+            EvictionKind::Preempt => queue == turn.queue,
+            EvictionKind::Reclaim => queue != turn.queue,
+        });
+        (guarded > 0).then_some(Shortage::Disruptions { guarded: many(guarded) })
     }
 
     /// How many groups that this kind of eviction may take from may not lose their places to this one again.

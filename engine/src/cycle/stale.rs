@@ -42,6 +42,10 @@ impl Cycle<'_> {
         }
         let (sub_group, min) = short_leaf(&self.cluster.groups[group].tree);
         let pods: Vec<PodId> = self.cluster.groups[group].pods.iter().copied().collect();
+        let running = pods.iter().copied().filter(|pod| self.cluster.is_evictable(*pod));
+        if !self.cluster.keeps_budgets(running) {
+            return;
+        }
         // Its breaking was news, and what it held until now is so again.
         self.cluster.agenda.losses.forget_before(self.now);
         let mut trial = Trial::new(self.cluster);

@@ -31,6 +31,14 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
             format!("{} is a domain", names.text(*value))
         }
         Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
+        Delta::Budget(id, budget) => format!(
+            "budget {} allows {} of {}/{}",
+            id.number(),
+            budget.allowed,
+            names.text(budget.namespace),
+            requirements(&budget.selector, names)
+        ),
+        Delta::BudgetGone(id) => format!("budget {} gone", id.number()),
         Delta::Claim(id, claim) => format!("claim {}{}", id.number(), claim_text(claim, names)),
         Delta::ClaimGone(id) => format!("claim {} gone", id.number()),
         Delta::DeviceClass(id, class) => {

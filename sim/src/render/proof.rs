@@ -34,6 +34,10 @@ pub fn proof<'n>(
             symbol(*level),
             topology(*tree)
         ),
+        Shortage::Disruptions { guarded } => {
+            let groups = if *guarded == 1 { "group" } else { "groups" };
+            format!("PodDisruptionBudgets let {guarded} {groups} lose no more pods now")
+        }
         Shortage::Others { barred } => {
             let groups = if *barred == 1 { "group" } else { "groups" };
             format!(

@@ -134,7 +134,7 @@ impl Story {
         };
         match (proof.kind, proof.shortage) {
             // They exist, and were evicted for it before.
-            (_, Shortage::Others { .. }) => false,
+            (_, Shortage::Others { .. } | Shortage::Disruptions { .. }) => false,
             (EvictionKind::Consolidate, _) => self.fits(&[], &victims(None)),
             (EvictionKind::Preempt, _) => self.fits(&victims(Some(self.queue)), &[]),
             (EvictionKind::Reclaim, Shortage::Gpus { .. }) => {
