@@ -81,6 +81,10 @@ pub struct Args {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true", value_parser = go_bool)]
     pub update_pod_eviction_condition: bool,
+    /// Evict no more pods than their `PodDisruptionBudget`s allow.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_value = "false", default_missing_value = "true", value_parser = go_bool)]
+    pub respect_disruption_budgets: bool,
     /// Respect the capacities of CSI storage.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true", value_parser = go_bool)]

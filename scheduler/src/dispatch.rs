@@ -33,6 +33,8 @@ pub struct Dispatch {
     pub component: Arc<str>,
     /// Say on a pod that it is about to be evicted.
     pub announces_evictions: bool,
+    /// Have the API server judge evictions by budgets of disruptions.
+    pub asks_budgets: bool,
     /// Where evictions are counted.
     pub metrics: Metrics,
     /// The version of `resource.k8s.io` that is written.
@@ -204,6 +206,7 @@ impl Dispatch {
             namespace: target.namespace,
             name: target.name,
             condition: self.announces_evictions.then_some(message),
+            asks_budgets: self.asks_budgets,
         }));
         tasks
     }

@@ -7,10 +7,7 @@
 //! ```
 //! A full list replaces what was known: what is not in it is told to be gone.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use kai_api::shard::SchedulingShardSpec;
 use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timestamp};
@@ -21,10 +18,12 @@ use crate::{
     usage::Usage,
 };
 
+mod budget;
 mod catalog;
 mod claim;
 mod gpu;
 mod group;
+mod kind;
 mod namespace;
 mod needs;
 mod node;
@@ -41,88 +40,7 @@ mod slice;
 mod topology;
 mod volume;
 
-/// A kind of object that is watched.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "each is the API's kind")]
-pub enum Kind {
-    Node,
-    Queue,
-    PriorityClass,
-    Topology,
-    Shard,
-    PodGroup,
-    DeviceClass,
-    ResourceSlice,
-    ResourceClaim,
-    PersistentVolumeClaim,
-    PersistentVolume,
-    StorageClass,
-    CsiDriver,
-    CsiStorageCapacity,
-    ConfigMap,
-    NodeResourceTopology,
-    Namespace,
-    Pod,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 18] = [
-        Self::Node,
-        Self::Queue,
-        Self::PriorityClass,
-        Self::Topology,
-        Self::Shard,
-        Self::PodGroup,
-        Self::DeviceClass,
-        Self::ResourceSlice,
-        Self::ResourceClaim,
-        Self::PersistentVolumeClaim,
-        Self::PersistentVolume,
-        Self::StorageClass,
-        Self::CsiDriver,
-        Self::CsiStorageCapacity,
-        Self::ConfigMap,
-        Self::NodeResourceTopology,
-        Self::Namespace,
-        Self::Pod,
-    ];
-
-    /// The kind as the API spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Node => "Node",
-            Self::Queue => "Queue",
-            Self::PriorityClass => "PriorityClass",
-            Self::Topology => "Topology",
-            Self::Shard => "SchedulingShard",
-            Self::PodGroup => "PodGroup",
-            Self::DeviceClass => "DeviceClass",
-            Self::ResourceSlice => "ResourceSlice",
-            Self::ResourceClaim => "ResourceClaim",
-            Self::PersistentVolumeClaim => "PersistentVolumeClaim",
-            Self::PersistentVolume => "PersistentVolume",
-            Self::StorageClass => "StorageClass",
-            Self::CsiDriver => "CSIDriver",
-            Self::CsiStorageCapacity => "CSIStorageCapacity",
-            Self::ConfigMap => "ConfigMap",
-            Self::NodeResourceTopology => "NodeResourceTopology",
-            Self::Namespace => "Namespace",
-            Self::Pod => "Pod",
-        }
-    }
-
-    /// Its place among all kinds.
-    pub fn index(self) -> usize {
-        self as usize
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
+pub use kind::Kind;
 
 /// What decides whose objects are ours; from the command line.
 #[derive(Clone, Debug)]
@@ -218,6 +136,8 @@ pub struct Ingest {
     levels: topology::Levels,
     /// Labels of namespaces.
     namespaces: namespace::Namespaces,
+    /// Budgets of disruptions.
+    budgets: budget::Budgets,
     now: Timestamp,
 }
 
@@ -243,6 +163,7 @@ impl Ingest {
             zones: numa::Zones::default(),
             levels: topology::Levels::default(),
             namespaces: namespace::Namespaces::default(),
+            budgets: budget::Budgets::default(),
             resync: Vec::new(),
             now: Timestamp(0),
         };
@@ -329,6 +250,7 @@ impl Ingest {
             }
             Kind::CsiDriver | Kind::CsiStorageCapacity => volume::capacity::end(self, kind),
             Kind::Namespace => namespace::end(self),
+            Kind::DisruptionBudget => budget::end(self),
             Kind::ConfigMap => {
                 let maps = self.needs.config_maps.iter();
                 let gone = maps.filter(|(_, seen)| **seen != generation);
@@ -395,6 +317,7 @@ impl Ingest {
                 let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
                 namespace::applied(self, &metadata)
             }
+            Kind::DisruptionBudget => budget::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Pod => pod::applied(self, &serde_json::from_slice(bytes)?),
         };
         Ok(version)
@@ -446,6 +369,7 @@ impl Ingest {
             Kind::ConfigMap => needs::config_map_gone(self, &metadata.key()),
             Kind::NodeResourceTopology => numa::gone(self, &metadata.name),
             Kind::Namespace => namespace::gone(self, &metadata.name),
+            Kind::DisruptionBudget => budget::gone(self, &metadata.key()),
             Kind::Shard => shard::gone(self, &metadata.name),
         }
         Ok(metadata.resource_version.to_string())

@@ -280,6 +280,7 @@ impl Shared {
             }),
             component: Arc::from(&*args.scheduler_name),
             announces_evictions: args.update_pod_eviction_condition,
+            asks_budgets: args.respect_disruption_budgets,
             metrics: self.metrics.clone(),
             devices_version,
         };
@@ -305,7 +306,9 @@ impl Shared {
 
 /// Whether a kind matters under these flags.
 fn is_watched(args: &Args, kind: Kind) -> bool {
-    args.schedule_csi_storage || !matches!(kind, Kind::CsiDriver | Kind::CsiStorageCapacity)
+    let is_of_storage = matches!(kind, Kind::CsiDriver | Kind::CsiStorageCapacity);
+    (args.schedule_csi_storage || !is_of_storage)
+        && (args.respect_disruption_budgets || kind != Kind::DisruptionBudget)
 }
 
 /// Where each kind is found. What belongs to another node pool is left out by the server.
@@ -362,6 +365,7 @@ fn sources(
                 source(kind, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "")
             }
             Kind::Namespace => source(kind, "/api/v1/namespaces", ""),
+            Kind::DisruptionBudget => source(kind, "/apis/policy/v1/poddisruptionbudgets", ""),
             Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
         })
         .collect()

@@ -135,7 +135,8 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     devices(cluster, &client).await?;
     volumes(&client).await?;
     shards(cluster, &client).await?;
-    gangs(cluster, &client).await
+    gangs(cluster, &client).await?;
+    budgets(cluster, &client).await
 }
 
 /// Runs a podgrouper with a Lease until it has done all that it may with one, and then one without, which no crash of the
@@ -437,20 +438,34 @@ async fn gangs(cluster: &Cluster, client: &Client) -> Result<()> {
     for (name, queue, count, gpus) in
         [("guests", "guest", 2, 8), ("owner", "team", 1, 8), ("toobig", "team", 1, 16)]
     {
-        let template = json!({"spec": {"schedulerName": "kai-scheduler", "restartPolicy": "Never",
-            "containers": [{"name": "c", "image": "i", "command": ["sleep", "600"],
-                "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}});
-        let job = json!({"apiVersion": "batch/v1", "kind": "Job",
-            "metadata": {"name": name, "labels": {"kai.scheduler/queue": queue},
-                "annotations": {"kai.scheduler/batch-min-member": count.to_string()}},
-            "spec": {"parallelism": count, "completions": count, "template": template}});
-        create(client, &job).await?;
+        create(client, &job((name, queue, count, gpus))).await?;
         if gpus == 8 {
             wait_bound(cluster, client, name, count).await?;
         }
     }
     sleep(Duration::from_secs(10)).await;
     Ok(())
+}
+
+/// A job of so many pods with so many GPUs each, all or none.
+fn job((name, queue, count, gpus): (&str, &str, usize, u32)) -> Value {
+    let template = json!({"spec": {"schedulerName": "kai-scheduler", "restartPolicy": "Never",
+        "containers": [{"name": "c", "image": "i", "command": ["sleep", "600"],
+            "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}});
+    json!({"apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": name, "labels": {"kai.scheduler/queue": queue},
+            "annotations": {"kai.scheduler/batch-min-member": count.to_string()}},
+        "spec": {"parallelism": count, "completions": count, "template": template}})
+}
+
+/// An eviction that a budget may refuse.
+async fn budgets(cluster: &mut Cluster, client: &Client) -> Result<()> {
+    cluster.scheduler.stop()?;
+    let more = ["--leader-elect=true", "--schedule-csi-storage", "--respect-disruption-budgets"];
+    cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &more).await?;
+    cluster.kai_ok(&["queues", "create", "late", "--gpu-quota", "8", "--yes"])?;
+    create(client, &job(("late", "late", 1, 8))).await?;
+    wait_bound(cluster, client, "late", 1).await
 }
 
 async fn wait_bound(cluster: &Cluster, client: &Client, prefix: &str, count: usize) -> Result<()> {

@@ -9,7 +9,7 @@ use super::plan::Pools;
 use crate::object::Object;
 
 /// Flags that `spec.args` of a shard may set (`spec/contract.md` 7.3); the scheduler takes each of them.
-pub const KNOWN_FLAGS: [&str; 36] = [
+pub const KNOWN_FLAGS: [&str; 37] = [
     "allow-consolidating-reclaim",
     "burst",
     "cpu-worker-node-label-key",
@@ -38,6 +38,7 @@ pub const KNOWN_FLAGS: [&str; 36] = [
     "qps",
     "queue-label-key",
     "resource-reservation-app-label",
+    "respect-disruption-budgets",
     "restrict-node-scheduling",
     "schedule-csi-storage",
     "schedule-period",

@@ -1,4 +1,5 @@
-//! Evicting a pod: deleting it with its UID as precondition.
+//! Evicting a pod: deleting it with its UID as precondition, or asking the API server for its eviction, which budgets of
+//! disruptions may refuse.
 
 use http::Method;
 use serde_json::json;
@@ -23,6 +24,8 @@ pub struct Evict {
     pub name: Box<str>,
     /// Why, where the condition `DisruptionTarget` is asked for before.
     pub condition: Option<String>,
+    /// Whether budgets of disruptions are asked.
+    pub asks_budgets: bool,
 }
 
 /// A delete is safe to repeat; after so many lost answers the next cycle decides anew.
@@ -42,14 +45,26 @@ impl Evict {
     }
 
     async fn delete(&self, write: &Write) -> Result<(), String> {
-        let body = json!({
+        let options = json!({
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "preconditions": { "uid": self.uid },
         });
+        let (method, path, body) = if self.asks_budgets {
+            let body = json!({
+                "apiVersion": "policy/v1",
+                "kind": "Eviction",
+                "metadata": { "namespace": self.namespace, "name": self.name },
+                "deleteOptions": options,
+            });
+            (Method::POST, self.path("/eviction"), body)
+        } else {
+            (Method::DELETE, self.path(""), options)
+        };
         let mut unsure = 0;
         loop {
-            match call(write, Method::DELETE, &self.path(""), Form::Object, &body).await {
+            // A budget that is spent is waited for like a server that has too much to do: both say 429.
+            match call(write, method.clone(), &path, Form::Object, &body).await {
                 // Gone, or another pod has its name by now: the one we meant is no more.
                 Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => return Ok(()),
                 Err(Failure::Refused { message, .. }) => return Err(message),

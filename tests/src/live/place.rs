@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 /// What scenarios make, dependants first.
-const KINDS: [&str; 18] = [
+const KINDS: [&str; 19] = [
     "Pod",
     "ResourceClaim",
     "ResourceSlice",
@@ -32,6 +32,7 @@ const KINDS: [&str; 18] = [
     "Topology",
     "SchedulingShard",
     "PriorityClass",
+    "PodDisruptionBudget",
     "PersistentVolumeClaim",
     "PersistentVolume",
     "StorageClass",
