@@ -6,6 +6,7 @@ use crate::{
     few::Few,
     fewmap::FewMap,
     ids::{NodeId, PodId, Rank},
+    victims::Batch,
 };
 
 /// Sets to be tried before the next victim comes up.
@@ -33,8 +34,13 @@ impl Sets {
         Self { listed: sets, cheapest: None }
     }
 
-    /// The next set, which is then one no more.
-    pub(super) fn next(&mut self, pool: &Pool) -> Option<Set> {
+    /// The next set, which is then one no more; it is tried with the victims that are `known`.
+    pub(super) fn next(
+        &mut self,
+        cluster: &Cluster,
+        pool: &Pool,
+        (order, known): (&[Batch], &Set),
+    ) -> Option<Set> {
         let Some(Cheapest { nodes, fewest, more }) = &mut self.cheapest else {
             return self.listed.pop();
         };
@@ -45,7 +51,7 @@ impl Sets {
         if size == nodes.len() {
             self.cheapest = None;
         }
-        Some(pool.with_steps_before(set.in_order()))
+        Some(pool.with_steps_before(cluster, (order, known), set.in_order()))
     }
 }
 

@@ -50,13 +50,23 @@ impl Pool {
         self.last = Some(at);
     }
 
-    /// A set, in order, with what its groups spare before they lose what is in it: no core goes and leaves the rest.
-    pub(super) fn with_steps_before(&self, set: Set) -> Set {
+    /// A set, in order, with what its groups spare before they lose what is in it, where the set, with those that are
+    /// `known`, would else take from a group's minimum and leave what it could spare.
+    pub(super) fn with_steps_before(
+        &self,
+        cluster: &Cluster,
+        (order, known): (&[Batch], &Set),
+        set: Set,
+    ) -> Set {
         let has = |at: &usize| set.binary_search(at).is_ok();
         let mut before = Set::default();
-        for (_, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
+        for (group, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
             let last = steps.iter().rposition(has).unwrap_or(0);
-            before.extend(steps[..last].iter().filter(|at| !has(at)).copied());
+            let spared = || steps[..last].iter().filter(|at| !has(at)).copied();
+            let lost = || known.iter().chain(set.iter()).map(|at| &order[*at]);
+            if spared().next().is_some() && !cluster.keeps_minimum(group, lost) {
+                before.extend(spared());
+            }
         }
         if before.is_empty() {
             return set;
@@ -102,6 +112,19 @@ pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
 }
 
 impl Cluster {
+    /// Whether a group has its minimum in each of its sub-groups without what it loses with some batches.
+    fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
+        &self,
+        group: GroupId,
+        lost: impl Fn() -> B,
+    ) -> bool {
+        (0..).zip(&self.groups[group].tree.leaves).all(|(row, leaf)| {
+            let own = lost().filter(|batch| batch.group == group).flat_map(|batch| &batch.pods);
+            let lost = own.filter(|pod| self.pods[**pod].leaf == Some(row)).count();
+            leaf.count.active as usize >= leaf.min as usize + lost
+        })
+    }
+
     /// GPUs that are free or coming free on a node, parts of shared ones and MIG instances included.
     pub(crate) fn free_gpu(&self, node: NodeId) -> i64 {
         let capacity = crate::device::capacity(self.nodes.gpus(node)).max(1);

@@ -66,7 +66,9 @@ impl Hunt<'_> {
                 if self.search.pick == Pick::OneNode && self.is_beyond_one(cluster, &probe.held) {
                     return Probed::Nothing;
                 }
-            } else if let Some(set) = probe.sets.next(&probe.pool) {
+            } else if let Some(set) =
+                probe.sets.next(cluster, &probe.pool, (&self.search.order, &probe.known))
+            {
                 let Some(victims) = self.victims_of(cluster, &probe, &set) else { continue };
                 if self.simulate(cluster, &victims) {
                     return Probed::Found(victims);
