@@ -251,7 +251,7 @@ impl Cluster {
             return Err(fail(DomainProblem::LevelsReversed));
         }
         let narrowest = preferred.or(required).ok_or_else(|| fail(DomainProblem::NeitherLevel))?;
-        let start = domains.around(&valid, preferred.unwrap_or(domains.levels.len()));
+        let start = domains.around(&valid, narrowest);
         let load = self.load(together.pods);
         let fills = self.fills(domains, start, &valid, (&load, together.pods));
         let order = sorted(domains, start, narrowest, &fills);
