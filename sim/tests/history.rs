@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Actions, Change, Charge, Config as Settings, Delta, GPU_MILLI, GpuRequest, GroupId, Lane,
-    Owner, PerLane, Plan, Pod, PodId, PodState, QueueId, Shortage,
+    Actions, Budget, BudgetId, Change, Charge, Config as Settings, Delta, GPU_MILLI, GpuRequest,
+    GroupId, Holds, Lane, Owner, PerLane, Plan, Pod, PodId, PodState, QueueId, Requirement,
+    Shortage,
 };
 use kai_sim::{
     audit::audit,
@@ -249,6 +250,64 @@ fn settle(world: &mut World) -> Result<(), TestCaseError> {
     Err(TestCaseError::fail(format!("no rest after {REST_MAX} cycles, the last of them:\n{last}")))
 }
 
+/// Puts budgets on pods of some groups, which allow from none to two to leave at a time; some pods have two.
+fn with_budgets(world: &mut World, mut seed: Seed) {
+    let namespace = world.names.symbol("default");
+    let key = world.names.symbol("app");
+    let values = ["a", "b"].map(|value| world.names.symbol(value));
+    for (number, value) in (0..).zip(values) {
+        let requirement = Requirement { key, holds: Holds::In(vec![value]) };
+        let allowed = u32::try_from(seed.below(3)).expect("it is small");
+        let selector = vec![requirement.clone()];
+        let budget = Budget { namespace, selector, allowed };
+        world.tell(Delta::Budget(BudgetId::new(number), Box::new(budget)));
+    }
+    let both = vec![Requirement { key, holds: Holds::In(vec![values[1]]) }];
+    let budget = Budget { namespace, selector: both, allowed: 2 };
+    if seed.one_in(3) {
+        world.tell(Delta::Budget(BudgetId::new(2), Box::new(budget)));
+    }
+    let groups: Vec<GroupId> = world.facts.groups.keys().copied().collect();
+    for group in groups {
+        let value = *seed.pick(&[Some(values[0]), Some(values[1]), None]);
+        let pods = world.facts.pods.iter().filter(|(_, pod)| pod.owner == Owner::Group(group));
+        let pods: Vec<(PodId, Pod)> = pods.map(|(id, pod)| (*id, pod.clone())).collect();
+        for (id, pod) in pods {
+            let labels = value.map(|value| (key, value)).into_iter().collect();
+            world.tell(Delta::Pod(id, Box::new(Pod { namespace, labels, ..pod })));
+        }
+    }
+}
+
+/// What a plan evicts beyond what budgets allow.
+fn beyond_budgets(world: &World, plan: &Plan) -> Vec<String> {
+    let budgets = &world.facts.budgets;
+    let of = |pod: &Pod, budget: &Budget| {
+        let has = |one: &Requirement| {
+            pod.labels
+                .iter()
+                .any(|(key, value)| *key == one.key && one.holds == Holds::In(vec![*value]))
+        };
+        pod.namespace == budget.namespace && budget.selector.iter().all(has)
+    };
+    let evicted = plan.changes.iter().filter_map(|change| match change {
+        Change::Evict { pod, .. } => Some(&world.facts.pods[pod]),
+        Change::Place { .. } | Change::Nominate { .. } => None,
+    });
+    let running: Vec<&Pod> =
+        evicted.filter(|pod| matches!(pod.state, PodState::Running(_))).collect();
+    let count = |budget: &Budget| running.iter().filter(|pod| of(pod, budget)).count();
+    let several = |pod: &&&Pod| budgets.values().filter(|budget| of(pod, budget)).count() > 1;
+    let mut findings: Vec<String> = budgets
+        .iter()
+        .filter(|(_, budget)| count(budget) > budget.allowed as usize)
+        .map(|(id, budget)| format!("{id:?} allows {}, {} leave", budget.allowed, count(budget)))
+        .collect();
+    findings
+        .extend(running.iter().find(several).map(|_| String::from("a pod of two budgets leaves")));
+    findings
+}
+
 /// Whether a pod is evicted because its gang broke.
 fn is_stale(change: &Change) -> bool {
     matches!(change, Change::Evict { reason, .. } if reason.for_group().is_none())
@@ -292,6 +351,22 @@ proptest! {
         let restarted = world.restarted();
         balanced(&restarted)?;
         prop_assert_eq!(books(&settled(&world)), books(&settled(&restarted)));
+    }
+
+    /// No plan evicts more pods of a budget than it allows, nor one of two budgets.
+    #[test]
+    fn no_plan_breaks_a_budget(seed: u64) {
+        let mut world = live(seed)?;
+        with_budgets(&mut world, Seed::new(seed).split(1));
+        for _ in 0..STEPS {
+            let plan = world.plan();
+            let findings = beyond_budgets(&world, &plan);
+            prop_assert!(findings.is_empty(), "{}\n{}", findings.join("\n"), text(&world, &plan));
+            world.carry_out(&plan, Evicted::Recreated);
+            if let Some(wake) = world.cluster.wake().filter(|wake| *wake > world.now) {
+                world.now = wake;
+            }
+        }
     }
 
     /// L3: with nothing new the cluster comes to rest, though whoever is evicted comes back; no pod is evicted twice
