@@ -16,7 +16,7 @@ use crate::{Context, names};
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Amounts {
     /// GPUs that it is owed
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, alias = "gpu", value_name = "N", allow_hyphen_values = true)]
     gpu_quota: Option<String>,
     /// GPUs that it may use at most
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
@@ -25,7 +25,7 @@ pub(crate) struct Amounts {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     gpu_weight: Option<String>,
     /// CPU cores that it is owed, such as 64 or 500m
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, alias = "cpu", value_name = "N", allow_hyphen_values = true)]
     cpu_quota: Option<String>,
     /// CPU cores that it may use at most
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
@@ -34,7 +34,7 @@ pub(crate) struct Amounts {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     cpu_weight: Option<String>,
     /// Memory that it is owed, such as 512Gi
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, alias = "memory", value_name = "N", allow_hyphen_values = true)]
     memory_quota: Option<String>,
     /// Memory that it may use at most
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
