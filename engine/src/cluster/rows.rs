@@ -190,18 +190,32 @@ impl PodFacts {
     }
 }
 
+/// What is known of a pod; what each try to place it asks for comes first, in the same lines of the cache.
+#[derive(Clone, PartialEq, Default, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct PodRow {
+    pub(crate) state: State,
+    pub(crate) facts: Option<PodFacts>,
+}
+
 /// What is known of pods.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Pods {
-    pub(crate) facts: Column<PodId, Option<Box<PodFacts>>>,
-    pub(crate) state: Column<PodId, State>,
+    pub(crate) rows: Column<PodId, PodRow>,
+}
+
+impl Pods {
+    /// Every pod that was told and is not gone.
+    pub(crate) fn told(&self) -> impl Iterator<Item = PodId> {
+        self.rows.iter().filter(|(_, row)| row.facts.is_some()).map(|(pod, _)| pod)
+    }
 }
 
 impl std::ops::Index<PodId> for Pods {
     type Output = PodFacts;
 
     fn index(&self, pod: PodId) -> &PodFacts {
-        self.facts[pod].as_ref().expect("a pod that is referred to was told")
+        self.rows[pod].facts.as_ref().expect("a pod that is referred to was told")
     }
 }
 
@@ -211,7 +225,7 @@ impl std::ops::Index<PodId> for Pods {
 #[derive(Clone, PartialEq, Default, Debug)]
 #[repr(C)]
 pub(crate) struct GroupRow {
-    pub(crate) facts: Option<Box<Group>>,
+    pub(crate) facts: Option<Group>,
     /// Its sub-groups with their pods and counts. Derived.
     pub(crate) tree: Tree,
     /// As told, or as planned since.
