@@ -7,7 +7,10 @@
     reason = "each turn changes a leaf: calls at each level cost half as much again"
 )]
 
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    ops::Range,
+};
 
 use crate::{
     cluster::Cluster,
@@ -29,13 +32,13 @@ pub(crate) struct Bracket {
     only: Option<(QueueId, bool)>,
     /// From below: each comes before the one that its winner enters. The last one is that of the roots.
     rounds: Vec<Round>,
-    /// Round by round, the oldest first.
+    /// Round by round, in the order of their places among those that meet.
     siblings: Vec<Sibling>,
     /// How siblings are measured; many of a round are measured alike.
     measures: Vec<Measure>,
     /// Round by round: who meets, by position in a complete binary tree. The siblings are its second half, the others won
     /// the meets below them.
-    pairs: Vec<Pair>,
+    places: Vec<Place>,
     /// Room to put rounds together.
     members: Vec<Member>,
     /// The same: where the queues above leaves stand.
@@ -44,9 +47,9 @@ pub(crate) struct Bracket {
 
 impl Default for Bracket {
     fn default() -> Self {
-        let (leaves, rounds, siblings, measures, pairs, members, inner) = Default::default();
+        let (leaves, rounds, siblings, measures, places, members, inner) = Default::default();
         let (wins, only) = (Ordering::Less, None);
-        Self { wins, leaves, only, rounds, siblings, measures, pairs, members, inner }
+        Self { wins, leaves, only, rounds, siblings, measures, places, members, inner }
     }
 }
 
@@ -64,19 +67,49 @@ struct Round {
     /// Where the winner enters next; nothing for the roots.
     up: Option<Entry>,
     /// How far below the roots.
-    depth: usize,
+    depth: u32,
     /// The first of its members, which are as many as its siblings.
-    member: usize,
-    /// The first of its siblings, and of its pairs, which are as many.
-    first: usize,
-    count: usize,
+    member: u32,
+    /// The first of its siblings, and of its places, which are as many.
+    first: u32,
+    /// The one after the last of them; how many there are to be, until they have their places.
+    end: u32,
+}
+
+impl Round {
+    /// The rows of its siblings.
+    fn rows(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
 }
 
 /// Two siblings that meet, the left one being older. The first pair of a round never does: its right one has won.
-type Pair = [u32; 2];
+type Pair = [Contender; 2];
+
+/// A pair, and something of the sibling in the same row: what each turn asks of a round, side by side.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    pair: Pair,
+    /// The leaf that the sibling stands for.
+    leaf: u32,
+}
+
+/// A sibling in a pair.
+#[derive(Clone, Copy, Debug)]
+struct Contender {
+    /// Its row among its siblings; [`NOBODY`] where there is none.
+    at: u32,
+    /// The same number for siblings that stand alike, of which many do before their first turn: they need not be looked
+    /// at to meet. [`NOBODY`] for one that is to be looked at.
+    alike: u32,
+}
 
 /// Nobody stands here.
 const NOBODY: u32 = u32::MAX;
+
+impl Contender {
+    const NONE: Self = Self { at: NOBODY, alike: NOBODY };
+}
 
 /// One queue of a tournament; one line of the cache, since each turn meets some that were not met for long.
 #[derive(Clone, Debug)]
@@ -87,10 +120,6 @@ struct Sibling {
     /// The row of its measure.
     measure: u32,
     queue: QueueId,
-    /// Its place among those that meet: twice the pair, one more if it is the right one.
-    slot: u32,
-    /// The leaf below it that it stands for.
-    leaf: u32,
 }
 
 /// A queue that takes part, while rounds are put together.
@@ -154,7 +183,7 @@ impl Bracket {
         self.rounds.clear();
         self.siblings.clear();
         self.measures.clear();
-        self.pairs.clear();
+        self.places.clear();
         self.inner.clear();
         self.leaves.clear();
         self.only = None;
@@ -166,13 +195,13 @@ impl Bracket {
         self.gather(cluster, leaves);
         self.divide(cluster);
         self.siblings.reserve(self.members.len());
-        self.pairs.reserve(self.members.len());
+        self.places.reserve(self.members.len());
         for round in 0..self.rounds.len() {
             self.line_up(round);
         }
         self.inner.sort_unstable_by_key(|(queue, _)| *queue);
         for round in &mut self.rounds {
-            round.up = self.members[round.member].parent.map(|parent| {
+            round.up = self.members[round.member as usize].parent.map(|parent| {
                 let at = self.inner.binary_search_by_key(&parent, |(queue, _)| *queue);
                 self.inner[at.expect("a queue above others takes part")].1
             });
@@ -217,8 +246,9 @@ impl Bracket {
         self.rounds.extend(siblings.map(|siblings| {
             let (first, count) = (member, siblings.len());
             member += count;
-            let depth = siblings[0].parent.map_or(0, depth);
-            Round { up: None, depth, member: first, first: 0, count }
+            let depth = number(siblings[0].parent.map_or(0, depth));
+            let member = number(first);
+            Round { up: None, depth, member, first: 0, end: number(count) }
         }));
         self.rounds.sort_by_key(|round| Reverse(round.depth));
     }
@@ -226,28 +256,32 @@ impl Bracket {
     /// Gives the members of a round their places.
     fn line_up(&mut self, at: usize) {
         let round = &mut self.rounds[at];
-        round.first = self.siblings.len();
-        let members = &self.members[round.member..round.member + round.count];
-        for (sibling, member) in members.iter().enumerate() {
+        let count = round.end as usize;
+        let members = &self.members[round.member as usize..][..count];
+        round.first = number(self.siblings.len());
+        round.end = number(self.siblings.len() + count);
+        // The lowest places in the tree are the first from the left.
+        let half = members.len().next_power_of_two();
+        let (lowest, others) = members.split_at(2 * members.len() - half);
+        for (sibling, member) in others.iter().chain(lowest).enumerate() {
             let entry = Entry { round: number(at), at: number(sibling) };
             let Member { queue, leaf, measure, .. } = *member;
             match self.leaves.get_mut(leaf as usize) {
                 Some(leaf) => *leaf = entry,
                 None => self.inner.push((queue, entry)),
             }
-            let (standing, slot) = (Standing::default(), number(slot(sibling, round.count)));
-            self.siblings.push(Sibling { standing, measure, queue, slot, leaf });
+            self.siblings.push(Sibling { standing: Standing::default(), measure, queue });
+            self.places.push(Place { pair: [Contender::NONE; 2], leaf });
         }
-        self.pairs.resize(self.siblings.len(), [NOBODY; 2]);
     }
 
     /// The meets of a round.
     #[inline(always)]
     fn tournament(&mut self, round: u32) -> Tournament<'_> {
-        let Round { first, count, .. } = self.rounds[round as usize];
+        let rows = self.rounds[round as usize].rows();
         Tournament {
-            siblings: &mut self.siblings[first..first + count],
-            pairs: &mut self.pairs[first..first + count],
+            siblings: &mut self.siblings[rows.clone()],
+            places: &mut self.places[rows],
             measures: &self.measures,
             wins: self.wins,
         }
@@ -258,9 +292,9 @@ impl Bracket {
         if let Some((_, stands)) = self.only {
             return stands.then_some(0);
         }
-        let Round { first, .. } = *self.rounds.last()?;
-        let winner = self.siblings.get(first + self.pairs[first][1] as usize);
-        winner.map(|sibling| sibling.leaf as usize)
+        let first = self.rounds.last()?.first as usize;
+        let winner = self.places.get(first + self.places[first].pair[1].at as usize);
+        winner.map(|place| place.leaf as usize)
     }
 
     /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `stakes` has it; a
@@ -280,8 +314,9 @@ impl Bracket {
         let mut entry = Some(self.leaves[leaf]);
         while let Some(Entry { round, at }) = entry {
             let mut tournament = self.tournament(round);
-            tournament.enter(cluster, at, (best, stake.as_ref()));
-            tournament.play(at);
+            let slot = tournament.slot(at);
+            let who = tournament.stand(cluster, at, (best, stake.as_ref()));
+            tournament.play(slot, who);
             match tournament.winner() {
                 Some(winner) if winner != best || stake.is_none() => {
                     best = winner;
@@ -299,9 +334,13 @@ impl Bracket {
         if self.only.is_some() {
             return self.seat(cluster, 0, stakes);
         }
+        let mut last = Origin::default();
         for leaf in 0..self.leaves.len() {
             let Entry { round, at } = self.leaves[leaf];
-            self.tournament(round).enter(cluster, at, (leaf, stakes(leaf).as_ref()));
+            let Some(stake) = stakes(leaf) else { continue };
+            let mut tournament = self.tournament(round);
+            let who = tournament.stand_alike(cluster, at, &stake, &mut last);
+            tournament.enter(tournament.slot(at), who);
         }
         for below in 0..self.rounds.len() {
             let mut tournament = self.tournament(number(below));
@@ -310,7 +349,9 @@ impl Bracket {
             let Some((leaf, Entry { round, at })) = winner.zip(self.rounds[below].up) else {
                 continue;
             };
-            self.tournament(round).enter(cluster, at, (leaf, stakes(leaf).as_ref()));
+            let mut tournament = self.tournament(round);
+            let who = tournament.stand(cluster, at, (leaf, stakes(leaf).as_ref()));
+            tournament.enter(tournament.slot(at), who);
         }
     }
 }
@@ -319,74 +360,111 @@ impl Bracket {
 struct Tournament<'b> {
     siblings: &'b mut [Sibling],
     /// Who wins pair 1 is the right one of pair 0, who wins pairs 2 and 3 are pair 1, and so on down to the siblings.
-    pairs: &'b mut [Pair],
+    places: &'b mut [Place],
     measures: &'b [Measure],
     wins: Ordering,
+}
+
+/// What the last standing was made of, the measure by its row, and how many others there were before.
+#[derive(Default)]
+struct Origin {
+    of: Option<(Charge, Stake, u32)>,
+    standing: Standing,
+    before: u32,
 }
 
 impl Tournament<'_> {
     /// The leaf of the queue that wins.
     fn winner(&self) -> Option<usize> {
-        let winner = self.siblings.get(self.pairs[0][1] as usize);
-        winner.map(|sibling| sibling.leaf as usize)
+        let winner = self.places.get(self.places[0].pair[1].at as usize);
+        winner.map(|place| place.leaf as usize)
     }
 
-    /// Has a sibling stand for a leaf, or not at all.
+    /// Has a sibling stand for a leaf, or not at all; says who is to meet others in its place.
     #[inline(always)]
-    fn enter(&mut self, cluster: &Cluster, at: u32, (leaf, stake): (usize, Option<&Stake>)) {
+    fn stand(
+        &mut self,
+        cluster: &Cluster,
+        at: u32,
+        (leaf, stake): (usize, Option<&Stake>),
+    ) -> Contender {
+        // One that leaves is not even looked at.
+        let Some(stake) = stake else { return Contender::NONE };
         let sibling = &mut self.siblings[at as usize];
-        sibling.leaf = number(leaf);
-        let slot = sibling.slot as usize;
-        self.pairs[slot / 2][slot % 2] = match stake {
-            Some(stake) => {
-                let used = cluster.queues.rows[sibling.queue].used;
-                let measure = &self.measures[sibling.measure as usize];
-                sibling.standing = Standing::new(used, stake, measure);
-                at
-            }
-            None => NOBODY,
-        };
+        self.places[at as usize].leaf = number(leaf);
+        let used = cluster.queues.rows[sibling.queue].used;
+        let measure = &self.measures[sibling.measure as usize];
+        sibling.standing = Standing::new(used, stake, measure);
+        Contender { at, alike: NOBODY }
     }
 
-    /// Has one sibling meet those on its way.
+    /// Has a leaf stand that never stood; alike with the last one where that is so.
+    fn stand_alike(
+        &mut self,
+        cluster: &Cluster,
+        at: u32,
+        stake: &Stake,
+        last: &mut Origin,
+    ) -> Contender {
+        let sibling = &mut self.siblings[at as usize];
+        let used = cluster.queues.rows[sibling.queue].used;
+        let of = Some((used, *stake, sibling.measure));
+        if last.of != of {
+            let measure = &self.measures[sibling.measure as usize];
+            let standing = Standing::new(used, stake, measure);
+            *last = Origin { of, standing, before: last.before + 1 };
+        }
+        sibling.standing = last.standing;
+        Contender { at, alike: last.before }
+    }
+
+    /// The place of a sibling among those that meet: twice the pair, one more if it is the right one.
     #[inline(always)]
-    fn play(&mut self, at: u32) {
-        let mut pair = self.siblings[at as usize].slot as usize / 2;
-        while pair > 0 {
-            self.decide(pair);
-            pair /= 2;
+    fn slot(&self, at: u32) -> usize {
+        self.siblings.len() + at as usize
+    }
+
+    /// Puts somebody in a place among those that meet.
+    fn enter(&mut self, slot: usize, who: Contender) {
+        self.places[slot / 2].pair[slot % 2] = who;
+    }
+
+    /// Puts somebody in a place, and whoever wins from there on in the next.
+    #[inline(always)]
+    fn play(&mut self, mut slot: usize, mut who: Contender) {
+        loop {
+            let pair = &mut self.places[slot / 2].pair;
+            pair[slot % 2] = who;
+            let pair = *pair;
+            slot /= 2;
+            if slot == 0 {
+                return;
+            }
+            who = self.meet(pair);
         }
     }
 
     /// Has all siblings meet.
     fn play_all(&mut self) {
-        for pair in (1..self.pairs.len()).rev() {
-            self.decide(pair);
+        for pair in (1..self.places.len()).rev() {
+            self.enter(pair, self.meet(self.places[pair].pair));
         }
-    }
-
-    /// Puts the winner of a pair where it meets another.
-    #[inline(always)]
-    fn decide(&mut self, pair: usize) {
-        self.pairs[pair / 2][pair % 2] = self.meet(self.pairs[pair]);
     }
 
     /// The one of two siblings that wins, the left one being older.
     #[inline(always)]
-    fn meet(&self, [left, right]: Pair) -> u32 {
-        let Some(r) = self.siblings.get(right as usize) else { return left };
-        let Some(l) = self.siblings.get(left as usize) else { return right };
-        let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
+    fn meet(&self, [left, right]: Pair) -> Contender {
+        let right_first = if left.alike == right.alike && left.alike != NOBODY {
+            false
+        } else {
+            let Some(r) = self.siblings.get(right.at as usize) else { return left };
+            let Some(l) = self.siblings.get(left.at as usize) else { return right };
+            let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
+            Standing::compare(r, l, self.measures).is_lt()
+        };
         // The older one goes first where they stand alike.
-        let right_first = Standing::compare(r, l, self.measures).is_lt();
         if right_first == self.wins.is_lt() { right } else { left }
     }
-}
-
-/// The place of a sibling among those that meet in a round of so many: the lowest places are the first from the left.
-fn slot(sibling: usize, count: usize) -> usize {
-    let slot = count.next_power_of_two() + sibling;
-    if slot < count * 2 { slot } else { slot - count }
 }
 
 /// The number of a row.

@@ -105,7 +105,7 @@ impl Measure {
 }
 
 /// What a leaf queue stands for: what more would be given to it and to those above, and what taken.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Stake {
     pub(crate) ask: Charge,
     pub(crate) taken: Charge,
@@ -150,15 +150,12 @@ impl Standing {
         (right, theirs): (&Self, u32),
         measures: &[Measure],
     ) -> Ordering {
-        // Many siblings are equal.
-        if ours == theirs && left == right {
-            return Ordering::Equal;
-        }
         if left.need != right.need {
             return left.need.cmp(&right.need);
         }
         let order = left.share_with.cmp(&right.share_with);
-        if order != Ordering::Equal {
+        // Many siblings are equal.
+        if order != Ordering::Equal || (ours == theirs && left.used == right.used) {
             return order;
         }
         let measures = [ours, theirs].map(|row| &measures[row as usize]);
