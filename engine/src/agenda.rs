@@ -45,7 +45,7 @@ pub(crate) struct Agenda {
     pairs: Pairs,
     /// Per leaf queue: the first groups that wait in it. Filled as asked.
     fronts: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
-    listings: Column<GroupId, Option<(PairId, GroupKey)>>,
+    listings: Column<GroupId, Listed>,
     /// Groups that may be evicted.
     pub(crate) running: Running,
     /// Pods that the plan under way placed and may take back; none between two plans.
@@ -75,6 +75,11 @@ pub(crate) struct Agenda {
     /// When something changes by time alone.
     pub(crate) wake: Option<Timestamp>,
 }
+
+/// Where a group is listed, if it is, as it is kept; one line of the cache.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(align(64))]
+struct Listed(Option<(PairId, GroupKey)>);
 
 /// Where a group is listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +159,7 @@ impl Agenda {
 
     /// Where a group is listed, if it waits.
     pub(crate) fn listing(&self, group: GroupId) -> Option<Listing> {
-        let (pair, key) = self.listings.get(group).copied().flatten()?;
+        let (pair, key) = self.listings.get(group)?.0?;
         let pair = &self.pairs[pair];
         Some(Listing { queue: pair.queue, class: pair.class, key })
     }
@@ -344,7 +349,7 @@ impl Cluster {
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
                 let pair = self.agenda.pairs.list(queue, class, key);
                 self.agenda.forget_front(queue);
-                *self.agenda.listings.slot_of(group, self.groups.len()) = Some((pair, key));
+                *self.agenda.listings.slot_of(group, self.groups.len()) = Listed(Some((pair, key)));
                 Some(Listing { queue, class, key })
             }
             Err(why) => {
@@ -370,7 +375,7 @@ impl Cluster {
 
     /// Takes a group off the list; says where it was, of whose class it has a use still.
     fn unlist(&mut self, group: GroupId) -> Option<Listing> {
-        let (pair, key) = self.agenda.listings.get_mut(group)?.take()?;
+        let (pair, key) = self.agenda.listings.get_mut(group)?.0.take()?;
         let (queue, class) = self.agenda.pairs.unlist(pair, &key);
         self.agenda.forget_front(queue);
         Some(Listing { queue, class, key })

@@ -2,7 +2,7 @@
 //! is known without a search.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, btree_set},
     ops::Bound::{Excluded, Unbounded},
 };
 
@@ -10,15 +10,32 @@ use std::{
 const MANY: usize = 16;
 
 /// Members in order.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LeastSet<T> {
     least: Option<T>,
-    rest: BTreeSet<T>,
+    /// None as long as there was never more than one.
+    #[expect(clippy::box_collection, reason = "sets lie in rows of tables, which are to be small")]
+    rest: Option<Box<BTreeSet<T>>>,
 }
 
 impl<T> Default for LeastSet<T> {
     fn default() -> Self {
-        Self { least: None, rest: BTreeSet::new() }
+        Self { least: None, rest: None }
+    }
+}
+
+impl<T: Ord> PartialEq for LeastSet<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.least == other.least && self.rest().eq(other.rest())
+    }
+}
+
+impl<T: Ord> Eq for LeastSet<T> {}
+
+impl<T> LeastSet<T> {
+    /// The members after the least, ascending.
+    fn rest(&self) -> btree_set::Iter<'_, T> {
+        self.rest.as_ref().map_or_else(Default::default, |rest| rest.iter())
     }
 }
 
@@ -30,7 +47,7 @@ impl<T: Copy + Ord> LeastSet<T> {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        usize::from(self.least.is_some()) + self.rest.len()
+        usize::from(self.least.is_some()) + self.rest.as_ref().map_or(0, |rest| rest.len())
     }
 
     /// Whether there are none.
@@ -40,36 +57,37 @@ impl<T: Copy + Ord> LeastSet<T> {
 
     /// Every member, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> + Clone {
-        self.least.iter().chain(&self.rest)
+        self.least.iter().chain(self.rest())
     }
 
     /// Whether something is a member.
     pub(crate) fn contains(&self, member: &T) -> bool {
-        self.least.as_ref() == Some(member) || self.rest.contains(member)
+        self.least.as_ref() == Some(member)
+            || self.rest.as_ref().is_some_and(|rest| rest.contains(member))
     }
 
     /// The member that follows one, which need not be one itself.
     pub(crate) fn after(&self, member: &T) -> Option<&T> {
         let least = self.least.as_ref().filter(|least| *least > member);
-        least.or_else(|| self.rest.range((Excluded(member), Unbounded)).next())
+        least.or_else(|| self.rest.as_ref()?.range((Excluded(member), Unbounded)).next())
     }
 
     /// The first member that is not less than something, which need not be a member.
     pub(crate) fn from(&self, bound: &T) -> Option<&T> {
         let least = self.least.as_ref().filter(|least| *least >= bound);
-        least.or_else(|| self.rest.range(bound..).next())
+        least.or_else(|| self.rest.as_ref()?.range(bound..).next())
     }
 
     /// Every member that is not less than something, ascending.
     pub(crate) fn since(&self, bound: &T) -> impl DoubleEndedIterator<Item = &T> {
         let least = self.least.iter().filter(move |least| *least >= bound);
-        least.chain(self.rest.range(bound..))
+        least.chain(self.rest.as_ref().map_or_else(Default::default, |rest| rest.range(bound..)))
     }
 
     /// Every member from one bound up to another, which is not among them, ascending.
     pub(crate) fn range(&self, from: &T, to: &T) -> impl DoubleEndedIterator<Item = &T> {
         let least = self.least.iter().filter(move |least| *least >= from && *least < to);
-        least.chain(self.rest.range(from..to))
+        least.chain(self.rest.as_ref().map_or_else(Default::default, |rest| rest.range(from..to)))
     }
 
     /// Adds a member.
@@ -78,11 +96,11 @@ impl<T: Copy + Ord> LeastSet<T> {
             None => self.least = Some(member),
             Some(least) if member < *least => {
                 let least = std::mem::replace(least, member);
-                self.rest.insert(least);
+                self.rest.get_or_insert_default().insert(least);
             }
             Some(least) if member == *least => {}
             Some(_) => {
-                self.rest.insert(member);
+                self.rest.get_or_insert_default().insert(member);
             }
         }
     }
@@ -91,15 +109,17 @@ impl<T: Copy + Ord> LeastSet<T> {
     pub(crate) fn remove(&mut self, member: &T) {
         if self.least.as_ref() == Some(member) {
             self.pop_first();
-        } else {
-            self.rest.remove(member);
+        } else if let Some(rest) = &mut self.rest {
+            rest.remove(member);
         }
     }
 
     /// Takes the least member out.
+    #[inline]
     pub(crate) fn pop_first(&mut self) -> Option<T> {
         // The tree is not asked where nothing is in it.
-        let next = if self.rest.is_empty() { None } else { self.rest.pop_first() };
+        let rest = self.rest.as_mut().filter(|rest| !rest.is_empty());
+        let next = rest.and_then(|rest| rest.pop_first());
         std::mem::replace(&mut self.least, next)
     }
 
@@ -109,8 +129,9 @@ impl<T: Copy + Ord> LeastSet<T> {
             return self.extend(members);
         }
         let mut members: BTreeSet<T> = members.chain(self.least.take()).collect();
-        self.rest.append(&mut members);
-        self.least = self.rest.pop_first();
+        let rest = self.rest.get_or_insert_default();
+        rest.append(&mut members);
+        self.least = rest.pop_first();
     }
 }
 

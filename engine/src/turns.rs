@@ -42,8 +42,9 @@ pub(crate) struct Turn {
 /// The first group of a class.
 type Head = (GroupKey, ClassId);
 
-/// A leaf queue that takes part.
+/// A leaf queue that takes part; one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Leaf {
     queue: QueueId,
     /// The first group of each class that has not failed.

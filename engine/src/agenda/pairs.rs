@@ -15,14 +15,13 @@ use crate::{
     proof::{EvictionKind, Shortage},
 };
 
-/// The groups of one class in one queue.
+/// The groups of one class in one queue; one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Pair {
     pub(super) queue: QueueId,
     pub(super) class: ClassId,
     pub(crate) groups: LeastSet<GroupKey>,
-    /// The last of the groups that were listed since, to be put among them at once.
-    fresh: Option<FreshId>,
     /// What its groups were told; none of a pair that never had to wait.
     pub(super) told: Option<Box<Told>>,
 }
@@ -50,6 +49,8 @@ pub(super) struct Pairs {
     asleep: IdSet<PairId>,
     /// Pairs with groups that are not yet in order; none between two calls.
     unsettled: Vec<PairId>,
+    /// Per pair: the last of these groups. Few pairs have some, so that it is no part of their rows.
+    last_fresh: Column<PairId, Option<FreshId>>,
     /// These groups, each with the one of its pair before it.
     fresh: Column<FreshId, (GroupKey, Option<FreshId>)>,
     /// Room to put those of a pair in order.
@@ -128,10 +129,11 @@ impl Pairs {
         if pair.groups.is_empty() {
             pair.groups.insert(key);
         } else {
-            if pair.fresh.is_none() {
+            let last = self.last_fresh.slot(id);
+            if last.is_none() {
                 self.unsettled.push(id);
             }
-            pair.fresh = Some(self.fresh.push((key, pair.fresh)));
+            *last = Some(self.fresh.push((key, *last)));
         }
         id
     }
@@ -149,7 +151,8 @@ impl Pairs {
         let pair = &mut self.rows[id];
         let (queue, class) = (pair.queue, pair.class);
         pair.groups.remove(key);
-        if pair.groups.is_empty() && pair.fresh.is_none() {
+        let fresh = self.last_fresh.get(id).copied().flatten();
+        if pair.groups.is_empty() && fresh.is_none() {
             pair.told = None;
             let of_queue = &mut self.by_queue[queue];
             of_queue.remove(&(class, id));
@@ -169,7 +172,7 @@ impl Pairs {
         }
         for id in self.unsettled.drain(..) {
             let pair = &mut self.rows[id];
-            let mut next = pair.fresh.take();
+            let mut next = self.last_fresh[id].take();
             while let Some(at) = next {
                 let (key, before) = self.fresh[at];
                 self.scratch.push(key);
@@ -197,6 +200,6 @@ impl Pairs {
 
 impl Pair {
     fn new(queue: QueueId, class: ClassId) -> Self {
-        Self { queue, class, groups: LeastSet::default(), fresh: None, told: None }
+        Self { queue, class, groups: LeastSet::default(), told: None }
     }
 }

@@ -115,6 +115,7 @@ impl Phase {
 
 /// The part of a pod that changes while it lives.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub(crate) struct State {
     pub(crate) phase: Phase,
     /// What it holds.
@@ -192,7 +193,7 @@ impl PodFacts {
 
 /// What is known of a pod; what each try to place it asks for comes first, in the same lines of the cache.
 #[derive(Clone, PartialEq, Default, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(crate) struct PodRow {
     pub(crate) state: State,
     pub(crate) facts: Option<PodFacts>,
@@ -225,9 +226,9 @@ impl std::ops::Index<PodId> for Pods {
 #[derive(Clone, PartialEq, Default, Debug)]
 #[repr(C)]
 pub(crate) struct GroupRow {
-    pub(crate) facts: Option<Group>,
     /// Its sub-groups with their pods and counts. Derived.
     pub(crate) tree: Tree,
+    pub(crate) facts: Option<Group>,
     /// As told, or as planned since.
     pub(crate) last_start: Option<Timestamp>,
     pub(crate) stale_since: Option<Timestamp>,
@@ -250,7 +251,7 @@ impl GroupRow {
 ///
 /// What each turn below it asks for lies together, in one line of the cache.
 #[derive(Clone, PartialEq, Default, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct QueueRow {
     /// What pods below it hold or were promised. Derived.
     pub(crate) used: Charge,
