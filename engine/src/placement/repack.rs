@@ -1,4 +1,5 @@
-//! Another try for a gang of unlike pods: the hardest to place first, going back where one gets stuck.
+//! Another try for a gang of unlike pods, or of pods that want to be near each other: the hardest to place first, going
+//! back where one gets stuck.
 //!
 //! One pod after the other at its best node places nearly every gang. Where pods differ it may fail though a way
 //! exists: a pod that may go anywhere takes the one node of another, or large pods leave gaps that the small don't
@@ -209,7 +210,9 @@ impl Attempt<'_> {
         let shape = |pod: &PodId| trial.pods[*pod].shape;
         let alike = pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]));
         let parts = pods.iter().any(|pod| trial.shapes[shape(pod)].shared > 1);
-        self.mode == Mode::Real && pods.len() > 1 && (!alike || parts)
+        // Where the first one goes says where the others may.
+        let tied = pods.iter().any(|pod| !trial.shapes[shape(pod)].facts.pod_affinity.is_empty());
+        self.mode == Mode::Real && pods.len() > 1 && (!alike || parts || tied)
     }
 
     pub(super) fn put(&self, trial: &mut Trial<'_>, pod: PodId, found: Found) {
