@@ -421,7 +421,7 @@ impl Cluster {
 
     /// The waiting pods of a group that are placed next.
     pub(crate) fn to_place(&self, group: GroupId) -> Few<PodId> {
-        self.groups[group].tree.to_place(&|pod| self.pods.rows[pod].state.is_waiting())
+        self.groups[group].tree.to_place(&|pod| self.pods.state[pod].is_waiting())
     }
 }
 

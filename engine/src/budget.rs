@@ -75,16 +75,13 @@ impl Cluster {
             return true;
         }
         let mut left: FewMap<BudgetId, i64> = FewMap::default();
-        pods.into_iter().filter(|pod| self.pods.rows[*pod].state.phase == Phase::Running).all(
-            |pod| {
-                let mut budgets = self.budgets_of(pod);
-                let Some((id, budget)) = budgets.next() else { return true };
-                let left =
-                    left.or_insert_with(id, || i64::from(budget.allowed) - self.leaving(budget));
-                *left -= 1;
-                *left >= 0 && budgets.next().is_none()
-            },
-        )
+        pods.into_iter().filter(|pod| self.pods.state[*pod].phase == Phase::Running).all(|pod| {
+            let mut budgets = self.budgets_of(pod);
+            let Some((id, budget)) = budgets.next() else { return true };
+            let left = left.or_insert_with(id, || i64::from(budget.allowed) - self.leaving(budget));
+            *left -= 1;
+            *left >= 0 && budgets.next().is_none()
+        })
     }
 
     /// Whether budgets allow that a group loses something: one pod if it can spare some, else all at once.
@@ -123,7 +120,7 @@ impl Cluster {
     /// How many pods of a budget were evicted and are not told to leave.
     fn leaving(&self, budget: &Budget) -> i64 {
         let untold = |pod: &PodId| {
-            self.pods.rows[*pod].state.phase == Phase::Releasing
+            self.pods.state[*pod].phase == Phase::Releasing
                 && self.pods[*pod].told.phase == Phase::Running
                 && self.is_of(*pod, budget)
         };

@@ -84,7 +84,13 @@ impl Cluster {
         }
         anew.offer_anew();
         anew.reserve_anew();
-        let pods: Vec<PodId> = anew.pods.told().collect();
+        let pods: Vec<PodId> = anew
+            .pods
+            .facts
+            .iter()
+            .filter(|(_, facts)| facts.is_some())
+            .map(|(pod, _)| pod)
+            .collect();
         for pod in pods {
             if let Some(group) = anew.pods[pod].group() {
                 anew.seat(pod, group);

@@ -25,9 +25,7 @@ use crate::{
 };
 
 pub(crate) use account::{Entry, Hold, Sign};
-pub(crate) use rows::{
-    Below, GroupRow, Nodes, Phase, PodFacts, PodRow, Pods, QueueRow, Queues, State,
-};
+pub(crate) use rows::{Below, GroupRow, Nodes, Phase, PodFacts, Pods, QueueRow, Queues, State};
 
 /// What the engine knows, kept across cycles.
 #[derive(Clone, Default, Debug)]
@@ -160,7 +158,7 @@ impl Cluster {
 
     /// Where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
     pub fn stage(&self, pod: PodId) -> Stage {
-        let Some(PodRow { state, .. }) = self.pods.rows.get(pod) else { return Stage::Ended };
+        let Some(state) = self.pods.state.get(pod) else { return Stage::Ended };
         if state.nominee.is_some() {
             return Stage::Nominated;
         }
@@ -182,7 +180,7 @@ impl Cluster {
 
     /// The node that a pod holds a place on, or was given.
     pub fn node_of(&self, pod: PodId) -> Option<NodeId> {
-        self.pods.rows.get(pod)?.state.place.as_ref().map(|place| place.node)
+        self.pods.state.get(pod)?.place.as_ref().map(|place| place.node)
     }
 
     /// Whether one of these terms holds for the labels of a node; never where it is not there.
@@ -208,7 +206,7 @@ impl Cluster {
 
     /// What a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
     pub(crate) fn charge(&self, pod: PodId) -> PerLane<i64> {
-        let state = &self.pods.rows[pod].state;
+        let state = &self.pods.state[pod];
         let shape = &self.shapes[self.pods[pod].shape];
         match state.nominee.as_ref().or(state.place.as_ref()) {
             Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),

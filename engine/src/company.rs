@@ -221,12 +221,12 @@ impl Cluster {
 
     /// Whether a pod is about to leave its node and was not promised it again.
     fn leaves(&self, pod: PodId) -> bool {
-        let state = &self.pods.rows[pod].state;
+        let state = &self.pods.state[pod];
         state.phase == Phase::Releasing && state.nominee.is_none()
     }
 
     fn nodes_of(&self, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {
-        let state = &self.pods.rows[pod].state;
+        let state = &self.pods.state[pod];
         let node = |place: &Option<crate::Place>| place.as_ref().map(|place| place.node);
         [node(&state.nominee), node(&state.place)].into_iter().flatten()
     }

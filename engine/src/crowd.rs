@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    cluster::{Cluster, PodFacts, PodRow, Sign, State},
+    cluster::{Cluster, PodFacts, Sign, State},
     ids::{NodeId, ShapeId, Symbol},
     pod::{Holds, Requirement, Spread},
     shape::holds,
@@ -166,9 +166,9 @@ impl Cluster {
         for spread in self.shapes[shape].facts.spread.clone() {
             let Some(row) = self.crowds.join(Meant::of(&spread), shape) else { continue };
             let mut on: BTreeMap<NodeId, u32> = BTreeMap::new();
-            for (_, PodRow { state, facts }) in self.pods.rows.iter() {
+            for (pod, facts) in self.pods.facts.iter() {
                 let Some(facts) = facts else { continue };
-                if let Some(node) = state.stays_on()
+                if let Some(node) = self.pods.state[pod].stays_on()
                     && is_meant(&spread.selector, spread.namespace, facts)
                 {
                     *on.entry(node).or_default() += 1;

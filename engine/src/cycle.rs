@@ -7,7 +7,7 @@ mod stale;
 mod withdraw;
 
 use crate::{
-    cluster::{Cluster, Phase, PodRow, State},
+    cluster::{Cluster, Phase, State},
     ids::{GroupId, PodId},
     idset::IdSet,
     plan::{Action, Change, Plan, Verdict},
@@ -302,7 +302,7 @@ impl Cycle<'_> {
         self.cluster.refresh_index(self.config);
         let promised: Vec<PodId> = self.promised.keys().copied().collect();
         for pod in promised {
-            let Some(PodRow { state, .. }) = self.cluster.pods.rows.get(pod) else { continue };
+            let Some(state) = self.cluster.pods.state.get(pod) else { continue };
             if state.nominee.is_some() {
                 let state = State { nominee: None, ..state.clone() };
                 let waits = state.is_waiting();
@@ -342,7 +342,7 @@ impl Cycle<'_> {
         let Self { cluster, changes, said, proofs, explained, .. } = self;
         // Who leaves does not come back: its promise is its group's (`moves`).
         let Cluster { agenda, pods, .. } = &mut *cluster;
-        let stays = |pod: PodId| pods.rows[pod].state.phase == Phase::Pending;
+        let stays = |pod: PodId| pods.state[pod].phase == Phase::Pending;
         let kept = agenda.promised.iter().filter(|(pod, _)| stays(**pod));
         agenda.kept = kept.map(|(pod, place)| (*pod, place.node)).collect();
         let explained = explained.into_iter().collect();

@@ -371,9 +371,9 @@ impl<'a> Hunt<'a> {
         waiting.push(trial.waiting(self.search.group, own));
         let mut lists: Few<(GroupId, Few<PodId>)> = Few::default();
         for group in losers.in_order() {
-            let state = |pod: PodId| &trial.pods.rows[pod].state;
+            let state = &trial.pods.state;
             let pods = trial.groups[group].tree.to_place(&|pod| {
-                state(pod).is_waiting() || (evicted.contains(pod) && state(pod).nominee.is_none())
+                state[pod].is_waiting() || (evicted.contains(pod) && state[pod].nominee.is_none())
             });
             waiting.push(trial.waiting(group, &pods));
             lists.push((group, pods));

@@ -227,8 +227,7 @@ impl<'a> Attempt<'a> {
                 });
             };
             self.is_affordable(trial, *pod, &found)?;
-            if trial.pods.rows[*pod].state.phase == Phase::Releasing && trial.can_stay(*pod, &found)
-            {
+            if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
                 trial.spare(*pod);
             } else {
                 self.put(trial, *pod, found);
@@ -270,9 +269,7 @@ impl<'a> Attempt<'a> {
             return;
         }
         for pod in self.pods {
-            if trial.pods.rows[*pod].state.place.is_some()
-                && trial.pods.rows[*pod].state.nominee.is_none()
-            {
+            if trial.pods.state[*pod].place.is_some() && trial.pods.state[*pod].nominee.is_none() {
                 trial.postpone(*pod);
             }
         }
@@ -286,9 +283,9 @@ impl Cluster {
         leaves
             .iter()
             .flat_map(|leaf| &tree.leaves[usize::from(*leaf)].pods)
-            .filter(|pod| self.pods.rows[**pod].state.is_active())
+            .filter(|pod| self.pods.state[**pod].is_active())
             .filter_map(|pod| {
-                let state = &self.pods.rows[*pod].state;
+                let state = &self.pods.state[*pod];
                 self.nodes.index.rank(state.nominee.as_ref().or(state.place.as_ref())?.node)
             })
             .collect()
@@ -296,7 +293,7 @@ impl Cluster {
 
     /// Whether an evicted pod that was offered a place may as well stay where it is.
     fn can_stay(&self, pod: PodId, offer: &Found) -> bool {
-        let Some(place) = self.pods.rows[pod].state.place.as_ref() else { return false };
+        let Some(place) = self.pods.state[pod].place.as_ref() else { return false };
         if place.node != offer.place.node {
             return false;
         }

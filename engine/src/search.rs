@@ -385,7 +385,7 @@ impl Cluster {
         let mut nodes = moves.clone();
         let came = self.log.iter().filter(|op| op.was.is_waiting());
         for op in came.filter(|op| self.pods[op.pod].group() == Some(group)) {
-            let state = &self.pods.rows[op.pod].state;
+            let state = &self.pods.state[op.pod];
             let Some(place) = state.nominee.as_ref().or(state.place.as_ref()) else { continue };
             if self.agenda.kept.get(&op.pod) == Some(&place.node) {
                 // It has what it was promised itself.

@@ -46,7 +46,7 @@ impl<'c> Trial<'c> {
 
     /// Places a waiting pod in idle room.
     pub(crate) fn place(&mut self, pod: PodId, place: Place, opened: u32) {
-        assert!(self.cluster.pods.rows[pod].state.is_waiting(), "only a waiting pod is placed");
+        assert!(self.cluster.pods.state[pod].is_waiting(), "only a waiting pod is placed");
         self.change(
             pod,
             State { phase: Phase::Binding, place: Some(place), nominee: None },
@@ -56,7 +56,7 @@ impl<'c> Trial<'c> {
 
     /// Promises a pod room that is coming free; a pod that was evicted keeps its old place until then.
     pub(crate) fn nominate(&mut self, pod: PodId, place: Place, opened: u32) {
-        let was = &self.cluster.pods.rows[pod].state;
+        let was = &self.cluster.pods.state[pod];
         assert!(was.nominee.is_none(), "a pod is promised one place");
         assert!(
             matches!(was.phase, Phase::Pending | Phase::Releasing),
@@ -68,7 +68,7 @@ impl<'c> Trial<'c> {
 
     /// Evicts an active pod.
     pub(crate) fn evict(&mut self, pod: PodId) {
-        let was = &self.cluster.pods.rows[pod].state;
+        let was = &self.cluster.pods.state[pod];
         assert!(was.phase.is_active(), "only an active pod is evicted");
         let state = State { phase: Phase::Releasing, ..was.clone() };
         self.change(pod, state, 0);
@@ -84,14 +84,14 @@ impl<'c> Trial<'c> {
 
     /// Turns a placement of this trial into a promise of the same place.
     pub(crate) fn postpone(&mut self, pod: PodId) {
-        let State { phase, place, .. } = self.cluster.pods.rows[pod].state.clone();
+        let State { phase, place, .. } = self.cluster.pods.state[pod].clone();
         assert_eq!(phase, Phase::Binding, "only a placed pod is postponed");
         self.change(pod, State { phase: Phase::Pending, place: None, nominee: place }, 0);
     }
 
     /// Takes a promise back.
     pub(crate) fn withdraw(&mut self, pod: PodId) {
-        let state = State { nominee: None, ..self.cluster.pods.rows[pod].state.clone() };
+        let state = State { nominee: None, ..self.cluster.pods.state[pod].clone() };
         self.change(pod, state, 0);
     }
 

@@ -361,7 +361,7 @@ impl Cluster {
     /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it and
     /// may take that back.
     pub(crate) fn is_evictable(&self, pod: PodId) -> bool {
-        let state = &self.pods.rows[pod].state;
+        let state = &self.pods.state[pod];
         let stands = match state.phase {
             Phase::Bound | Phase::Running => true,
             Phase::Binding => self.agenda.fresh.contains(pod),
@@ -385,7 +385,7 @@ impl Cluster {
     /// withdrawn does not count.
     fn is_planned(&self, group: GroupId) -> bool {
         self.groups[group].pods.iter().any(|pod| {
-            let state = &self.pods.rows[*pod].state;
+            let state = &self.pods.state[*pod];
             let binds = state.phase == Phase::Binding && !self.agenda.fresh.contains(*pod);
             binds || state.nominee.is_some()
         })

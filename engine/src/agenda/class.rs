@@ -98,7 +98,7 @@ impl Cluster {
             key.extend([leaf.min, leaf.count.active, leaf.count.used]);
             alone |= leaf.topology.is_some();
             let from = key.len();
-            for pod in leaf.pods.iter().filter(|pod| self.pods.rows[**pod].state.is_waiting()) {
+            for pod in leaf.pods.iter().filter(|pod| self.pods.state[**pod].is_waiting()) {
                 let shape = self.pods[*pod].shape;
                 alone |= self.shapes[shape].is_social();
                 let number = u32::try_from(shape.row()).expect("shapes are numbered by u32");

@@ -220,7 +220,7 @@ impl Cluster {
         if let Some(allocation) = self.claims.allocation(claim) {
             return allocation.claimed(claim).collect();
         }
-        let state = holder.map(|holder| &self.pods.rows[holder].state);
+        let state = holder.map(|holder| &self.pods.state[holder]);
         let places = state.into_iter().flat_map(|state| [&state.nominee, &state.place]);
         let mut held = places.flatten().filter_map(|place| place.reserved.as_deref());
         let reserved = held.find(|reserved| reserved.holds(claim));

@@ -142,11 +142,11 @@ impl Cluster {
         let told = self.shapes[old].facts.clone();
         let shape = self.shapes.intern(&told, asks, &self.lanes);
         self.join_crowds(shape);
-        self.pods.rows[pod].facts.as_mut().expect("a pod of a claim was told").shape = shape;
+        self.pods.facts[pod].as_mut().expect("a pod of a claim was told").shape = shape;
         self.release(old);
-        let was = self.pods.rows[pod].state.clone();
+        let was = self.pods.state[pod].clone();
         let state = self.with_devices((pod, &claims), was.clone(), &was);
-        self.pods.rows[pod].state = state;
+        self.pods.state[pod] = state;
     }
 
     /// Adds to a state what the pod's claims were given, or what a plan gave them before.

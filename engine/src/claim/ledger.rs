@@ -326,7 +326,7 @@ impl Nodes {
 impl Cluster {
     /// GPUs that a pod holds on its node through claims, in milli-devices; one that several pods hold is each one's.
     pub(crate) fn claimed_milli(&self, pod: PodId) -> i64 {
-        let Some(place) = &self.pods.rows[pod].state.place else { return 0 };
+        let Some(place) = &self.pods.state[pod].place else { return 0 };
         let Some(reserved) = &place.reserved else { return 0 };
         let rows = self.nodes.slices.get(place.node).map_or(&[][..], Vec::as_slice);
         let is_gpu = |claimed: &&Claimed| {
@@ -338,7 +338,7 @@ impl Cluster {
 
     /// The resources for which devices stand in where a pod is.
     pub(crate) fn lanes_stood_in(&self, pod: PodId) -> &[Lane] {
-        let place = self.pods.rows[pod].state.place.as_ref();
+        let place = self.pods.state[pod].place.as_ref();
         place.and_then(|place| place.reserved.as_deref()).map_or(&[], |reserved| &reserved.lanes)
     }
 

@@ -254,7 +254,7 @@ impl Cluster {
                 claims.push(claim);
             }
             pods.extend(row.pods.iter().copied().filter(|pod| {
-                let state = &self.pods.rows[*pod].state;
+                let state = &self.pods.state[*pod];
                 let places = [&state.place, &state.nominee].into_iter().flatten();
                 places.filter_map(|place| place.reserved.as_deref()).any(is_held)
             }));

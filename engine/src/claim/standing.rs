@@ -90,13 +90,13 @@ impl Cluster {
     fn standing(&self, pod: PodId, claim: ClaimId) -> Standing {
         let Some(row) = self.claims.rows.get(claim) else { return Standing::Free };
         let Some(facts) = row.facts.as_deref() else { return Standing::Free };
-        if facts.own && self.pods.rows[pod].state.phase != Phase::Pending {
+        if facts.own && self.pods.state[pod].phase != Phase::Pending {
             // It is made anew with the pod.
             return Standing::Free;
         }
         let mut leaving = None;
         for other in row.pods.iter().copied() {
-            let state = &self.pods.rows[other].state;
+            let state = &self.pods.state[other];
             let has = |place: &&crate::Place| {
                 let reserved = place.reserved.as_deref();
                 reserved.is_some_and(|reserved| reserved.holds(claim))

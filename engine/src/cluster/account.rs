@@ -70,7 +70,7 @@ impl Cluster {
     /// up the queues.
     pub(crate) fn set_state(&mut self, pod: PodId, state: State) -> State {
         let before = self.occupy(pod, Sign::Minus);
-        let was = std::mem::replace(&mut self.pods.rows[pod].state, state);
+        let was = std::mem::replace(&mut self.pods.state[pod], state);
         let after = self.occupy(pod, Sign::Plus);
         if let Some((queue, mut burden)) = after {
             if let Some((_, before)) = before {
@@ -90,7 +90,7 @@ impl Cluster {
     /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
     fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, Burden)> {
         let Self { pods, shapes, nodes, groups, claims, crowds, .. } = self;
-        let (facts, state) = (&pods[pod], &pods.rows[pod].state);
+        let (facts, state) = (&pods[pod], &pods.state[pod]);
         let shape = &shapes[facts.shape];
         if !crowds.is_empty()
             && let Some(node) = state.stays_on()

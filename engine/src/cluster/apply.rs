@@ -3,7 +3,7 @@
 mod queue;
 
 use crate::{
-    cluster::{Cluster, Nodes, Phase, PodFacts, PodRow, State},
+    cluster::{Cluster, Nodes, Phase, PodFacts, State},
     delta::Delta,
     group::{Group, Topology},
     ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
@@ -67,9 +67,9 @@ impl Cluster {
     }
 
     fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut State, &State)) {
-        let mut state = self.pods.rows[pod].state.clone();
+        let mut state = self.pods.state[pod].clone();
         change(&mut state, &self.pods[pod].told);
-        if state != self.pods.rows[pod].state {
+        if state != self.pods.state[pod] {
             self.move_pod(pod, state);
         }
     }
@@ -78,7 +78,7 @@ impl Cluster {
     fn move_pod(&mut self, pod: PodId, state: State) {
         let is_active = state.phase.is_active();
         let was = self.set_state(pod, state);
-        let (phase, group) = (self.pods.rows[pod].state.phase, self.pods[pod].group());
+        let (phase, group) = (self.pods.state[pod].phase, self.pods[pod].group());
         self.agenda.note_news(Stand { phase: was.phase, group }, Stand { phase, group });
         // What its queue asks for changes with that.
         self.queues.moved |= was.phase.is_active() != is_active;
@@ -143,7 +143,7 @@ impl Cluster {
 
     fn group_told(&mut self, id: GroupId, group: Option<Box<Group>>) {
         let row = self.groups.slot(id);
-        if row.facts.as_ref() == group.as_deref() {
+        if row.facts == group {
             return;
         }
         if let Some(group) = &group {
@@ -160,7 +160,7 @@ impl Cluster {
         if let (Some(old), Some(new)) = (&mut row.facts, &group)
             && decides_alike(old, new)
         {
-            *old = (**new).clone();
+            **old = (**new).clone();
             return;
         }
         self.agenda.forget_losses();
@@ -173,7 +173,7 @@ impl Cluster {
             self.queues.below(queue).groups.remove(&id);
         }
         row.tree = group.as_ref().and_then(|group| Tree::new(&group.structure)).unwrap_or_default();
-        row.facts = group.map(|group| *group);
+        row.facts = group;
         if let Some(queue) = row.queue() {
             self.queues.below(queue).groups.insert(id);
         }
@@ -182,7 +182,7 @@ impl Cluster {
             self.take(*pod);
         }
         self.queues.moved = true;
-        if pods.iter().any(|pod| self.pods.rows[*pod].state.is_somewhere()) {
+        if pods.iter().any(|pod| self.pods.state[*pod].is_somewhere()) {
             self.agenda.grow();
         } else {
             self.agenda.rouse();
@@ -192,7 +192,7 @@ impl Cluster {
     /// Puts a pod into its leaf of its group's tree.
     pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
         let tree = &mut self.groups[group].tree;
-        let facts = self.pods.rows[pod].facts.as_mut().expect("a pod of a group was told");
+        let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
         facts.leaf = tree.leaf_of(facts.sub_group);
         if let Some(leaf) = facts.leaf {
             let turn = facts.turn();
@@ -240,21 +240,23 @@ impl Cluster {
             told,
             leaf: None,
         };
-        let PodRow { state: was, facts: old } = self.pods.rows.slot(id);
+        self.pods.state.slot(id);
+        let old = self.pods.facts.slot(id);
         if let Some(old) = old
-            && (PodFacts { leaf: old.leaf, ..facts.clone() }) == *old
+            && (PodFacts { leaf: old.leaf, ..facts.clone() }) == **old
         {
             self.shapes.release(shape);
             return;
         }
         let mut state = facts.told.clone();
-        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(PodFacts::group) };
+        let was = &self.pods.state[id];
+        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(|old| old.group()) };
         let was = (!facts.claims.is_empty() || was.reserves()).then(|| was.clone());
-        if let Some(old) = self.pods.rows[id].facts.as_ref() {
-            state = self.pods.rows[id].state.clone().advance(&facts.told);
+        if let Some(old) = self.pods.facts[id].as_deref() {
+            state = self.pods.state[id].clone().advance(&facts.told);
             let (same_told, old_shape) = (old.told == facts.told, old.shape);
             if same_told {
-                state = self.pods.rows[id].state.clone();
+                state = self.pods.state[id].clone();
             }
             self.give(id);
             self.unseat(id);
@@ -267,16 +269,16 @@ impl Cluster {
         } else {
             self.antisocial.insert(id);
         }
-        self.pods.rows[id].facts = Some(facts);
+        self.pods.facts[id] = Some(Box::new(facts));
         state = self.join_claims(id, state, was);
         if state.phase != stood.phase {
             self.queues.moved = true;
         }
         self.agenda.note_news(stood, Stand { phase: state.phase, group });
-        if self.pods.rows[id].state.is_somewhere() || state.is_somewhere() {
+        if self.pods.state[id].is_somewhere() || state.is_somewhere() {
             self.agenda.grow();
         }
-        self.pods.rows[id].state = state;
+        self.pods.state[id] = state;
         if let Some(group) = group {
             self.groups.slot(group).pods.insert(id);
             self.seat(id, group);
@@ -288,17 +290,17 @@ impl Cluster {
     }
 
     fn pod_gone(&mut self, id: PodId) {
-        let Some(PodRow { facts: Some(facts), .. }) = self.pods.rows.get(id) else { return };
+        let Some(Some(facts)) = self.pods.facts.get(id) else { return };
         let (shape, group) = (facts.shape, facts.group());
         self.give(id);
         self.unseat(id);
         self.antisocial.remove(&id);
-        self.pods.rows[id].facts = None;
+        self.pods.facts[id] = None;
         self.agenda.promised.remove(&id);
         // Its number may soon be another's.
         self.agenda.kept.remove(&id);
         self.budgets.forget(id);
-        let state = std::mem::take(&mut self.pods.rows[id].state);
+        let state = std::mem::take(&mut self.pods.state[id]);
         self.release(shape);
         if state.is_somewhere() {
             self.agenda.grow();
@@ -332,7 +334,13 @@ impl Cluster {
         if self.lanes.get(at).copied().unwrap_or_default() == kind {
             return;
         }
-        let pods: Vec<PodId> = self.pods.told().collect();
+        let pods: Vec<PodId> = self
+            .pods
+            .facts
+            .iter()
+            .filter(|(_, facts)| facts.is_some())
+            .map(|(pod, _)| pod)
+            .collect();
         for pod in &pods {
             self.give(*pod);
         }

@@ -191,32 +191,18 @@ impl PodFacts {
     }
 }
 
-/// What is known of a pod; what each try to place it asks for comes first, in the same lines of the cache.
-#[derive(Clone, PartialEq, Default, Debug)]
-#[repr(C)]
-pub(crate) struct PodRow {
-    pub(crate) state: State,
-    pub(crate) facts: Option<PodFacts>,
-}
-
 /// What is known of pods.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Pods {
-    pub(crate) rows: Column<PodId, PodRow>,
-}
-
-impl Pods {
-    /// Every pod that was told and is not gone.
-    pub(crate) fn told(&self) -> impl Iterator<Item = PodId> {
-        self.rows.iter().filter(|(_, row)| row.facts.is_some()).map(|(pod, _)| pod)
-    }
+    pub(crate) facts: Column<PodId, Option<Box<PodFacts>>>,
+    pub(crate) state: Column<PodId, State>,
 }
 
 impl std::ops::Index<PodId> for Pods {
     type Output = PodFacts;
 
     fn index(&self, pod: PodId) -> &PodFacts {
-        self.rows[pod].facts.as_ref().expect("a pod that is referred to was told")
+        self.facts[pod].as_ref().expect("a pod that is referred to was told")
     }
 }
 
@@ -228,7 +214,7 @@ impl std::ops::Index<PodId> for Pods {
 pub(crate) struct GroupRow {
     /// Its sub-groups with their pods and counts. Derived.
     pub(crate) tree: Tree,
-    pub(crate) facts: Option<Group>,
+    pub(crate) facts: Option<Box<Group>>,
     /// As told, or as planned since.
     pub(crate) last_start: Option<Timestamp>,
     pub(crate) stale_since: Option<Timestamp>,

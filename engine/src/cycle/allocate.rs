@@ -124,8 +124,7 @@ impl Cycle<'_> {
         };
         let pods = if own.is_empty() { cluster.to_place(group) } else { own };
         // Promises are the group's: a pod that was made again may go before the one that has one.
-        let waits =
-            |pod: &&PodId| cluster.pods.rows[**pod].state.is_waiting() && !pods.contains(pod);
+        let waits = |pod: &&PodId| cluster.pods.state[**pod].is_waiting() && !pods.contains(pod);
         let others = tree.leaves.iter().flat_map(|leaf| &leaf.pods).filter(waits);
         let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
         let promised = pods.iter().map(|pod| {
@@ -221,6 +220,6 @@ impl Cycle<'_> {
 impl Cluster {
     /// Whether a pod waits that the last plan promised a place.
     fn has_promise(&self, pod: PodId) -> bool {
-        self.pods.rows[pod].state.is_waiting() && self.agenda.kept.contains_key(&pod)
+        self.pods.state[pod].is_waiting() && self.agenda.kept.contains_key(&pod)
     }
 }

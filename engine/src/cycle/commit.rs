@@ -65,7 +65,7 @@ impl Cycle<'_> {
         was: &State,
         reason: &mut dyn FnMut(PodId) -> Option<Eviction>,
     ) {
-        let state = &self.cluster.pods.rows[pod].state;
+        let state = &self.cluster.pods.state[pod];
         let phase = state.phase;
         let promise = state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
         let promise = promise.cloned();
@@ -84,7 +84,7 @@ impl Cycle<'_> {
             }
         }
         if phase == Phase::Binding && was.phase == Phase::Pending {
-            let place = self.cluster.pods.rows[pod].state.place.clone();
+            let place = self.cluster.pods.state[pod].place.clone();
             let place = place.expect("a placed pod holds its place");
             self.cluster.agenda.searches.upset();
             self.cluster.agenda.searches.pay(pod);

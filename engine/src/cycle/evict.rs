@@ -358,7 +358,7 @@ impl Cycle<'_> {
         self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
         self.cluster.agenda.claims.push(for_group);
         // Where all who were to leave found their places again nobody comes to tell of room.
-        let leaves = |pod: PodId| self.cluster.pods.rows[pod].state.phase == Phase::Releasing;
+        let leaves = |pod: PodId| self.cluster.pods.state[pod].phase == Phase::Releasing;
         self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
         let mut groups: FewMap<GroupId, ()> = FewMap::default();
         let mut losers: Few<GroupId> = Few::default();
@@ -401,7 +401,7 @@ impl Cycle<'_> {
     /// Remembers where groups that are moved are to go: nobody was to end without a place.
     fn expect_back(&mut self, victims: &[(PodId, GroupId)]) {
         for &(pod, group) in victims {
-            let Some(place) = &self.cluster.pods.rows[pod].state.nominee else { continue };
+            let Some(place) = &self.cluster.pods.state[pod].nominee else { continue };
             let node = place.node;
             let comes_anew = !self.is_withdrawn(pod);
             let agenda = &mut self.cluster.agenda;

@@ -50,7 +50,7 @@ impl Cycle<'_> {
         self.cluster.agenda.losses.forget_before(self.now);
         let mut trial = Trial::new(self.cluster);
         for pod in pods {
-            if trial.pods.rows[pod].state.phase.is_active() {
+            if trial.pods.state[pod].phase.is_active() {
                 trial.evict(pod);
                 trial.cluster().agenda.losses.leaves(group);
             }

@@ -106,14 +106,14 @@ impl Cycle<'_> {
         let fresh: Few<PodId> = fresh.collect();
         let promised = row.tree.is_satisfied(Member::Set(0));
         for pod in fresh {
-            let place = self.cluster.pods.rows[pod].state.place.clone().filter(|_| promised);
+            let place = self.cluster.pods.state[pod].place.clone().filter(|_| promised);
             self.withdraw(pod, place.clone());
             if let Some(place) = place {
                 self.promise(pod, place);
             }
         }
         let comes = |pod: &PodId| {
-            self.is_withdrawn(*pod) && self.cluster.pods.rows[*pod].state.nominee.is_some()
+            self.is_withdrawn(*pod) && self.cluster.pods.state[*pod].nominee.is_some()
         };
         let comes = self.cluster.groups[group].pods.iter().any(comes);
         let claims = &mut self.cluster.agenda.claims;

@@ -43,7 +43,7 @@ impl Hunt<'_> {
         let batches = || victims.iter().map(|at| &self.search.order[*at]);
         match self.search.kind {
             EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
-                let state = &trial.pods.rows[*pod].state;
+                let state = &trial.pods.state[*pod];
                 state.phase != Phase::Releasing || state.nominee.is_some()
             }),
             EvictionKind::Preempt => {
@@ -75,9 +75,8 @@ impl Hunt<'_> {
         losses.groups.iter().filter(|(group, _)| young(*group)).all(|(group, lost)| {
             trial.groups[*group].tree.leaves.iter().all(|leaf| {
                 let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
-                let stays = |pod: &&PodId| {
-                    trial.pods.rows[**pod].state.phase.is_active() && !lost.contains(pod)
-                };
+                let stays =
+                    |pod: &&PodId| trial.pods.state[**pod].phase.is_active() && !lost.contains(pod);
                 let kept = leaf.pods.iter().filter(stays).count();
                 if spared { leaf.count.used >= leaf.min } else { kept >= leaf.min as usize }
             })
@@ -118,7 +117,7 @@ impl Hunt<'_> {
     /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
     fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Few<Charge> {
         let gone = |pod: &PodId| {
-            let stays = trial.pods.rows[*pod].state.is_active();
+            let stays = trial.pods.state[*pod].is_active();
             !(stays && self.config.reclaim_may_relocate)
         };
         let mut blocks = Few::default();

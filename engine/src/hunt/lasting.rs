@@ -112,14 +112,14 @@ impl Cluster {
         lost: &[PodId],
         takes: impl Fn(&Claim) -> bool,
     ) -> impl Iterator<Item = Claimer> {
-        let state = |pod: PodId| &self.pods.rows[pod].state;
+        let state = &self.pods.state;
         let left = |state: &State| state.phase == Phase::Releasing && state.nominee.is_none();
-        let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(state(*pod));
+        let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(&state[*pod]);
         let groups = lost.iter().filter(move |pod| gone(pod));
         let groups: Few<GroupId> = groups.filter_map(|pod| self.pods[*pod].group()).collect();
         groups.in_order().into_iter().filter_map(move |group| {
             let tree = &self.groups[group].tree;
-            let pods = tree.to_place(&|pod| state(pod).is_waiting() || gone(&pod));
+            let pods = tree.to_place(&|pod| state[pod].is_waiting() || gone(&pod));
             let (queue, _, request) = self.waiting(group, &pods);
             let preemptible = self.groups[group].facts.as_ref()?.preemptible;
             let claim = Claim { queue, request, preemptible, mig: false };
@@ -130,7 +130,7 @@ impl Cluster {
     /// What a pod that was promised a place costs its queue there.
     fn promised(&self, pod: PodId) -> Charge {
         let shape = &self.shapes[self.pods[pod].shape];
-        let place = self.pods.rows[pod].state.nominee.as_ref();
+        let place = self.pods.state[pod].nominee.as_ref();
         place.map_or(shape.charge, |place| shape.charge_on(self.nodes.gpus(place.node).memory_mib))
     }
 }

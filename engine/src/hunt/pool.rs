@@ -140,7 +140,7 @@ impl Cluster {
     /// GPUs that come free on a pod's node with it, in milli-devices: what it is charged for, but the devices that its
     /// claims got, and whole ones where nobody said which it shares.
     pub(crate) fn gives_milli(&self, pod: PodId) -> i64 {
-        let Some(place) = &self.pods.rows[pod].state.place else { return 0 };
+        let Some(place) = &self.pods.state[pod].place else { return 0 };
         let shape = &self.shapes[self.pods[pod].shape];
         let plain = if self.lanes_stood_in(pod).contains(&Lane::GPU) {
             0
@@ -156,7 +156,7 @@ impl Cluster {
     /// What a pod's queue was charged where the pod is, or was until it was evicted.
     pub(crate) fn held(&self, pod: PodId) -> Charge {
         let shape = &self.shapes[self.pods[pod].shape];
-        match &self.pods.rows[pod].state.place {
+        match &self.pods.state[pod].place {
             Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
             None => shape.charge,
         }
