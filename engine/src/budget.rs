@@ -85,10 +85,12 @@ impl Cluster {
     }
 
     /// Whether budgets allow that a group loses something: one pod if it can spare some, else all at once.
+    #[inline]
     pub(crate) fn may_lose(&self, group: GroupId) -> bool {
-        if self.budgets.rows.is_empty() {
-            return true;
-        }
+        self.budgets.rows.is_empty() || self.may_lose_by_budgets(group)
+    }
+
+    fn may_lose_by_budgets(&self, group: GroupId) -> bool {
         let row = &self.groups[group];
         let pods = row.pods.iter().copied().filter(|pod| self.is_evictable(*pod));
         if row.tree.is_elastic() {

@@ -174,8 +174,10 @@ impl Cluster {
     ///
     /// # Cost
     /// In how often pods were evicted for the first since then.
+    #[inline]
     pub(crate) fn is_barred(&self, winner: GroupId, loser: GroupId) -> bool {
-        self.barred(winner).any(|losers| losers.binary_search(&loser).is_ok())
+        let is_of = |losers: &[GroupId]| losers.binary_search(&loser).is_ok();
+        !self.agenda.losses.all.is_empty() && self.barred(winner).any(is_of)
     }
 
     /// How many groups a group may not evict again before there is news, of those that run and that pass `loser`.
