@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use crate::{
     cluster::{Cluster, Phase},
+    few::Few,
     fewmap::FewMap,
-    ids::{BudgetId, GroupId, PodId, QueueId, Symbol},
-    idset::IdSet,
+    ids::{BudgetId, GroupId, PodId, Symbol},
     pod::Requirement,
 };
 
@@ -30,40 +30,84 @@ pub struct Budget {
 /// What is known of budgets.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Budgets {
-    rows: BTreeMap<BudgetId, Box<Budget>>,
-    /// Pods that were evicted; what is not told to leave yet is not counted by `allowed`.
-    evicted: IdSet<PodId>,
+    /// By namespace, as pods are asked for.
+    rows: BTreeMap<(Symbol, BudgetId), Row>,
+    namespaces: BTreeMap<BudgetId, Symbol>,
+    /// Evictions that `allowed` does not show yet.
+    evicted: Vec<Evicted>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    budget: Box<Budget>,
+    /// How often it was told.
+    told: u64,
+}
+
+/// A pod that was evicted. Pods and budgets are told by themselves: it counts until both were.
+#[derive(Clone, Debug)]
+struct Evicted {
+    /// None once it is gone.
+    pod: Option<PodId>,
+    budget: BudgetId,
+    /// How often the budget had been told then.
+    told: u64,
 }
 
 impl Budgets {
-    /// Notes that a pod was evicted.
-    pub(crate) fn leaves(&mut self, pod: PodId) {
-        if !self.rows.is_empty() {
-            self.evicted.insert(pod);
-        }
-    }
-
-    /// Forgets a pod: its number may soon be another's.
+    /// Forgets a pod that is gone: its number may soon be another's.
     pub(crate) fn forget(&mut self, pod: PodId) {
-        self.evicted.remove(pod);
+        for evicted in self.evicted.iter_mut().filter(|evicted| evicted.pod == Some(pod)) {
+            evicted.pod = None;
+        }
     }
 }
 
 impl Cluster {
     /// Takes in a budget, or that it is gone.
     pub(crate) fn budget_told(&mut self, id: BudgetId, budget: Option<Box<Budget>>) {
-        let rows = &mut self.budgets.rows;
-        if rows.get(&id) == budget.as_ref() {
-            return;
+        let Budgets { rows, namespaces, .. } = &mut self.budgets;
+        let before = namespaces.remove(&id).and_then(|namespace| rows.remove(&(namespace, id)));
+        let told = before.as_ref().map_or(0, |row| row.told) + 1;
+        let is_new = before.as_ref().map(|row| &row.budget) != budget.as_ref();
+        if let Some(budget) = budget {
+            namespaces.insert(id, budget.namespace);
+            rows.insert((budget.namespace, id), Row { budget, told });
         }
-        match budget {
-            Some(budget) => drop(rows.insert(id, budget)),
-            None => drop(rows.remove(&id)),
+        let pods = &self.pods;
+        let waits = |pod: PodId| {
+            pods.state[pod].phase == Phase::Releasing && pods[pod].told.phase == Phase::Running
+        };
+        let count = self.budgets.evicted.len();
+        self.budgets.evicted.retain(|one| one.budget != id || one.pod.is_some_and(waits));
+        if is_new || self.budgets.evicted.len() < count {
+            self.agenda.grow();
         }
-        if rows.is_empty() {
-            self.budgets.evicted.clear();
+    }
+
+    /// Notes that a pod was evicted.
+    pub(crate) fn spend_budget(&mut self, pod: PodId) {
+        let budgets = self.budgets_of(pod).map(|(id, row)| Evicted {
+            pod: Some(pod),
+            budget: id,
+            told: row.told,
+        });
+        let evicted: Few<Evicted> = budgets.collect();
+        self.budgets.evicted.extend(evicted);
+    }
+
+    /// The eviction of a pod was refused: its budgets allow nothing until they are told anew.
+    pub(crate) fn exhaust_budgets(&mut self, pod: PodId) {
+        let ids: Few<BudgetId> = self.budgets_of(pod).map(|(id, _)| id).collect();
+        let Budgets { rows, namespaces, evicted } = &mut self.budgets;
+        evicted.retain(|one| one.pod != Some(pod));
+        for id in &ids {
+            if let Some(row) =
+                namespaces.get(id).and_then(|namespace| rows.get_mut(&(*namespace, *id)))
+            {
+                row.budget.allowed = 0;
+            }
         }
-        self.agenda.grow();
     }
 
     /// Whether every budget stands if these pods are evicted together, besides those that are leaving.
@@ -77,8 +121,9 @@ impl Cluster {
         let mut left: FewMap<BudgetId, i64> = FewMap::default();
         pods.into_iter().filter(|pod| self.pods.state[*pod].phase == Phase::Running).all(|pod| {
             let mut budgets = self.budgets_of(pod);
-            let Some((id, budget)) = budgets.next() else { return true };
-            let left = left.or_insert_with(id, || i64::from(budget.allowed) - self.leaving(budget));
+            let Some((id, row)) = budgets.next() else { return true };
+            let free = || i64::from(row.budget.allowed) - self.leaving(id, row);
+            let left = left.or_insert_with(id, free);
             *left -= 1;
             *left >= 0 && budgets.next().is_none()
         })
@@ -99,33 +144,28 @@ impl Cluster {
         self.keeps_budgets(pods)
     }
 
-    /// How many groups run in some queues that budgets do not let lose anything now.
-    pub(crate) fn count_guarded(&self, queue: impl Fn(QueueId) -> bool) -> usize {
-        if self.budgets.rows.is_empty() {
-            return 0;
-        }
-        let queues = self.agenda.running.iter().filter(|(id, _)| queue(*id));
-        let groups = queues.flat_map(|(_, groups)| groups.iter());
-        groups.filter(|key| !self.may_lose(key.group)).count()
+    /// Whether anybody told of a budget.
+    pub(crate) fn has_budgets(&self) -> bool {
+        !self.budgets.rows.is_empty()
     }
 
-    fn budgets_of(&self, pod: PodId) -> impl Iterator<Item = (BudgetId, &Budget)> {
-        let budgets = self.budgets.rows.iter().map(|(id, budget)| (*id, &**budget));
-        budgets.filter(move |(_, budget)| self.is_of(pod, budget))
-    }
-
-    fn is_of(&self, pod: PodId, budget: &Budget) -> bool {
+    fn budgets_of(&self, pod: PodId) -> impl Iterator<Item = (BudgetId, &Row)> {
         let facts = &self.pods[pod];
-        facts.namespace == budget.namespace && facts.is_selected(&budget.selector)
+        let here = (facts.namespace, BudgetId::new(0))..=(facts.namespace, BudgetId::new(u32::MAX));
+        let rows = self.budgets.rows.range(here);
+        rows.filter(|(_, row)| facts.is_selected(&row.budget.selector))
+            .map(|((_, id), row)| (*id, row))
     }
 
-    /// How many pods of a budget were evicted and are not told to leave.
-    fn leaving(&self, budget: &Budget) -> i64 {
-        let untold = |pod: &PodId| {
-            self.pods.state[*pod].phase == Phase::Releasing
-                && self.pods[*pod].told.phase == Phase::Running
-                && self.is_of(*pod, budget)
+    /// How many pods of a budget were evicted that it does not show yet.
+    fn leaving(&self, id: BudgetId, row: &Row) -> i64 {
+        let is_untold = |pod: PodId| {
+            self.pods.state[pod].phase == Phase::Releasing
+                && self.pods[pod].told.phase == Phase::Running
         };
-        i64::try_from(self.budgets.evicted.iter().filter(untold).count()).unwrap_or(i64::MAX)
+        let counts = |one: &&Evicted| {
+            one.budget == id && (one.told == row.told || one.pod.is_some_and(is_untold))
+        };
+        i64::try_from(self.budgets.evicted.iter().filter(counts).count()).unwrap_or(i64::MAX)
     }
 }

@@ -103,6 +103,8 @@ pub(crate) struct Search {
     pub(crate) before: Before,
     /// Sets that were tried so far.
     sets: u64,
+    /// Whether budgets of disruptions kept some victims out of a set.
+    cut: bool,
 }
 
 /// Victims by their places in the order in which they were drawn.
@@ -145,6 +147,7 @@ impl Search {
             probe: None,
             before: Before::default(),
             sets: 0,
+            cut: false,
             pods,
         }
     }
@@ -165,6 +168,15 @@ impl Search {
     pub(crate) fn until(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<Timestamp> {
         let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
         Victims::safe_until(cluster, prey, gives)
+    }
+
+    /// How many groups budgets of disruptions keep from being victims, at least; none where they keep nobody.
+    pub(crate) fn guarded(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<usize> {
+        let may_give = |queue: QueueId| {
+            self.kind == EvictionKind::Consolidate || self.queues.binary_search(&queue).is_ok()
+        };
+        let guarded = Victims::count_guarded(cluster, prey, may_give);
+        (guarded > 0 || self.cut).then_some(guarded.max(1))
     }
 
     /// How far it has come.
@@ -325,10 +337,6 @@ impl<'a> Hunt<'a> {
     fn simulate(&mut self, cluster: &mut Cluster, victims: &Set) -> bool {
         cluster.steps.scenarios += 1;
         self.search.sets += 1;
-        let pods = victims.iter().flat_map(|at| &self.search.order[*at].pods).copied();
-        if !cluster.keeps_budgets(pods) {
-            return false;
-        }
         self.remember(cluster, victims);
         let Search { count, order, nodes, .. } = &mut self.search;
         let count = *count;

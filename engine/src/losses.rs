@@ -74,7 +74,9 @@ impl Stand {
                 Succeeded | Failed | Absent => {
                     matches!(before.phase, Releasing | Stuck | Succeeded | Failed)
                 }
-                Gated | Pending | Binding | Releasing | Stuck => false,
+                // Who makes a pod again may put gates on it, and take them off.
+                Pending => before.phase == Gated,
+                Gated | Binding | Releasing | Stuck => false,
             }
     }
 }

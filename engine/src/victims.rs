@@ -50,12 +50,17 @@ pub(crate) enum Rule {
 impl Prey<'_> {
     /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
     fn admits(&self, cluster: &Cluster, group: GroupId) -> bool {
+        self.suits(cluster, group)
+            && !cluster.is_barred(self.group, group)
+            && cluster.may_lose(group)
+    }
+
+    /// Whether it may be one but for what happened before and for budgets.
+    fn suits(&self, cluster: &Cluster, group: GroupId) -> bool {
         let tree = &cluster.groups[group].tree;
         // A gang that ends is left to it: nobody brings its finished pods back.
         group != self.group
             && !tree.is_completing()
-            && !cluster.is_barred(self.group, group)
-            && cluster.may_lose(group)
             && (self.safe_until(cluster, group).is_none() || tree.is_elastic())
     }
 
@@ -234,6 +239,24 @@ impl Victims {
             .flat_map(|(_, groups)| groups.since(&floor))
             .filter_map(|key| prey.safe_until(cluster, key.group))
             .min()
+    }
+
+    /// How many groups would be candidates if budgets let them lose anything.
+    pub(crate) fn count_guarded(
+        cluster: &Cluster,
+        prey: &Prey<'_>,
+        queue: impl Fn(QueueId) -> bool,
+    ) -> usize {
+        if !cluster.has_budgets() {
+            return 0;
+        }
+        let floor = match prey.rule {
+            Rule::Below(priority) => GroupKey::last_of(priority),
+            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
+        };
+        let queues = cluster.agenda.running.iter().filter(|(id, _)| queue(*id));
+        let groups = queues.flat_map(|(_, groups)| groups.since(&floor)).map(|key| key.group);
+        groups.filter(|group| prey.suits(cluster, *group) && !cluster.may_lose(*group)).count()
     }
 
     /// Has a leaf stand where it now does.

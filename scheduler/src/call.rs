@@ -22,6 +22,9 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// How long a request waits in all when the server asks for patience (429).
 const PATIENCE_MAX: Duration = Duration::from_mins(1);
 
+/// What the server's words have in them where a budget of disruptions refuses.
+const BUDGET: &str = "disruption budget";
+
 /// What a body is.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
@@ -46,7 +49,8 @@ impl Form {
 /// Sends a request with a body; the answer's body comes back. The only way to a write: each attempt asks the Lease's
 /// guard first, however long what came before it took.
 ///
-/// A refusal for overload (429) is waited out, as nothing was done.
+/// A refusal for overload (429) is waited out, as nothing was done; one by a budget of disruptions, which has the same
+/// code, is an answer: it stands for as long as the budget does.
 ///
 /// # Errors
 /// [`Failure`]; only [`Failure::Unsure`] leaves open whether it was done.
@@ -68,7 +72,9 @@ pub async fn call(
             .map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
         write.guard.check().await?;
         match once(&write.client, request).await {
-            Err((Failure::Refused { code: 429, .. }, wait)) if started.elapsed() < PATIENCE_MAX => {
+            Err((Failure::Refused { code: 429, message }, wait))
+                if started.elapsed() < PATIENCE_MAX && !message.contains(BUDGET) =>
+            {
                 sleep(wait.mul_f64(1.0 + fastrand::f64())).await;
             }
             answer => return answer.map_err(|(failure, _)| failure),

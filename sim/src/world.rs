@@ -151,6 +151,10 @@ impl World {
                 Change::Nominate { .. } => {}
             }
         }
+        for (id, budget) in self.facts.budgets.clone() {
+            // What left is there again, or is no more: as many may leave as before.
+            self.cluster.apply(Delta::Budget(id, Box::new(budget)));
+        }
         self.mark();
     }
 

@@ -58,11 +58,14 @@ impl Cluster {
                 }
             }),
             Delta::Evicted(pod) => self.outcome(pod, |_, _| {}),
-            Delta::EvictFailed(pod) => self.outcome(pod, |state, told| {
-                if state.phase == Phase::Releasing && told.phase.is_active() {
-                    state.phase = told.phase;
-                }
-            }),
+            Delta::EvictFailed(pod) => {
+                self.exhaust_budgets(pod);
+                self.outcome(pod, |state, told| {
+                    if state.phase == Phase::Releasing && told.phase.is_active() {
+                        state.phase = told.phase;
+                    }
+                });
+            }
         }
     }
 

@@ -76,7 +76,7 @@ impl Cycle<'_> {
             let node = state.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
-            self.cluster.budgets.leaves(pod);
+            self.cluster.spend_budget(pod);
             self.cluster.agenda.searches.upset();
             if let Some(group) = self.cluster.pods[pod].group() {
                 self.cluster.groups[group].last_eviction = Some(self.now);

@@ -242,8 +242,8 @@ impl Cycle<'_> {
         }
         let search = hunt.search;
         let shortage = match outcome {
-            Outcome::Nothing => self.left_out(kind, turn),
-            Outcome::Disproved(shortage) => Some(self.left_out(kind, turn).unwrap_or(shortage)),
+            Outcome::Nothing => self.left_out(kind, turn, &search),
+            Outcome::Disproved(shortage) => Some(shortage),
             Outcome::Found | Outcome::Undecided => None,
         };
         self.note_proof(kind, turn, shortage);
@@ -263,18 +263,14 @@ impl Cycle<'_> {
     }
 
     /// That victims were left out who are there: not the others' number is what lacks, but them.
-    fn left_out(&self, kind: EvictionKind, turn: Turn) -> Option<Shortage> {
+    fn left_out(&self, kind: EvictionKind, turn: Turn, search: &Search) -> Option<Shortage> {
         let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let barred = self.count_barred(kind, turn);
         if barred > 0 {
             return Some(Shortage::Others { barred: many(barred) });
         }
-        let guarded = self.cluster.count_guarded(|queue| match kind {
-            EvictionKind::Consolidate => true,
-            EvictionKind::Preempt => queue == turn.queue,
-            EvictionKind::Reclaim => queue != turn.queue,
-        });
-        (guarded > 0).then_some(Shortage::Disruptions { guarded: many(guarded) })
+        let guarded = search.guarded(self.cluster, &search.prey(self.config, self.now))?;
+        Some(Shortage::Disruptions { guarded: many(guarded) })
     }
 
     /// How many groups that this kind of eviction may take from may not lose their places to this one again.

@@ -52,7 +52,9 @@ impl Cycle<'_> {
         for pod in pods {
             if trial.pods.state[pod].phase.is_active() {
                 trial.evict(pod);
-                trial.cluster().agenda.losses.leaves(group);
+                if !trial.agenda.fresh.contains(pod) {
+                    trial.cluster().agenda.losses.leaves(group);
+                }
             }
         }
         trial.keep();

@@ -3,7 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{Hunt, Pick, Pool, Set, Tally, cheapest::Sets};
-use crate::{cluster::Cluster, few::Few, ids::PodId, leastset::LeastSet};
+use crate::{
+    cluster::Cluster,
+    few::Few,
+    ids::{GroupId, PodId},
+    leastset::LeastSet,
+};
 
 /// What became of a look.
 #[derive(Debug)]
@@ -69,6 +74,7 @@ impl Hunt<'_> {
             } else if let Some(set) =
                 probe.sets.next(cluster, &probe.pool, (&self.search.order, &probe.known))
             {
+                let set = self.within_budgets(cluster, &probe.known, set);
                 let Some(victims) = self.victims_of(cluster, &probe, &set) else { continue };
                 if self.simulate(cluster, &victims) {
                     return Probed::Found(victims);
@@ -130,6 +136,31 @@ impl Hunt<'_> {
             }
             Pick::ManyNodes => self.many_nodes(cluster, &probe.pool, &probe.known),
         })
+    }
+
+    /// A set without those that would break a budget beside what is in it before them, and beside those that are known.
+    fn within_budgets(&mut self, cluster: &Cluster, known: &Set, set: Set) -> Set {
+        if !cluster.has_budgets() {
+            return set;
+        }
+        let order = &self.search.order;
+        let pods = |at: &usize| order[*at].pods.iter().copied();
+        let mut leave: Vec<PodId> = known.iter().flat_map(pods).collect();
+        let mut kept = Set::default();
+        let mut without: Few<GroupId> = Few::default();
+        for at in &set {
+            let (count, group) = (leave.len(), order[*at].group);
+            leave.extend(pods(at));
+            // What a group loses last is not lost without what it can spare.
+            if without.contains(&group) || !cluster.keeps_budgets(leave.iter().copied()) {
+                leave.truncate(count);
+                without.push(group);
+            } else {
+                kept.push(*at);
+            }
+        }
+        self.search.cut |= !without.is_empty();
+        kept
     }
 
     /// The victims of a set with those that are known, unless it was tried or counting refuses it.

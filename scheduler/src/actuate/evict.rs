@@ -7,8 +7,9 @@ use tokio::time::sleep;
 
 use super::{Outcome, Write};
 use crate::{
-    call::{Failure, Form, call},
+    call::{Failure, Form, call, read},
     watch::backoff,
+    wire::Meta,
 };
 
 /// One eviction.
@@ -33,7 +34,8 @@ const ATTEMPTS_MAX: u32 = 5;
 
 impl Evict {
     pub(super) async fn carry_out(self, write: &Write) -> Outcome {
-        if let Some(message) = &self.condition {
+        // The server announces evictions that it is asked for itself, once they are sure.
+        if let Some(message) = self.condition.as_ref().filter(|_| !self.asks_budgets) {
             self.announce(write, message).await;
         }
         let result = self.delete(write).await;
@@ -63,10 +65,14 @@ impl Evict {
         };
         let mut unsure = 0;
         loop {
-            // A budget that is spent is waited for like a server that has too much to do: both say 429.
             match call(write, method.clone(), &path, Form::Object, &body).await {
-                // Gone, or another pod has its name by now: the one we meant is no more.
-                Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => return Ok(()),
+                Ok(_) => return Ok(()),
+                // Gone, or another pod has its name by now: the one we meant is no more. An eviction is refused like
+                // that for its budget too.
+                Err(Failure::Refused { code: 404 | 409, message }) => {
+                    let is_gone = !self.asks_budgets || self.is_gone(write).await;
+                    return if is_gone { Ok(()) } else { Err(message) };
+                }
                 Err(Failure::Refused { message, .. }) => return Err(message),
                 Err(Failure::Lost(lost)) => return Err(lost.to_string()),
                 Err(Failure::Unsure(message)) => {
@@ -77,6 +83,21 @@ impl Evict {
                     sleep(backoff(unsure)).await;
                 }
             }
+        }
+    }
+
+    /// Whether the pod is no more, or on its way.
+    async fn is_gone(&self, write: &Write) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Named<'a> {
+            #[serde(borrow)]
+            metadata: Meta<'a>,
+        }
+        match read(&write.client, &self.path("")).await {
+            Ok(pod) => serde_json::from_slice::<Named<'_>>(&pod).is_ok_and(|pod| {
+                *pod.metadata.uid != *self.uid || pod.metadata.deletion_timestamp.is_some()
+            }),
+            Err(failure) => failure.code() == Some(404),
         }
     }
 

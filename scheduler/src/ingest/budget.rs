@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kai_engine::{Budget, BudgetId, Delta, Holds, Requirement, Symbol};
+use kai_engine::{Budget, BudgetId, Delta};
 use serde::Deserialize;
 
 use super::{Ingest, Kind, shape::LabelSelector};
@@ -38,6 +38,12 @@ struct Status {
 }
 
 pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
+    let version = wire.metadata.resource_version.to_string();
+    let Some(selector) = &wire.spec.selector else {
+        // Without a selector it is no pod's; with an empty one all pods' of its namespace.
+        gone(ingest, &wire.metadata.key());
+        return version;
+    };
     let generation = ingest.generation(Kind::DisruptionBudget);
     let Budgets { rows, free } = &mut ingest.budgets;
     let next = u32::try_from(rows.len() + free.len()).expect("fewer than 2^32 budgets");
@@ -47,11 +53,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     });
     row.1 = generation;
     let id = BudgetId::new(row.0);
-    let selector = match &wire.spec.selector {
-        Some(selector) => selector.requirements(ingest),
-        // Without a selector it is no pod's; with an empty one all pods' of its namespace.
-        None => vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }],
-    };
+    let selector = selector.requirements(ingest);
     for requirement in &selector {
         ingest.ask_for_pod_label(requirement.key);
     }
@@ -59,7 +61,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let allowed = wire.status.disruptions_allowed;
     let budget = Budget { namespace, selector, allowed };
     ingest.deltas.push(Delta::Budget(id, Box::new(budget)));
-    wire.metadata.resource_version.to_string()
+    version
 }
 
 pub(super) fn gone(ingest: &mut Ingest, key: &str) {

@@ -1,0 +1,98 @@
+//! Budgets of disruptions from one plan to the next: evictions are told, refused and counted by three watches, in any order.
+
+use kai_engine::{Budget, BudgetId, Change, Delta, PodId, PodState};
+use kai_sim::{
+    build::build,
+    scenario::parse,
+    world::{World, place},
+};
+
+const TWO_WANTED: &str = "
+title: two reclaim from an application of which one pod may leave
+why: the second waits for the budget
+nodes: { node0: { gpus: 2 }, node1: { gpus: 2 } }
+budgets: { web: { allowed: 1, labels: { app: web } } }
+queues:
+  borrower: {}
+  owner: { quota: 2 }
+groups:
+  w: { queue: borrower, gpus: 1, pods: 4, min: 1, labels: { app: web }, on: node0*2 node1*2 }
+  p: { queue: owner, gpus: 1 }
+  q: { queue: owner, gpus: 1 }
+";
+
+fn world() -> World {
+    build(&parse(TWO_WANTED).expect("it is a scenario")).expect("it makes sense")
+}
+
+/// Whom the next plan evicts.
+fn evicted(world: &mut World) -> Vec<PodId> {
+    let plan = world.plan();
+    let evicted = plan.changes.iter().filter_map(|change| match change {
+        Change::Evict { pod, .. } => Some(*pod),
+        Change::Place { .. } | Change::Nominate { .. } => None,
+    });
+    evicted.collect()
+}
+
+fn budget(world: &World, allowed: u32) -> Delta {
+    let id = BudgetId::new(0);
+    Delta::Budget(id, Box::new(Budget { allowed, ..world.facts.budgets[&id].clone() }))
+}
+
+/// The pod is told to leave.
+fn leaving(world: &World, pod: PodId) -> Delta {
+    let mut facts = world.facts.pods[&pod].clone();
+    let place = place(&facts.state).cloned().expect("it runs");
+    facts.state = PodState::Releasing(place);
+    Delta::Pod(pod, Box::new(facts))
+}
+
+#[test]
+fn an_eviction_counts_until_the_pod_and_the_budget_were_told() {
+    for budget_first in [false, true] {
+        let mut world = world();
+        let [pod] = evicted(&mut world)[..] else { panic!("one may leave") };
+        let mut news = [leaving(&world, pod), budget(&world, 0)];
+        if budget_first {
+            news.reverse();
+        }
+        for delta in news {
+            world.tell(delta);
+            assert!(evicted(&mut world).is_empty(), "the budget is spent");
+        }
+        world.tell(Delta::PodGone(pod));
+        assert!(evicted(&mut world).is_empty(), "the budget is spent");
+        world.tell(budget(&world, 1));
+        assert_eq!(evicted(&mut world).len(), 1, "one more may leave");
+    }
+}
+
+#[test]
+fn a_pod_that_is_gone_before_its_budget_is_told_still_counts() {
+    let mut world = world();
+    let [pod] = evicted(&mut world)[..] else { panic!("one may leave") };
+    world.tell(leaving(&world, pod));
+    world.tell(Delta::PodGone(pod));
+    assert!(evicted(&mut world).is_empty(), "the budget does not show it");
+    world.tell(budget(&world, 1));
+    assert_eq!(evicted(&mut world).len(), 1, "it does now, and allows another");
+}
+
+#[test]
+fn a_budget_that_refused_allows_nothing_until_it_is_told_anew() {
+    let mut world = world();
+    let [pod] = evicted(&mut world)[..] else { panic!("one may leave") };
+    world.tell(Delta::EvictFailed(pod));
+    assert!(evicted(&mut world).is_empty(), "it was refused");
+    world.tell(budget(&world, 2));
+    assert_eq!(evicted(&mut world).len(), 2, "two may leave");
+    world.tell(Delta::BudgetGone(BudgetId::new(0)));
+}
+
+#[test]
+fn without_its_budget_everybody_may_leave() {
+    let mut world = world();
+    world.tell(Delta::BudgetGone(BudgetId::new(0)));
+    assert_eq!(evicted(&mut world).len(), 2);
+}
