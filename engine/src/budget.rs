@@ -87,6 +87,10 @@ impl Cluster {
 
     /// Notes that a pod was evicted.
     pub(crate) fn spend_budget(&mut self, pod: PodId) {
+        // The server counts no pod that did not run yet.
+        if self.pods[pod].told.phase != Phase::Running {
+            return;
+        }
         let budgets = self.budgets_of(pod).map(|(id, row)| Evicted {
             pod: Some(pod),
             budget: id,

@@ -35,6 +35,12 @@ fn evicted(world: &mut World) -> Vec<PodId> {
     evicted.collect()
 }
 
+/// The only one whom the next plan evicts.
+fn the_one_evicted(world: &mut World) -> PodId {
+    let [pod] = evicted(world)[..] else { panic!("one may leave") };
+    pod
+}
+
 fn budget(world: &World, allowed: u32) -> Delta {
     let id = BudgetId::new(0);
     Delta::Budget(id, Box::new(Budget { allowed, ..world.facts.budgets[&id].clone() }))
@@ -52,7 +58,7 @@ fn leaving(world: &World, pod: PodId) -> Delta {
 fn an_eviction_counts_until_the_pod_and_the_budget_were_told() {
     for budget_first in [false, true] {
         let mut world = world();
-        let [pod] = evicted(&mut world)[..] else { panic!("one may leave") };
+        let pod = the_one_evicted(&mut world);
         let mut news = [leaving(&world, pod), budget(&world, 0)];
         if budget_first {
             news.reverse();
@@ -71,7 +77,7 @@ fn an_eviction_counts_until_the_pod_and_the_budget_were_told() {
 #[test]
 fn a_pod_that_is_gone_before_its_budget_is_told_still_counts() {
     let mut world = world();
-    let [pod] = evicted(&mut world)[..] else { panic!("one may leave") };
+    let pod = the_one_evicted(&mut world);
     world.tell(leaving(&world, pod));
     world.tell(Delta::PodGone(pod));
     assert!(evicted(&mut world).is_empty(), "the budget does not show it");
@@ -82,7 +88,7 @@ fn a_pod_that_is_gone_before_its_budget_is_told_still_counts() {
 #[test]
 fn a_budget_that_refused_allows_nothing_until_it_is_told_anew() {
     let mut world = world();
-    let [pod] = evicted(&mut world)[..] else { panic!("one may leave") };
+    let pod = the_one_evicted(&mut world);
     world.tell(Delta::EvictFailed(pod));
     assert!(evicted(&mut world).is_empty(), "it was refused");
     world.tell(budget(&world, 2));
@@ -95,4 +101,16 @@ fn without_its_budget_everybody_may_leave() {
     let mut world = world();
     world.tell(Delta::BudgetGone(BudgetId::new(0)));
     assert_eq!(evicted(&mut world).len(), 2);
+}
+
+#[test]
+fn a_pod_that_did_not_run_yet_costs_its_budget_nothing() {
+    let mut world = world();
+    // The first to go.
+    let pod = world.names.pod("w-3");
+    let mut facts = world.facts.pods[&pod].clone();
+    let place = place(&facts.state).cloned().expect("it runs");
+    facts.state = PodState::Bound(place);
+    world.tell(Delta::Pod(pod, Box::new(facts)));
+    assert_eq!(evicted(&mut world).len(), 2, "it and the one that the budget allows");
 }
