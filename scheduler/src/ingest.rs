@@ -28,6 +28,7 @@ mod namespace;
 mod needs;
 mod node;
 mod numa;
+mod object;
 mod pod;
 mod priority;
 mod queue;

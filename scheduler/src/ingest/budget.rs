@@ -6,7 +6,6 @@ use kai_engine::{Budget, BudgetId, Delta};
 use serde::Deserialize;
 
 use super::{Ingest, Kind, shape::LabelSelector};
-use crate::wire::Meta;
 
 /// The budgets that are there, by `namespace/name`: each one's number, and the full list in which it was seen last.
 #[derive(Debug, Default)]
@@ -15,25 +14,17 @@ pub(super) struct Budgets {
     free: Vec<u32>,
 }
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-    #[serde(default)]
-    status: Status,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;
 
 #[derive(Deserialize, Debug, Default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     #[serde(borrow, default)]
     selector: Option<LabelSelector<'a>>,
 }
 
 #[derive(Deserialize, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Status {
+pub(super) struct Status {
     disruptions_allowed: u32,
 }
 

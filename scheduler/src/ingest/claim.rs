@@ -21,7 +21,7 @@ use super::{
 use crate::{
     actuate::EXTENDED,
     names::{AskedFor, Number},
-    wire::{Meta, Text, null_as_default},
+    wire::{Text, null_as_default},
 };
 
 /// Which entry of its pod a claim was made for from a template.
@@ -29,19 +29,11 @@ const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
 /// The most consumers of a claim. Source: the API's `ResourceClaimReservedForMaxSize`.
 const CONSUMERS_MAX: usize = 256;
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-    #[serde(borrow, default)]
-    status: Status<'a>,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status<'a>>;
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     #[serde(borrow)]
     devices: Devices<'a>,
 }
@@ -122,7 +114,7 @@ struct Constraint<'a> {
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Status<'a> {
+pub(super) struct Status<'a> {
     #[serde(borrow)]
     allocation: Option<WireAllocation<'a>>,
     #[serde(deserialize_with = "null_as_default")]

@@ -16,19 +16,11 @@ use crate::{
     wire::{Meta, Text, milliseconds, null_as_default, uid_number},
 };
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-    #[serde(default)]
-    status: Status,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     min_member: Option<i64>,
     min_sub_group: Option<i64>,
     #[serde(borrow)]
@@ -76,7 +68,7 @@ struct WireSubGroup<'a> {
 /// Conditions are kept whole, because those of other node pools are written back as they were.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Status {
+pub(super) struct Status {
     #[serde(deserialize_with = "null_as_default")]
     scheduling_conditions: Vec<Value>,
 }

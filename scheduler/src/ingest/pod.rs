@@ -18,22 +18,14 @@ use super::{
 };
 use crate::{
     names::Number,
-    wire::{Meta, Pairs, Text, milliseconds, null_as_default, uid_number},
+    wire::{Pairs, Text, milliseconds, null_as_default, uid_number},
 };
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-    #[serde(borrow, default)]
-    status: Status<'a>,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status<'a>>;
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     #[serde(borrow)]
     scheduler_name: Text<'a>,
     #[serde(borrow)]
@@ -74,7 +66,7 @@ struct PodClaim<'a> {
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Status<'a> {
+pub(super) struct Status<'a> {
     #[serde(borrow)]
     phase: Text<'a>,
     #[serde(borrow)]

@@ -10,20 +10,14 @@ use super::{Delta, Ingest, Kind, QueueId, moment};
 use crate::{
     names::Number,
     usage::Usage,
-    wire::{Meta, Text, null_as_default, uid_number},
+    wire::{Text, null_as_default, uid_number},
 };
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>>;
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     #[serde(borrow)]
     display_name: Text<'a>,
     #[serde(borrow)]

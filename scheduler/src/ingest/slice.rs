@@ -17,17 +17,11 @@ use crate::{
     wire::{Meta, Text, null_as_default},
 };
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>>;
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     #[serde(borrow)]
     driver: Text<'a>,
     #[serde(borrow)]

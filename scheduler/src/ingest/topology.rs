@@ -8,20 +8,14 @@ use serde::Deserialize;
 use super::{Delta, Ingest, Kind};
 use crate::{
     names::Number,
-    wire::{Meta, Text, null_as_default},
+    wire::{Text, null_as_default},
 };
 
-#[derive(Deserialize, Debug)]
-pub(super) struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Spec<'a>,
-}
+pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>>;
 
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
-struct Spec<'a> {
+pub(super) struct Spec<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
     levels: Vec<Level<'a>>,
 }
