@@ -36,8 +36,8 @@ use outcome::{bound, not_bound};
 const QUIET: Duration = Duration::from_millis(1);
 /// The longest wait for more changes.
 const GATHER_MAX: Duration = Duration::from_millis(10);
-/// A cycle is followed by a pause of its length times this, so that planning leaves the machine to
-/// the others; never longer than the second bound.
+/// A cycle is followed by a pause of the time that it worked times this, so that it leaves the
+/// machine to the others; never longer than the second bound.
 const REST_FACTOR: u32 = 2;
 const REST_MAX: Duration = Duration::from_millis(100);
 /// The engine's own check runs this often; it costs as much as rebuilding everything.
@@ -168,10 +168,10 @@ impl Run {
                 () = sleep_until(wake) => {}
             }
             let started = Instant::now();
-            self.gather(&mut channels).await;
+            let mut waited = self.gather(&mut channels).await;
             if self.is_complete() && Instant::now() < rested {
-                sleep_until(rested).await;
-                self.gather(&mut channels).await;
+                waited += pass(sleep_until(rested)).await.0;
+                waited += self.gather(&mut channels).await;
             }
             if !self.is_complete() {
                 continue;
@@ -181,13 +181,15 @@ impl Run {
                 continue;
             }
             self.cycle(&channels, started)?;
-            rested = Instant::now() + (started.elapsed() * REST_FACTOR).min(REST_MAX);
+            // What it waited for more is no work: counted, each pause would make the next one longer.
+            let worked = started.elapsed().saturating_sub(waited);
+            rested = Instant::now() + (worked * REST_FACTOR).min(REST_MAX);
         }
     }
 
-    /// Takes in what comes until nothing comes for a moment, and asks for what has to be read again.
-    async fn gather(&mut self, channels: &mut Channels) {
-        self.take_in(channels).await;
+    /// Takes in what comes until nothing comes for a moment, and asks for what has to be read again; how long it waited.
+    async fn gather(&mut self, channels: &mut Channels) -> Duration {
+        let waited = self.take_in(channels).await;
         if self.is_complete() {
             self.configure(channels);
         }
@@ -195,20 +197,25 @@ impl Run {
             self.awaited[kind.index()] = Awaited::Asked;
             channels.resync[kind.index()].notify_one();
         }
+        waited
     }
 
-    async fn take_in(&mut self, channels: &mut Channels) {
+    async fn take_in(&mut self, channels: &mut Channels) -> Duration {
         let deadline = Instant::now() + GATHER_MAX;
+        let mut waited = Duration::ZERO;
         for _ in 0..BATCHES_MAX {
             while let Ok(outcome) = channels.outcomes.try_recv() {
                 self.settle(outcome, &channels.tasks);
             }
             let patience = QUIET.min(deadline.saturating_duration_since(Instant::now()));
-            match timeout(patience, channels.events.recv()).await {
+            let (pause, came) = pass(timeout(patience, channels.events.recv())).await;
+            waited += pause;
+            match came {
                 Ok(Some(events)) => self.take(events),
-                Ok(None) | Err(_) => return,
+                Ok(None) | Err(_) => break,
             }
         }
+        waited
     }
 
     /// Follows the shards as they are now.
@@ -473,4 +480,11 @@ impl Run {
 /// Now, by the wall clock, as the API's timestamps are.
 fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
+}
+
+/// What a future gives, and how long it took.
+async fn pass<T>(future: impl Future<Output = T>) -> (Duration, T) {
+    let started = Instant::now();
+    let result = future.await;
+    (started.elapsed(), result)
 }
