@@ -205,7 +205,7 @@ impl<I: Id> FromIterator<I> for IdSet<I> {
 }
 
 /// The members of three sets at once, ascending.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Common<'s, I: Id> {
     sets: [&'s IdSet<I>; 3],
     summary: u64,

@@ -146,6 +146,31 @@ impl Index {
         self.by_gpu.below(gpus)
     }
 
+    /// Of some nodes, or of all, those that packing prefers for pods that take no whole GPU: they offer whole GPUs, some of
+    /// theirs are free, and not the most; where as many are free on each, all that offer some.
+    ///
+    /// # Source
+    /// spec/scheduling.md 9.3: 0 where a node offers none and where most is free, 9 where all are alike, and 0 for all
+    /// where no GPU is free.
+    pub(crate) fn fuller(&self, domain: Option<&IdSet<Rank>>) -> IdSet<Rank> {
+        let mut offering = self.offering.clone();
+        if let Some(domain) = domain {
+            offering.intersect(domain);
+        }
+        let of = |bucket: &&IdSet<Rank>| bucket.common(&offering).next().is_some();
+        if self.by_gpu(1).find(of).is_none() {
+            return IdSet::default();
+        }
+        let buckets: Vec<&IdSet<Rank>> = self.by_gpu(i64::MIN).filter(of).collect();
+        if let [_, .., most] = buckets[..] {
+            let most: Vec<Rank> = most.common(&offering).collect();
+            for rank in most {
+                offering.remove(rank);
+            }
+        }
+        offering
+    }
+
     /// Nodes by CPU placement key, best first, from a key on: those without GPUs, then those with.
     pub(crate) fn by_cpu(&self, from: i64) -> impl Iterator<Item = Rank> + Clone {
         let first = Rank::new(0);

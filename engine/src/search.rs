@@ -40,6 +40,8 @@ struct Search<'c> {
     /// Where it may go at all.
     nodes: &'c IdSet<Rank>,
     within: &'c IdSet<Rank>,
+    /// The nodes that are compared; none for all there are.
+    domain: Option<&'c IdSet<Rank>>,
     devices: Choice,
     company: Option<Company>,
     /// Where its claims stand; none where neither it nor the cluster has to do with claims or zones.
@@ -68,6 +70,7 @@ impl Cluster {
         let standings = self.special(pod).ok()?;
         let nodes = self.nodes.index.feasible(shape);
         let only = standings.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
+        let domain = within;
         let within = only.as_ref().or(within);
         let row = &self.shapes[shape];
         let policy = self.nodes.index.policy;
@@ -88,6 +91,7 @@ impl Cluster {
             shape: &self.shapes[shape],
             nodes,
             within: within.unwrap_or(nodes),
+            domain,
             devices,
             company,
             standings,
@@ -205,21 +209,25 @@ impl Search<'_> {
             .or_else(|| self.buckets(from, later, Room::Later))
     }
 
-    /// MIG instances: where nodes are packed, those that offer whole GPUs as well go first.
+    /// MIG instances: where nodes are packed, those that offer whole GPUs as well go first, but for those of which most
+    /// is free: these are worth no more than a node that offers none, so their names decide.
+    ///
+    /// # Source
+    /// spec/scheduling.md 9.3.
     fn instances(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
-        let mut offering = self.nodes.clone();
-        offering.intersect(&index.offering);
-        if offering.is_empty() || !index.policy.gpu.packs() {
+        if index.offering.is_empty() || !index.policy.gpu.packs() {
             return self.whole();
         }
-        let later = if self.reaches { self.within } else { &index.unsettled };
-        let mut offering_later = offering.clone();
-        offering_later.intersect(later);
-        self.buckets(i64::MIN, &offering, Room::Now)
-            .or_else(|| self.buckets(i64::MIN, self.within, Room::Now))
-            .or_else(|| self.buckets(i64::MIN, &offering_later, Room::Later))
-            .or_else(|| self.buckets(i64::MIN, later, Room::Later))
+        let (nodes, within) = (self.nodes, self.within);
+        let later = if self.reaches { within } else { &index.unsettled };
+        let fuller = index.fuller(self.domain);
+        let mut fuller_later = fuller.clone();
+        fuller_later.intersect(later);
+        self.buckets(i64::MIN, &fuller, Room::Now)
+            .or_else(|| self.first(&nodes.common(within), Room::Now))
+            .or_else(|| self.buckets(i64::MIN, &fuller_later, Room::Later))
+            .or_else(|| self.first(&nodes.common(within), Room::Later))
     }
 
     fn part(&mut self) -> Option<Found> {
