@@ -262,12 +262,14 @@ impl Cluster {
                 |id: &DomainId| domains.rows[*id].nodes.common(together.taken).next().is_some();
             domains.rows.ids().filter(|id| domains.rows[*id].depth == depth).filter(taken).collect()
         });
-        // Where pods of the group are, only domains around them will do.
+        // Where pods of the group are, only domains around them will do; none where all of them are on nodes without
+        // the labels.
+        let is_free = required.is_none() || together.taken.is_empty();
         let anchored = |id: &DomainId| {
             let nodes = &domains.rows[*id].nodes;
             let inside =
                 |anchor: &DomainId| nodes.common_len(&domains.rows[*anchor].nodes) == nodes.len();
-            anchors.is_empty() || anchors.iter().any(inside)
+            is_free || anchors.iter().any(inside)
         };
         let at = |depth: usize| {
             order

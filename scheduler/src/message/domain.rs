@@ -8,7 +8,7 @@ use crate::names::{Names, Number};
 /// An error for each domain that was looked at, and one for the constraint.
 ///
 /// # Source
-/// spec/scheduling.md 11.3, steps 1, 5, 8 and 10. A job is named in angle brackets, as the peer's tables show it.
+/// spec/scheduling.md 11.3, steps 1, 5, 8, 9 and 10. A job is named in angle brackets, as the peer's tables show it.
 pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Error> {
     let topology = names.topologies.key(no_domain.topology.number());
     let sub_group = names.text(no_domain.sub_group);
@@ -56,6 +56,10 @@ pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Err
     if let Some(whole) = whole {
         let place = if whole.is_empty() { String::from("the cluster") } else { id(whole, names) };
         return only(format!("{unmet}: not enough resources in {place} to allocate the job"));
+    }
+    if domains == 0 {
+        // Growth stays with what runs: nothing else was looked at.
+        return only(format!("{unmet}: its pods that run are in no node-group of this level"));
     }
     let of_domain = |room| {
         let (id, message) = short(room, pods, names);

@@ -249,6 +249,12 @@ fn domain(no_domain: &NoDomain, names: &Names) -> String {
                 "no domain{whose}: the preferred level of {topology} is wider than the required one"
             )
         }
+        DomainProblem::NoFit { level: Some(level), domains: 0, .. } => {
+            format!(
+                "no domain{whose}: its pods that run are in none at {}",
+                names.of_symbol(*level)
+            )
+        }
         DomainProblem::NoFit { level, domains, pods_max, pods, .. } => {
             let level = level.map_or("", |level| names.of_symbol(level));
             format!(

@@ -62,6 +62,23 @@ fn a_cluster_that_is_too_small_is_one_error() {
 }
 
 #[test]
+fn a_group_outside_of_all_domains_has_none_to_grow_in() {
+    let mut names = world();
+    names.topology("racks");
+    let DomainProblem::NoFit { level, whole, rooms, pods_max, pods, .. } =
+        no_fit(&mut names, None, &[])
+    else {
+        unreachable!("it is one")
+    };
+    let none = DomainProblem::NoFit { level, whole, rooms, domains: 0, pods_max, pods };
+    assert_eq!(
+        no_domain(&names, "", none).text(),
+        "PodSchedulingErrors: topology racks, requirement rack couldn't be satisfied for job \
+         <ml/train>: its pods that run are in no node-group of this level."
+    );
+}
+
+#[test]
 fn a_level_that_the_topology_does_not_have() {
     let mut names = world();
     names.topology("racks");
