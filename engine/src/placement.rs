@@ -306,7 +306,7 @@ impl Cluster {
         let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, gpus) else {
             return true;
         };
-        if offer.opened == 0 && offer.place.devices != place.devices {
+        if offer.opened == 0 && offer.place.devices.iter().any(|id| !place.devices.contains(id)) {
             // It can share with others: that is what frees its own device.
             return false;
         }
