@@ -19,6 +19,7 @@ use crate::{
         Why,
         domain::{DomainProblem, DomainRoom, NoDomain, Room},
     },
+    pod::GpuRequest,
     resources::{GPU_MILLI, Lane},
 };
 
@@ -50,6 +51,8 @@ struct Load {
     alike: bool,
     /// The sum.
     all: Vec<(Lane, i64)>,
+    /// What the sum has of GPUs in the order of domains: GPU memory is none.
+    gpus: i64,
     pods: usize,
     /// Whether parts of shared GPUs count as free GPUs.
     parts: bool,
@@ -306,13 +309,16 @@ impl Cluster {
         let mut all: BTreeMap<Lane, i64> = BTreeMap::new();
         let mut each: BTreeMap<Lane, i64> = BTreeMap::new();
         let mut kinds = std::collections::BTreeSet::new();
-        let mut parts = false;
+        let (mut gpus, mut parts) = (0, false);
         for pod in pods {
             let shape = &self.shapes[self.pods[*pod].shape];
-            let gpu = shape.charge_on(self.nodes.memory_max().unwrap_or(100)).0[2];
             let mut lanes: BTreeMap<Lane, i64> = shape.take.iter().copied().collect();
+            let is_fraction = matches!(shape.facts.gpu, GpuRequest::Fraction { .. });
+            gpus += if is_fraction { shape.charge.0[2] } else { shape.amount(Lane::GPU) };
             if shape.shared > 0 {
-                lanes.insert(Lane::GPU, gpu);
+                // Not as they are charged, which may be a little more: as many as fill a GPU fit on it.
+                let each = (self.part_micro(shape) * GPU_MILLI / 1_000_000).max(1);
+                lanes.insert(Lane::GPU, each * i64::from(shape.shared));
                 parts = true;
             }
             kinds.insert(
@@ -331,7 +337,7 @@ impl Cluster {
         let each = (kinds.len() <= 1).then(|| each.into_iter().collect());
         let alike =
             pods.windows(2).all(|pair| self.pods[pair[0]].shape == self.pods[pair[1]].shape);
-        Load { each, alike, all: all.into_iter().collect(), pods: pods.len(), parts }
+        Load { each, alike, all: all.into_iter().collect(), gpus, pods: pods.len(), parts }
     }
 
     /// Room of every domain below `start`, itself included.
@@ -367,7 +373,10 @@ impl Cluster {
             let (mut order, mut bound) = (Ratio::NONE, Ratio::NONE);
             for (lane, amount) in load.all.iter().filter(|(lane, _)| *lane != Lane::PODS) {
                 let [whole, all] = free.get(lane).copied().unwrap_or_default();
-                order = order.with((*lane, *amount), whole);
+                let ordered = if *lane == Lane::GPU { load.gpus } else { *amount };
+                if ordered > 0 {
+                    order = order.with((*lane, ordered), whole);
+                }
                 bound = bound.with((*lane, *amount), all);
             }
             let pods = load.each.as_ref().map(|_| count);
@@ -392,8 +401,9 @@ impl Cluster {
             return free;
         }
         let capacity = device::capacity(self.nodes.gpus(node)).max(1);
+        let milli = |room: i64| (room * GPU_MILLI + capacity - 1) / capacity;
         let shared: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
-            devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
+            devices.iter().map(|device| milli(device.room(capacity).max(0))).sum()
         });
         free + shared
     }
