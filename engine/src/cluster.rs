@@ -25,7 +25,9 @@ use crate::{
 };
 
 pub(crate) use account::{Entry, Hold, Sign};
-pub(crate) use rows::{Below, GroupRow, Nodes, Phase, PodFacts, Pods, QueueRow, Queues, State};
+pub(crate) use rows::{
+    Below, GroupFacts, GroupRow, Nodes, Phase, PodFacts, PodRest, Pods, QueueRow, Queues, State,
+};
 
 /// What the engine knows, kept across cycles.
 #[derive(Clone, Default, Debug)]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::{
     cluster::{Cluster, QueueRow},
+    group::Group,
     ids::GroupId,
     resources::{Charge, Limit, PerLane, QueueLane},
 };
@@ -41,11 +42,15 @@ impl GroupKey {
     /// The key of a live group, with its pods as they are.
     pub(crate) fn of(cluster: &Cluster, group: GroupId) -> Option<Self> {
         let row = &cluster.groups[group];
-        let facts = row.facts.as_ref()?;
+        Some(row.facts.as_ref()?.key(row.tree.fill()))
+    }
+
+    /// The key of a group of which nothing runs.
+    pub(crate) fn new(group: GroupId, facts: &Group) -> Self {
         let priority = u128::from(reversed(facts.priority));
         let age = u128::from(facts.created.0.cast_unsigned() ^ (1 << 63));
         let place = priority << (FILL_SHIFT + 8) | age;
-        Some(Self { place, uid: facts.uid, group }.refilled(row.tree.fill()))
+        Self { place, uid: facts.uid, group }
     }
 
     /// The key of the same group when it is filled differently.

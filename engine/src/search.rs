@@ -119,7 +119,7 @@ impl Cluster {
 impl Cluster {
     /// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
     pub(crate) fn special(&self, pod: PodId) -> Result<Option<Standings>, Misfit> {
-        if self.nodes.special == 0 && self.pods[pod].claims.is_empty() {
+        if self.nodes.special == 0 && !self.pods[pod].has_claims {
             return Ok(None);
         }
         self.standings(pod).map(Some)
@@ -168,7 +168,7 @@ impl Search<'_> {
         let (facts, agenda) = (&cluster.pods[self.pod], &cluster.agenda);
         let kept = agenda.kept.get(&self.pod).copied();
         let expected = facts.group().map(|group| cluster.expected(group)).unwrap_or_default();
-        let nodes = facts.nominated.into_iter().chain(kept).chain(expected);
+        let nodes = facts.nominated().into_iter().chain(kept).chain(expected);
         nodes.into_iter().find_map(|node| {
             let rank = cluster.nodes.index.rank(node)?;
             let allowed = self.nodes.contains(rank) && self.within.contains(rank);

@@ -230,7 +230,7 @@ impl Nodes {
     }
 
     fn occupy(&mut self, (shape, pod): (&ShapeRow, &PodFacts), place: &Place, entry: Entry) {
-        let PodFacts { owner, uid, .. } = *pod;
+        let owner = pod.owner;
         let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
         // Devices of claims are on the account of whoever holds them.
         let own = |lane| if lane == Lane::GPU { shape.own_milli } else { 0 };
@@ -253,7 +253,7 @@ impl Nodes {
             match device::part(&shape.facts.gpu, gpus) {
                 Some(part) if !place.devices.is_empty() => {
                     for device in &place.devices {
-                        self.share((place.node, *device), (uid, part), entry);
+                        self.share((place.node, *device), (pod.uid, part), entry);
                     }
                 }
                 // Nobody said which devices: nothing else may have as many whole ones.

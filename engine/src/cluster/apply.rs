@@ -3,7 +3,7 @@
 mod queue;
 
 use crate::{
-    cluster::{Cluster, Nodes, Phase, PodFacts, State},
+    cluster::{Cluster, GroupFacts, Nodes, Phase, PodFacts, PodRest, State},
     delta::Delta,
     group::{Group, Topology},
     ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
@@ -146,7 +146,7 @@ impl Cluster {
 
     fn group_told(&mut self, id: GroupId, group: Option<Box<Group>>) {
         let row = self.groups.slot(id);
-        if row.facts == group {
+        if row.facts.as_deref() == group.as_deref() {
             return;
         }
         if let Some(group) = &group {
@@ -160,10 +160,11 @@ impl Cluster {
             self.agenda.claims.retain(|group| *group != id);
         }
         self.agenda.touch(id);
+        let group = group.map(|group| GroupFacts::new(id, group));
         if let (Some(old), Some(new)) = (&mut row.facts, &group)
             && decides_alike(old, new)
         {
-            **old = (**new).clone();
+            old.clone_from(new);
             return;
         }
         self.agenda.forget_losses();
@@ -229,10 +230,8 @@ impl Cluster {
         };
         let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
         self.join_crowds(shape);
-        let facts = PodFacts {
-            owner: pod.owner,
+        let rest = PodRest {
             sub_group: pod.sub_group,
-            shape,
             rank: pod.rank,
             created: pod.created,
             uid: pod.uid,
@@ -241,21 +240,23 @@ impl Cluster {
             labels: pod.labels.into(),
             claims: pod.claims.into(),
             told,
-            leaf: None,
         };
+        let mut facts = PodFacts::new(pod.owner, shape, rest);
         self.pods.state.slot(id);
         let old = self.pods.facts.slot(id);
-        if let Some(old) = old
-            && (PodFacts { leaf: old.leaf, ..facts.clone() }) == **old
-        {
-            self.shapes.release(shape);
-            return;
+        if let Some(old) = old {
+            facts.leaf = old.leaf;
+            if facts == *old {
+                self.shapes.release(shape);
+                return;
+            }
+            facts.leaf = None;
         }
         let mut state = facts.told.clone();
         let was = &self.pods.state[id];
-        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(|old| old.group()) };
-        let was = (!facts.claims.is_empty() || was.reserves()).then(|| was.clone());
-        if let Some(old) = self.pods.facts[id].as_deref() {
+        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(PodFacts::group) };
+        let was = (facts.has_claims || was.reserves()).then(|| was.clone());
+        if let Some(old) = &self.pods.facts[id] {
             state = self.pods.state[id].clone().advance(&facts.told);
             let (same_told, old_shape) = (old.told == facts.told, old.shape);
             if same_told {
@@ -272,7 +273,7 @@ impl Cluster {
         } else {
             self.antisocial.insert(id);
         }
-        self.pods.facts[id] = Some(Box::new(facts));
+        self.pods.facts[id] = Some(facts);
         state = self.join_claims(id, state, was);
         if state.phase != stood.phase {
             self.queues.moved = true;

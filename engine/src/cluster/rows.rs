@@ -13,6 +13,7 @@ use crate::{
     leastset::LeastSet,
     node::{Gpus, Node},
     numa::ZoneTable,
+    order::GroupKey,
     plan::Why,
     pod::{Owner, Place, PodRank, Requirement},
     queue::Queue,
@@ -148,14 +149,21 @@ impl State {
 
 /// The part of a pod that the adapter told.
 ///
-/// What each try to place it asks for comes first, so that it lies together.
+/// What each try to place it asks for lies in the table itself, half a line of the cache; the rest lies elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub(crate) struct PodFacts {
     pub(crate) owner: Owner,
     pub(crate) shape: ShapeId,
     /// Its leaf in the tree of its group. Derived from the group's facts.
     pub(crate) leaf: Option<u16>,
+    pub(crate) has_claims: bool,
+    is_nominated: bool,
+    rest: Box<PodRest>,
+}
+
+/// What is seldom asked of a pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PodRest {
     pub(crate) nominated: Option<NodeId>,
     pub(crate) claims: Box<[ClaimId]>,
     pub(crate) sub_group: Symbol,
@@ -168,7 +176,32 @@ pub(crate) struct PodFacts {
     pub(crate) told: State,
 }
 
+impl std::ops::Deref for PodFacts {
+    type Target = PodRest;
+
+    fn deref(&self) -> &PodRest {
+        &self.rest
+    }
+}
+
 impl PodFacts {
+    /// The facts of a pod that is in no leaf yet.
+    pub(crate) fn new(owner: Owner, shape: ShapeId, rest: PodRest) -> Self {
+        Self {
+            owner,
+            shape,
+            leaf: None,
+            has_claims: !rest.claims.is_empty(),
+            is_nominated: rest.nominated.is_some(),
+            rest: Box::new(rest),
+        }
+    }
+
+    /// The node of `status.nominatedNodeName`.
+    pub(crate) fn nominated(&self) -> Option<NodeId> {
+        if self.is_nominated { self.rest.nominated } else { None }
+    }
+
     /// The group it belongs to.
     pub(crate) fn group(&self) -> Option<GroupId> {
         match self.owner {
@@ -194,7 +227,7 @@ impl PodFacts {
 /// What is known of pods.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Pods {
-    pub(crate) facts: Column<PodId, Option<Box<PodFacts>>>,
+    pub(crate) facts: Column<PodId, Option<PodFacts>>,
     pub(crate) state: Column<PodId, State>,
 }
 
@@ -206,6 +239,37 @@ impl std::ops::Index<PodId> for Pods {
     }
 }
 
+/// The facts of a group; those that each of its turns asks for lie in the table itself.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct GroupFacts {
+    pub(crate) queue: Option<QueueId>,
+    pub(crate) preemptible: bool,
+    /// Its place in its queue before any of it runs.
+    key: GroupKey,
+    group: Box<Group>,
+}
+
+impl GroupFacts {
+    /// The facts of the group of this number.
+    pub(crate) fn new(id: GroupId, group: Box<Group>) -> Self {
+        let Group { queue, preemptible, .. } = *group;
+        Self { queue, preemptible, key: GroupKey::new(id, &group), group }
+    }
+
+    /// The group's place in its queue when it is filled so far.
+    pub(crate) fn key(&self, fill: u8) -> GroupKey {
+        self.key.refilled(fill)
+    }
+}
+
+impl std::ops::Deref for GroupFacts {
+    type Target = Group;
+
+    fn deref(&self) -> &Group {
+        &self.group
+    }
+}
+
 /// What is known of a group.
 ///
 /// What each of its turns asks for comes first, so that it lies together.
@@ -214,7 +278,7 @@ impl std::ops::Index<PodId> for Pods {
 pub(crate) struct GroupRow {
     /// Its sub-groups with their pods and counts. Derived.
     pub(crate) tree: Tree,
-    pub(crate) facts: Option<Box<Group>>,
+    pub(crate) facts: Option<GroupFacts>,
     /// As told, or as planned since.
     pub(crate) last_start: Option<Timestamp>,
     pub(crate) stale_since: Option<Timestamp>,

@@ -77,7 +77,7 @@ impl Cluster {
         let row = &self.groups[group];
         let plain = |pod: &PodId| {
             let facts = &self.pods[*pod];
-            facts.claims.is_empty() && !self.shapes[facts.shape].is_social()
+            !facts.has_claims && !self.shapes[facts.shape].is_social()
         };
         let alike = self.antisocial.is_empty() && row.tree.only_leaf().is_some();
         let shapes = || pods.iter().map(|pod| self.pods[*pod].shape).collect();
