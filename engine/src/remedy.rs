@@ -87,6 +87,8 @@ pub enum Remedy {
         /// The level that is too narrow; none where all are.
         level: Option<Symbol>,
     },
+    /// Label the nodes of its pods with the level.
+    Label(Symbol),
     /// Name levels that the topology has, the preferred one within the required one.
     Levels(TopologyId),
     /// Wait until those before it in its queue have had their turn, go before them, or let more have theirs in a cycle.
@@ -172,6 +174,7 @@ impl Why {
                     DomainProblem::NoLevel { .. }
                     | DomainProblem::NeitherLevel
                     | DomainProblem::LevelsReversed => Remedy::Levels(topology),
+                    DomainProblem::Outside { level } => Remedy::Label(level),
                     DomainProblem::NoFit { level, .. } => Remedy::WiderLevel { topology, level },
                 }]
             }

@@ -208,6 +208,12 @@ impl Domains {
         }
         at
     }
+
+    /// The domains of a depth that hold some of these nodes.
+    fn around_each(&self, nodes: &IdSet<Rank>, depth: usize) -> Vec<DomainId> {
+        let holds = |id: &DomainId| self.rows[*id].nodes.common(nodes).next().is_some();
+        self.rows.ids().filter(|id| self.rows[*id].depth == depth).filter(holds).collect()
+    }
 }
 
 /// A constraint on pods that have to go together.
@@ -260,14 +266,12 @@ impl Cluster {
         let order = sorted(domains, start, narrowest, &fills);
         let tiers = preferred.map(|depth| tiers(domains, &order, depth, &valid));
         let widest = required.unwrap_or(0);
-        let anchors: Vec<DomainId> = required.map_or_else(Vec::new, |depth| {
-            let taken =
-                |id: &DomainId| domains.rows[*id].nodes.common(together.taken).next().is_some();
-            domains.rows.ids().filter(|id| domains.rows[*id].depth == depth).filter(taken).collect()
-        });
+        let anchors =
+            required.map_or_else(Vec::new, |depth| domains.around_each(together.taken, depth));
         // Where pods of the group are, only domains around them will do; none where all of them are on nodes without
         // the labels.
         let is_free = required.is_none() || together.taken.is_empty();
+        let is_outside = !is_free && anchors.is_empty();
         let anchored = |id: &DomainId| {
             let nodes = &domains.rows[*id].nodes;
             let inside =
@@ -289,6 +293,9 @@ impl Cluster {
         if sets.is_empty() {
             let level = required.map(|depth| domains.levels[depth - 1]);
             let whole = Some(start).filter(|start| !fills[start].fits(&load));
+            if let Some(level) = level.filter(|_| is_outside && whole.is_none()) {
+                return Err(fail(DomainProblem::Outside { level }));
+            }
             let most = at(widest).filter_map(|id| fills[id].pods).max().unwrap_or(0);
             let room =
                 |id: &DomainId| DomainRoom { path: domains.path(*id), room: fills[id].room(&load) };

@@ -67,6 +67,11 @@ pub enum DomainProblem {
     NeitherLevel,
     /// The preferred level is wider than the required one.
     LevelsReversed,
+    /// Pods of it run, all of them in no domain of the required level, so that there is none to grow in.
+    Outside {
+        /// The level.
+        level: Symbol,
+    },
     /// No domain of the level has room.
     NoFit {
         /// The level, where one is required.

@@ -18,6 +18,13 @@ pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Err
     };
     let error = |message| Error::scheduling(message).of(sub_group);
     let only = |message| vec![error(message)];
+    let of = if sub_group.is_empty() { String::new() } else { format!(", subgroup {sub_group}") };
+    let job = names.groups.key(group);
+    let unmet = |level| {
+        format!(
+            "topology {topology}, requirement {level} couldn't be satisfied for job <{job}>{of}"
+        )
+    };
     let (level, whole, rooms, domains, pods) = match &no_domain.problem {
         DomainProblem::NoTopology => {
             return only(format!("Requested topology {topology} does not exist"));
@@ -43,23 +50,19 @@ pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Err
                  '{topology}' that is wider than the required one"
             ));
         }
+        DomainProblem::Outside { level } => {
+            // Growth stays with what runs: nothing else was looked at.
+            let unmet = unmet(names.text(*level));
+            return only(format!("{unmet}: its pods that run are in no node-group of this level"));
+        }
         DomainProblem::NoFit { level, whole, rooms, domains, pods, .. } => {
             (level, whole, rooms, *domains as usize, *pods)
         }
     };
-    let level = level.map_or("", |level| names.text(level));
-    let of = if sub_group.is_empty() { String::new() } else { format!(", subgroup {sub_group}") };
-    let job = names.groups.key(group);
-    let unmet = format!(
-        "topology {topology}, requirement {level} couldn't be satisfied for job <{job}>{of}"
-    );
+    let unmet = unmet(level.map_or("", |level| names.text(level)));
     if let Some(whole) = whole {
         let place = if whole.is_empty() { String::from("the cluster") } else { id(whole, names) };
         return only(format!("{unmet}: not enough resources in {place} to allocate the job"));
-    }
-    if domains == 0 {
-        // Growth stays with what runs: nothing else was looked at.
-        return only(format!("{unmet}: its pods that run are in no node-group of this level"));
     }
     let of_domain = |room| {
         let (id, message) = short(room, pods, names);

@@ -61,6 +61,9 @@ fn words(remedy: Remedy, names: &Names) -> String {
              (queueDepthPerAction)"
         ),
         Remedy::Search => "wait until the search ends".to_owned(),
+        Remedy::Label(level) => {
+            format!("label the nodes of its running pods with {}", names.of_symbol(level))
+        }
         Remedy::WiderLevel { topology, level } => {
             let level = level.map_or("any", |level| names.of_symbol(level));
             format!("ask for a level of {} wider than {level}", names.of_topology(topology))

@@ -249,7 +249,7 @@ fn domain(no_domain: &NoDomain, names: &Names) -> String {
                 "no domain{whose}: the preferred level of {topology} is wider than the required one"
             )
         }
-        DomainProblem::NoFit { level: Some(level), domains: 0, .. } => {
+        DomainProblem::Outside { level } => {
             format!(
                 "no domain{whose}: its pods that run are in none at {}",
                 names.of_symbol(*level)

@@ -65,12 +65,7 @@ fn a_cluster_that_is_too_small_is_one_error() {
 fn a_group_outside_of_all_domains_has_none_to_grow_in() {
     let mut names = world();
     names.topology("racks");
-    let DomainProblem::NoFit { level, whole, rooms, pods_max, pods, .. } =
-        no_fit(&mut names, None, &[])
-    else {
-        unreachable!("it is one")
-    };
-    let none = DomainProblem::NoFit { level, whole, rooms, domains: 0, pods_max, pods };
+    let none = DomainProblem::Outside { level: names.symbol("rack") };
     assert_eq!(
         no_domain(&names, "", none).text(),
         "PodSchedulingErrors: topology racks, requirement rack couldn't be satisfied for job \
