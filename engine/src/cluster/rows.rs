@@ -244,6 +244,7 @@ impl std::ops::Index<PodId> for Pods {
 pub(crate) struct GroupFacts {
     pub(crate) queue: Option<QueueId>,
     pub(crate) preemptible: bool,
+    pub(crate) held: bool,
     /// Its place in its queue before any of it runs.
     key: GroupKey,
     group: Box<Group>,
@@ -252,8 +253,8 @@ pub(crate) struct GroupFacts {
 impl GroupFacts {
     /// The facts of the group of this number.
     pub(crate) fn new(id: GroupId, group: Box<Group>) -> Self {
-        let Group { queue, preemptible, .. } = *group;
-        Self { queue, preemptible, key: GroupKey::new(id, &group), group }
+        let Group { queue, preemptible, held, .. } = *group;
+        Self { queue, preemptible, held, key: GroupKey::new(id, &group), group }
     }
 
     /// The group's place in its queue when it is filled so far.
