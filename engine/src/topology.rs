@@ -366,8 +366,9 @@ impl Cluster {
                 let node = self.nodes.index.node(rank);
                 for (lane, _) in &load.all {
                     let [whole, all] = free.entry(*lane).or_default();
-                    *whole += self.nodes.free(node, *lane);
-                    *all += self.free_of(node, *lane, load.parts);
+                    let amount = self.nodes.free(node, *lane);
+                    *whole += amount;
+                    *all += amount + self.free_in_parts(node, *lane, load);
                 }
                 if let Some(each) = &load.each
                     && pods
@@ -395,24 +396,28 @@ impl Cluster {
     /// How many pods that ask for `each` at most a node takes.
     fn pods_on(&self, node: NodeId, each: &[(Lane, i64)], load: &Load) -> usize {
         let bare = each.iter().all(|(lane, _)| *lane == Lane::PODS);
-        let fit =
-            |(lane, amount): &(Lane, i64)| self.free_of(node, *lane, load.parts).max(0) / amount;
+        let fit = |(lane, amount): &(Lane, i64)| {
+            let free = self.nodes.free(node, *lane) + self.free_in_parts(node, *lane, load);
+            free.max(0) / amount
+        };
         let pods = each.iter().map(fit).min().unwrap_or(0);
         let pods = usize::try_from(pods).unwrap_or(0);
         if bare && pods > 0 { load.pods } else { pods }
     }
 
-    fn free_of(&self, node: NodeId, lane: Lane, parts: bool) -> i64 {
-        let free = self.nodes.free(node, lane);
-        if lane != Lane::GPU || !parts {
-            return free;
-        }
+    /// What is free beside whole ones, where parts of GPUs are asked for.
+    #[inline]
+    fn free_in_parts(&self, node: NodeId, lane: Lane, load: &Load) -> i64 {
+        if lane == Lane::GPU && load.parts { self.parts_milli(node) } else { 0 }
+    }
+
+    /// What is free of the shared GPUs of a node, at most.
+    fn parts_milli(&self, node: NodeId) -> i64 {
         let capacity = device::capacity(self.nodes.gpus(node)).max(1);
         let milli = |room: i64| (room * GPU_MILLI + capacity - 1) / capacity;
-        let shared: i64 = self.nodes.devices.get(node).map_or(0, |devices| {
+        self.nodes.devices.get(node).map_or(0, |devices| {
             devices.iter().map(|device| milli(device.room(capacity).max(0))).sum()
-        });
-        free + shared
+        })
     }
 }
 
