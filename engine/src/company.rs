@@ -22,8 +22,10 @@ type Spots = BTreeSet<(Symbol, Symbol)>;
 /// What the company of others means for one pod.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Company {
-    /// Per affinity term: the domains where it holds; none where the pod itself is the first of its kind.
-    near: Vec<(Symbol, Option<Spots>)>,
+    /// Node labels that its affinity terms name: a node has to have each.
+    near: Vec<Symbol>,
+    /// The domains of the pods that it wants to be near; none where it is the first of them.
+    near_by: Option<Spots>,
     /// Domains that its own terms forbid now and later.
     far: Spots,
     /// Domains that the terms of others forbid now and later.
@@ -51,10 +53,12 @@ impl Cluster {
         self.know_domains(id);
         let shape = &self.shapes[id];
         let mut company = Company::default();
-        for term in &shape.facts.pod_affinity {
-            let spots = self.spots(pod, term, &mut |_| {});
-            let first = spots.is_empty() && self.matches(pod, term, pod);
-            company.near.push((term.topology_key, (!first).then_some(spots)));
+        let terms = &shape.facts.pod_affinity;
+        if !terms.is_empty() {
+            let spots = self.spots_of_those_meant(pod, terms);
+            let first = spots.is_empty() && self.is_meant_by_all(pod, terms, pod);
+            company.near = terms.iter().map(|term| term.topology_key).collect();
+            company.near_by = (!first).then_some(spots);
         }
         for term in &shape.facts.pod_anti_affinity {
             let mut leaving = Spots::new();
@@ -110,9 +114,9 @@ impl Cluster {
         company: &Company,
         node: NodeId,
     ) -> Result<Room, Misfit> {
-        let near = company.near.iter().all(|(key, spots)| {
-            self.spot(node, *key)
-                .is_some_and(|spot| spots.as_ref().is_none_or(|spots| spots.contains(&spot)))
+        let near = company.near.iter().all(|key| {
+            let is_near = |spot| company.near_by.as_ref().is_none_or(|spots| spots.contains(&spot));
+            self.spot(node, *key).is_some_and(is_near)
         });
         if !near {
             return Err(Misfit::Affinity);
@@ -157,16 +161,26 @@ impl Cluster {
         })
     }
 
-    fn spots(&self, pod: PodId, term: &PodTerm, also: &mut dyn FnMut(PodId)) -> Spots {
+    /// The domains, by the labels that affinity terms name, of pods that stay and that all of the terms mean.
+    ///
+    /// # Source
+    /// The Kubernetes filter `InterPodAffinity`: a pod that only some of the terms mean counts for none of them.
+    fn spots_of_those_meant(&self, pod: PodId, terms: &[PodTerm]) -> Spots {
         let mut spots = Spots::new();
-        self.each_match(pod, term, &mut |other, spot| {
+        for (node, pods) in self.nodes.pods.iter() {
+            let mut others = pods.iter().filter(|other| **other != pod);
             // A pod that leaves is no company to seek.
-            if !self.leaves(other) {
-                also(other);
-                spots.insert(spot);
+            if others.any(|other| !self.leaves(*other) && self.is_meant_by_all(*other, terms, pod))
+            {
+                spots.extend(terms.iter().filter_map(|term| self.spot(node, term.topology_key)));
             }
-        });
+        }
         spots
+    }
+
+    /// Whether all of some terms of `of` mean `pod`.
+    fn is_meant_by_all(&self, pod: PodId, terms: &[PodTerm], of: PodId) -> bool {
+        terms.iter().all(|term| self.matches(pod, term, of))
     }
 
     /// The domains of pods that a term means, of those that stay.
