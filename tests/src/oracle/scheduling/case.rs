@@ -237,6 +237,7 @@ pub struct Task {
     pub pod_anti_affinity: Option<PodAffinity>,
     pub resource_claims: Vec<ResourceClaim>,
     pub volume_claims: Vec<String>,
+    pub annotations: BTreeMap<String, String>,
     pub numa_observed: Option<Vec<Observed>>,
     pub qos_class: Option<String>,
 }
@@ -417,8 +418,8 @@ pub struct Expectation {
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "SCHEMA.md beside the cases describes every field")]
 pub struct NodeExpectation {
-    pub gpus_terminating: f64,
-    pub gpus_idle: f64,
+    pub gpus_terminating: Option<f64>,
+    pub gpus_idle: Option<f64>,
     pub numa_zones_available: Option<BTreeMap<String, BTreeMap<String, i64>>>,
 }
 

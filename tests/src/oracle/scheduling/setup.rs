@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kai_api::names::annotation;
 use kai_engine::{
     Config, Constraint, Delta, GPU_MILLI, GpuRequest, Gpus, Group, Holds, Lane, Level, Limit, Mig,
     MigStrategy, Min, Missing, Node, Owner, PerLane, Place, Placement, Pod, PodPriority, PodRank,
@@ -177,6 +178,7 @@ fn is_flat(job: &case::Job) -> bool {
         && gang.min_children.is_none()
         && gang.pod_sets.len() == 1
         && gang.pod_sets[0].name == "default"
+        && (gang.topology.is_none() || gang.pod_sets[0].topology.is_none())
 }
 
 fn structure(world: &mut World, case: &case::Case, job: &case::Job) -> Structure {
@@ -307,12 +309,16 @@ fn shape(world: &mut World, job: &case::Job, task: &case::Task) -> Shape {
     };
     let (pod_affinity, pod_anti_affinity) =
         (terms(task.pod_affinity.as_ref()), terms(task.pod_anti_affinity.as_ref()));
+    let (request, gpu) = if job.best_effort {
+        (Resources::default(), GpuRequest::None)
+    } else {
+        let amounts =
+            [(Lane::CPU, task.request.cpu_milli), (Lane::MEMORY, task.request.memory_bytes)];
+        (Resources::from_iter(amounts), gpu(world, task))
+    };
     Shape {
-        request: Resources::from_iter([
-            (Lane::CPU, task.request.cpu_milli),
-            (Lane::MEMORY, task.request.memory_bytes),
-        ]),
-        gpu: gpu(world, &task.request.gpu),
+        request,
+        gpu,
         alignment: zones::alignment(task),
         node_affinity: affinity.into_iter().collect(),
         pod_affinity,
@@ -326,9 +332,15 @@ fn shape(world: &mut World, job: &case::Job, task: &case::Task) -> Shape {
     }
 }
 
-fn gpu(world: &mut World, gpu: &case::Gpu) -> GpuRequest {
+fn gpu(world: &mut World, task: &case::Task) -> GpuRequest {
+    let old = task.annotations.iter().filter(|(key, _)| key.starts_with(annotation::MIG_PREFIX));
+    let old: BTreeMap<String, i64> =
+        old.filter_map(|(key, text)| Some((key.clone(), text.parse().ok()?))).collect();
+    if !old.is_empty() {
+        return GpuRequest::LegacyMig(instances(world, &old));
+    }
     let devices = |devices: &i64| u16::try_from(*devices).unwrap_or(u16::MAX).max(1);
-    match gpu {
+    match &task.request.gpu {
         case::Gpu::None | case::Gpu::Whole { count: 0 } => GpuRequest::None,
         case::Gpu::Whole { count } => GpuRequest::Whole(u16::try_from(*count).unwrap_or(u16::MAX)),
         case::Gpu::Portion { portion, devices: of } => GpuRequest::Fraction {
@@ -339,15 +351,22 @@ fn gpu(world: &mut World, gpu: &case::Gpu) -> GpuRequest {
             mib: u32::try_from(*memory_mib).unwrap_or(u32::MAX),
             devices: devices(of),
         },
-        case::Gpu::Mig { instances, legacy } => {
-            let mut lanes: Vec<(Lane, u32)> = Vec::new();
-            for (resource, number) in instances {
-                lanes.push((lane(world, resource), count(*number)));
-            }
-            lanes.sort_unstable();
-            if *legacy { GpuRequest::LegacyMig(lanes) } else { GpuRequest::Mig(lanes) }
+        case::Gpu::Mig { instances: given, legacy: true } => {
+            GpuRequest::LegacyMig(instances(world, given))
+        }
+        case::Gpu::Mig { instances: given, legacy: false } => {
+            GpuRequest::Mig(instances(world, given))
         }
     }
+}
+
+fn instances(world: &mut World, given: &BTreeMap<String, i64>) -> Vec<(Lane, u32)> {
+    let mut lanes: Vec<(Lane, u32)> = Vec::new();
+    for (resource, number) in given {
+        lanes.push((lane(world, resource), count(*number)));
+    }
+    lanes.sort_unstable();
+    lanes
 }
 
 fn state(
