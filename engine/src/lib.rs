@@ -52,6 +52,7 @@ mod limits;
 mod losses;
 mod order;
 mod placement;
+mod scarce;
 mod search;
 pub mod share;
 mod sieve;

@@ -3,8 +3,10 @@
 //! # Source
 //! spec/scheduling.md 1.13.
 
-pub(crate) mod repack;
+mod assign;
+mod repack;
 
+use assign::Assignment;
 use repack::Packing;
 
 use crate::{
@@ -63,27 +65,46 @@ pub(crate) struct Attempt<'a> {
     placed: u32,
     /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
-    /// Searches for another way, in the order in which they come up; none for those that are over.
+    /// Searches for another way; most attempts need none.
+    others: Option<Box<Others>>,
+}
+
+/// Searches for another way to place a group.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Others {
+    /// Other nodes, in the order in which the searches come up; none for those that are over.
     packings: Vec<Option<Packing>>,
-    /// How many of them came up so far.
+    /// How many of these came up so far.
     repacked: usize,
+    /// Other domains.
+    assignment: Assignment,
+}
+
+/// Why a leaf could not be placed.
+#[derive(Debug)]
+enum Stuck {
+    /// This pod found no node.
+    NoRoom(PodId),
+    Why(Why),
 }
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(config: &'a Config, group: GroupId, mode: Mode, pods: &'a [PodId]) -> Self {
-        let (placed, by_memory, packings, repacked) = Default::default();
-        Self { config, group, mode, pods, placed, by_memory, packings, repacked }
+        Self { config, group, mode, pods, placed: 0, by_memory: false, others: None }
     }
 
     /// Goes on with searches for another way that an earlier attempt on the same cluster left.
-    pub(crate) fn resume(&mut self, packings: Vec<Option<Packing>>) {
-        self.packings = packings;
+    pub(crate) fn resume(&mut self, others: Box<Others>) {
+        self.others = Some(others);
     }
 
     /// The searches for another way, where one is left to go on with, and how far the first of these is.
-    pub(crate) fn unfinished(self) -> Option<(Vec<Option<Packing>>, Progress)> {
-        let progress = self.packings.iter().flatten().next()?.progress();
-        Some((self.packings, progress))
+    pub(crate) fn unfinished(self) -> Option<(Box<Others>, Progress)> {
+        let mut others = self.others?;
+        let packing = others.packings.iter().flatten().next().map(Packing::progress);
+        let progress = packing.or_else(|| others.assignment.progress())?;
+        others.repacked = 0;
+        Some((others, progress))
     }
 
     /// Places the pods in a trial, or says why not; the caller drops the trial then.
@@ -102,7 +123,9 @@ impl<'a> Attempt<'a> {
                 drop(nested);
                 let free = trial.groups[self.group].tree.is_free(Member::Set(0));
                 let pods = self.pods;
-                if !free || !self.repack(trial, pods, nodes) {
+                let found =
+                    if free { self.repack(trial, pods, nodes) } else { self.assign(trial, nodes) };
+                if !found {
                     return Err(why);
                 }
             }
@@ -133,9 +156,9 @@ impl<'a> Attempt<'a> {
 
     /// Places what a set has to place, in one of the node sets that its constraint leaves.
     fn place_set(&mut self, trial: &mut Trial<'_>, set: u16, area: &Area<'_>) -> Result<(), Why> {
-        let this = &trial.groups[self.group].tree.sets[usize::from(set)];
-        let (name, constraint) = (this.name, this.topology);
-        self.in_domains(trial, Member::Set(set), (name, constraint), area)
+        let member = Member::Set(set);
+        let constraint = trial.groups[self.group].tree.constraint(member);
+        self.in_domains(trial, member, constraint, area)
     }
 
     /// Tries the node sets that a constraint leaves one after the other; without constraint there is one.
@@ -200,10 +223,9 @@ impl<'a> Attempt<'a> {
         for member in trial.groups[self.group].tree.ordered(set) {
             match member {
                 Member::Set(inner) => self.place_set(trial, inner, area)?,
-                Member::Leaf(leaf) => {
-                    let this = &trial.groups[self.group].tree.leaves[usize::from(leaf)];
-                    let (name, constraint) = (this.name, this.topology);
-                    self.in_domains(trial, member, (name, constraint), area)?;
+                Member::Leaf(_) => {
+                    let constraint = trial.groups[self.group].tree.constraint(member);
+                    self.in_domains(trial, member, constraint, area)?;
                 }
             }
         }
@@ -211,29 +233,32 @@ impl<'a> Attempt<'a> {
     }
 
     fn place_leaf(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Why> {
-        let mut placed = 0;
+        let before = self.placed;
+        self.seat(trial, leaf, area).map_err(|stuck| match (stuck, self.mode) {
+            (Stuck::Why(why), _) => why,
+            (Stuck::NoRoom(pod), Mode::Real) => {
+                let counts = (self.placed, self.placed - before);
+                trial.cluster().no_room(pod, counts, area.nodes)
+            }
+            // Nobody asks a simulation why.
+            (Stuck::NoRoom(_), Mode::Promise) => Why::Satisfied,
+        })
+    }
+
+    /// Places the pods of a leaf in an area, each on the best node.
+    fn seat(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Stuck> {
         for pod in self.pods {
             if trial.pods[*pod].leaf != Some(leaf) {
                 continue;
             }
-            let Some(found) = self.find(trial, *pod, area) else {
-                return Err(match self.mode {
-                    Mode::Real => {
-                        let counts = (self.placed, placed);
-                        trial.cluster().no_room(*pod, counts, area.nodes)
-                    }
-                    // Nobody asks a simulation why.
-                    Mode::Promise => Why::Satisfied,
-                });
-            };
-            self.is_affordable(trial, *pod, &found)?;
+            let found = self.find(trial, *pod, area).ok_or(Stuck::NoRoom(*pod))?;
+            self.is_affordable(trial, *pod, &found).map_err(Stuck::Why)?;
             if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
                 trial.spare(*pod);
             } else {
                 self.put(trial, *pod, found);
             }
             self.placed += 1;
-            placed += 1;
         }
         Ok(())
     }

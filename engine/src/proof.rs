@@ -66,6 +66,19 @@ pub enum Shortage {
         /// How many the roomiest domain would hold.
         most: u32,
     },
+    /// Domains of a topology, for sub-groups that have to stay together, each by itself.
+    Domains {
+        /// The topology.
+        topology: TopologyId,
+        /// The level whose domains were counted.
+        level: Symbol,
+        /// How many pods the sub-groups have that were counted, or more.
+        pods: u32,
+        /// How many of these there are.
+        needed: u32,
+        /// How many the domains would take.
+        most: u32,
+    },
     /// Victims that budgets of disruptions let go: of those there are none may now.
     Disruptions {
         /// How many groups are kept by budgets.
@@ -96,6 +109,10 @@ impl std::fmt::Display for Shortage {
             Self::Together { needed, most, .. } => write!(
                 f,
                 "needs room for {needed} pods in one domain, the roomiest would hold {most} if emptied"
+            ),
+            Self::Domains { pods, needed, most, .. } => write!(
+                f,
+                "needs domains for {needed} sub-groups of {pods} pods or more, they would take {most} if emptied"
             ),
             Self::Disruptions { guarded } => {
                 write!(f, "needs others than {guarded} groups that budgets of disruptions keep")

@@ -60,9 +60,9 @@ pub enum Progress {
         /// How many sets of victims were tried.
         sets: u64,
     },
-    /// For another way to place unlike pods in free room.
+    /// For another way to place unlike pods, or sub-groups that have to be together, in free room.
     Packing {
-        /// How many nodes were looked for.
+        /// For how many pods nodes were looked for, each time counted.
         tries: u64,
         /// At how many it gives up.
         tries_max: u64,

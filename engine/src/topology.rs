@@ -191,7 +191,8 @@ impl Domains {
         path.into()
     }
 
-    fn depth(&self, level: Symbol, required: bool) -> Result<usize, DomainProblem> {
+    /// How many levels down one is, the widest being 1.
+    pub(crate) fn depth(&self, level: Symbol, required: bool) -> Result<usize, DomainProblem> {
         let at = self.levels.iter().position(|other| *other == level);
         at.map(|at| at + 1).ok_or(DomainProblem::NoLevel { level, required })
     }

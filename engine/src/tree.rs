@@ -247,13 +247,23 @@ impl Tree {
         (set.topology.is_none() && leaf.topology.is_none()).then_some(0)
     }
 
+    /// The name of a member, and where its pods have to be.
+    pub(crate) fn constraint(&self, member: Member) -> (Symbol, Option<Constraint>) {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                (leaf.name, leaf.topology)
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                (set.name, set.topology)
+            }
+        }
+    }
+
     /// Whether neither a member nor anything below it has to be together.
     pub(crate) fn is_free(&self, member: Member) -> bool {
-        let topology = match member {
-            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].topology,
-            Member::Set(set) => self.sets[usize::from(set)].topology,
-        };
-        topology.is_none() && self.is_free_below(member)
+        self.constraint(member).1.is_none() && self.is_free_below(member)
     }
 
     /// Whether nothing below a member has to be together.

@@ -13,7 +13,7 @@ use crate::{
     cycle::Timestamp,
     ids::{GroupId, PodId},
     leastset::LeastSet,
-    placement::repack::Packing,
+    placement::Others,
     proof::EvictionKind,
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct Searches {
     /// By whom they are for; all of this epoch once a cycle evicts.
     kept: BTreeMap<(GroupId, EvictionKind), Kept>,
     unfinished: usize,
-    /// Searches for another way to place unlike pods.
+    /// Searches for another way to place unlike pods, or sub-groups in domains.
     packings: BTreeMap<GroupId, Packings>,
 }
 
@@ -42,8 +42,7 @@ struct Packings {
     epoch: u64,
     /// Whose promises had been taken back then, and not been made again.
     owed: BTreeSet<PodId>,
-    /// In the order in which they came up; none for those that are over.
-    searches: Vec<Option<Packing>>,
+    searches: Box<Others>,
 }
 
 /// One search, as it was when its cycle ended.
@@ -149,7 +148,7 @@ impl Searches {
     }
 
     /// Where the searches for another way to place a group stopped; none where they begin anew.
-    pub(crate) fn recall_packings(&mut self, group: GroupId) -> Option<Vec<Option<Packing>>> {
+    pub(crate) fn recall_packings(&mut self, group: GroupId) -> Option<Box<Others>> {
         let kept = self.packings.remove(&group)?;
         // At its turn promises of those behind it are still to be made again, the same ones each time.
         let holds = kept.epoch == self.epoch && kept.owed == self.owed;
@@ -157,7 +156,7 @@ impl Searches {
     }
 
     /// Keeps where searches for another way stopped; says whether it did.
-    pub(crate) fn keep_packings(&mut self, group: GroupId, searches: Vec<Option<Packing>>) -> bool {
+    pub(crate) fn keep_packings(&mut self, group: GroupId, searches: Box<Others>) -> bool {
         if self.packings.len() >= UNFINISHED_MAX {
             return false;
         }

@@ -1,7 +1,8 @@
 //! Proofs by counting that no victims let a group in, so that no search is begun.
 //!
 //! Bounds from the coarsest to the finest: GPUs in all, pods per shape over all nodes, domains for pods that keep apart
-//! (Hall's condition for one-each), the roomiest domain for pods that stay together. Each holds for every set of
+//! (Hall's condition for one-each), the roomiest domain for pods that stay together, and domains for sub-groups that each
+//! stay together. Each holds for every set of
 //! victims, so what they refuse is refused for good until something changes.
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use crate::{
     pod::GpuRequest,
     proof::{EvictionKind, Shortage},
     resources::{Charge, GPU_MILLI, QueueLane},
+    scarce::Scarce,
     tree::Member,
 };
 
@@ -36,6 +38,7 @@ impl Hunt<'_> {
         let emptied = self.emptied(cluster);
         self.short_of_domains(cluster, &emptied)
             .or_else(|| self.short_of_room_together(cluster, &emptied))
+            .or_else(|| self.short_of_rooms(cluster, &emptied))
     }
 
     /// Whether pods of the group keep apart or have to stay together.
@@ -217,6 +220,20 @@ impl Hunt<'_> {
             let (needed, most) = nearest.map(counts)?;
             Some(Shortage::Together { topology, level: level.0, needed, most })
         })
+    }
+
+    /// Sub-groups that have to stay together, each by itself, find enough domains.
+    fn short_of_rooms(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
+        let nodes = self.reachable(cluster, emptied);
+        let index = &cluster.nodes.index;
+        let room = |shape, rank: Rank| {
+            if nodes.contains(rank) { emptied.on(cluster, shape, index.node(rank)) } else { 0 }
+        };
+        let scarce = cluster.scarce(self.search.group, &self.search.pods, room)?;
+        let Scarce { topology, level, pods, needed, most } = scarce;
+        let (needed, most) = counts((needed, most));
+        let (pods, _) = counts((pods, 0));
+        Some(Shortage::Domains { topology, level, pods, needed, most })
     }
 
     /// Nodes that are of use, as they are or emptied.

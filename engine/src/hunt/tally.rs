@@ -205,6 +205,13 @@ fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usi
     usize::try_from(least).unwrap_or(0)
 }
 
+impl Cluster {
+    /// How many pods of a shape a node holds at most with what is free or coming free; devices are not counted.
+    pub(crate) fn room_now(&self, shape: ShapeId, node: NodeId) -> usize {
+        most(self, &self.shapes[shape], node, &Freed::default())
+    }
+}
+
 impl Tally {
     /// Ranks where victims are gone.
     pub(super) fn ranks(&self, cluster: &Cluster) -> impl Iterator<Item = Rank> {

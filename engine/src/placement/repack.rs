@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How many places one search may try in a cycle besides one for each pod.
-const STEPS: usize = 256;
+pub(super) const STEPS: usize = 256;
 
 /// How many it may try in all.
 const STEPS_MAX: u64 = 1 << 16;
@@ -123,14 +123,15 @@ impl Attempt<'_> {
         if !self.is_worth_repacking(trial, pods) || trial.cluster().gpu_gap(pods).is_some() {
             return false;
         }
-        let at = self.repacked;
-        self.repacked += 1;
-        let before = match self.packings.get_mut(at).map(Option::take) {
+        let others = self.others.get_or_insert_default();
+        let at = others.repacked;
+        others.repacked += 1;
+        let before = match others.packings.get_mut(at).map(Option::take) {
             Some(Some(packing)) => Some(packing),
             // It came to its end in an earlier cycle.
             Some(None) => return false,
             None => {
-                self.packings.push(None);
+                others.packings.push(None);
                 None
             }
         };
@@ -143,7 +144,7 @@ impl Attempt<'_> {
             }
             Packed::Nothing => false,
             Packed::Stopped(packing) => {
-                self.packings[at] = Some(packing);
+                self.others.get_or_insert_default().packings[at] = Some(packing);
                 false
             }
         }

@@ -69,6 +69,15 @@ mod tests {
                  roomiest would hold 2 if emptied",
             ),
         );
+        let domains = Shortage::Domains { topology, level: rack, pods: 4, needed: 3, most: 2 };
+        check(
+            &Why::Held,
+            &[(EvictionKind::Preempt, domains)],
+            Some(
+                "KAI1208\npreempt does not help: it needs room for 3 sub-groups of 4 pods or more, each in one rack of \
+                 zones: these would take 2 if emptied",
+            ),
+        );
         check(
             &Why::Held,
             &[(EvictionKind::Reclaim, Shortage::Others { barred: 1 })],

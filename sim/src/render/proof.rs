@@ -34,6 +34,12 @@ pub fn proof<'n>(
             symbol(*level),
             topology(*tree)
         ),
+        Shortage::Domains { topology: tree, level, pods, needed, most } => format!(
+            "it needs room for {needed} sub-groups of {pods} pods or more, each in one {} of {}: these would take {most} \
+             if emptied",
+            symbol(*level),
+            topology(*tree)
+        ),
         Shortage::Disruptions { guarded } => {
             let groups = if *guarded == 1 { "group" } else { "groups" };
             format!("PodDisruptionBudgets let {guarded} {groups} lose no more pods now")

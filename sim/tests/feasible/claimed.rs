@@ -135,7 +135,10 @@ fn refutes(world: &World, proof: &Proof) -> bool {
         (EvictionKind::Preempt, _) => helps(world, &victims(world, |queue| queue == owner), false),
         (
             EvictionKind::Reclaim,
-            Shortage::Pods { .. } | Shortage::Apart { .. } | Shortage::Together { .. },
+            Shortage::Pods { .. }
+            | Shortage::Apart { .. }
+            | Shortage::Together { .. }
+            | Shortage::Domains { .. },
         ) => helps(world, &victims(world, |queue| queue != owner), false),
     }
 }

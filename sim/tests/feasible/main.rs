@@ -2,6 +2,7 @@
 //! what is proved impossible is.
 
 mod claimed;
+mod domains;
 mod packing;
 mod proofs;
 

@@ -149,7 +149,10 @@ impl Story {
             }
             (
                 EvictionKind::Reclaim,
-                Shortage::Pods { .. } | Shortage::Apart { .. } | Shortage::Together { .. },
+                Shortage::Pods { .. }
+                | Shortage::Apart { .. }
+                | Shortage::Together { .. }
+                | Shortage::Domains { .. },
             ) => {
                 let others =
                     victims(None).into_iter().filter(|at| self.runners[*at].queue != self.queue);
