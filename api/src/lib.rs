@@ -5,6 +5,7 @@
 //!  quantity    1500m, 4Gi             duration    1h30m
 //!  queue  pod_group  bind_request     scheduling.run.ai
 //!  topology  shard  config            kai.scheduler
+//!  shared_gpu  what a pod asks of shared GPUs, and the names of its config maps
 //!  schema      what the derives can't say      crd  the definitions for the API server
 //! ```
 //!
@@ -25,4 +26,5 @@ pub mod quantity;
 pub mod queue;
 mod schema;
 pub mod shard;
+pub mod shared_gpu;
 pub mod topology;

@@ -234,6 +234,8 @@ pub mod env {
     pub const POD_NAME: &str = "POD_NAME";
     /// Namespace of the pod it is read in.
     pub const POD_NAMESPACE: &str = "POD_NAMESPACE";
+    /// UID of the pod it is read in.
+    pub const POD_UID: &str = "POD_UID";
     /// Namespace of the scheduler.
     pub const NAMESPACE: &str = "NAMESPACE";
     /// Historic key of [`VISIBLE_DEVICES`] in config maps; refreshed where it is there.
