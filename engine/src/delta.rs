@@ -67,6 +67,10 @@ pub enum Delta {
     Counter(CounterId, i64),
     /// A node has these NUMA zones, or reports none.
     Zones(NodeId, Option<Box<Numa>>),
+    /// So many idle GPUs of a node are set aside: they may not be opened for sharing for now, since a reservation on the
+    /// node did not report, and GPUs that are coming free may not either. Pods that ask for whole GPUs may have them, and what is shared already is shared on. It holds
+    /// until another number is told, 0 for none, or the node is gone.
+    SetAside(NodeId, u16),
     /// A lane means this; lanes that are never told are plain.
     Lane(Lane, LaneKind),
     /// A bind that a plan asked for was done.

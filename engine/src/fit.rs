@@ -53,11 +53,7 @@ impl Cluster {
                 if self.is_backed(lane, node) {
                     continue;
                 }
-                return Err(if lane == Lane::PODS {
-                    Misfit::PodSlots
-                } else {
-                    Misfit::Short(lane)
-                });
+                return Err(Misfit::Short(lane));
             }
             if idle < amount {
                 room = Room::Later;
@@ -79,14 +75,20 @@ impl Cluster {
             return Ok(Room::Now);
         }
         let sharing = self.sharing(shape, node);
-        let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
         let needed = usize::from(shape.shared);
-        if whole(self.nodes.free(node, Lane::GPU)) + sharing < needed {
+        let (idle, free) = self.nodes.plugin_gpus(node);
+        let aside = self.nodes.set_aside(node);
+        if unshared((idle, free), aside) + sharing < needed {
+            if self.nodes.is_for_claims(node) {
+                return Err(Misfit::OnlyClaims);
+            }
+            if unshared((idle, free), 0) + sharing >= needed {
+                return Err(Misfit::SetAside);
+            }
             let partly = self.nodes.devices.get(node).is_some_and(|devices| !devices.is_empty());
             return Err(if partly { Misfit::Device } else { Misfit::Short(Lane::GPU) });
         }
-        let idle = whole(self.nodes.idle.get(node, Lane::GPU)) + sharing;
-        Ok(if idle < needed { Room::Later } else { Room::Now })
+        Ok(if unshared((idle, idle), aside) + sharing < needed { Room::Later } else { Room::Now })
     }
 
     /// Whether devices stand in for a resource on a node, so that its amounts say nothing.
@@ -117,10 +119,7 @@ impl Cluster {
         let Some(part) = device::part(&shape.facts.gpu, gpus) else { return 0 };
         let capacity = device::capacity(gpus);
         self.nodes.devices.get(node).map_or(0, |devices| {
-            devices
-                .iter()
-                .filter(|device| !device.is_leaving() && device.room(capacity) >= part)
-                .count()
+            devices.iter().filter(|device| device.room(capacity) >= part).count()
         })
     }
 
@@ -142,12 +141,13 @@ impl Cluster {
         let part = device::part(&shape.facts.gpu, gpus)?;
         let capacity = device::capacity(gpus);
         let devices = self.nodes.devices.get(node).map_or(&[][..], Vec::as_slice);
-        let roomy = |device: &&Device| !device.is_leaving() && device.room(capacity) >= part;
+        let roomy = |device: &&Device| device.room(capacity) >= part;
         let mut sharing: Vec<&Device> = devices.iter().filter(roomy).collect();
-        let whole = |milli: i64| usize::try_from(milli / GPU_MILLI).unwrap_or(0);
+        let (idle, free) = self.nodes.plugin_gpus(node);
+        let aside = self.nodes.set_aside(node);
         let slots = usize::try_from(self.nodes.free(node, Lane::PODS)).unwrap_or(0);
         // A pod and the reservation pods of what it opens have a slot each.
-        let new_max = whole(self.nodes.free(node, Lane::GPU)).min(slots.saturating_sub(1));
+        let new_max = unshared((idle, free), aside).min(slots.saturating_sub(1));
         let count = usize::from(shape.shared);
         let opened = match choice {
             Choice::By(placement) => {
@@ -173,7 +173,7 @@ impl Cluster {
         }
         let shared = &sharing[..count - opened];
         let idle_slots = usize::try_from(self.nodes.idle.get(node, Lane::PODS)).unwrap_or(0);
-        let later = opened > whole(self.nodes.idle.get(node, Lane::GPU))
+        let later = opened > unshared((idle, idle), aside)
             || shared.iter().any(|device| device.idle(capacity) < part)
             || (opened > 0 && idle_slots <= opened);
         let opened = u32::try_from(opened).expect("a node has fewer than 2^32 GPUs");
@@ -211,6 +211,15 @@ impl Cluster {
         }
         false
     }
+}
+
+/// How many GPUs may be opened for sharing, of so many milli-devices that are idle, and that are idle or coming free.
+///
+/// Where some are set aside only idle ones may be: what a victim gives up may be that which it takes again, and nobody is
+/// worth evicting for a GPU that may be the one that does not report.
+fn unshared((idle, free): (i64, i64), aside: usize) -> usize {
+    let milli = if aside > 0 { idle.min(free) } else { free };
+    usize::try_from(milli / GPU_MILLI).unwrap_or(0).saturating_sub(aside)
 }
 
 /// What decides whether two shared GPUs are alike for a part of one.

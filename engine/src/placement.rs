@@ -18,7 +18,7 @@ use crate::{
     ids::{GroupId, PodId, Rank, Symbol},
     idset::IdSet,
     plan::Why,
-    resources::{Charge, GPU_MILLI, Lane},
+    resources::{Charge, GPU_MILLI},
     search::Found,
     steps::Progress,
     topology::Together,
@@ -336,7 +336,7 @@ impl Cluster {
             return false;
         }
         let capacity = device::capacity(gpus);
-        let mut whole = self.nodes.free(place.node, Lane::GPU) / GPU_MILLI;
+        let mut whole = self.nodes.plugin_gpus(place.node).1 / GPU_MILLI;
         self.nodes.devices.get(place.node).is_some_and(|devices| {
             place.devices.iter().all(|id| {
                 let Some(device) = devices.iter().find(|device| device.id == *id) else {

@@ -87,6 +87,8 @@ pub enum Grant {
         devices: u16,
         /// The part of each in thousandths, rounded up to hundredths.
         portion_milli: u32,
+        /// The same exactly, in millionths, never 0: what was asked for, and for memory what is charged.
+        portion_micro: u32,
     },
     /// MIG instances.
     Mig,
@@ -371,7 +373,9 @@ pub enum Misfit {
     Overhead(Lane),
     /// Its GPUs are free only in parts that are too small.
     Device,
-    /// Too few pods can still come.
+    /// Its idle GPUs are set aside from sharing: a reservation on it did not report.
+    SetAside,
+    /// No pod slot is left for the reservation pod of a GPU that it would open for sharing.
     PodSlots,
     /// A host port is taken.
     Port,
@@ -434,6 +438,7 @@ impl Misfit {
             | Self::MigMixed
             | Self::GpuMemoryUnknown
             | Self::GpuTooSmall
+            | Self::SetAside
             | Self::Volume
             | Self::VolumeUnbound
             | Self::StorageAbsent(_)

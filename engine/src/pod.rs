@@ -43,7 +43,10 @@ pub enum Owner {
     /// Another scheduler's, or nobody's: it occupies its node and is taken off the cluster's total.
     #[default]
     Foreign,
-    /// A pod that reserves a shared GPU, or asks for a node: it occupies its node but no GPU, and no queue.
+    /// A pod that reserves a shared GPU, or asks for a node: it occupies its node, and no queue is charged for it.
+    ///
+    /// One whose place names a device holds that GPU of its node as long as it is there, with users or without; while
+    /// it leaves and nobody uses the device, the GPU comes free. One whose place names none holds no GPU.
     Reservation,
 }
 
@@ -74,7 +77,7 @@ pub enum PodState {
 pub struct Place {
     /// The node.
     pub node: NodeId,
-    /// The shared GPUs; empty unless the pod asks for a part of a GPU.
+    /// The shared GPUs; empty unless the pod asks for a part of a GPU, or reserves one for such pods.
     pub devices: Box<[DeviceId]>,
     /// Devices of claims and amounts of NUMA zones, where there are any. The adapter tells zones that were seen or
     /// recorded; devices the engine takes from the claims.
@@ -305,7 +308,7 @@ pub struct Storage {
     pub offered: Vec<Vec<Requirement>>,
 }
 
-/// Something that a pod needs, does not exist, and no eviction can bring.
+/// Something that a pod needs, is not there, and no eviction can bring.
 ///
 /// # Source
 /// spec/scheduling.md 10.1 and 10.3; the Kubernetes filter `VolumeBinding`, its stage before nodes are looked at.
@@ -325,4 +328,6 @@ pub enum Missing {
     Unbound,
     /// A config map by this name.
     ConfigMap(Symbol),
+    /// A request that can be understood: what is wrong with the pod's own, in these words.
+    Request(Symbol),
 }

@@ -5,6 +5,7 @@ use crate::{
     ids::{QueueId, Symbol, TopologyId},
     node::{Blocked, Taint},
     plan::{Bound, Misfit, NoRoom, Why, domain::DomainProblem},
+    pod::Missing,
     resources::{Lane, Limit, QueueLane},
 };
 
@@ -104,8 +105,9 @@ impl Why {
     /// The stable number of the reason, as in `KAI1203`; none where the group has nothing to wait for.
     ///
     /// 1201 queue, 1202 limit, 1203 capacity, 1204 quota, 1205 enough GPUs in the wrong shape, 1206 topology, 1207 gang
-    /// incomplete, 1208 gated or held, 1209 refused by nodes, 1210 volumes or something missing, 1211 GPU sharing, 1212 delay, 1213
-    /// waits for others to leave, 1218 for its turn, 1219 for the end of a search. (1214 to 1217 are of the CLI.)
+    /// incomplete, 1208 gated or held, 1209 refused by nodes, 1210 volumes or something missing, 1211 GPU sharing, or a
+    /// request that makes no sense, 1212 delay, 1213 waits for others to leave, 1218 for its turn, 1219 for the end of a
+    /// search. (1214 to 1217 are of the CLI.)
     pub fn code(&self) -> Option<u16> {
         Some(match self {
             Self::Satisfied => return None,
@@ -206,12 +208,16 @@ impl NoRoom {
             | Misfit::Devices
             | Misfit::Elsewhere
             | Misfit::Zones => 1203,
+            Misfit::GpuMemoryUnknown
+            | Misfit::GpuTooSmall
+            | Misfit::SetAside
+            | Misfit::OnlyClaims
+            | Misfit::Missing(Missing::Request(_)) => 1211,
             Misfit::Missing(_)
             | Misfit::Volume
             | Misfit::VolumeUnbound
             | Misfit::StorageAbsent(_)
             | Misfit::StorageShort(_) => 1210,
-            Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall | Misfit::OnlyClaims => 1211,
             Misfit::Blocked(_)
             | Misfit::Taint(_)
             | Misfit::Selector
@@ -254,6 +260,7 @@ impl NoRoom {
             | Misfit::MigMixed
             | Misfit::GpuMemoryUnknown
             | Misfit::GpuTooSmall
+            | Misfit::SetAside
             | Misfit::Port
             | Misfit::Affinity
             | Misfit::AntiAffinity

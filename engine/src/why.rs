@@ -318,9 +318,8 @@ impl Asker<'_> {
     /// spec/scheduling.md 12.3: each row of node reasons stands for itself.
     fn others(&self, node: NodeId, first: Misfit) -> impl Iterator<Item = Misfit> {
         let Self { cluster, shape, .. } = self;
-        let lanes = shape.take.iter().filter(move |(lane, amount)| {
-            *lane != Lane::PODS && cluster.lacks(node, *lane, *amount)
-        });
+        let lanes =
+            shape.take.iter().filter(move |(lane, amount)| cluster.lacks(node, *lane, *amount));
         let parts = cluster.parts_room(shape, node).err();
         let all = lanes.map(|(lane, _)| Misfit::Short(*lane)).chain(parts);
         all.filter(move |misfit| *misfit != first && is_shortage(*misfit))
@@ -369,14 +368,14 @@ impl Asker<'_> {
             return Some(Misfit::Short(Lane::GPU));
         }
         lacks_but(Lane::GPU)
-            .or_else(|| cluster.parts_room(shape, node).err().filter(|_| has_room))
+            .or_else(|| cluster.parts_room(shape, node).err().filter(|_| has_room).and_then(stands))
             .or_else(|| {
                 let costs = shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node);
                 if costs { stands(Misfit::Queue) } else { None }
             })
             .or_else(|| {
                 let full = cluster.lacks(node, Lane::PODS, 1);
-                if full { stands(Misfit::PodSlots) } else { None }
+                if full { stands(Misfit::Short(Lane::PODS)) } else { None }
             })
             .or_else(|| {
                 let kind = &cluster.nodes.kinds[index.kind(rank)];
@@ -423,7 +422,14 @@ fn dominant(tallies: &BTreeMap<Misfit, Tally>) -> Misfit {
 
 /// Whether a reason is that too little is free.
 fn is_shortage(misfit: Misfit) -> bool {
-    matches!(misfit, Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device | Misfit::PodSlots)
+    matches!(
+        misfit,
+        Misfit::Short(_)
+            | Misfit::Overhead(_)
+            | Misfit::Device
+            | Misfit::SetAside
+            | Misfit::PodSlots
+    )
 }
 
 /// When a reason is evaluated.
@@ -433,7 +439,7 @@ fn is_shortage(misfit: Misfit) -> bool {
 fn turn(misfit: Misfit) -> u8 {
     match misfit {
         Misfit::Missing(_) | Misfit::Claim(..) => 0,
-        Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device => 1,
+        Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device | Misfit::SetAside => 1,
         Misfit::Queue => 2,
         Misfit::LegacyMig
         | Misfit::BesideLegacyMig

@@ -243,6 +243,12 @@ fn edit_node(world: &mut World, draw: &mut Seed) {
         None => Some(*draw.pick(&[Blocked::Unschedulable, Blocked::NotReady])),
     };
     world.tell(Delta::Node(node, Box::new(facts)));
+    // Drawn from a stream of its own, so that all else happens as it does without it.
+    let mut own = draw.split(1);
+    if own.one_in(2) {
+        let gpus = u16::try_from(own.below(3)).unwrap_or(0);
+        world.tell(Delta::SetAside(node, gpus));
+    }
 }
 
 fn edit_queue(world: &mut World, draw: &mut Seed) {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
     Allocation, Budget, BudgetId, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta,
-    DeviceClass, DeviceClassId, DeviceId, Group, GroupId, Holds, Label, Lane, LaneKind, Millis,
-    Node, NodeId, Numa, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId,
-    Requirement, Reserved, SliceDevice, SliceDeviceId, Symbol, Timestamp, Topology, TopologyId,
-    plan,
+    DeviceClass, DeviceClassId, DeviceId, GpuRequest, Group, GroupId, Holds, Label, Lane, LaneKind,
+    Millis, Node, NodeId, Numa, Owner, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach,
+    ReachId, Requirement, Reserved, Shape, SliceDevice, SliceDeviceId, Symbol, Timestamp, Topology,
+    TopologyId, plan,
 };
 
 use crate::names::Names;
@@ -56,6 +56,8 @@ pub struct Facts {
     pub device_classes: BTreeMap<DeviceClassId, DeviceClass>,
     /// Devices that resource slices publish, by node.
     pub slices: BTreeMap<NodeId, Vec<SliceDevice>>,
+    /// How many GPUs may not be opened for sharing, by node.
+    pub set_aside: BTreeMap<NodeId, u16>,
     /// Devices that several nodes reach.
     pub reaches: BTreeMap<ReachId, Reach>,
     /// What counters hold that devices draw from.
@@ -151,11 +153,54 @@ impl World {
                 Change::Nominate { .. } => {}
             }
         }
+        self.keep_reservations();
         for (id, budget) in self.facts.budgets.clone() {
             // What left is there again, or is no more: as many may leave as before.
             self.cluster.apply(Delta::Budget(id, Box::new(budget)));
         }
         self.mark();
+    }
+
+    /// Each shared GPU that somebody uses has a reservation pod, and no other has one.
+    ///
+    /// # Source
+    /// spec/contract.md 4.5 and 4.6.
+    fn keep_reservations(&mut self) {
+        let mut used: BTreeSet<(NodeId, DeviceId)> = BTreeSet::new();
+        let mut kept: BTreeSet<(NodeId, DeviceId)> = BTreeSet::new();
+        for pod in self.facts.pods.values() {
+            let of = if pod.owner == Owner::Reservation { &mut kept } else { &mut used };
+            let place = place(&pod.state);
+            of.extend(
+                place.iter().flat_map(|place| place.devices.iter().map(|id| (place.node, *id))),
+            );
+        }
+        let idle: Vec<PodId> = self
+            .facts
+            .pods
+            .iter()
+            .filter(|(_, pod)| pod.owner == Owner::Reservation)
+            .filter_map(|(id, pod)| Some((*id, place(&pod.state)?)))
+            .filter(|(_, place)| !place.devices.is_empty())
+            .filter(|(_, place)| !place.devices.iter().any(|id| used.contains(&(place.node, *id))))
+            .map(|(id, _)| id)
+            .collect();
+        for id in idle {
+            self.tell(Delta::PodGone(id));
+        }
+        for (node, device) in used.difference(&kept) {
+            let name = format!("reservation of {}", self.names.of_device(*device));
+            let id = self.names.pod(&name);
+            let place = Place { node: *node, devices: [*device].into(), reserved: None };
+            let pod = Pod {
+                owner: Owner::Reservation,
+                shape: Shape { gpu: GpuRequest::Whole(1), ..Shape::default() },
+                state: PodState::Running(place),
+                created: self.now,
+                ..Pod::default()
+            };
+            self.tell(Delta::Pod(id, Box::new(pod)));
+        }
     }
 
     /// Writes on groups when they started, lost pods or broke, as the engine has it.
@@ -266,7 +311,11 @@ impl Facts {
             Delta::TopologyGone(id) => drop(self.topologies.remove(id)),
             Delta::Spelling(value, text) => drop(self.spellings.insert(*value, text.clone())),
             Delta::Node(id, facts) => drop(self.nodes.insert(*id, (**facts).clone())),
-            Delta::NodeGone(id) => drop(self.nodes.remove(id)),
+            Delta::NodeGone(id) => {
+                self.nodes.remove(id);
+                self.set_aside.remove(id);
+            }
+            Delta::SetAside(id, gpus) => drop(self.set_aside.insert(*id, *gpus)),
             Delta::Queue(id, facts) => drop(self.queues.insert(*id, (**facts).clone())),
             Delta::QueueGone(id) => drop(self.queues.remove(id)),
             Delta::Group(id, facts) => drop(self.groups.insert(*id, (**facts).clone())),
@@ -304,7 +353,8 @@ impl Facts {
         let labels = topologies.chain(spellings);
         let budgets =
             self.budgets.iter().map(|(id, facts)| Delta::Budget(*id, Box::new(facts.clone())));
-        let objects = lanes.chain(labels).chain(nodes).chain(queues).chain(groups);
+        let aside = self.set_aside.iter().map(|(id, gpus)| Delta::SetAside(*id, *gpus));
+        let objects = lanes.chain(labels).chain(nodes).chain(aside).chain(queues).chain(groups);
         objects.chain(self.devices()).chain(budgets).chain(pods).collect()
     }
 

@@ -214,6 +214,7 @@ impl<'a> Renumbering<'a> {
                 Delta::Topology(id, Box::new(Topology { levels }))
             }
             Delta::Spelling(value, text) => Delta::Spelling(self.symbol(value), text),
+            Delta::SetAside(id, gpus) => Delta::SetAside(self.node(id), gpus),
             Delta::TopologyGone(_)
             | Delta::NodeGone(_)
             | Delta::QueueGone(_)

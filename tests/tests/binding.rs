@@ -97,6 +97,7 @@ impl Stage {
             volumes: Vec::new(),
             extended: None,
             zones: None,
+            share: None,
         };
         let (_, outcomes) = mpsc::unbounded_channel();
         let tape = Tape::default();

@@ -2,7 +2,7 @@
 
 use crate::{
     claim::{
-        ClaimProblem, Claimed, DeviceCount, DeviceMatch, DeviceRequest, SliceRow, Standings,
+        ClaimProblem, Claimed, DeviceCount, DeviceMatch, DeviceRequest, Standings,
         choose::{Alike, Want, choose},
         offer::Offer,
         standing::Standing,
@@ -130,10 +130,7 @@ impl Cluster {
     /// # Source
     /// spec/scheduling.md 13.1, extended resources; 2.9 for parts of GPUs.
     fn stand_in(&self, shape: &ShapeRow, node: NodeId, needs: &mut Needs) -> Result<(), Misfit> {
-        let published = self.nodes.slice_gpus(node);
-        let facts = self.nodes.facts[node].as_ref().expect("a node that is looked at is live");
-        let plugin = facts.allocatable.amount(Lane::GPU);
-        if published > 0 && plugin == 0 && shape.shared > 0 {
+        if shape.shared > 0 && self.nodes.is_for_claims(node) {
             return Err(Misfit::OnlyClaims);
         }
         if !self.claims.backs.is_empty() {
@@ -152,20 +149,14 @@ impl Cluster {
             }
         }
         let whole = shape.asked().find(|(at, _)| *at == Lane::GPU).map_or(0, |(_, n)| n);
-        if published == 0 || whole == 0 || needs.lanes.contains(&Lane::GPU) {
+        if whole == 0 || needs.lanes.contains(&Lane::GPU) || self.nodes.slice_gpus(node) == 0 {
             return Ok(());
         }
-        // GPUs of slices are on the node's account, and not for those who ask the device plugin.
-        let rows = &self.nodes.slices[node];
-        let milli = |of: fn(&SliceRow) -> bool| {
-            let count = rows.iter().filter(|row| row.facts.gpu && of(row)).count();
-            i64::try_from(count).unwrap_or(i64::MAX) * GPU_MILLI
-        };
-        let free = self.nodes.free(node, Lane::GPU) - milli(SliceRow::comes_free);
+        let (idle, free) = self.nodes.plugin_gpus(node);
         if free < whole {
-            return Err(if plugin == 0 { Misfit::OnlyClaims } else { Misfit::Short(Lane::GPU) });
+            let for_claims = self.nodes.is_for_claims(node);
+            return Err(if for_claims { Misfit::OnlyClaims } else { Misfit::Short(Lane::GPU) });
         }
-        let idle = self.nodes.idle.get(node, Lane::GPU) - milli(|row| row.held == 0);
         needs.later |= idle < whole;
         Ok(())
     }

@@ -314,6 +314,24 @@ impl Nodes {
         }
     }
 
+    /// GPUs that the device plugin of a node can give: those that are idle, and those that are idle or coming free.
+    /// GPUs of slices are on the node's account too, and are for claims.
+    pub(crate) fn plugin_gpus(&self, node: NodeId) -> (i64, i64) {
+        let (idle, free) = (self.idle.get(node, Lane::GPU), self.free(node, Lane::GPU));
+        let rows = self.slices.get(node).map_or(&[][..], Vec::as_slice);
+        let milli = |of: fn(&SliceRow) -> bool| {
+            let count = rows.iter().filter(|row| row.facts.gpu && of(row)).count();
+            i64::try_from(count).unwrap_or(i64::MAX) * GPU_MILLI
+        };
+        (idle - milli(|row| row.held == 0), free - milli(SliceRow::comes_free))
+    }
+
+    /// Whether all GPUs of a node are devices of slices.
+    pub(crate) fn is_for_claims(&self, node: NodeId) -> bool {
+        let offers = |facts: &crate::Node| facts.allocatable.amount(Lane::GPU) > 0;
+        self.slice_gpus(node) > 0 && !self.facts[node].as_deref().is_some_and(offers)
+    }
+
     /// GPUs among the devices that a node publishes, in milli-devices.
     pub(crate) fn slice_gpus(&self, node: NodeId) -> i64 {
         self.slices.get(node).map_or(0, |rows| {

@@ -248,12 +248,23 @@ impl Nodes {
             let sign = if entry.hold == Hold::Leaves { 1 } else { -1 };
             held.for_each(|(lane, amount)| releasing[lane] += sign * amount);
         }
-        if shape.shared > 0 && owner != Owner::Reservation {
+        if owner == Owner::Reservation {
+            for device in &place.devices {
+                self.on_device((place.node, *device), |device| {
+                    entry.sign.count(match entry.hold {
+                        Hold::Leaves => &mut device.going,
+                        Hold::Stays | Hold::Promised => &mut device.standing,
+                    });
+                });
+            }
+        } else if shape.shared > 0 {
             let gpus = self.gpus(place.node);
             match device::part(&shape.facts.gpu, gpus) {
                 Some(part) if !place.devices.is_empty() => {
                     for device in &place.devices {
-                        self.share((place.node, *device), (pod.uid, part), entry);
+                        self.on_device((place.node, *device), |device| {
+                            share(device, (pod.uid, part), entry);
+                        });
                     }
                 }
                 // Nobody said which devices: nothing else may have as many whole ones.
@@ -279,7 +290,8 @@ impl Nodes {
         }
     }
 
-    fn share(&mut self, (node, id): (NodeId, DeviceId), (uid, part): (u128, i64), entry: Entry) {
+    /// Changes what is held of a device, and what its node has for it.
+    fn on_device(&mut self, (node, id): (NodeId, DeviceId), change: impl FnOnce(&mut Device)) {
         let devices = self.devices.slot(node);
         let at = match devices.binary_search_by_key(&id, |device| device.id) {
             Ok(at) => at,
@@ -290,28 +302,34 @@ impl Nodes {
         };
         let device = &mut devices[at];
         let (idle, releasing) = (device.idle_milli(), device.releasing_milli());
-        let slots = device.promised_slots();
-        let part = entry.sign.of(part);
-        match entry.hold {
-            Hold::Stays => device.held += part,
-            Hold::Leaves => {
-                device.held += part;
-                device.leaving += part;
-            }
-            Hold::Promised => device.promised += part,
-        }
-        entry.sign.count(&mut device.pods);
-        device.uids = match entry.sign {
-            Sign::Plus => device.uids.wrapping_add(uid),
-            Sign::Minus => device.uids.wrapping_sub(uid),
-        };
+        let slots = device.slots();
+        change(device);
         let (idle, releasing) = (device.idle_milli() - idle, device.releasing_milli() - releasing);
-        let slots = device.promised_slots() - slots;
-        if device.pods == 0 {
+        let slots = (device.slots().0 - slots.0, device.slots().1 - slots.1);
+        if device.is_vacant() {
             devices.remove(at);
         }
         self.idle.add(node, Lane::GPU, idle);
         self.releasing.add(node, Lane::GPU, releasing);
-        self.releasing.add(node, Lane::PODS, -slots);
+        self.idle.add(node, Lane::PODS, -slots.0);
+        self.releasing.add(node, Lane::PODS, -slots.1);
     }
+}
+
+/// Adds a part of a device to what is held of it, or takes it back.
+fn share(device: &mut Device, (uid, part): (u128, i64), entry: Entry) {
+    let part = entry.sign.of(part);
+    match entry.hold {
+        Hold::Stays => device.held += part,
+        Hold::Leaves => {
+            device.held += part;
+            device.leaving += part;
+        }
+        Hold::Promised => device.promised += part,
+    }
+    entry.sign.count(&mut device.pods);
+    device.uids = match entry.sign {
+        Sign::Plus => device.uids.wrapping_add(uid),
+        Sign::Minus => device.uids.wrapping_sub(uid),
+    };
 }

@@ -9,7 +9,7 @@ use crate::{
     ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
     losses::Stand,
     node::Node,
-    pod::{Pod, PodState},
+    pod::{Owner, Pod, PodState},
     resources::{Charge, Lane, LaneKind, PerLane},
     shape,
     tree::Tree,
@@ -46,6 +46,7 @@ impl Cluster {
             Delta::Reach(id, reach) => self.reach_told(id, *reach),
             Delta::Counter(id, capacity) => self.counter_told(id, capacity),
             Delta::Zones(id, numa) => self.zones_told(id, numa),
+            Delta::SetAside(id, gpus) => self.set_aside_told(id, gpus),
             Delta::Lane(lane, kind) => self.lane_told(lane, kind),
             Delta::Bound(pod) => self.outcome(pod, |state, _| {
                 if state.phase == Phase::Binding {
@@ -95,7 +96,10 @@ impl Cluster {
         if *self.nodes.facts.slot(id) == node {
             return;
         }
-        self.nodes.index.stale |= node.is_none();
+        if node.is_none() {
+            self.nodes.index.stale = true;
+            *self.nodes.set_aside.slot(id) = 0;
+        }
         let pods = self.nodes.pods.slot(id).clone();
         for pod in &pods {
             self.give(*pod);
@@ -120,6 +124,12 @@ impl Cluster {
         self.queues.moved = true;
         self.node_indexed(id, old.as_deref());
         self.agenda.grow_anew();
+    }
+
+    fn set_aside_told(&mut self, id: NodeId, gpus: u16) {
+        if std::mem::replace(self.nodes.set_aside.slot(id), gpus) != gpus {
+            self.agenda.grow_anew();
+        }
     }
 
     fn topology_told(&mut self, id: TopologyId, topology: Option<Box<Topology>>) {
@@ -266,7 +276,7 @@ impl Cluster {
             self.unseat(id);
             self.release(old_shape);
         }
-        let group = facts.group();
+        let (group, owner) = (facts.group(), facts.owner);
         self.nodes.index.stale |= self.shapes.asks_new();
         if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
             self.antisocial.remove(&id);
@@ -278,7 +288,7 @@ impl Cluster {
         if state.phase != stood.phase {
             self.queues.moved = true;
         }
-        self.agenda.note_news(stood, Stand { phase: state.phase, group });
+        self.note_news(owner, stood, Stand { phase: state.phase, group });
         if self.pods.state[id].is_somewhere() || state.is_somewhere() {
             self.agenda.grow();
         }
@@ -293,9 +303,16 @@ impl Cluster {
         self.queues.moved = true;
     }
 
+    /// Notes what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
+    fn note_news(&mut self, owner: Owner, before: Stand, now: Stand) {
+        if owner != Owner::Reservation {
+            self.agenda.note_news(before, now);
+        }
+    }
+
     fn pod_gone(&mut self, id: PodId) {
         let Some(Some(facts)) = self.pods.facts.get(id) else { return };
-        let (shape, group) = (facts.shape, facts.group());
+        let (shape, group, owner) = (facts.shape, facts.group(), facts.owner);
         self.give(id);
         self.unseat(id);
         self.antisocial.remove(&id);
@@ -309,7 +326,7 @@ impl Cluster {
         if state.is_somewhere() {
             self.agenda.grow();
         }
-        self.agenda.note_news(Stand { phase: state.phase, group }, Stand::default());
+        self.note_news(owner, Stand { phase: state.phase, group }, Stand::default());
         self.agenda.changed = true;
         self.queues.moved = true;
     }

@@ -32,6 +32,8 @@ pub(crate) struct Nodes {
     pub(crate) releasing: LaneTable<NodeId>,
     /// Per node: its shared GPUs by id. Derived.
     pub(crate) devices: Column<NodeId, Vec<Device>>,
+    /// Per node: how many GPUs may not be opened for sharing, as told.
+    pub(crate) set_aside: Column<NodeId, u16>,
     /// How many pods hold whole GPUs for parts, since nobody said which GPUs they share. Derived.
     pub(crate) unassigned: u32,
     /// Per node: the devices that resource slices publish, and who has them.
@@ -72,6 +74,11 @@ impl Nodes {
     /// What is free on a node now and what will be, less what is promised.
     pub(crate) fn free(&self, node: NodeId, lane: Lane) -> i64 {
         self.idle.get(node, lane) + self.releasing.get(node, lane)
+    }
+
+    /// How many GPUs of a node are set aside from sharing.
+    pub(crate) fn set_aside(&self, node: NodeId) -> usize {
+        self.set_aside.get(node).copied().map_or(0, usize::from)
     }
 
     /// The smallest GPU memory in the cluster, in MiB; sizes up to 100 count where there is no other.

@@ -140,7 +140,15 @@ impl Cluster {
                 let node = self.node_of(pod).expect("a placed pod holds its place");
                 let portion = device::portion_milli(gpu, self.nodes.gpus(node).memory_mib);
                 let portion_milli = u32::try_from(portion).expect("a part is at most a device");
-                Grant::Fraction { devices: *devices, portion_milli }
+                let portion_micro = match gpu {
+                    GpuRequest::Fraction { micro, .. } => *micro,
+                    GpuRequest::None
+                    | GpuRequest::Whole(_)
+                    | GpuRequest::Memory { .. }
+                    | GpuRequest::Mig(_)
+                    | GpuRequest::LegacyMig(_) => portion_milli * 1000,
+                };
+                Grant::Fraction { devices: *devices, portion_milli, portion_micro }
             }
             GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => Grant::Mig,
         }

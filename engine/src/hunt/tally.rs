@@ -176,6 +176,10 @@ fn release(cluster: &Cluster, pod: PodId, freed: &mut Freed) {
     }
     let parts = i64::from(shape.shared) * GPU_MILLI;
     freed.add(Lane::GPU, parts + cluster.claimed_milli(pod));
+    if shape.shared > 0 {
+        // Slots are kept for reservation pods that what it shares has yet to get.
+        freed.add(Lane::PODS, i64::from(shape.shared));
+    }
 }
 
 /// How many pods of each shape a node holds at most with so much more free.

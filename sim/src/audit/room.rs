@@ -1,9 +1,10 @@
-//! S1 and S2: no node and no device holds more than it has; S11: each pod is where it may be.
+//! S1 and S2: no node and no device holds more than it has; S11: each pod is where it may be, and no GPU is opened for
+//! sharing that is set aside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    DeviceId, Effect, GPU_MILLI, GpuRequest, Lane, Node, NodeId, Pod, PodId, Resources,
+    DeviceId, Effect, GPU_MILLI, GpuRequest, Lane, Node, NodeId, Owner, Pod, PodId, Resources,
 };
 
 use super::{After, Spot};
@@ -13,13 +14,15 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
     let touched: BTreeSet<NodeId> = after.placed.iter().map(|pod| after.held[pod].node).collect();
     for node in touched {
         let on_node = after.held.iter().filter(|(_, spot)| spot.node == node);
-        findings.extend(node_holds(after, node, on_node.map(|(pod, spot)| (*pod, spot)).collect()));
+        let pods: Pods<'_> = on_node.map(|(pod, spot)| (*pod, spot)).collect();
+        findings.extend(opens_too_many(after, node, &pods));
+        findings.extend(node_holds(after, node, pods));
     }
     let promised: BTreeSet<NodeId> = after.promised.values().map(|spot| spot.node).collect();
     for node in promised {
-        let staying = after.held.iter().filter(|(_, spot)| !spot.leaving);
-        let all = staying.chain(&after.promised).filter(|(_, spot)| spot.node == node);
-        findings.extend(node_holds(after, node, all.map(|(pod, spot)| (*pod, spot)).collect()));
+        let pods = once_all_left(after, node);
+        findings.extend(opens_too_many(after, node, &pods));
+        findings.extend(node_holds(after, node, pods));
     }
     let new = after.placed.iter().map(|pod| (pod, &after.held[pod])).chain(&after.promised);
     for (pod, spot) in new {
@@ -28,8 +31,63 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
     findings
 }
 
+/// Pods with what they hold.
+type Pods<'a> = Vec<(PodId, &'a Spot)>;
+
+/// The pods of a node once all that leaves has left and all that is promised has come. A reservation goes with the last
+/// user of its device.
+fn once_all_left<'a>(after: &'a After<'_>, node: NodeId) -> Pods<'a> {
+    let on_node = |(_, spot): &(&PodId, &Spot)| spot.node == node;
+    let staying = after.held.iter().filter(|(_, spot)| !spot.leaving);
+    let all: Pods<'_> =
+        staying.chain(&after.promised).filter(on_node).map(|(pod, spot)| (*pod, spot)).collect();
+    let is_reservation = |pod: PodId| after.pod(pod).owner == Owner::Reservation;
+    let uses = |(pod, spot): (PodId, &Spot), device: &DeviceId| {
+        !is_reservation(pod) && spot.devices.contains(device)
+    };
+    let goes = |device: &DeviceId| {
+        let mut leaving = after.held.iter().filter(|(_, spot)| spot.leaving).filter(on_node);
+        leaving.any(|(pod, spot)| uses((*pod, spot), device))
+            && !all.iter().any(|one| uses(*one, device))
+    };
+    let stays = |(pod, spot): &(PodId, &Spot)| {
+        !is_reservation(*pod) || spot.devices.is_empty() || !spot.devices.iter().all(goes)
+    };
+    all.iter().copied().filter(stays).collect()
+}
+
+/// Whether a plan opens GPUs of a node for sharing that are set aside; the other pods hold what they held before.
+fn opens_too_many(after: &After<'_>, node: NodeId, pods: &Pods<'_>) -> Option<String> {
+    let aside = *after.facts.set_aside.get(&node)?;
+    let is_new = |pod: PodId| after.placed.contains(&pod) || after.promised.contains_key(&pod);
+    let shared = |new: bool| -> BTreeSet<DeviceId> {
+        let some = pods.iter().filter(|(pod, _)| is_new(*pod) == new);
+        some.flat_map(|(_, spot)| spot.devices.iter().copied()).collect()
+    };
+    let before = shared(false);
+    let opened = shared(true).difference(&before).count();
+    let whole = |(pod, _): &(PodId, &Spot)| match after.pod(*pod).shape.gpu {
+        GpuRequest::Whole(count)
+            if !is_new(*pod) && after.pod(*pod).owner != Owner::Reservation =>
+        {
+            usize::from(count)
+        }
+        GpuRequest::None
+        | GpuRequest::Whole(_)
+        | GpuRequest::Fraction { .. }
+        | GpuRequest::Memory { .. }
+        | GpuRequest::Mig(_)
+        | GpuRequest::LegacyMig(_) => 0,
+    };
+    let held = before.len() + pods.iter().map(whole).sum::<usize>();
+    let gpus = after.facts.nodes.get(&node)?.allocatable.amount(Lane::GPU) / GPU_MILLI;
+    let all = held + opened + usize::from(aside);
+    (opened > 0 && all > usize::try_from(gpus).unwrap_or(0))
+        .then(|| format!("S11: {} shares a GPU that is set aside", after.names.of_node(node)))
+}
+
 /// What is wrong with these pods on one node.
-fn node_holds(after: &After<'_>, node: NodeId, pods: Vec<(PodId, &Spot)>) -> Vec<String> {
+fn node_holds(after: &After<'_>, node: NodeId, pods: Pods<'_>) -> Vec<String> {
     let name = after.names.of_node(node);
     let Some(facts) = after.facts.nodes.get(&node) else {
         return vec![format!("S1: {name} does not exist, yet pods are placed there")];
@@ -45,6 +103,12 @@ fn node_holds(after: &After<'_>, node: NodeId, pods: Vec<(PodId, &Spot)>) -> Vec
         sum.add(Lane::PODS, 1);
         match &shape.gpu {
             GpuRequest::None => {}
+            // A reservation is counted by the devices that it stands for.
+            GpuRequest::Whole(_) if after.pod(pod).owner == Owner::Reservation => {
+                for device in &spot.devices {
+                    devices.entry(*device).or_default();
+                }
+            }
             GpuRequest::Whole(_) if stands_in.contains(&Lane::GPU) => {}
             GpuRequest::Whole(count) => sum.add(Lane::GPU, i64::from(*count) * GPU_MILLI),
             GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {

@@ -45,7 +45,7 @@ impl Maker<'_> {
         let created = ago(now, group.age.map_or(self.age, |age| age.0));
         if self.scenario.queues.find(&group.queue).is_none()
             && !group.queue.starts_with("missing")
-            && !group.foreign
+            && self.owner(id) == Owner::Group(id)
         {
             let what = format!(
                 "there is no queue `{}`; one that is meant to be missing starts with `missing`",
@@ -56,7 +56,7 @@ impl Maker<'_> {
         let priority = group.priority.unwrap_or(50);
         let structure = self.structure(world)?;
         let uid = u128::try_from(index).unwrap_or(0);
-        if !group.foreign {
+        if self.owner(id) == Owner::Group(id) {
             let facts = Group {
                 queue: Some(world.names.queue(&group.queue)),
                 priority,
@@ -83,6 +83,17 @@ impl Maker<'_> {
         Ok(())
     }
 
+    /// Whose its pods are.
+    fn owner(&self, group: GroupId) -> Owner {
+        if self.group.reservation {
+            Owner::Reservation
+        } else if self.group.foreign {
+            Owner::Foreign
+        } else {
+            Owner::Group(group)
+        }
+    }
+
     fn tell_pods(
         &self,
         world: &mut World,
@@ -106,7 +117,7 @@ impl Maker<'_> {
             let state = state(&format!("{}.state", set.key), set.pod.state.as_deref(), place)?;
             let claims = super::claim::of_pod(world, (&set.key, &name), set.pod, &state)?;
             let facts = Pod {
-                owner: if self.group.foreign { Owner::Foreign } else { Owner::Group(group) },
+                owner: self.owner(group),
                 sub_group: set.sub_group,
                 shape: shape.clone(),
                 state,

@@ -55,6 +55,9 @@ pub(super) fn tell(world: &mut World, name: &str, node: &scenario::Node) -> Resu
         worker: Worker { gpu: node.worker.contains("gpu"), cpu: node.worker.contains("cpu") },
     };
     world.tell(Delta::Node(id, Box::new(facts)));
+    if node.set_aside > 0 {
+        world.tell(Delta::SetAside(id, node.set_aside));
+    }
     super::claim::slices(world, (name, id), node)?;
     if let Some(given) = &node.zones {
         let numa = zones(name, given)?;

@@ -1,6 +1,6 @@
 //! What a verdict is called, and what would change it, in words.
 
-use kai_engine::{Blocked, Misfit, QueueLane, Remedy, Symbol, Why};
+use kai_engine::{Blocked, Misfit, Missing, QueueLane, Remedy, Symbol, Why};
 
 use super::why::{amount, counted};
 use crate::names::Names;
@@ -80,6 +80,9 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::MigMixed => "ask for MIG instances",
         Misfit::GpuMemoryUnknown => "have a node tell the memory of its GPUs",
         Misfit::GpuTooSmall => "ask for less GPU memory",
+        Misfit::SetAside => {
+            "mend the node whose reservation did not report, or wait until its GPU is tried again"
+        }
         Misfit::Port => "ask for another host port, or add a node",
         Misfit::Affinity => "start the pods it must be near",
         Misfit::AntiAffinity => "add a node away from the pods it avoids",
@@ -90,6 +93,7 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::VolumeUnbound => "add a volume for its claim",
         Misfit::StorageAbsent(_) => "add a node that has storage of the class of its claim",
         Misfit::StorageShort(_) => "free storage of the class of its claim",
+        Misfit::Missing(Missing::Request(_)) => "mend what it asks for",
         Misfit::Missing(_) => "create what it refers to",
         Misfit::Devices => "free devices on one node",
         Misfit::Elsewhere => "free room where the devices of its claim are",

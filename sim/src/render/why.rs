@@ -1,8 +1,8 @@
 //! Why a group waits, in words.
 
 use kai_engine::{
-    Bound, Charge, ClaimProblem, DomainProblem, EvictionKind, GPU_MILLI, Misfit, NoDomain, NoRoom,
-    Progress, QueueLane, Unready, Unsupported, Why,
+    Bound, Charge, ClaimProblem, DomainProblem, EvictionKind, GPU_MILLI, Misfit, Missing, NoDomain,
+    NoRoom, Progress, QueueLane, Unready, Unsupported, Why,
 };
 
 use crate::{amount::decimal, names::Names};
@@ -185,6 +185,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
             let value = if value.is_empty() { String::new() } else { format!("={value}") };
             return format!("{nodes} tainted {}{value}", names.of_symbol(taint.key));
         }
+        Misfit::Short(kai_engine::Lane::PODS) => "full of pods",
         Misfit::Short(lane) => return format!("{nodes} short of {}", names.of_lane(lane)),
         Misfit::Overhead(lane) => {
             return format!("{nodes} short of {} for the overhead", names.of_lane(lane));
@@ -199,7 +200,8 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::GpuMemoryUnknown => "with unknown GPU memory",
         Misfit::GpuTooSmall => "with GPUs too small",
         Misfit::Device => "with too small parts of GPUs",
-        Misfit::PodSlots => "full of pods",
+        Misfit::SetAside => "with GPUs set aside from sharing",
+        Misfit::PodSlots => "without a pod slot for a reservation",
         Misfit::Port => "with the port taken",
         Misfit::Affinity => "away from the pods it must be near",
         Misfit::AntiAffinity => "near pods it must avoid",
@@ -213,6 +215,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
         Misfit::StorageShort(class) => {
             return format!("{nodes} short of storage of class {}", names.of_symbol(class));
         }
+        Misfit::Missing(Missing::Request(_)) => "cannot give what makes no sense",
         Misfit::Missing(_) => "cannot give what does not exist",
         Misfit::Elsewhere => "away from the devices that a claim of it has",
         Misfit::Devices => "without the devices that its claims ask for",

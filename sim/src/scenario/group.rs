@@ -169,6 +169,8 @@ pub struct Group {
     pub held: bool,
     /// Whether its pods are another scheduler's.
     pub foreign: bool,
+    /// Whether its pods reserve shared GPUs: `on: node0/1` says which.
+    pub reservation: bool,
     /// How long it must wait before others may be evicted for it.
     pub delay: Option<Span>,
     /// The set at the top of its tree.
@@ -246,6 +248,7 @@ impl Group {
             "grace" => self.grace = Some(map.next_value()?),
             "held" => self.held = map.next_value()?,
             "foreign" => self.foreign = map.next_value()?,
+            "reservation" => self.reservation = map.next_value()?,
             "delay" => self.delay = Some(map.next_value()?),
             _ => return Ok(false),
         }

@@ -16,6 +16,8 @@ pub struct Node {
     pub gpus: u32,
     /// How many GPUs its label names; as many as it offers when left out.
     pub gpus_labelled: Option<u32>,
+    /// Idle GPUs that may not be opened for sharing, since a reservation did not report.
+    pub set_aside: u16,
     /// Memory of each GPU in MiB; 40960 when left out, 0 when unknown.
     pub gpu_memory_mib: u32,
     /// Cores; 64 when left out.
@@ -51,6 +53,7 @@ impl Default for Node {
         Self {
             gpus: 0,
             gpus_labelled: None,
+            set_aside: 0,
             gpu_memory_mib: 40_960,
             cpu: Amount::of(64_000),
             memory: Amount::of(512 << 30),

@@ -222,7 +222,7 @@ fn overlay(world: &World, change: &Change, tasks: &mut BTreeMap<String, Seen>) {
     let there = || held(world, &facts.shape.gpu, &Place::on(*node));
     seen.gpus_milli = match change {
         Change::Place { grant: Grant::Regular { count }, .. } => i64::from(*count) * GPU_MILLI,
-        Change::Place { grant: Grant::Fraction { devices, portion_milli }, .. } => {
+        Change::Place { grant: Grant::Fraction { devices, portion_milli, .. }, .. } => {
             i64::from(*devices) * i64::from(*portion_milli)
         }
         Change::Place { grant: Grant::Mig, .. } | Change::Nominate { .. } => there(),

@@ -2,17 +2,21 @@
 
 use kai_engine::{
     Alignment, Allocation, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta, DeviceClass,
-    DeviceClassId, DeviceCount, DeviceRequest, GpuRequest, Gpus, Group, GroupId, Holds, Label,
-    Lane, Limit, Min, Node, NodeId, Numa, NumaPolicy, NumaScope, Owner, PerLane, Place, Plan, Pod,
-    PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Resources, Shape, Shares,
-    SliceDevice, SliceDeviceId, Structure, SubGroup, Symbol, Timestamp, plan,
+    DeviceClassId, DeviceCount, DeviceId, DeviceRequest, GpuRequest, Gpus, Group, GroupId, Holds,
+    Label, Lane, Limit, Min, Node, NodeId, Numa, NumaPolicy, NumaScope, Owner, PerLane, Place,
+    Plan, Pod, PodId, PodState, Queue, QueueId, Reach, ReachId, Requirement, Resources, Shape,
+    Shares, SliceDevice, SliceDeviceId, Structure, SubGroup, Symbol, Timestamp, plan,
 };
 use proptest::prelude::*;
+
+mod examples;
 
 const NODES: u32 = 5;
 const QUEUES: u32 = 5;
 const GROUPS: u32 = 8;
 const PODS: u32 = 24;
+/// Pods that are on a node from the start: those of even numbers reserve GPUs, the others share them.
+const SHARERS: u32 = 12;
 const CLAIMS: u32 = 6;
 const CLASSES: u32 = 3;
 /// An extended resource that no device plugin offers; a device class may.
@@ -147,6 +151,45 @@ fn pod() -> impl Strategy<Value = Delta> {
             )
         },
     )
+}
+
+/// A pod on a node that reserves a GPU, or shares one that may be reserved: it comes, leaves, and is told again elsewhere.
+fn sharer() -> impl Strategy<Value = Delta> {
+    let device = prop_oneof![6 => (0..4_u32).prop_map(Some), 1 => Just(None)];
+    (0..SHARERS, 0..GROUPS, 0..NODES, device, 1..5_u32, 0..4_u8).prop_map(
+        |(id, group, node, device, part, state)| {
+            let devices: Box<[DeviceId]> =
+                device.map(|device| DeviceId::new(node * 4 + device)).into_iter().collect();
+            let place = Place { devices, ..Place::on(NodeId::new(node)) };
+            let reserves = id % 2 == 0;
+            let gpu = GpuRequest::Fraction { micro: part * 250_000, devices: 1 };
+            let shape = Shape {
+                request: resources(0, 0),
+                gpu: if reserves { GpuRequest::Whole(1) } else { gpu },
+                ..Shape::default()
+            };
+            let state = match state {
+                0 => PodState::Bound(place),
+                1 => PodState::Running(place),
+                2 => PodState::Releasing(place),
+                _ => PodState::Stuck(place),
+            };
+            let owner =
+                if reserves { Owner::Reservation } else { Owner::Group(GroupId::new(group)) };
+            let id = PODS + id;
+            let pod = Pod { owner, shape, state, uid: u128::from(id), ..Pod::default() };
+            Delta::Pod(PodId::new(id), Box::new(pod))
+        },
+    )
+}
+
+/// News of pods that reserve and share, and of GPUs that are set aside.
+fn sharing_news() -> impl Strategy<Value = Delta> {
+    prop_oneof![
+        6 => sharer(),
+        2 => (0..SHARERS).prop_map(|id| Delta::PodGone(PodId::new(PODS + id))),
+        1 => (0..NODES, 0..3_u16).prop_map(|(id, gpus)| Delta::SetAside(NodeId::new(id), gpus)),
+    ]
 }
 
 /// A claim; those of odd numbers are of one pod each.
@@ -319,6 +362,21 @@ proptest! {
     }
 
     #[test]
+    fn derived_columns_follow_reservations(
+        history in prop::collection::vec(prop_oneof![2 => sharing_news(), 1 => news()], 1..80)
+    ) {
+        let mut cluster = Cluster::default();
+        for (at, delta) in history.into_iter().enumerate() {
+            cluster.apply(delta);
+            prop_assert_eq!(cluster.check(), Vec::<String>::new());
+            if at % 5 == 0 {
+                plan(&mut cluster, &Config::default(), Timestamp(0));
+                prop_assert_eq!(cluster.check(), Vec::<String>::new());
+            }
+        }
+    }
+
+    #[test]
     fn a_second_telling_changes_nothing(history in prop::collection::vec(news(), 1..60)) {
         let mut cluster = Cluster::default();
         for delta in &history {
@@ -397,71 +455,4 @@ proptest! {
         let (_, back) = told(&objects);
         prop_assert_eq!(forth.changes, back.changes);
     }
-}
-
-#[test]
-fn a_running_pod_may_come_before_its_node_group_and_queue() {
-    let place = Place::on(NodeId::new(0));
-    let pod = Pod {
-        owner: Owner::Group(GroupId::new(0)),
-        shape: Shape { gpu: GpuRequest::Whole(1), ..Shape::default() },
-        state: PodState::Running(place),
-        ..Pod::default()
-    };
-    let mut cluster = Cluster::default();
-    cluster.apply(Delta::Pod(PodId::new(0), Box::new(pod)));
-    let facts = Group { queue: Some(QueueId::new(0)), ..Group::default() };
-    cluster.apply(Delta::Group(GroupId::new(0), Box::new(facts)));
-    cluster.apply(Delta::Queue(QueueId::new(0), Box::default()));
-    let mut allocatable = resources(0, 8000);
-    allocatable.add(Lane::PODS, 10);
-    cluster.apply(Delta::Node(NodeId::new(0), Box::new(Node { allocatable, ..Node::default() })));
-    assert_eq!(cluster.node_amounts(NodeId::new(0), Lane::GPU), (8000, 7000));
-    assert_eq!(cluster.queue_state(QueueId::new(0)).allocated, PerLane([0, 0, 1000]));
-    assert_eq!(cluster.check(), Vec::<String>::new());
-}
-
-/// A group that needs one of two sub-groups takes the one that has all its pods, not part of the other.
-#[test]
-fn a_sub_group_that_cannot_be_filled_is_passed_over() {
-    let mut cluster = Cluster::default();
-    let unlimited = PerLane([Limit::UNLIMITED; 3]);
-    let queue = Queue { quota: unlimited, limit: unlimited, ..Queue::default() };
-    cluster.apply(Delta::Queue(QueueId::new(0), Box::new(queue)));
-    let mut allocatable = resources(8000, 8000);
-    allocatable.add(Lane::PODS, 10);
-    cluster.apply(Delta::Node(NodeId::new(0), Box::new(Node { allocatable, ..Node::default() })));
-    let sub_group = |name: u32, min| SubGroup {
-        name: Symbol::new(name),
-        parent: None,
-        min: Min::Pods(min),
-        topology: None,
-    };
-    let structure = Structure::Tree {
-        min: Some(1),
-        topology: None,
-        sub_groups: vec![sub_group(1, 2), sub_group(2, 1)],
-    };
-    let facts =
-        Group { queue: Some(QueueId::new(0)), preemptible: true, structure, ..Group::default() };
-    cluster.apply(Delta::Group(GroupId::new(0), Box::new(facts)));
-    let states = [(1, PodState::Pending), (1, PodState::Gated), (2, PodState::Pending)];
-    for (id, (name, state)) in (0..).zip(states) {
-        let pod = Pod {
-            owner: Owner::Group(GroupId::new(0)),
-            sub_group: Symbol::new(name),
-            shape: Shape { request: resources(1000, 0), ..Shape::default() },
-            state,
-            uid: u128::from(id),
-            ..Pod::default()
-        };
-        cluster.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
-    }
-    let first = plan(&mut cluster, &Config::default(), Timestamp(0)).changes;
-    let first = first.first().map(|change| match change {
-        Change::Place { pod, .. } | Change::Nominate { pod, .. } | Change::Evict { pod, .. } => {
-            *pod
-        }
-    });
-    assert_eq!(first, Some(PodId::new(2)));
 }
