@@ -11,19 +11,28 @@
 //!     ─► events (droppable) ───────┘
 //! ```
 
+use std::sync::Arc;
+
 use kube::Client;
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{lease::Guard, metrics::Metrics};
+use crate::{lease::Guard, metrics::Metrics, sharing};
 
 mod bind;
 mod claim;
+mod config_map;
 mod event;
 mod evict;
 mod extended;
+mod found;
 mod queue;
+mod reservation;
+mod share;
 mod status;
+mod strip;
+mod unprotected;
+mod unreserve;
 mod volume;
 
 pub use bind::Bind;
@@ -33,7 +42,12 @@ pub use evict::Evict;
 pub(crate) use extended::EXTENDED;
 pub use extended::{Backed, ExtendedGrant};
 use queue::{Flight, Haste, Queue};
+pub use reservation::{Place, Reserve, Template};
+pub use share::ShareGrant;
 pub use status::{GroupChange, GroupPatch, PodCondition};
+pub use strip::Strip;
+pub use unprotected::Unprotected;
+pub use unreserve::Unreserve;
 pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
 
 /// One thing to write.
@@ -45,6 +59,35 @@ pub enum Task {
     Group(GroupPatch),
     Pod(PodCondition),
     Event(Event),
+    Share(ShareTask),
+}
+
+/// One thing to write about shared GPUs.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "each is described at its type")]
+pub enum ShareTask {
+    Reserve(Reserve),
+    Unreserve(Unreserve),
+    Unprotected(Unprotected),
+    Strip(Strip),
+    /// Reservation pods that failed while nobody looked are deleted.
+    Sweep(Arc<Template>),
+}
+
+impl ShareTask {
+    async fn carry_out(self, write: &Write) -> Option<Outcome> {
+        let outcome = match self {
+            Self::Reserve(reserve) => reserve.carry_out(write).await,
+            Self::Unreserve(unreserve) => unreserve.carry_out(write).await,
+            Self::Unprotected(unprotected) => unprotected.carry_out(write).await,
+            Self::Strip(strip) => strip.carry_out(write).await,
+            Self::Sweep(template) => {
+                unreserve::sweep(write, &template).await;
+                return None;
+            }
+        };
+        Some(Outcome::Shared(outcome))
+    }
 }
 
 /// What became of a write.
@@ -82,6 +125,8 @@ pub enum Outcome {
     },
     /// The condition of the pod of this number and UID was written, or not.
     Pod(u32, Box<str>, bool),
+    /// A write about shared GPUs ended.
+    Shared(sharing::Outcome),
     /// The Lease is lost: nothing more will be written.
     Lost,
 }
@@ -197,6 +242,7 @@ impl Write {
                 event.carry_out(self).await;
                 None
             }
+            Task::Share(task) => task.carry_out(self).await,
         }
     }
 

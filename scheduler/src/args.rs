@@ -10,6 +10,8 @@ use std::{ffi::OsString, net::SocketAddr, path::PathBuf, str::FromStr, time::Dur
 use clap::{ArgAction, Parser};
 use kai_api::duration::GoDuration;
 
+use crate::sharing::SharingArgs;
+
 /// Schedules pods of one scheduler name, in gangs, on the nodes of one node pool.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "kai-scheduler", version = env!("CARGO_PKG_VERSION"), disable_version_flag = true)]
@@ -118,6 +120,9 @@ pub struct Args {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true", value_parser = go_bool)]
     pub version: bool,
+    /// How GPUs are shared.
+    #[command(flatten)]
+    pub sharing: SharingArgs,
     /// What is accepted and unused.
     #[command(flatten)]
     pub accepted: Accepted,

@@ -10,9 +10,10 @@ use kai_engine::{
     Change, ClaimId, Claimed, DeviceId, Eviction, GPU_MILLI, Grant, Lane, Reserved, ZoneAmount,
 };
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
 use crate::{
-    actuate::{Backed, Bind, ClaimGrant, Event, Evict, ExtendedGrant, Target, Task},
+    actuate::{Backed, Bind, ClaimGrant, Event, Evict, ExtendedGrant, ShareGrant, Target, Task},
     message::eviction,
     metrics::Metrics,
     names::{Names, Number},
@@ -39,6 +40,10 @@ pub struct Dispatch {
     pub metrics: Metrics,
     /// The version of `resource.k8s.io` that is written.
     pub devices_version: &'static str,
+    /// Pods are told how much memory of a shared GPU is theirs, for HAMi-core to hold them to it.
+    pub has_hami_core: bool,
+    /// Devices are named as the Container Device Interface does.
+    pub has_cdi: watch::Receiver<bool>,
 }
 
 impl Dispatch {
@@ -78,6 +83,7 @@ impl Dispatch {
     ) -> Bind {
         let groups: Vec<Arc<str>> =
             devices.iter().map(|device| names.device_name(*device)).collect();
+        let share = self.share(node, &groups, grant, names);
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
         let row = &mut names.pods[pod];
@@ -106,7 +112,28 @@ impl Dispatch {
             volumes: Vec::new(),
             extended: None,
             zones: None,
+            share,
         }
+    }
+
+    /// The shares of GPUs that a pod gets; their devices are told it once they are known.
+    fn share(
+        &self,
+        node: u32,
+        groups: &[Arc<str>],
+        grant: Grant,
+        names: &Names,
+    ) -> Option<Box<ShareGrant>> {
+        let Grant::Fraction { portion_micro, .. } = grant else { return None };
+        let device_mib = names.nodes.row(node).map_or(0, |row| u64::from(row.gpu_memory_mib));
+        let memory_mib = device_mib * u64::from(portion_micro) / 1_000_000;
+        Some(Box::new(ShareGrant {
+            devices: groups.iter().filter_map(|group| names.devices.find(group)).collect(),
+            uuids: Vec::new(),
+            portion_micro,
+            memory_mib: (self.has_hami_core && memory_mib > 0).then_some(memory_mib),
+            has_cdi: *self.has_cdi.borrow(),
+        }))
     }
 
     /// What each claim of a pod is to hold.
@@ -255,11 +282,11 @@ fn gpu_labels(groups: &[Arc<str>], present: &[Box<str>]) -> Vec<LabelChange> {
 }
 
 /// A label's key, and its value or that it goes.
-pub(crate) type LabelChange = (Box<str>, Option<Box<str>>);
+type LabelChange = (Box<str>, Option<Box<str>>);
 
 /// The labels of a pod that shares GPUs: one device has the plain key, several have a key each.
 /// Source: spec/contract.md 4.5.
-pub(crate) fn group_labels<T: AsRef<str>>(groups: &[T]) -> Vec<LabelChange> {
+fn group_labels<T: AsRef<str>>(groups: &[T]) -> Vec<LabelChange> {
     let plain = |group: &T| Some(Box::from(group.as_ref()));
     if let [only] = groups {
         return vec![(Box::from(label::GPU_GROUP), plain(only))];

@@ -15,6 +15,7 @@ use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timesta
 use crate::{
     names::{Names, Number, Presence},
     settings::Aligning,
+    sharing::Told,
     usage::Usage,
 };
 
@@ -37,6 +38,7 @@ mod selector;
 mod shape;
 mod shard;
 mod share;
+mod sharing;
 mod slice;
 mod topology;
 mod volume;
@@ -54,6 +56,8 @@ pub struct Rules {
     pub pool_value: String,
     /// `app` label of reservation pods.
     pub reservation_app: String,
+    /// Namespace of reservation pods.
+    pub reservation_namespace: String,
     /// Labels of CPU, GPU and MIG workers.
     pub worker_keys: [String; 3],
     /// Keep the queue tree.
@@ -72,6 +76,7 @@ impl Rules {
             pool_key: args.nodepool_label_key.clone(),
             pool_value: args.partition_label_value.clone(),
             reservation_app: args.resource_reservation_app_label.clone(),
+            reservation_namespace: args.sharing.resource_reservation_namespace.clone(),
             worker_keys: [
                 args.cpu_worker_node_label_key.clone(),
                 args.gpu_worker_node_label_key.clone(),
@@ -113,6 +118,8 @@ pub struct Ingest {
     pub deltas: Vec<Delta>,
     /// Groups whose conditions or pods changed since they were taken.
     pub touched: Vec<u32>,
+    /// What was told of pods that have to do with shared GPUs, since it was taken.
+    pub shared: Vec<Told>,
     /// Whose objects are ours.
     pub rules: Rules,
     generations: [u32; Kind::ALL.len()],
@@ -152,6 +159,7 @@ impl Ingest {
             names,
             deltas: Vec::new(),
             touched: Vec::new(),
+            shared: Vec::new(),
             rules,
             generations: [0; Kind::ALL.len()],
             shards: BTreeMap::new(),
@@ -390,6 +398,11 @@ impl Ingest {
         let (lane, kind): (Lane, Option<LaneKind>) = self.names.lane(name);
         self.deltas.extend(kind.map(|kind| Delta::Lane(lane, kind)));
         lane
+    }
+
+    /// The lane of a resource that a pod names; none where pods named so many already that no node has.
+    fn pod_lane(&mut self, name: &str) -> Option<Lane> {
+        self.names.counts(name).then(|| self.lane(name))
     }
 
     /// Marks a row as seen.

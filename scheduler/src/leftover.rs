@@ -15,7 +15,6 @@ use serde_json::json;
 use crate::{
     actuate::{Bind, Outcome, Write},
     call::{Failure, Form, call, read},
-    dispatch::group_labels,
     wire::Whereabouts,
 };
 
@@ -109,7 +108,7 @@ async fn fate(request: &BindRequest, client: &Client) -> Fate {
         return Fate::GiveUp("it failed");
     }
     let Some(bind) = bind_of(request) else {
-        return Fate::GiveUp("it is incomplete, or asks for resource claims");
+        return Fate::GiveUp("it is incomplete, or asks for resource claims or a share of a GPU");
     };
     let path = format!("/api/v1/namespaces/{}/pods/{}", bind.namespace, bind.name);
     let bytes = match read(client, &path).await {
@@ -155,7 +154,8 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
     let groups = &spec.selected_gpu_groups;
     let has_claims = !spec.resource_claim_allocations.is_empty()
         || spec.extended_resource_claim_allocation.is_some();
-    if has_claims || (received == value::RECEIVED_FRACTION && groups.is_empty()) {
+    // A share of a GPU needs a reservation pod and config maps: the pod is placed anew, and what was begun is taken away.
+    if has_claims || received == value::RECEIVED_FRACTION || !groups.is_empty() {
         return None;
     }
     Some(Bind {
@@ -165,10 +165,11 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         name: Box::from(spec.pod_name.as_deref()?),
         node: Box::from(spec.selected_node.as_deref().filter(|node| !node.is_empty())?),
         received,
-        labels: group_labels(groups),
+        labels: Vec::new(),
         claims: Vec::new(),
         volumes: Vec::new(),
         extended: None,
+        share: None,
         zones: (!spec.predicted_numa_zones.is_empty())
             .then(|| json!(spec.predicted_numa_zones).to_string()),
     })
@@ -243,14 +244,7 @@ mod tests {
         check(&request(&retried, "phase: Failed, failedAttempts: 3"), "failed");
         let part = "podName: p, selectedNode: n1, receivedResourceType: Fraction";
         check(&request(part, ""), "incomplete");
-        check(
-            &request(&format!("{part}, selectedGPUGroups: [g]"), ""),
-            "ns/p to n1 Fraction runai-gpu-group=g",
-        );
-        check(
-            &request(&format!("{part}, selectedGPUGroups: [g, h]"), ""),
-            "ns/p to n1 Fraction runai-gpu-group/g=g runai-gpu-group/h=h",
-        );
+        check(&request(&format!("{part}, selectedGPUGroups: [g]"), ""), "incomplete");
         check(
             &request(&format!("{whole}, resourceClaimAllocations: [{{name: c}}]"), ""),
             "incomplete",

@@ -29,6 +29,7 @@ pub mod report;
 pub mod run;
 pub mod serve;
 pub mod settings;
+pub mod sharing;
 pub mod usage;
 pub mod watch;
 pub mod wire;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use kai_api::names::reason;
 use kai_engine::{
-    Bound, Limit, Min, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
+    Bound, Limit, Min, Misfit, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
 };
 use serde_json::{Value, json};
 
@@ -29,6 +29,8 @@ pub struct Told {
     pub errors: Vec<Error>,
     /// The pod that found no room, by number, and what is said of it alone.
     pub pod: Option<(u32, String)>,
+    /// Whether the same is said of the other pods that wait: each was turned away from nodes of the pods before it.
+    pub is_of_each: bool,
     /// What every message begins with: the node pool, where the group goes on to another.
     pub prefix: String,
     /// Whether the text has the detailed form: a line for each error, with the sub-group or the domain before it.
@@ -210,9 +212,11 @@ fn short_of_room(no_room: &NoRoom, group: u32, names: &Names) -> Told {
              sub-group due to: {task}"
         )
     };
+    let keeps_apart = |(misfit, _): &(Misfit, u32)| *misfit == Misfit::AntiAffinity;
+    let is_of_each = no_room.gang && no_room.misfits.iter().any(keeps_apart);
     let pod = Some((no_room.pod.number(), task));
     let error = Error::scheduling(message).of(names.text(no_room.sub_group));
-    Told { pod, ..Told::from(error) }
+    Told { pod, is_of_each, ..Told::from(error) }
 }
 
 /// Whether some pods of a group have to run together.

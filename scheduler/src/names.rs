@@ -5,12 +5,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use kai_api::names::{annotation, resource};
+use kai_api::names::resource;
 use kai_engine::{
-    ClaimId, Constraint, DeviceId, Group, GroupId, Lane, LaneKind, NodeId, PodId, Queue, QueueId,
-    Symbol, TopologyId, ids::Id,
+    ClaimId, Constraint, DeviceId, GroupId, Lane, LaneKind, NodeId, PodId, Queue, QueueId, Symbol,
+    TopologyId, ids::Id,
 };
 
+mod group;
 mod table;
 
 /// The row of an id as the tables here count them.
@@ -25,7 +26,11 @@ impl<I: Id> Number for I {
     }
 }
 
+pub use group::{Before, GroupRow, Said, Stamps};
 pub use table::Table;
+
+/// So many resources get a lane because pods name them: rows of nodes grow with lanes.
+const RESOURCES_OF_PODS_MAX: usize = 4096;
 
 /// Everything that has a name.
 #[derive(Debug, Default)]
@@ -86,6 +91,8 @@ pub struct NodeRow {
     pub presence: Presence,
     /// The names of its NUMA zones, in order.
     pub zones: Vec<Box<str>>,
+    /// Memory of each of its GPUs as its label says it, in MiB; 0 where it does not.
+    pub gpu_memory_mib: u32,
 }
 
 /// What is kept of a queue.
@@ -110,118 +117,6 @@ pub struct TopologyRow {
     pub aliases: Vec<(Box<str>, Symbol)>,
 }
 
-/// What is kept of a pod group.
-#[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of one object")]
-pub struct GroupRow {
-    /// Whether it is there.
-    pub presence: Presence,
-    /// Its UID.
-    pub uid: Box<str>,
-    /// The version that was last seen: guards our writes.
-    pub version: Box<str>,
-    /// The facts as its object says them.
-    pub facts: Box<Group>,
-    /// Its queue by number.
-    pub queue: Option<u32>,
-    /// `spec.queue`.
-    pub queue_name: Box<str>,
-    /// `spec.priorityClassName`.
-    pub priority_class: Box<str>,
-    /// Whether the priority class decides if it is preemptible.
-    pub preemptibility_derived: bool,
-    /// Whether a topology is asked for, so that its aliases matter.
-    pub has_topology: bool,
-    /// Pods get the condition too, unless `spec.markUnschedulable` is false.
-    pub mark_unschedulable: bool,
-    /// `spec.schedulingBackoff` is 1.
-    pub backs_off: bool,
-    /// `status.schedulingConditions`, as written.
-    pub conditions: Vec<serde_json::Value>,
-    /// The three timestamps among its annotations, as written.
-    pub stamps: Stamps,
-    /// What is explained among them, as written.
-    pub explanation: Option<Box<str>>,
-    /// When it was explained last, in milliseconds.
-    pub explained: i64,
-    /// What a write that is under way changes, as it was before; none where the object was read since.
-    pub before: Option<Box<Before>>,
-    /// Its pods.
-    pub pods: Vec<u32>,
-    /// What was said of it last; nothing is said twice.
-    pub said: Option<Said>,
-    /// A write of it is under way.
-    pub is_writing: bool,
-    /// Binds of its pods that failed in a row.
-    pub bind_failures: u32,
-    /// It is left out for a while, because a bind failed.
-    pub is_paused: bool,
-}
-
-impl GroupRow {
-    /// The facts as the engine is told them: left out while it is paused, whatever its object says.
-    pub fn told(&self) -> Box<Group> {
-        let mut facts = self.facts.clone();
-        facts.held |= self.is_paused;
-        facts
-    }
-
-    /// What a write makes of it is kept as if it were there; this is what it was, in case it fails.
-    pub fn keep_before(&mut self) {
-        let Self { stamps, explanation, conditions, .. } = &*self;
-        self.before = Some(Box::new((stamps.clone(), explanation.clone(), conditions.clone())));
-    }
-
-    /// The write that was under way ended; one that failed left all as it was. One that was done made this version, from
-    /// which the next may be written before the object is read again.
-    pub fn wrote(&mut self, settled: bool, version: Option<Box<str>>) {
-        self.is_writing = false;
-        let Some(before) = self.before.take() else { return };
-        if let Some(version) = version {
-            self.version = version;
-        }
-        if !settled {
-            (self.stamps, self.explanation, self.conditions) = *before;
-        }
-    }
-}
-
-/// What a write changes of a group: stamps, explanation and conditions.
-pub type Before = (Stamps, Option<Box<str>>, Vec<serde_json::Value>);
-
-/// What was said of a group.
-#[derive(Debug, Clone, Copy)]
-pub struct Said {
-    /// The code of the reason.
-    pub code: &'static str,
-    /// The words, as a hash.
-    pub hash: u64,
-    /// When, in milliseconds.
-    pub at: i64,
-}
-
-/// The timestamps on a pod group.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Stamps {
-    /// `kai.scheduler/stale-podgroup-timestamp`.
-    pub stale_since: Option<i64>,
-    /// `kai.scheduler/last-start-timestamp`.
-    pub last_start: Option<i64>,
-    /// `kai.scheduler/last-eviction-timestamp`.
-    pub last_eviction: Option<i64>,
-}
-
-impl Stamps {
-    /// Each with the key of its annotation.
-    pub fn annotations(&self) -> [(&'static str, Option<i64>); 3] {
-        [
-            (annotation::STALE_SINCE, self.stale_since),
-            (annotation::LAST_START, self.last_start),
-            (annotation::LAST_EVICTION, self.last_eviction),
-        ]
-    }
-}
-
 /// What is kept of a pod.
 #[derive(Debug, Default)]
 pub struct PodRow {
@@ -243,6 +138,10 @@ pub struct PodRow {
     pub is_fractional: bool,
     /// Labels of it that name shared GPUs.
     pub gpu_labels: Vec<Box<str>>,
+    /// It is told of to who keeps shared GPUs.
+    pub shares: bool,
+    /// What it held of GPUs when its node was first seen: labels and annotations that are changed later mean nothing.
+    pub bound: Option<Bound>,
     /// The message of its condition `PodScheduled=False`, where it has one.
     pub unschedulable: Option<Box<str>>,
     /// The message that was asked to be written on it last.
@@ -251,6 +150,15 @@ pub struct PodRow {
     pub has_pool_label: bool,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
+}
+
+/// What a pod with a node holds of GPUs.
+#[derive(Debug, Clone)]
+pub enum Bound {
+    /// Nothing.
+    Plain,
+    /// What it asked for, and the groups of its shared devices.
+    Gpus(Box<(kai_engine::GpuRequest, Box<[DeviceId]>)>),
 }
 
 /// What is kept of a shared GPU.
@@ -434,6 +342,20 @@ impl Names {
         self.lanes.insert(Box::from(name), lane);
         self.resources.push(Box::from(name));
         (lane, mig_gpus(name).map(|gpus| LaneKind::Mig { gpus }))
+    }
+
+    /// Whether a resource has a lane, or one is left for what pods name. Nodes are not asked: what they have is real.
+    pub fn counts(&self, resource: &str) -> bool {
+        self.resources.len() < RESOURCES_OF_PODS_MAX
+            || self.lanes.contains_key(resource)
+            || matches!(
+                resource,
+                resource::CPU
+                    | resource::MEMORY
+                    | resource::PODS
+                    | resource::NVIDIA_GPU
+                    | resource::AMD_GPU
+            )
     }
 
     /// The resource of a lane.

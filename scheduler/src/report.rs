@@ -344,7 +344,9 @@ fn members(group: u32, strays: &[(PodId, Symbol)], names: &Names) -> Vec<u32> {
 /// What is said of a pod: its own reason where the verdict speaks of it, else the group's.
 fn pod_message(pod: u32, told: &Told, text: &str) -> String {
     match &told.pod {
-        Some((number, own)) if *number == pod => format!("{}{own}", told.prefix),
+        Some((number, own)) if *number == pod || told.is_of_each => {
+            format!("{}{own}", told.prefix)
+        }
         Some(_) | None => String::from(text),
     }
 }

@@ -23,10 +23,12 @@ use crate::{
     names::{Names, Number},
     order::{self, Desk},
     report::Report,
+    sharing::Sharing,
     usage::Feed,
-    watch::{Event, backoff},
+    watch::Event,
 };
 
+mod hold;
 mod news;
 mod outcome;
 
@@ -111,6 +113,8 @@ pub struct Run {
     pub period: Duration,
     /// Ends, retries and conditions that were put off.
     pub report: Report,
+    /// Shared GPUs: who holds them, and who waits for one.
+    pub sharing: Sharing,
     /// Groups whose binds failed, left out until then.
     pub held: Vec<(Timestamp, u32)>,
     /// Up to which version each kind is taken in; none before its first full list.
@@ -237,11 +241,15 @@ impl Run {
 
     /// When the next cycle is due although nothing changes.
     fn wake(&self) -> Instant {
+        if !self.ingest.deltas.is_empty() {
+            return Instant::now();
+        }
         let now = now();
         let times = [
             self.cluster.wake().map(|at| at.0),
             self.report.next(),
             self.ingest.next_wake().map(|at| at.0),
+            self.sharing.wake(),
             self.held.iter().map(|(at, _)| at.0).min(),
         ];
         let soonest = times.into_iter().flatten().min();
@@ -360,6 +368,9 @@ impl Run {
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
         let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
+        let mut tasks = self.sharing.begin(tasks, &self.ingest.names);
+        tasks.extend(self.sharing.settle(now.0, &self.ingest.names));
+        tasks.extend(self.give_up_binds());
         let names = &mut self.ingest.names;
         let mut groups = std::mem::take(&mut self.ingest.touched);
         groups.extend(plan.changes.iter().filter_map(|change| match change {
@@ -400,6 +411,7 @@ impl Run {
                 if !is_same(pod, &uid, names) {
                     return;
                 }
+                self.sharing.bound(pod);
                 self.ingest.touched.extend(names.pods[pod].group);
                 if let Some(group) = names.pods[pod].group {
                     names.groups[group].bind_failures = 0;
@@ -413,6 +425,7 @@ impl Run {
                 if !is_same(pod, &uid, names) {
                     return;
                 }
+                self.sharing.not_bound(pod);
                 self.ingest.deltas.push(Delta::BindFailed(PodId::new(pod)));
                 let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
                 if let Some(group) = names.pods[pod].group {
@@ -447,32 +460,8 @@ impl Run {
                     }
                 }
             }
+            Outcome::Shared(outcome) => self.sharing.ended(outcome, now().0),
             Outcome::Lost => {}
-        }
-    }
-
-    /// A group whose bind failed is left out for a while, longer each time, so that one that can
-    /// never be bound takes nothing from the others.
-    fn hold(&mut self, group: u32) {
-        let row = &mut self.ingest.names.groups[group];
-        row.bind_failures += 1;
-        let pause = backoff(row.bind_failures + 3);
-        let until = now().0 + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-        self.ingest.pause(group, true);
-        self.held.retain(|(_, known)| *known != group);
-        self.held.push((Timestamp(until), group));
-    }
-
-    /// Lets groups back in whose pause is over.
-    fn release(&mut self, now: Timestamp) {
-        let (due, rest) =
-            std::mem::take(&mut self.held).into_iter().partition(|(at, _)| *at <= now);
-        self.held = rest;
-        let due: Vec<(Timestamp, u32)> = due;
-        for (_, group) in due {
-            if self.ingest.names.groups.row(group).is_some() {
-                self.ingest.pause(group, false);
-            }
         }
     }
 }

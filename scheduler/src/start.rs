@@ -27,7 +27,9 @@ use crate::{
     order,
     report::Report,
     run::{self, Channels, End, Run},
-    serve, usage,
+    serve,
+    sharing::{Sharing, cdi},
+    usage,
     watch::{self, Source},
 };
 
@@ -196,8 +198,14 @@ impl Shared {
         let (order, endpoint) = order::desk(self.args.plugin_server_port);
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
         let channels = Channels { events, outcomes, tasks, resync, usage, order };
+        let (says_cdi, has_cdi) =
+            tokio::sync::watch::channel(self.args.sharing.cdi().unwrap_or(false));
+        let (client, set) = (self.client.clone(), self.args.sharing.cdi());
+        let policy = tokio::spawn(cdi::follow(client, set, says_cdi, turn.clone()));
+        let image = self.own_image().await;
         // All of the state is in this future.
-        let looped = Box::pin(self.state(devices_version).run(channels, guard, &turn));
+        let state = self.state(devices_version, image, has_cdi);
+        let looped = Box::pin(state.run(channels, guard, &turn));
         let result = tokio::select! {
             end = looped => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
@@ -209,6 +217,7 @@ impl Shared {
         let _ = keeper.await;
         let _ = reader.await;
         let _ = endpoint.await;
+        let _ = policy.await;
         result
     }
 
@@ -268,7 +277,24 @@ impl Shared {
         }
     }
 
-    fn state(&self, devices_version: &'static str) -> Run {
+    /// The image that this process runs from, where it runs in a pod: reservation pods run another program of it.
+    async fn own_image(&self) -> Option<Box<str>> {
+        if !self.args.sharing.resource_reservation_pod_image.is_empty() {
+            return None;
+        }
+        let pod = hostname::get().ok()?.into_string().ok()?;
+        let path = format!("/api/v1/namespaces/{}/pods/{pod}", self.args.namespace);
+        let bytes = read(&self.client, &path).await.ok()?;
+        let pod: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+        pod["spec"]["containers"][0]["image"].as_str().map(Box::from)
+    }
+
+    fn state(
+        &self,
+        devices_version: &'static str,
+        image: Option<Box<str>>,
+        has_cdi: tokio::sync::watch::Receiver<bool>,
+    ) -> Run {
         let args = &self.args;
         let rules = Rules::new(args);
         let has_pool =
@@ -283,6 +309,8 @@ impl Shared {
             asks_budgets: args.respect_disruption_budgets,
             metrics: self.metrics.clone(),
             devices_version,
+            has_hami_core: args.sharing.plugins.has_hami_core,
+            has_cdi,
         };
         Run {
             ingest: Ingest::new(rules),
@@ -295,6 +323,7 @@ impl Shared {
             metrics: self.metrics.clone(),
             period: args.schedule_period,
             report: Report::default(),
+            sharing: Sharing::new(args, image),
             held: Vec::new(),
             // What is not watched is not waited for.
             versions: Kind::ALL.map(|kind| (!is_watched(args, kind)).then(String::new)),

@@ -7,12 +7,13 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::Method;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    ClaimGrant, ExtendedGrant, Outcome, VolumeGrant, Write,
+    ClaimGrant, ExtendedGrant, Outcome, ShareGrant, VolumeGrant, Write,
     claim::{Consumer, Reservation},
     extended::Made,
 };
@@ -48,6 +49,8 @@ pub struct Bind {
     pub extended: Option<Box<ExtendedGrant>>,
     /// What it will hold of NUMA zones, as its annotation says it.
     pub zones: Option<String>,
+    /// Its shares of GPUs, whose devices it is told before the bind.
+    pub share: Option<Box<ShareGrant>>,
 }
 
 /// How a bind stands, by a read.
@@ -166,8 +169,11 @@ impl Bind {
     }
 
     async fn bind_reserved(&self, write: &Write) -> Result<(), String> {
-        if !self.labels.is_empty() {
-            self.label(write).await?;
+        if !self.labels.is_empty() || self.share.is_some() {
+            let pod = self.label(write).await?;
+            if let Some(share) = &self.share {
+                share.write_maps(write, &pod).await?;
+            }
         }
         let mut unsure = 0;
         loop {
@@ -216,18 +222,13 @@ impl Bind {
         call(write, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
     }
 
-    /// Sets and removes labels, on this very pod only.
-    async fn label(&self, write: &Write) -> Result<(), String> {
+    /// Sets and removes labels, on this very pod only; the pod as it is then.
+    async fn label(&self, write: &Write) -> Result<Bytes, String> {
         let labels: serde_json::Map<String, Value> =
             self.labels.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
         let body = json!({ "metadata": { "uid": self.uid, "labels": labels } });
         let patched = call(write, Method::PATCH, &self.path(""), Form::Merge, &body).await;
-        // Unsure is as good as done: the bind that follows settles it, and a pod that lacks them
-        // is found by its own watch.
-        match patched {
-            Ok(_) => Ok(()),
-            Err(failure) => Err(format!("failed to label the pod: {failure}")),
-        }
+        patched.map_err(|failure| format!("failed to label the pod: {failure}"))
     }
 
     /// Reads how the bind stands, for as long as it takes: nothing may be released before.
@@ -283,6 +284,7 @@ impl Bind {
             volumes: Vec::new(),
             extended: None,
             zones: None,
+            share: None,
         }
     }
 }

@@ -84,7 +84,7 @@ impl Queue {
                         if bind.is_patient() { &mut self.patient } else { &mut self.urgent };
                     queue.push_back(task);
                 }
-                Task::Evict(_) => self.urgent.push_back(task),
+                Task::Evict(_) | Task::Share(_) => self.urgent.push_back(task),
                 Task::Group(patch) => self.status.push_back(Status::Group(patch)),
                 Task::Pod(condition) => {
                     let key = (condition.uid.clone(), condition.kind);
@@ -110,7 +110,9 @@ impl Queue {
         let Self { marking, .. } = self;
         let is_free = |task: &Task| match task {
             Task::Bind(bind) => !marking.contains(&bind.uid),
-            Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) => true,
+            Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) | Task::Share(_) => {
+                true
+            }
         };
         if self.urgent_flights < URGENT_MAX
             && let Some(at) = self.urgent.iter().position(is_free)
@@ -171,7 +173,12 @@ fn marked(task: &Task) -> Option<&str> {
         {
             Some(uid)
         }
-        Task::Pod(_) | Task::Bind(_) | Task::Evict(_) | Task::Group(_) | Task::Event(_) => None,
+        Task::Pod(_)
+        | Task::Bind(_)
+        | Task::Evict(_)
+        | Task::Group(_)
+        | Task::Event(_)
+        | Task::Share(_) => None,
     }
 }
 
@@ -208,7 +215,9 @@ mod tests {
             Task::Pod(condition) => {
                 String::from(format!("mark {} {}", condition.uid, condition.message).trim_end())
             }
-            other @ (Task::Evict(_) | Task::Group(_) | Task::Event(_)) => format!("{other:?}"),
+            other @ (Task::Evict(_) | Task::Group(_) | Task::Event(_) | Task::Share(_)) => {
+                format!("{other:?}")
+            }
         };
         std::iter::from_fn(|| queue.next().map(short)).collect()
     }

@@ -5,15 +5,19 @@ use std::str::FromStr;
 use kai_api::{
     names::{annotation, resource},
     quantity::Quantity,
+    shared_gpu,
 };
 use kai_engine::{GPU_MILLI, GpuRequest, Lane, Resources};
 
-use super::Ingest;
+use super::{Ingest, request::Asking};
 use crate::wire::Pairs;
 
 /// More devices than this are on no node.
 const DEVICES_MAX: u16 = 1024;
 
+/// What a pod asks for or holds. Annotations that make no sense are passed over: a pod that waits is kept waiting for them
+/// by [`refusal`], and one that runs goes on to hold what it was given, a fraction of exactly 1 for instance.
+///
 /// Source: spec/scheduling.md 2.2, the table of GPU requirements.
 pub(super) fn gpu_request(
     ingest: &mut Ingest,
@@ -33,6 +37,10 @@ pub(super) fn gpu_request(
     if !instances.is_empty() {
         return GpuRequest::Mig(instances);
     }
+    if whole.amount(Lane::GPU) > 0 {
+        // Beside whole GPUs a share means nothing: the kubelet gave what the container asked of the device plugin.
+        return whole_gpus(whole);
+    }
     let devices = annotations.value(annotation::GPU_FRACTION_DEVICES);
     let devices = devices.and_then(|text| text.parse::<u16>().ok()).filter(|count| *count > 0);
     let devices = devices.unwrap_or(1).min(DEVICES_MAX);
@@ -43,10 +51,49 @@ pub(super) fn gpu_request(
     if let Some(mib) = memory.filter(|mib: &u32| *mib > 0) {
         return GpuRequest::Memory { mib, devices };
     }
-    match whole.amount(Lane::GPU) {
-        0 => GpuRequest::None,
-        milli => GpuRequest::Whole(u16::try_from(milli / GPU_MILLI).unwrap_or(u16::MAX)),
+    GpuRequest::None
+}
+
+fn whole_gpus(whole: &Resources) -> GpuRequest {
+    let milli = whole.amount(Lane::GPU);
+    GpuRequest::Whole(u16::try_from(milli / GPU_MILLI).unwrap_or(u16::MAX))
+}
+
+/// Why what a pod asks of shared GPUs cannot be given, in words for its owner: without these it would run, and see no GPU
+/// or one that it was not counted for.
+///
+/// # Source
+/// spec/contract.md 3.6, rules 2 to 9, and 3.3, step 1, for clusters in which admission did not say so.
+pub(super) fn refusal(annotations: &Pairs<'_>, asking: &Asking<'_, '_>) -> Option<String> {
+    let containers = || asking.containers.iter().chain(asking.init_containers);
+    let asks_for = |resource: &str| {
+        let mut requests = containers().flat_map(|one| one.resources.requests.iter());
+        requests.any(|(name, amount)| {
+            name == resource && amount.quantity().is_none_or(|amount| amount > Quantity::ZERO)
+        })
+    };
+    let value = |key: &str| annotations.value(key);
+    // The API server has requests and limits of extended resources equal.
+    let shared = match shared_gpu::read(value, asks_for(resource::NVIDIA_GPU)) {
+        Ok(shared) => shared?,
+        Err(invalid) => return Some(invalid.to_string()),
+    };
+    if asks_for(resource::AMD_GPU) {
+        let share = match shared.share {
+            shared_gpu::Share::Fraction(_) => annotation::GPU_FRACTION,
+            shared_gpu::Share::MemoryMib(_) => annotation::GPU_MEMORY,
+        };
+        return Some(format!(
+            "annotation {share} asks for a share of a GPU, and a container has the limit {}: a pod has either; remove \
+             one of them",
+            resource::AMD_GPU
+        ));
     }
+    let named = annotations.value(annotation::GPU_FRACTION_CONTAINER)?;
+    let init = asking.init_containers.iter().map(|container| &*container.name);
+    let regular = asking.containers.iter().map(|container| &*container.name);
+    let target = shared_gpu::target(Some(named), init, regular);
+    target.err().map(|unknown| unknown.to_string())
 }
 
 /// A fraction in (0, 1] as millionths, rounded up so that nothing is given away.
@@ -64,7 +111,8 @@ fn mig_annotations(ingest: &mut Ingest, annotations: &Pairs<'_>) -> Vec<(Lane, u
             continue;
         }
         if let Ok(count) = text.parse::<u32>() {
-            instances.push((ingest.lane(key), count));
+            // One that is not counted is as good as any other: no node takes such a pod.
+            instances.push((ingest.pod_lane(key).unwrap_or(Lane::GPU), count));
         }
     }
     instances.sort_unstable();

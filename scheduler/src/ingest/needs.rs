@@ -209,7 +209,9 @@ pub(super) fn flush(ingest: &mut Ingest) {
 /// Works out what a pod's needs allow; says whether that differs from what was told.
 fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
     let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
-    let mut missing: Vec<Missing> = Vec::new();
+    // What is wrong with the request itself is known from the pod alone, and stays.
+    let told = needy.facts.shape.missing.iter().copied();
+    let mut missing: Vec<Missing> = told.filter(|one| matches!(one, Missing::Request(_))).collect();
     let mut volumes: Vec<VolumeNodes> = Vec::new();
     let mut claims = needy.claims.clone();
     for mount in &needy.mounts {

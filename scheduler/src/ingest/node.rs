@@ -72,6 +72,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let mut presence = ingest.names.nodes[row].presence;
     ingest.seen(Kind::Node, &mut presence);
     ingest.names.nodes[row].presence = presence;
+    ingest.names.nodes[row].gpu_memory_mib = memory_mib(&wire.metadata.labels).unwrap_or(0);
     ingest.deltas.push(Delta::Node(NodeId::new(row), Box::new(facts)));
     version
 }
@@ -183,11 +184,8 @@ fn blocked(wire: &Wire<'_>) -> Option<Blocked> {
 /// Source: spec/scheduling.md 2.4. A memory below 100 MiB would round to nothing (Q17): it is
 /// taken as not known.
 fn gpus(node: &crate::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
-    const BYTES_FROM: u64 = 1 << 20;
     let unknown = Gpus::default();
-    let labelled = node.value(labels::GPU_MEMORY).and_then(|text| text.parse::<u64>().ok());
-    let mib = labelled.map(|memory| if memory >= BYTES_FROM { memory >> 20 } else { memory });
-    let hundreds = mib.and_then(|mib| u32::try_from(mib / 100 * 100).ok()).filter(|mib| *mib > 0);
+    let hundreds = memory_mib(node).map(|mib| mib / 100 * 100).filter(|mib| *mib > 0);
     let label_count = node.value(labels::GPU_COUNT).and_then(|text| text.parse().ok());
     let allocatable_count = u16::try_from(allocatable_milli / GPU_MILLI).unwrap_or(0);
     Gpus {
@@ -195,4 +193,11 @@ fn gpus(node: &crate::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
         memory_mib: hundreds.unwrap_or(unknown.memory_mib),
         memory_known: hundreds.is_some(),
     }
+}
+
+/// Memory of each GPU as the node's label says it, in MiB; a value that can only be bytes is converted.
+fn memory_mib(node: &crate::wire::Pairs<'_>) -> Option<u32> {
+    const BYTES_FROM: u64 = 1 << 20;
+    let memory = node.value(labels::GPU_MEMORY)?.parse::<u64>().ok()?;
+    u32::try_from(if memory >= BYTES_FROM { memory >> 20 } else { memory }).ok()
 }

@@ -2,19 +2,20 @@
 
 use kai_api::names::{annotation, label, namespace, resource, value};
 use kai_engine::{
-    ClaimId, GpuRequest, Lane, Owner, Place, Pod, PodPriority, PodRank, PodState, Reserved, Shape,
-    Symbol,
+    ClaimId, GpuRequest, GroupId, Lane, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
+    Reserved, Shape, Symbol,
 };
 use serde::Deserialize;
 
 use super::{
     Delta, Ingest, Kind, NodeId, PodId, Timestamp,
-    gpu::gpu_request,
+    gpu::{self, gpu_request},
     moment,
     needs::{self, Mentions, WireVolume},
     numa,
     request::{Amounts, Asking, Container, Requirements, amounts},
     shape::{Affinity, Constraints, WireSpread, WireToleration},
+    sharing,
 };
 use crate::{
     names::Number,
@@ -52,6 +53,24 @@ pub(super) struct Spec<'a> {
     volumes: Vec<WireVolume<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     topology_spread_constraints: Vec<WireSpread<'a>>,
+}
+
+impl Wire<'_> {
+    /// The node that the pod is on; empty for none.
+    pub(super) fn node_name(&self) -> &str {
+        &self.spec.node_name
+    }
+}
+
+impl<'a> Spec<'a> {
+    fn asking(&self) -> Asking<'_, 'a> {
+        Asking {
+            containers: &self.containers,
+            init_containers: &self.init_containers,
+            overhead: &self.overhead,
+            pod: &self.resources.requests,
+        }
+    }
 }
 
 /// A claim of a pod: an existing one, or one that is made from a template.
@@ -109,6 +128,9 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let version = meta.resource_version.to_string();
     let row = ingest.names.pod(&meta.uid).number();
     let mut facts = facts(ingest, wire);
+    keep_member(ingest, row, &mut facts);
+    sharing::keep_bound(ingest, row, &mut facts);
+    refuse(ingest, wire, &mut facts);
     // Told to go before it had a node: it will never run.
     if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
         gone(ingest, row);
@@ -124,6 +146,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     refer(ingest, row, &facts);
     needs::tie(ingest, row, &mentions, &mut facts);
     remember(ingest, row, wire, &facts);
+    sharing::tell(ingest, row, wire, &facts);
     if let PodState::Releasing(_) = facts.state {
         let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
         ingest.releasing.retain(|one| one.pod != row);
@@ -145,6 +168,7 @@ pub(super) fn gone(ingest: &mut Ingest, row: u32) {
     ingest.touched.extend(pod.group);
     refer(ingest, row, &Pod::default());
     needs::untie(ingest, row);
+    sharing::tell_gone(ingest, row);
     ingest.names.pods.remove(row);
     if was_there {
         ingest.deltas.push(Delta::PodGone(PodId::new(row)));
@@ -230,7 +254,7 @@ fn refer_to_claims(ingest: &mut Ingest, row: u32, claims: &[ClaimId]) {
     }
 }
 
-fn place(state: &PodState) -> Option<&Place> {
+pub(super) fn place(state: &PodState) -> Option<&Place> {
     match state {
         PodState::Bound(place)
         | PodState::Running(place)
@@ -312,14 +336,39 @@ fn claims(ingest: &mut Ingest, wire: &Wire<'_>) -> Vec<ClaimId> {
     claims
 }
 
-/// Source: spec/scheduling.md 2.11; spec/contract.md 4.8 asks that a label alone makes no
-/// reservation pod.
+/// A pod that waits and asks for what cannot be understood or counted goes on to wait, and is told why.
+fn refuse(ingest: &mut Ingest, wire: &Wire<'_>, facts: &mut Pod) {
+    if !matches!(facts.state, PodState::Pending | PodState::Gated) {
+        return;
+    }
+    let asking = wire.spec.asking();
+    let problem = asking.uncounted(ingest);
+    let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking));
+    if let Some(problem) = problem {
+        facts.shape.missing.push(Missing::Request(ingest.names.symbol(&problem)));
+    }
+}
+
+/// A pod with a node stays in the group that it was first seen in with one: its user may name another later, and what runs
+/// stays on its queue's account. After a restart the API's word counts again.
+fn keep_member(ingest: &Ingest, row: u32, facts: &mut Pod) {
+    let known = &ingest.names.pods[row];
+    if let (Some(group), Some(_), Some(_)) = (known.group, known.node, place(&facts.state)) {
+        facts.owner = Owner::Group(GroupId::new(group));
+    }
+}
+
+/// A label alone, which any user can set, makes no reservation pod and no scaling pod: both are in a namespace of their
+/// own, in which only the daemons create pods.
+///
+/// Source: spec/scheduling.md 2.11; spec/contract.md 4.8.
 fn owner(ingest: &mut Ingest, wire: &Wire<'_>) -> Owner {
     let meta = &wire.metadata;
     let app = meta.labels.value(label::APP);
-    let reserves =
-        app == Some(&*ingest.rules.reservation_app) && &*meta.namespace == namespace::RESERVATION;
-    if reserves || app == Some(value::SCALING_APP) {
+    let reserves = app == Some(&*ingest.rules.reservation_app)
+        && *meta.namespace == *ingest.rules.reservation_namespace;
+    let scales = app == Some(value::SCALING_APP) && &*meta.namespace == namespace::SCALE_ADJUST;
+    if reserves || scales {
         return Owner::Reservation;
     }
     let ours = *wire.spec.scheduler_name == *ingest.rules.scheduler_name;
@@ -362,7 +411,7 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
 }
 
 /// The labels of shared GPUs, in both forms: the key and the group's name.
-fn gpu_groups<'m>(labels: &'m Pairs<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
+pub(super) fn gpu_groups<'m>(labels: &'m Pairs<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
     labels.iter().filter(|(key, group)| {
         !group.is_empty() && (*key == label::GPU_GROUP || key.starts_with(label::GPU_GROUP_PREFIX))
     })
@@ -383,13 +432,7 @@ fn rank(labels: &Pairs<'_>) -> PodRank {
 
 fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let spec = &wire.spec;
-    let asking = Asking {
-        containers: &spec.containers,
-        init_containers: &spec.init_containers,
-        overhead: &spec.overhead,
-        pod: &spec.resources.requests,
-    };
-    let whole = asking.request(ingest);
+    let whole = spec.asking().request(ingest);
     let gpu = gpu_request(ingest, &wire.metadata.annotations, &whole);
     let overhead = amounts(ingest, &spec.overhead);
     let is_plain = |(lane, _): &(Lane, i64)| {

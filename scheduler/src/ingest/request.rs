@@ -1,17 +1,24 @@
 //! Amounts: what containers request and what nodes have.
+//!
+//! An amount of zero asks for nothing and offers nothing: it is left out as it is read. Of a hostile object that names
+//! thousands of resources only so many are kept, what queues count before all others, and a pod that was cut waits.
 
 use std::str::FromStr;
 
-use kai_api::quantity::Quantity;
+use kai_api::{names::resource, quantity::Quantity};
 use kai_engine::{GPU_MILLI, Lane, Resources};
 use serde::{Deserialize, Deserializer, de::Visitor};
 
 use super::Ingest;
 use crate::wire::{Text, null_as_default};
 
-/// Amounts by resource name.
+/// Amounts by resource name, none of them zero.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Amounts<'a>(Vec<(Text<'a>, Amount)>);
+pub(super) struct Amounts<'a> {
+    entries: Vec<(Text<'a>, Amount)>,
+    /// There were more than are kept.
+    is_cut: bool,
+}
 
 /// One exact amount; what cannot be read is nothing on a node and too much in a request.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +29,20 @@ pub(super) struct Amount(Option<Quantity>);
 const AMOUNT_MAX: i64 = 1 << 46;
 /// An object with more resources than this is cut: the bound keeps a hostile object cheap.
 const NAMES_MAX: usize = 256;
+/// What is kept of every object, however many resources it names.
+const ALWAYS_KEPT: [&str; 5] =
+    [resource::CPU, resource::MEMORY, resource::PODS, resource::NVIDIA_GPU, resource::AMD_GPU];
 
 impl Amount {
+    /// The amount as written; none where it cannot be read.
+    pub(super) fn quantity(self) -> Option<Quantity> {
+        self.0
+    }
+
+    fn is_zero(self) -> bool {
+        self.0.is_some_and(|quantity| quantity.is_zero())
+    }
+
     /// In the engine's unit of a lane.
     pub(super) fn on(self, lane: Lane) -> i64 {
         match lane {
@@ -46,7 +65,7 @@ impl Amount {
 
 impl Amounts<'_> {
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Amount)> {
-        self.0.iter().map(|(name, amount)| (&**name, *amount))
+        self.entries.iter().map(|(name, amount)| (&**name, *amount))
     }
 }
 
@@ -98,13 +117,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for Amounts<'a> {
             where
                 A: serde::de::MapAccess<'de>,
             {
-                let mut amounts = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    if amounts.len() < NAMES_MAX {
-                        amounts.push(entry);
+                let mut amounts = Amounts::default();
+                while let Some((name, amount)) = map.next_entry::<Text<'de>, Amount>()? {
+                    let is_kept = ALWAYS_KEPT.contains(&&*name);
+                    if amount.is_zero() {
+                        continue;
+                    }
+                    if is_kept || amounts.entries.len() < NAMES_MAX {
+                        amounts.entries.push((name, amount));
+                    } else {
+                        amounts.is_cut = true;
                     }
                 }
-                Ok(Amounts(amounts))
+                Ok(amounts)
             }
         }
         deserializer.deserialize_any(Entries)
@@ -115,6 +140,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Amounts<'a> {
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Container<'a> {
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     pub(super) resources: Requirements<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
@@ -211,12 +238,36 @@ impl Asking<'_, '_> {
         add(&mut running, &amounts(ingest, self.overhead));
         running
     }
+
+    /// All amounts that are named anywhere.
+    fn all(&self) -> impl Iterator<Item = &Amounts<'_>> {
+        let containers = self.containers.iter().chain(self.init_containers);
+        let containers = containers.map(|container| &container.resources.requests);
+        containers.chain([self.overhead, self.pod])
+    }
+
+    /// Why the request cannot be counted as it is written, where that is so: such a pod must not run.
+    pub(super) fn uncounted(&self, ingest: &Ingest) -> Option<String> {
+        if self.all().any(|amounts| amounts.is_cut) {
+            return Some(format!(
+                "a container asks for more than {NAMES_MAX} resources, which is more than are counted: ask for fewer"
+            ));
+        }
+        let mut names = self.all().flat_map(Amounts::iter).map(|(name, _)| name);
+        names.find(|name| !ingest.names.counts(name)).map(|name| {
+            format!(
+                "resource {name} is on no node, and pods ask for too many such resources to count it: ask for one \
+                 that a node has"
+            )
+        })
+    }
 }
 
 pub(super) fn amounts(ingest: &mut Ingest, amounts: &Amounts<'_>) -> Resources {
-    let mut lanes = Vec::with_capacity(amounts.0.len());
+    let mut lanes = Vec::with_capacity(amounts.entries.len());
     for (name, amount) in amounts.iter() {
-        let lane = ingest.lane(name);
+        // What has no lane is on no node, and keeps the pod waiting.
+        let Some(lane) = ingest.pod_lane(name) else { continue };
         // A request that cannot be read must not be taken for none.
         let amount = if amount.0.is_none() { AMOUNT_MAX } else { amount.on(lane) };
         lanes.push((lane, amount));

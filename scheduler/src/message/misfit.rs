@@ -22,32 +22,36 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     if !no_room.nodes.is_empty() {
         return format!("{BASE}:{}", detail::nodes(no_room, names));
     }
-    let mut counts: BTreeMap<Misfit, u32> = no_room.misfits.iter().copied().collect();
-    for (misfit, count) in &no_room.also {
-        *counts.entry(*misfit).or_default() += count;
+    // Reasons that are told alike, as several taints are, are one line.
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    for one in no_room.misfits.iter().chain(&no_room.also) {
+        for (reason, count) in lines(*one, no_room, names) {
+            *counts.entry(reason).or_default() += count;
+        }
     }
-    let mut reasons: Vec<String> =
-        counts.into_iter().flat_map(|one| lines(one, no_room, names)).collect();
-    if reasons.is_empty() {
+    if counts.is_empty() {
         return String::from(BASE);
     }
+    let mut reasons: Vec<String> =
+        counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     reasons.sort_unstable();
     format!("{BASE}: {}.", reasons.join(". \n"))
 }
 
-/// How many nodes refuse for a reason; one by one where the peer names each, for those that are known by name.
-fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<String> {
+/// How many nodes refuse for a reason; one by one where KAI names each, for those that are known by name.
+fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<(String, u32)> {
     if misfit == Misfit::Queue {
         let reason = reason(misfit, no_room, names);
-        return vec![format!("{count} {reason}{}", too_dear(no_room, names))];
+        return vec![(format!("{reason}{}", too_dear(no_room, names)), count)];
     }
     let named = no_room.named.iter().filter(|(one, _)| *one == misfit);
     let known = named.filter(|(_, node)| names.nodes.row(node.number()).is_some());
-    let mut lines: Vec<String> =
-        known.map(|(_, node)| format!("1 {}", on_node(misfit, no_room, *node, names))).collect();
-    let rest = (count as usize).saturating_sub(lines.len());
+    let mut lines: Vec<(String, u32)> =
+        known.map(|(_, node)| (on_node(misfit, no_room, *node, names), 1)).collect();
+    let told = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+    let rest = count.saturating_sub(told);
     if rest > 0 {
-        lines.push(format!("{rest} {}", reason(misfit, no_room, names)));
+        lines.push((reason(misfit, no_room, names), rest));
     }
     lines
 }
@@ -137,6 +141,8 @@ fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
             lines.push(line("DynamicResources", &error));
         } else if let Misfit::Missing(Missing::ConfigMap(name)) = misfit {
             config_maps.push(names.text(*name));
+        } else if let Misfit::Missing(Missing::Request(what)) = misfit {
+            lines.push(line("Request", names.text(*what)));
         } else if let Misfit::Missing(missing) = misfit {
             let error = volume_problem(*missing, (namespace, name), names);
             lines.push(line("VolumeBinding", &error));
@@ -172,13 +178,15 @@ fn volume_problem(missing: Missing, (namespace, pod): (&str, &str), names: &Name
         ),
         Missing::Unbound => String::from("pod has unbound immediate PersistentVolumeClaims"),
         Missing::ConfigMap(name) => format!("config map {} is missing", text(name)),
+        Missing::Request(what) => String::from(text(what)),
     }
 }
 
 /// What no node has so much of.
 fn too_large(large: &TooLarge, pod: &str, names: &Names) -> String {
     let asked = |lane: Lane| amount(lane, large.request.amount(lane));
-    let mut others = String::new();
+    // A pod takes one pod slot; KAI counts slots as any resource.
+    let mut others = String::from(", pods: 1");
     for (lane, of_it) in large.request.iter() {
         if ![Lane::GPU, Lane::CPU, Lane::MEMORY].contains(&lane) {
             let _ = write!(others, ", {}: {}", names.lane_name(lane), amount(lane, of_it));
@@ -222,12 +230,9 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
     let words = match misfit {
         Misfit::Short(lane) => return short(lane, names),
         Misfit::Overhead(lane) => return short(lane, names) + &overhead(no_room, names),
-        Misfit::Taint(taint) => {
-            let (key, value) = (names.text(taint.key), names.text(taint.value));
-            return format!("node(s) had untolerated taint {{{key}: {value}}}");
-        }
+        Misfit::Taint(_) => "node(s) had untolerated taint(s)",
         Misfit::Blocked(blocked) => match blocked {
-            Blocked::Unschedulable => "node(s) were unschedulable",
+            Blocked::Unschedulable => "node is unschedulable",
             Blocked::NotReady => "node(s) were not ready",
             Blocked::MemoryPressure => "node(s) had memory pressure",
             Blocked::DiskPressure => "node(s) had disk pressure",
@@ -246,6 +251,7 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
         }
         Misfit::GpuTooSmall => "node(s) didn't have enough resources: GPU memory",
         Misfit::Device => "node(s) didn't have enough resources: GPUs",
+        Misfit::SetAside => "node(s) had no GPU to share: a reservation on them did not report",
         Misfit::PodSlots => "node(s) pod number exceeded",
         Misfit::Port => "node(s) didn't have free ports for the requested pod ports",
         Misfit::Affinity => "node(s) didn't match pod affinity rules",
@@ -309,9 +315,6 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
 
 /// That too little of a resource is free.
 pub(super) fn short(lane: Lane, names: &Names) -> String {
-    if lane == Lane::PODS {
-        return String::from("node(s) pod number exceeded");
-    }
     let resource = resource(lane, names);
     match resource.strip_prefix(kai_api::names::resource::MIG_PREFIX) {
         Some(_) => format!("node(s) didn't have enough of mig profile: {resource}"),

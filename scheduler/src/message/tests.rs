@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use kai_engine::{
-    Amounts, ClaimProblem, DomainProblem, DomainRoom, FreeShape, GroupId, Lane, Misfit, Missing,
-    NoDomain, NoRoom, NodeId, PerLane, PodId, Progress, QueueState, Refusal, Resources, Room,
-    SubGroup, TooLarge, Unready,
+    Amounts, Blocked, ClaimProblem, DomainProblem, DomainRoom, Effect, FreeShape, GroupId, Lane,
+    Misfit, Missing, NoDomain, NoRoom, NodeId, PerLane, PodId, Progress, QueueState, Refusal,
+    Resources, Room, SubGroup, Taint, TooLarge, Unready,
 };
 
 use super::*;
 
 mod domain;
+mod nodes;
 
 fn world() -> Names {
     let mut names = Names::new();
@@ -329,6 +330,7 @@ fn a_stale_group_and_a_pod_without_a_sub_group() {
 fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
     let mut names = world();
     let [disk, tuning, more] = ["disk", "tuning", "more"].map(|name| names.symbol(name));
+    let wrong = names.symbol("annotation gpu-fraction: \"1.5\" must be less");
     let check = |misfits: &[Missing], expect: &str| {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let misfits = misfits.iter().map(|one| (Misfit::Missing(*one), 3)).collect();
@@ -342,6 +344,7 @@ fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
         "\nVolumeBinding: persistentvolumeclaim \"disk\" not found.\nConfigMap: Missing required \
          configmaps: [tuning more].",
     );
+    check(&[Missing::Request(wrong)], "\nRequest: annotation gpu-fraction: \"1.5\" must be less.");
     check(
         &[Missing::Unbound],
         "\nVolumeBinding: pod has unbound immediate PersistentVolumeClaims.",
@@ -364,7 +367,7 @@ fn a_pod_larger_than_every_node() {
         let why = Why::NoRoom(Arc::new(NoRoom { too_large, ..NoRoom::clone(&no_room) }));
         let told = told(&why, 0, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:\nMaxNodePoolResources: \
-                    The pod ml/train-0 requires GPU: 9, CPU: 2.5 (cores), memory: 4 (GB). ";
+                    The pod ml/train-0 requires GPU: 9, CPU: 2.5 (cores), memory: 4 (GB), pods: 1. ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
     };
     let max = "resources available in a single node in the default node-pool is topped at";
@@ -399,72 +402,5 @@ fn a_pod_that_fits_but_for_its_overhead() {
         "1 node(s) didn't have enough resources: memory. \n2 node(s) didn't have enough resources: \
          memory. Not enough resources due to pod overhead resources. The overhead resources are \
          memory: 1 (GB).",
-    );
-}
-
-/// The detailed form: of the pod and of its group, with what each node lacks.
-#[test]
-fn each_node_is_named() {
-    let check = |(gang, sub_group): (bool, &str), refusals: &[Refusal], expect: [&str; 2]| {
-        let mut names = world();
-        names.is_detailed = true;
-        for node in ["a", "b", "c"] {
-            names.node(node);
-        }
-        let sub_group = names.symbol(sub_group);
-        let Why::NoRoom(no_room) = no_room(gang) else { unreachable!("it is one") };
-        let overhead = [(Lane::CPU, 500)].into_iter().collect();
-        let misfits = vec![(Misfit::Selector, 3)];
-        let nodes = refusals.to_vec();
-        let no_room = NoRoom { sub_group, overhead, misfits, nodes, ..NoRoom::clone(&no_room) };
-        let told = told(&Why::NoRoom(Arc::new(no_room)), 0, &names).expect("it waits");
-        let base = "no nodes with enough resources were found:";
-        assert_eq!(told.pod, Some((0, format!("{base}{}", expect[1]))));
-        assert_eq!(
-            told.text(),
-            format!("\nPodSchedulingErrors.\n{} {base}{}.", expect[0], expect[1])
-        );
-    };
-    let short =
-        |misfit, requested, used, capacity| (misfit, Some(Amounts { requested, used, capacity }));
-    let node = |number, reasons: &[(Misfit, Option<Amounts>)]| Refusal {
-        node: NodeId::new(number),
-        reasons: reasons.to_vec(),
-    };
-    let refusals = [
-        node(
-            0,
-            &[
-                short(Misfit::Short(Lane::GPU), 1000, 7500, 8000),
-                short(Misfit::Short(Lane::MEMORY), 2_000_000_000, 500_000_000, 1_500_000_000),
-            ],
-        ),
-        node(1, &[short(Misfit::Overhead(Lane::CPU), 2500, 2000, 4000)]),
-        node(2, &[(Misfit::GpuMemoryUnknown, None)]),
-    ];
-    check(
-        (false, ""),
-        &refusals,
-        [
-            "Resources were not found for pod ml/train-0 due to:",
-            "\n<a>: Node didn't have enough resources: GPUs, requested: 1, used: 7.5, capacity: 8; \
-             Node didn't have enough resources: memory, requested: 2, used: 0.5, capacity: 1.5.\
-             \n<b>: Node didn't have enough resources: CPU cores, requested: 2.5, used: 2, capacity: 4. \
-             Not enough resources due to pod overhead resources. The overhead resources are CPU: 0.5 \
-             (cores).\
-             \n<c>: node is not a gpu node or the gpu memory count on the node was not synced yet, task: \
-             <ml/train-0>, node: <c>.",
-        ],
-    );
-    check(
-        (true, "workers"),
-        &[node(1, &[short(Misfit::Device, 500, 2000, 2000)])],
-        [
-            "subgroup workers: Resources were found for 2 pods from all sub-groups while sub-group \
-             workers requires 4 pods for gang scheduling. Additional pods cannot be scheduled in this \
-             sub-group due to:",
-            "\n<b>: Node didn't have enough resources: GPUs, requested: 0.5, used: 2, capacity: 2, \
-             taking all considerations into account.\n2 nodes more refused it as well.",
-        ],
     );
 }

@@ -24,7 +24,7 @@ use kai_scheduler::{
     settings::Aligning,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use text::line;
 
 #[derive(Deserialize)]
@@ -60,6 +60,45 @@ fn every_file_tells_the_engine_what_it_says() {
         }
     }
     assert!(failures.is_empty(), "told otherwise than expected:\n{failures}");
+}
+
+/// A pod of the API with a request of one container.
+fn pod_that_asks(number: u32, request: &BTreeMap<String, &str>) -> Value {
+    json!({
+        "kind": "Pod",
+        "metadata": { "name": "p", "uid": format!("00000000-0000-0000-0000-{number:012}") },
+        "spec": { "containers": [{ "name": "main", "resources": { "requests": request } }] },
+    })
+}
+
+/// What is told of pods that name many resources beside GPUs, but for the resources.
+fn check_many(objects: Vec<Value>, expect: &[&str]) {
+    let case = Case { title: String::new(), flags: Vec::new(), objects, expect: String::new() };
+    let told = told(&case);
+    let lines: Vec<String> = told
+        .lines()
+        .filter_map(|line| Some(format!("gpu={}", line.split_once(" gpu=")?.1)))
+        .collect();
+    assert_eq!(lines, expect);
+}
+
+#[test]
+fn gpus_are_counted_whatever_else_a_pod_names() {
+    let named = |from: u32, count: u32, amount| -> BTreeMap<String, &str> {
+        let others = (from..from + count).map(|at| (format!("a.example/{at}"), amount));
+        others.chain([(String::from("nvidia.com/gpu"), "8")]).collect()
+    };
+    let all = "gpu=Whole(8)";
+    check_many(vec![pod_that_asks(1, &named(0, 260, "0"))], &[all]);
+    let cut = "gpu=Whole(8) missing=request:a container asks for more than 256 resources, which is \
+               more than are counted: ask for fewer";
+    check_many(vec![pod_that_asks(1, &named(0, 260, "1"))], &[cut]);
+    let pods = (0..17).map(|pod| pod_that_asks(pod, &named(pod * 250, 250, "1"))).collect();
+    let unknown = "gpu=Whole(8) missing=request:resource a.example/4096 is on no node, and pods ask \
+                   for too many such resources to count it: ask for one that a node has";
+    let mut expect = vec![all; 16];
+    expect.push(unknown);
+    check_many(pods, &expect);
 }
 
 fn told(case: &Case) -> String {

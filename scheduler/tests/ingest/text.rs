@@ -64,6 +64,7 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
         Delta::Zones(id, numa) => {
             format!("zones of node {}{}", id.number(), zones_text(numa.as_deref(), names))
         }
+        Delta::SetAside(id, gpus) => format!("{gpus} GPUs of node {} set aside", id.number()),
         outcome @ (Delta::Bound(_)
         | Delta::BindFailed(_)
         | Delta::Evicted(_)
@@ -372,6 +373,7 @@ fn needs_text(shape: &Shape, names: &Names) -> String {
             Missing::Lost(name, _) => ("volume-of-claim", *name),
             Missing::Unbound => ("immediate-volume", Symbol::EMPTY),
             Missing::ConfigMap(name) => ("config-map", *name),
+            Missing::Request(text) => ("request", *text),
         };
         let _ = write!(text, " missing={what}:{}", names.text(name));
     }

@@ -1,0 +1,206 @@
+//! The config maps that tell a pod which GPUs it shares: written, renewed and removed only where they are the pod's own.
+//!
+//! # Source
+//! spec/contract.md 4.7, 4.8.
+
+use http::Method;
+use kai_api::names::{annotation, env};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::time::sleep;
+
+use super::{Write, reservation::ATTEMPTS_MAX};
+use crate::{
+    call::{Failure, Form, call, read},
+    watch::backoff,
+    wire::{Meta, Pairs, Text, Whereabouts, null_as_default},
+};
+
+/// The pod that config maps belong to.
+pub(super) struct Owner {
+    namespace: String,
+    name: String,
+    uid: String,
+}
+
+/// A config map as it is read back.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct FoundMap<'a> {
+    #[serde(borrow)]
+    metadata: FoundMeta<'a>,
+    #[serde(borrow)]
+    data: Option<Pairs<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct FoundMeta<'a> {
+    #[serde(borrow)]
+    uid: Text<'a>,
+    #[serde(borrow)]
+    resource_version: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    owner_references: Vec<OwnerReference<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct OwnerReference<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
+}
+
+impl Owner {
+    pub(super) fn of(meta: &Meta<'_>) -> Self {
+        let [namespace, name, uid] =
+            [&meta.namespace, &meta.name, &meta.uid].map(ToString::to_string);
+        Self { namespace, name, uid }
+    }
+
+    fn path(&self, map: &str) -> String {
+        let slash = if map.is_empty() { "" } else { "/" };
+        format!("/api/v1/namespaces/{}/configmaps{slash}{map}", self.namespace)
+    }
+
+    /// Makes a map, or adds to it where it is the pod's own.
+    pub(super) async fn write(
+        &self,
+        write: &Write,
+        name: &str,
+        data: Map<String, Value>,
+    ) -> Result<(), String> {
+        let body = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": name,
+                "namespace": self.namespace,
+                "ownerReferences": [{ "apiVersion": "v1", "kind": "Pod", "name": self.name, "uid": self.uid }],
+            },
+            "data": data,
+        });
+        let failed = |message: &str| {
+            format!("failed to write config map {}/{name}: {message}", self.namespace)
+        };
+        let mut tries = 0;
+        loop {
+            let message = match call(write, Method::POST, &self.path(""), Form::Object, &body).await
+            {
+                Ok(_) => return Ok(()),
+                Err(Failure::Refused { code: 409, .. }) => {
+                    match self.renew(write, name, &data).await {
+                        Ok(true) => return Ok(()),
+                        Ok(false) => String::from("it changes all the time"),
+                        Err(Failure::Unsure(message)) => message,
+                        Err(failure) => return Err(failed(&failure.to_string())),
+                    }
+                }
+                Err(Failure::Unsure(message)) => message,
+                Err(failure) => return Err(failed(&failure.to_string())),
+            };
+            tries += 1;
+            if tries == ATTEMPTS_MAX {
+                return Err(failed(&message));
+            }
+            sleep(backoff(tries)).await;
+        }
+    }
+
+    /// Whether a map that is there holds the data now. One whose pod is gone is deleted, to be made anew.
+    async fn renew(
+        &self,
+        write: &Write,
+        name: &str,
+        data: &Map<String, Value>,
+    ) -> Result<bool, Failure> {
+        let path = self.path(name);
+        let bytes = match read(&write.client, &path).await {
+            Ok(bytes) => bytes,
+            Err(failure) if failure.code() == Some(404) => return Ok(false),
+            Err(failure) => return Err(failure),
+        };
+        let found: FoundMap<'_> = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::Unsure(format!("no config map: {error}")))?;
+        let meta = &found.metadata;
+        let owners = || meta.owner_references.iter();
+        if !owners().any(|owner| *owner.uid == *self.uid) {
+            let Some(owner) = owners().find(|owner| &*owner.kind == "Pod") else {
+                return Err(foreign(name, "nobody"));
+            };
+            if self.is_alive(write, owner).await? {
+                return Err(foreign(name, &format!("pod {}", owner.name)));
+            }
+            delete(write, &path, &meta.uid).await?;
+            return Ok(false);
+        }
+        let mut data = data.clone();
+        let has_legacy =
+            found.data.is_some_and(|data| data.value(env::LEGACY_VISIBLE_DEVICES).is_some());
+        if let (true, Some(devices)) = (has_legacy, data.get(env::VISIBLE_DEVICES).cloned()) {
+            data.insert(String::from(env::LEGACY_VISIBLE_DEVICES), devices);
+        }
+        let version = &*meta.resource_version;
+        let body =
+            json!({ "metadata": { "uid": *meta.uid, "resourceVersion": version }, "data": data });
+        match call(write, Method::PATCH, &path, Form::Merge, &body).await {
+            Ok(_) => Ok(true),
+            Err(Failure::Refused { code: 404 | 409, .. }) => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn is_alive(&self, write: &Write, owner: &OwnerReference<'_>) -> Result<bool, Failure> {
+        let path = format!("/api/v1/namespaces/{}/pods/{}", self.namespace, owner.name);
+        match read(&write.client, &path).await {
+            Ok(bytes) => {
+                let pod = serde_json::from_slice::<Whereabouts<'_>>(&bytes);
+                Ok(pod.map_or(true, |pod| *pod.metadata.uid == *owner.uid))
+            }
+            Err(failure) if failure.code() == Some(404) => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Deletes a map of the pod's own, where it is there.
+    pub(super) async fn remove(&self, write: &Write, name: &str) -> Result<(), Failure> {
+        let path = self.path(name);
+        let bytes = match read(&write.client, &path).await {
+            Ok(bytes) => bytes,
+            Err(failure) if failure.code() == Some(404) => return Ok(()),
+            Err(failure) => return Err(failure),
+        };
+        let Ok(found) = serde_json::from_slice::<FoundMap<'_>>(&bytes) else { return Ok(()) };
+        if found.metadata.owner_references.iter().any(|owner| *owner.uid == *self.uid) {
+            delete(write, &path, &found.metadata.uid).await?;
+        }
+        Ok(())
+    }
+}
+
+fn foreign(name: &str, owner: &str) -> Failure {
+    Failure::Refused {
+        code: 409,
+        message: format!(
+            "it is there and belongs to {owner}: the annotation {} of the pod must name no config map of others; take \
+             it out of the pod's template ({name})",
+            annotation::SHARED_GPU_CONFIG_MAP
+        ),
+    }
+}
+
+async fn delete(write: &Write, path: &str, uid: &str) -> Result<(), Failure> {
+    let body = json!({
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": { "uid": uid },
+    });
+    match call(write, Method::DELETE, path, Form::Object, &body).await {
+        Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}

@@ -1,0 +1,74 @@
+//! Takes away what was written for a bind of a shared GPU that came to nothing: config maps first, then the labels by
+//! which they are found.
+//!
+//! # Source
+//! spec/contract.md 4.3 (rollback), 4.8.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use super::{Write, config_map::Owner, share::Reading};
+use crate::{
+    call::{Failure, Form, call, read},
+    sharing::Outcome,
+    wire::Whereabouts,
+};
+
+/// A pod without a node that carries labels of shared GPUs.
+#[derive(Clone, Debug)]
+pub struct Strip {
+    /// The pod by number.
+    pub pod: u32,
+    /// Its UID.
+    pub uid: Box<str>,
+    /// Its namespace.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its labels that name shared GPUs.
+    pub labels: Vec<Box<str>>,
+}
+
+impl Strip {
+    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+        let result = self.strip(write).await;
+        write.count("strip", result.is_ok());
+        if let Err(failure) = &result {
+            tracing::warn!(
+                "failed to take labels of shared GPUs from pod {}/{}: {failure}",
+                self.namespace,
+                self.name
+            );
+        }
+        Outcome::Stripped { pod: self.pod, done: result.is_ok() }
+    }
+
+    async fn strip(&self, write: &Write) -> Result<(), Failure> {
+        let path = format!("/api/v1/namespaces/{}/pods/{}", self.namespace, self.name);
+        let bytes = match read(&write.client, &path).await {
+            Ok(bytes) => bytes,
+            Err(failure) if failure.code() == Some(404) => return Ok(()),
+            Err(failure) => return Err(failure),
+        };
+        let unreadable = |error: serde_json::Error| Failure::Unsure(error.to_string());
+        let pod: Whereabouts<'_> = serde_json::from_slice(&bytes).map_err(unreadable)?;
+        // It is another pod, or it is bound: what it was told is true.
+        if *pod.metadata.uid != *self.uid || !pod.spec.node_name.is_empty() {
+            return Ok(());
+        }
+        let reading: Reading<'_> = serde_json::from_slice(&bytes).map_err(unreadable)?;
+        if let Ok(maps) = reading.maps() {
+            let owner = Owner::of(&pod.metadata);
+            owner.remove(write, &maps.capabilities).await?;
+            owner.remove(write, &maps.variables).await?;
+        }
+        let labels: Map<String, Value> =
+            self.labels.iter().map(|key| (key.to_string(), Value::Null)).collect();
+        let version = &*pod.metadata.resource_version;
+        let body = json!({ "metadata": { "uid": self.uid, "resourceVersion": version, "labels": labels } });
+        match call(write, Method::PATCH, &path, Form::Merge, &body).await {
+            Ok(_) | Err(Failure::Refused { code: 404, .. }) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+}

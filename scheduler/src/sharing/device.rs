@@ -1,0 +1,144 @@
+//! One shared GPU: its reservation pod, who uses it, and what has to be done about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A reservation pod, as the watch shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reservation {
+    /// The pod by number.
+    pub pod: u32,
+    /// The device that it was given, once it says so.
+    pub uuid: Option<Box<str>>,
+    /// It terminates, or has ended: it holds nothing that could be shared.
+    pub has_ended: bool,
+}
+
+/// What is known of a shared GPU.
+#[derive(Debug, Default)]
+pub(super) struct Device {
+    /// Its node by number.
+    pub(super) node: Option<u32>,
+    pub(super) reservation: Option<Reservation>,
+    /// Pods with a node that hold a part of it, and whether each is leaving.
+    pub(super) users: BTreeMap<u32, bool>,
+    /// Pods whose bind waits for it or is under way.
+    pub(super) binds: BTreeSet<u32>,
+    /// The UUID that pods were told: another GPU must not take its place while they are there.
+    pub(super) given: Option<Box<str>>,
+    /// Something about its reservation pod is being written.
+    pub(super) is_writing: bool,
+    /// A reservation pod was made, and the watch has yet to show it.
+    pub(super) is_made: bool,
+    /// A reservation pod that was deleted, while the watch has yet to show that: older news of it mean nothing.
+    pub(super) deleted: Option<u32>,
+    /// Until then its reservation pod has to say its device.
+    pub(super) deadline: Option<i64>,
+    /// The reservation pod came to nothing: it goes before another is made.
+    pub(super) has_failed: bool,
+    /// Nothing is written about it before.
+    pub(super) not_before: i64,
+}
+
+/// What comes next for a device.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// Nothing, until something is told.
+    Nothing,
+    /// To be looked at again then.
+    Wait(i64),
+    /// A reservation pod is made.
+    Reserve,
+    /// Its reservation pod goes.
+    Unreserve {
+        /// It came to nothing; else nobody needs it any more.
+        has_failed: bool,
+    },
+    /// It has users and nothing holds it for them: another may be given the same GPU.
+    Unprotected,
+}
+
+impl Device {
+    /// The device's UUID, while it can be shared.
+    pub(super) fn uuid(&self) -> Option<&str> {
+        let reservation = self.reservation.as_ref().filter(|one| !one.has_ended)?;
+        let uuid = reservation.uuid.as_deref()?;
+        let is_another = self.given.as_deref().is_some_and(|given| given != uuid);
+        (!self.is_writing && !self.has_failed && !is_another).then_some(uuid)
+    }
+
+    /// Nobody has to do with it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.reservation.is_none()
+            && self.users.is_empty()
+            && self.binds.is_empty()
+            && self.deleted.is_none()
+            && !self.is_writing
+    }
+
+    /// What comes next. `patience_ms` is how long a reservation pod may take to say its device.
+    pub(super) fn next(&mut self, now: i64, patience_ms: i64) -> Next {
+        if self.is_writing {
+            return Next::Nothing;
+        }
+        if now < self.not_before {
+            return Next::Wait(self.not_before);
+        }
+        if self.users.is_empty() && self.binds.is_empty() {
+            self.given = None;
+        } else if self.given.is_none() && !self.users.is_empty() {
+            // After a restart: what it is now is what its users were told.
+            self.given = self.uuid().map(Box::from);
+        }
+        if self.has_failed {
+            return Next::Unreserve { has_failed: true };
+        }
+        match &self.reservation {
+            None => self.next_without(now),
+            Some(reservation) if reservation.has_ended => Next::Unreserve { has_failed: true },
+            Some(reservation) => {
+                let has_uuid = reservation.uuid.is_some();
+                self.next_with(has_uuid, now, patience_ms)
+            }
+        }
+    }
+
+    /// Whether somebody uses it who is not leaving.
+    fn has_staying_users(&self) -> bool {
+        self.users.values().any(|is_leaving| !is_leaving)
+    }
+
+    fn next_without(&mut self, now: i64) -> Next {
+        if self.is_made {
+            let deadline = self.deadline.unwrap_or(now);
+            return if now < deadline {
+                Next::Wait(deadline)
+            } else {
+                Next::Unreserve { has_failed: true }
+            };
+        }
+        self.deadline = None;
+        if self.has_staying_users() {
+            return Next::Unprotected;
+        }
+        // What is under way was told of a device that nothing holds any more: it is a user soon, or nobody.
+        let is_wanted = !self.binds.is_empty() && self.given.is_none() && self.users.is_empty();
+        if is_wanted { Next::Reserve } else { Next::Nothing }
+    }
+
+    fn next_with(&mut self, has_uuid: bool, now: i64, patience_ms: i64) -> Next {
+        let is_another = has_uuid && self.uuid().is_none();
+        if is_another && self.has_staying_users() {
+            return Next::Unprotected;
+        }
+        let is_wanted = !self.binds.is_empty();
+        if self.users.is_empty() && !is_wanted {
+            return Next::Unreserve { has_failed: false };
+        }
+        if has_uuid || !is_wanted {
+            self.deadline = None;
+            return Next::Nothing;
+        }
+        let deadline = *self.deadline.get_or_insert(now.saturating_add(patience_ms));
+        if now < deadline { Next::Wait(deadline) } else { Next::Unreserve { has_failed: true } }
+    }
+}

@@ -1,0 +1,131 @@
+//! What became of writes about shared GPUs.
+
+use super::{RETRY_MS, Sharing};
+
+/// What became of one write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// A reservation pod was to be made.
+    Reserved {
+        /// The group by number.
+        device: u32,
+        /// Why it was not, where it was not.
+        refused: Option<String>,
+    },
+    /// A reservation pod was to go.
+    Unreserved {
+        /// The group by number.
+        device: u32,
+        /// It was to go because it came to nothing.
+        has_failed: bool,
+        /// How that ended.
+        ending: Ending,
+    },
+    /// Users of a device that nothing holds were to be ended.
+    Unprotected {
+        /// The group by number.
+        device: u32,
+        /// All of them are; else it is looked at again.
+        done: bool,
+    },
+    /// What was written for a bind that came to nothing was to go.
+    Stripped {
+        /// The pod by number.
+        pod: u32,
+        /// It is gone.
+        done: bool,
+    },
+}
+
+/// How it ended that a reservation pod was to go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It is gone; what it said of why it came to nothing.
+    Gone(Option<String>),
+    /// Pods use its device after all.
+    InUse,
+    /// The API server did not do it.
+    Refused,
+}
+
+impl Sharing {
+    /// Takes in what became of a write.
+    pub fn ended(&mut self, outcome: Outcome, now: i64) {
+        match outcome {
+            Outcome::Reserved { device, refused } => self.reserved(device, refused, now),
+            Outcome::Unreserved { device, has_failed, ending } => {
+                self.unreserved(device, has_failed, ending, now);
+            }
+            Outcome::Unprotected { device, done } => {
+                let Some(known) = self.wrote(device) else { return };
+                if done {
+                    // They leave as any pod does; nothing more has to be written for that.
+                    known.users.values_mut().for_each(|is_leaving| *is_leaving = true);
+                } else {
+                    known.not_before = now.saturating_add(RETRY_MS);
+                }
+                self.fail(device, "the pod that reserved its GPU is gone", true);
+            }
+            Outcome::Stripped { pod, done } => {
+                let Some(sharer) = self.pods.get_mut(&pod) else { return };
+                sharer.is_stripping = false;
+                if done {
+                    // The watch shows the pod without them; where it did already, the pod is forgotten.
+                    sharer.is_stripping = !sharer.labelled.is_empty();
+                }
+                self.settle_pod_later(pod, now.saturating_add(RETRY_MS));
+            }
+        }
+    }
+
+    /// The device, of which nothing is being written any more.
+    fn wrote(&mut self, device: u32) -> Option<&mut super::Device> {
+        let known = self.devices.get_mut(&device)?;
+        known.is_writing = false;
+        self.due.insert(device);
+        Some(known)
+    }
+
+    fn reserved(&mut self, device: u32, refused: Option<String>, now: i64) {
+        let patience_ms = self.patience_ms;
+        let Some(known) = self.wrote(device) else { return };
+        match refused {
+            None if known.reservation.is_none() && !known.has_failed => {
+                known.is_made = true;
+                known.deadline = Some(now.saturating_add(patience_ms));
+            }
+            None => {}
+            Some(reason) => {
+                let reason = format!("its GPU could not be reserved: {reason}");
+                self.fail(device, &reason, false);
+            }
+        }
+    }
+
+    fn unreserved(&mut self, device: u32, has_failed: bool, ending: Ending, now: i64) {
+        let Some(known) = self.wrote(device) else { return };
+        match ending {
+            Ending::InUse | Ending::Refused => known.not_before = now.saturating_add(RETRY_MS),
+            Ending::Gone(said) => {
+                known.deleted = known.reservation.take().map(|reservation| reservation.pod);
+                known.is_made = false;
+                known.has_failed = false;
+                known.deadline = None;
+                let node = known.node;
+                let waits = self.waiting.iter().any(|one| one.devices.contains(&device));
+                if has_failed && waits {
+                    let reason =
+                        said.unwrap_or_else(|| String::from("it did not say its device in time"));
+                    if let Some(node) = node {
+                        self.set_aside(node, now, &reason);
+                    }
+                    self.fail(
+                        device,
+                        &format!("the pod that reserves its GPU came to nothing: {reason}"),
+                        true,
+                    );
+                }
+            }
+        }
+    }
+}
