@@ -21,6 +21,7 @@ const OURS: &[&str] = &[
     "kai-sim",
     "kai-scheduler",
     "kai-podgrouper",
+    "kai-reservation",
     "kai-sandbox",
     "kubectl-kai",
 ];
@@ -42,6 +43,12 @@ const TABLE: &[Row] = &[
         others: None,
     },
     Row { name: "kai-podgrouper", ours: &["kai-api"], never: &[], others: None },
+    Row {
+        name: "kai-reservation",
+        ours: &["kai-api"],
+        never: &["clap", "kube", "tokio"],
+        others: None,
+    },
     Row {
         name: "kai-sandbox",
         ours: &["kai-api", "kai-scheduler", "kai-podgrouper"],

@@ -1,0 +1,85 @@
+//! The work itself: ask, decide, write, as often as it takes.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::api::{Client, Own, Trouble};
+use crate::device::{Given, Unclear};
+
+/// Wait after a first failure, doubled up to the longest.
+const WAIT_MIN: Duration = Duration::from_millis(250);
+const WAIT_MAX: Duration = Duration::from_secs(15);
+
+/// How the pod came to carry its device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reported {
+    /// It did before: the container was started again.
+    Before(String),
+    /// It does now.
+    Now(Given),
+}
+
+/// Why it does not.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is not clear which device it is.
+    #[error(transparent)]
+    Unclear(#[from] Unclear),
+    /// The API server does not take it.
+    #[error(transparent)]
+    Api(Trouble),
+}
+
+/// Sees to it that this pod carries its device, for as long as that takes; `tell` hears of each failure that is tried
+/// again.
+///
+/// `find` is asked once, and only where nothing is written on the pod yet: a container that is started again has the
+/// device that its pod was given.
+///
+/// # Errors
+/// What does not go away by itself.
+pub fn report(
+    client: &Client,
+    find: impl FnOnce() -> Result<Given, Unclear>,
+    mut tell: impl FnMut(&str),
+) -> Result<Reported, Error> {
+    let own = insist(|| client.read(), &mut tell)?;
+    if let Some(device) = own.device {
+        return Ok(Reported::Before(device));
+    }
+    let given = find()?;
+    let mut known = Some(own);
+    let step = || {
+        let own = known.take().map_or_else(|| client.read(), Ok)?;
+        write(client, &own, &given.uuid)
+    };
+    insist(step, &mut tell)?;
+    Ok(Reported::Now(given))
+}
+
+/// Writes the device unless it is there: an answer may have been lost.
+fn write(client: &Client, own: &Own, device: &str) -> Result<(), Trouble> {
+    if own.device.as_deref() == Some(device) {
+        return Ok(());
+    }
+    client.write(own, device)
+}
+
+/// Tries until it works or never will.
+fn insist<T>(
+    mut step: impl FnMut() -> Result<T, Trouble>,
+    tell: &mut impl FnMut(&str),
+) -> Result<T, Error> {
+    let mut wait = WAIT_MIN;
+    loop {
+        match step() {
+            Ok(done) => return Ok(done),
+            Err(Trouble::Passing(why)) => {
+                tell(&format!("{why}; trying again in {} ms", wait.as_millis()));
+                sleep(wait);
+                wait = wait.saturating_mul(2).min(WAIT_MAX);
+            }
+            Err(lasting) => return Err(Error::Api(lasting)),
+        }
+    }
+}
