@@ -70,6 +70,11 @@ pub struct Args {
     /// Group only pods of namespaces with these labels (k=v,k=v)
     #[arg(long, default_value = "")]
     pub namespace_label_selector: String,
+    /// Make scaling pods, so that cluster autoscalers see pods that wait for shared GPUs, where the Config does not say
+    /// whether to (nodeScaleAdjuster.service.enabled)
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", action = ArgAction::Set)]
+    pub cluster_autoscaling: bool,
     /// Prefix of the names of metrics
     #[arg(long, default_value = "kai")]
     pub metrics_namespace: String,
@@ -79,6 +84,17 @@ pub struct Args {
     /// Values of those labels for queues without them (queue-label=value,...)
     #[arg(long, default_value = "")]
     pub queue_label_to_default_metric_value: String,
+    /// Address of admission's webhooks, HOST:PORT; port 0 picks a free one; none are served unless given
+    #[arg(long, default_value = "", value_name = "HOST:PORT")]
+    pub webhook_listen_address: String,
+    /// Have the API server reach them at this URL (https://HOST:PORT) instead of by Services, for a podgrouper outside
+    /// of the cluster; port 0 is the one that is listened on
+    #[arg(long, default_value = "", value_name = "URL")]
+    pub webhook_url: String,
+    /// Warn of queues whose quotas don't fit into their parent's, and refuse those whose parent does not exist
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", action = ArgAction::Set)]
+    pub enable_quota_validation: bool,
     /// Kubeconfig to use outside a cluster
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
@@ -154,6 +170,11 @@ impl Args {
             (self.zap_devel, "zap-devel"),
             (!self.zap_stacktrace_level.is_empty(), "zap-stacktrace-level"),
             (!self.zap_time_encoding.is_empty(), "zap-time-encoding"),
+            (self.webhook_listen_address.is_empty() && !self.webhook_url.is_empty(), "webhook-url"),
+            (
+                self.webhook_listen_address.is_empty() && self.enable_quota_validation,
+                "enable-quota-validation",
+            ),
         ];
         rows.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect()
     }

@@ -2,6 +2,7 @@
 //!
 //! [`mod@group`] decides, without I/O; everything else feeds it and carries out what it wants.
 
+pub mod admission;
 mod args;
 mod cache;
 mod defaults;
@@ -22,6 +23,7 @@ mod pod;
 mod queue;
 mod reconcile;
 mod run;
+mod scale;
 mod serve;
 mod settings;
 mod shard;

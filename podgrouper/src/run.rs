@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::Admission;
 use crate::args::{Args, selector};
 use crate::cache::Cache;
 use crate::error::Error;
@@ -18,6 +19,7 @@ use crate::lease::Candidate;
 use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::reconcile::{Failure, Reconciler};
+use crate::scale;
 use crate::serve::{self, Ready};
 use crate::shard;
 use crate::slim::{AnyShape, PodGroupShape, PodShape};
@@ -33,7 +35,7 @@ const LISTS: usize = 3;
 
 /// Runs the podgrouper until `stop`, or until it may not go on.
 ///
-/// Serves health and metrics where the flags say so, waits for the Lease if asked to, and then
+/// Serves health, metrics and admission where the flags say so, waits for the Lease if asked to, and then
 /// groups every pod of the scheduler. Restartable: all state is in the API.
 ///
 /// # Errors
@@ -51,23 +53,53 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let queue_metrics = Arc::new(QueueMetrics::new(&args.metrics_namespace, extra));
     let mut registry = Registry::default();
     registry.register_collector(Box::new(queue_metrics.clone()));
+    let admission =
+        Admission::start(&args, client.clone(), &ready, &mut registry, work.clone()).await?;
     let health =
         serve::health(&args.health_probe_bind_address, ready.clone(), work.clone()).await?;
     let metrics =
         serve::metrics(&args.metrics_bind_address, Arc::new(registry), work.clone()).await?;
     tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
-    if !args.leader_elect {
-        return lead(&args, client, queue_metrics, ready, work).await;
+    let lead = lead(&args, client.clone(), queue_metrics, ready.clone(), work.clone());
+    let registrations = async {
+        match admission.as_ref().filter(|_| !args.settings().is_peer()) {
+            Some(admission) => admission.register().await,
+            None => std::future::pending().await,
+        }
+    };
+    let lead = Box::pin(async {
+        tokio::select! {
+            result = lead => result,
+            () = registrations => Ok(()),
+        }
+    });
+    let result = if args.leader_elect {
+        let candidate = Candidate::new(client.clone(), &args.system_namespace(&client), LEASE);
+        // A follower is ready: it could take over at once.
+        ready.set();
+        lead_by_lease(candidate, lead, &work).await
+    } else {
+        lead.await
+    };
+    work.cancel();
+    if let Some(admission) = admission {
+        admission.stopped().await;
     }
-    let mut candidate = Candidate::new(client.clone(), &args.system_namespace(&client), LEASE);
-    // A follower is ready: it could take over at once.
-    ready.set();
+    result
+}
+
+/// Leads from the moment that the Lease is held until it is lost or the token ends it.
+async fn lead_by_lease(
+    mut candidate: Candidate,
+    lead: impl Future<Output = Result<(), Error>>,
+    stop: &CancellationToken,
+) -> Result<(), Error> {
     tokio::select! {
-        () = work.cancelled() => return Ok(()),
+        () = stop.cancelled() => return Ok(()),
         () = candidate.acquire() => tracing::info!(lease = LEASE, "leading"),
     }
     let result = tokio::select! {
-        result = lead(&args, client, queue_metrics, ready, work.clone()) => result,
+        result = lead => result,
         () = candidate.hold() => Err(Error::LeaseLost(LEASE.to_owned())),
     };
     candidate.release().await;
@@ -114,6 +146,8 @@ async fn lead(
             pools: args.pools(),
         };
         tasks.spawn(shard::run(client.clone(), place));
+        let scheduler = args.scheduler_name.clone();
+        tasks.spawn(scale::run(client.clone(), scheduler, args.cluster_autoscaling));
     }
     {
         let (reconciler, store, queue) = (reconciler.clone(), store.clone(), queue.clone());

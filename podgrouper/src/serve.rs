@@ -1,8 +1,8 @@
 //! Health and metrics over HTTP.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -14,13 +14,38 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
 
-/// Whether the process has its caches; shared with whoever fills them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Ready(Arc<AtomicBool>);
+/// What the process waits for before it is ready; shared with whoever provides it.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready(Arc<Mutex<BTreeSet<&'static str>>>);
+
+/// What every process waits for.
+const CACHES: &str = "caches";
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new([CACHES].into())))
+    }
+}
 
 impl Ready {
+    /// Caches are filled, or whoever fills them has not begun to lead.
     pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Release);
+        self.has(CACHES);
+    }
+
+    /// The process is not ready before it has this as well.
+    pub(crate) fn needs(&self, what: &'static str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(what);
+    }
+
+    /// This is there now.
+    pub(crate) fn has(&self, what: &'static str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(what);
+    }
+
+    /// What is missing.
+    fn missing(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 }
 
@@ -31,10 +56,12 @@ pub(crate) async fn health(
     stop: CancellationToken,
 ) -> Result<Option<SocketAddr>, Error> {
     let readyz = move || async move {
-        if ready.0.load(Ordering::Acquire) {
-            (StatusCode::OK, "ok")
-        } else {
-            (StatusCode::SERVICE_UNAVAILABLE, "caches are not filled yet")
+        match ready.missing()[..] {
+            [] => (StatusCode::OK, "ok".to_owned()),
+            ref missing => {
+                let why = format!("not there yet: {}", missing.join(", "));
+                (StatusCode::SERVICE_UNAVAILABLE, why)
+            }
         }
     };
     let router =

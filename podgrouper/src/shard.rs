@@ -9,6 +9,7 @@ mod args;
 mod conditions;
 mod config;
 mod plan;
+mod sharing;
 mod variable;
 
 use std::collections::{BTreeMap, HashSet};
@@ -141,6 +142,8 @@ impl Controller {
             table.lock().unwrap_or_else(PoisonError::into_inner).clone()
         };
         let (shards, deployments) = (copy(&seen.shards), copy(&seen.deployments));
+        let configs = copy(&seen.configs);
+        let settings = sharing::flags(configs.values().next().map(AsRef::as_ref));
         let mut is_done = true;
         for shard in shards.values() {
             let service = self.service_of(shard).await;
@@ -156,6 +159,7 @@ impl Controller {
                 service_pattern: pattern.as_ref(),
                 scheduler: &self.place.scheduler,
                 pools: &self.place.pools,
+                settings: &settings,
                 now: Timestamp::now(),
             };
             let plan = plan(shard, &view);
@@ -166,7 +170,7 @@ impl Controller {
                 is_done &= self.write_conditions(shard, rows).await;
             }
         }
-        for config in copy(&seen.configs).values() {
+        for config in configs.values() {
             let now = Timestamp::now();
             if let Some(rows) = config::plan(config, &deployments, &self.place.scheduler, now) {
                 is_done &= self.write_conditions(config, rows).await;

@@ -19,7 +19,8 @@ use crate::store::Key;
 
 pub(crate) use metrics::{QueueMetrics, parse_labels};
 pub(crate) use pass::Controller;
-pub(crate) use usage::Usage;
+pub(crate) use totals::Totals;
+pub(crate) use usage::{Usage, effective_request};
 
 /// What has to be looked at again.
 #[derive(Debug, Default)]

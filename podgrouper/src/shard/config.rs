@@ -13,10 +13,32 @@ use serde_json::Value;
 
 use super::conditions::{Standing, conditions};
 use super::plan::is_available;
+use super::sharing;
 use crate::object::Object;
+use crate::scale;
 
-/// The one field that is true of every installation: where it is.
-const NAMESPACE: &str = "namespace";
+/// Fields that take effect, with all below them: where the installation is, which is true of every one, and what the
+/// controllers here read.
+const HEEDED: [&[&str]; 4] = [&["namespace"], &ADMISSION, &scale::HEEDED, &sharing::HEEDED];
+/// Fields that admission reads.
+const ADMISSION: [&str; 16] = [
+    "admission.service.enabled",
+    "admission.gpuSharing",
+    "admission.blockNvidiaVisibleDevices",
+    "admission.queueLabelSelector",
+    "admission.gpuFractionRuntimeClassName",
+    "admission.gpuPodRuntimeClassName",
+    "admission.mutatingWebhookConfigurationName",
+    "admission.validatingWebhookConfigurationName",
+    "global.schedulerName",
+    "global.queueLabelKey",
+    "global.namespaceLabelSelector",
+    "global.podLabelSelector",
+    "queueController.service.enabled",
+    "queueController.webhooks",
+    "podGroupController.service.enabled",
+    "podGroupController.webhooks",
+];
 
 /// The conditions of the Config where they are not as wanted, from the Deployments of the system's namespace.
 pub(super) fn plan(
@@ -43,10 +65,28 @@ pub(super) fn plan(
     conditions(config, &standing, now)
 }
 
+/// Fields that are set and have no effect, each as far up as that is true of all below it.
 fn idle(config: &Object) -> Vec<String> {
-    let fields = config.value()["spec"].as_object().into_iter().flatten();
-    let set = fields.filter(|(key, value)| *key != NAMESPACE && !value.is_null());
-    set.map(|(key, _)| format!("spec.{key}")).collect()
+    let mut idle = Vec::new();
+    collect_idle("", &config.value()["spec"], &mut idle);
+    idle.iter().map(|path| format!("spec.{path}")).collect()
+}
+
+fn collect_idle(above: &str, fields: &Value, idle: &mut Vec<String>) {
+    for (key, value) in fields.as_object().into_iter().flatten() {
+        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        let mut heeded = HEEDED.iter().copied().flatten();
+        if value.is_null() || heeded.clone().any(|field| *field == path) {
+            continue;
+        }
+        let is_above =
+            |field: &&str| field.strip_prefix(&path).is_some_and(|rest| rest.starts_with('.'));
+        if heeded.any(is_above) {
+            collect_idle(&path, value, idle);
+        } else {
+            idle.push(path);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +130,31 @@ mod tests {
                 .is_some_and(|rows| rows.iter().all(|row| row["observedGeneration"] == 3))
         );
         assert_eq!(plan(&config(spec, &rows)), None, "a second look writes nothing");
+    }
+
+    #[test]
+    fn fields_without_effect_are_named() {
+        let check = |spec: &Value, expect: &[&str]| {
+            assert_eq!(super::idle(&config(spec, &Value::Null)), expect, "{spec}");
+        };
+        check(&json!({"namespace": "n", "prometheus": {"enabled": true}}), &["spec.prometheus"]);
+        let adjuster = json!({"service": {"enabled": true, "resources": {}}, "vpa": {},
+            "args": {"nodeScaleNamespace": "n"}});
+        check(
+            &json!({"nodeScaleAdjuster": adjuster}),
+            &["spec.nodeScaleAdjuster.service.resources", "spec.nodeScaleAdjuster.vpa"],
+        );
+        check(
+            &json!({"scheduler": null, "queueController": {"webhooks": {"enableValidation": false}},
+                "admission": {"gpuSharing": true, "replicas": 2, "service": {"enabled": true, "image": {"tag": "x"}}},
+                "binder": {"plugins": {"hamicore": {"enabled": true, "priority": 5}, "gpusharing": {"enabled": false}}}}),
+            &[
+                "spec.admission.replicas",
+                "spec.admission.service.image",
+                "spec.binder.plugins.hamicore.priority",
+                "spec.binder.plugins.gpusharing.enabled",
+            ],
+        );
     }
 
     #[test]

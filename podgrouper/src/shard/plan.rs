@@ -38,6 +38,8 @@ pub(crate) struct View<'a> {
     pub(crate) scheduler: &'a str,
     /// Labels of node pools and queues.
     pub(crate) pools: &'a Pools,
+    /// Flags of every scheduler that the Config asks for; those of a shard win.
+    pub(crate) settings: &'a BTreeMap<String, String>,
     /// The time, for conditions.
     pub(crate) now: Timestamp,
 }
@@ -138,8 +140,10 @@ fn deployment(
     pattern: &Object,
     view: &View<'_>,
 ) -> (Value, Vec<String>) {
-    let own: BTreeMap<String, String> =
+    let of_shard: BTreeMap<String, String> =
         serde_json::from_value(shard.value()["spec"]["args"].clone()).unwrap_or_default();
+    let mut own = view.settings.clone();
+    own.extend(of_shard);
     let mut spec = pattern.value()["spec"].clone();
     let installed = Installed::of(pattern);
     if shard.name() == DEFAULT_SHARD {

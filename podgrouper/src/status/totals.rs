@@ -43,6 +43,10 @@ impl Totals {
         self.0.insert(name.to_owned(), amount);
     }
 
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
     pub(crate) fn add_one(&mut self, name: &str, amount: Quantity) {
         let sum = self.0.entry(name.to_owned()).or_default();
         // Beyond 10^29 units the sum stays where it is.

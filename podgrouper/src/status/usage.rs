@@ -94,7 +94,7 @@ fn is_scheduled(pod: &Value) -> bool {
 
 /// What the pod takes of a node: its containers and sidecars together, or an init container with
 /// the sidecars before it where that is more; and the overhead. Requests of the pod itself win.
-fn effective_request(spec: &Value) -> Totals {
+pub(crate) fn effective_request(spec: &Value) -> Totals {
     let rows = |key: &str| spec[key].as_array().map_or(&[][..], Vec::as_slice);
     let requests = |container: &Value| Totals::from_value(&container["resources"]["requests"]);
     let mut sidecars = Totals::default();

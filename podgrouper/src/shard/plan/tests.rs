@@ -58,6 +58,7 @@ impl Cluster {
             service_pattern: self.services.get("kai-scheduler-default"),
             scheduler: "kai-scheduler",
             pools: &pools,
+            settings: &BTreeMap::new(),
             now: Timestamp::UNIX_EPOCH,
         };
         plan(&self.shards[name], &view)

@@ -1,0 +1,227 @@
+//! Questions of the API server and their answers: `AdmissionReview` of `admission.k8s.io/v1`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::settings::Settings;
+use super::{Denial, Judgement, mutate, pod_group, queue, topology, validate};
+use crate::object::Object;
+
+/// Version of the questions that are understood.
+const API_VERSION: &str = "admission.k8s.io/v1";
+/// The answer's status code of what is refused, as for everything that one may not do.
+const FORBIDDEN: u16 = 403;
+
+/// A question that is asked under a path of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Hook {
+    /// What to write into a pod.
+    MutatePod,
+    /// Whether a pod is right.
+    ValidatePod,
+    /// Whether a Topology is right.
+    ValidateTopology,
+    /// Whether a Queue is right.
+    ValidateQueue,
+    /// Whether a `PodGroup` is right.
+    ValidatePodGroup,
+}
+
+impl Hook {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::MutatePod,
+        Self::ValidatePod,
+        Self::ValidateTopology,
+        Self::ValidateQueue,
+        Self::ValidatePodGroup,
+    ];
+
+    /// The path that it is asked under.
+    ///
+    /// # Source
+    /// spec/contract.md 3.1.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::MutatePod => "/mutate--v1-pod",
+            Self::ValidatePod => "/validate--v1-pod",
+            Self::ValidateTopology => "/validate-kai-scheduler-v1alpha1-topology",
+            Self::ValidateQueue => "/validate-scheduling-run-ai-v2-queue",
+            Self::ValidatePodGroup => "/validate-scheduling-run-ai-v2alpha2-podgroup",
+        }
+    }
+
+    /// What metrics and the log call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MutatePod => "mutate-pod",
+            Self::ValidatePod => "validate-pod",
+            Self::ValidateTopology => "validate-topology",
+            Self::ValidateQueue => "validate-queue",
+            Self::ValidatePodGroup => "validate-podgroup",
+        }
+    }
+}
+
+/// What of a question is read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// Names the question; the answer repeats it.
+    pub uid: String,
+    /// `CREATE`, `UPDATE` or others.
+    pub operation: String,
+    /// Where the object is made.
+    #[serde(default)]
+    pub namespace: String,
+    /// The object as it would be.
+    #[serde(default)]
+    pub object: Value,
+    /// The object as it is.
+    #[serde(default)]
+    pub old_object: Value,
+}
+
+/// Why a body is no question.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// It is not JSON, or lacks what every question has.
+    #[error("the body is no AdmissionReview: {0}")]
+    Body(#[from] serde_json::Error),
+    /// It has another version or kind.
+    #[error("the body has apiVersion {0:?} and kind {1:?}, want {API_VERSION} AdmissionReview")]
+    Kind(String, String),
+    /// It asks about nothing.
+    #[error("the AdmissionReview has no request.object")]
+    NoObject,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Review {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    request: Option<Request>,
+}
+
+/// Reads a question.
+///
+/// # Errors
+/// It is none, or about nothing.
+pub fn read(body: &[u8]) -> Result<Request, Malformed> {
+    let review: Review = serde_json::from_slice(body)?;
+    if review.api_version != API_VERSION || review.kind != "AdmissionReview" {
+        let short = |text: &str| text.chars().take(50).collect::<String>();
+        return Err(Malformed::Kind(short(&review.api_version), short(&review.kind)));
+    }
+    review.request.filter(|request| request.object.is_object()).ok_or(Malformed::NoObject)
+}
+
+/// What is answered, apart from warnings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It may be made as it is.
+    Allowed,
+    /// It may be made with these changes.
+    Patched(json_patch::Patch),
+    /// It may not be made.
+    Denied(String),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What is to happen.
+    pub verdict: Verdict,
+    /// What the user is told besides.
+    pub warnings: Vec<String>,
+}
+
+/// What answers depend on besides the question.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The Config.
+    pub settings: &'a Settings,
+    /// The queues, where their quotas are compared.
+    pub queues: Option<&'a BTreeMap<String, Arc<Object>>>,
+    /// Seven random lower-case letters or digits.
+    pub token: &'a str,
+}
+
+/// Answers a question.
+pub fn answer(hook: Hook, request: &Request, context: &Context<'_>) -> Answer {
+    let old = (request.operation == "UPDATE").then_some(&request.old_object);
+    let judged =
+        |found: Result<(), Denial>| Judgement { warnings: Vec::new(), denial: found.err() };
+    let judgement = match hook {
+        Hook::MutatePod | Hook::ValidatePod => match placed(request) {
+            Err(denial) => judged(Err(denial)),
+            Ok(pod) if hook == Hook::ValidatePod => {
+                judged(validate::validate(&pod, old, context.settings))
+            }
+            Ok(pod) => {
+                let mut changed = pod.clone();
+                match mutate::mutate(&mut changed, context.settings, context.token) {
+                    Err(denial) => judged(Err(denial)),
+                    Ok(()) if changed == pod => Judgement::default(),
+                    Ok(()) => {
+                        let patch = json_patch::diff(&pod, &changed);
+                        return Answer { verdict: Verdict::Patched(patch), warnings: Vec::new() };
+                    }
+                }
+            }
+        },
+        Hook::ValidateTopology => topology::validate(&request.object),
+        Hook::ValidateQueue => queue::validate(&request.object, context.queues),
+        Hook::ValidatePodGroup => pod_group::validate(&request.object, old.is_some()),
+    };
+    let verdict = judgement.denial.map_or(Verdict::Allowed, |denial| Verdict::Denied(denial.0));
+    Answer { verdict, warnings: judgement.warnings }
+}
+
+/// The pod of a question, in the namespace that it is made in.
+fn placed(request: &Request) -> Result<Value, Denial> {
+    let mut pod = request.object.clone();
+    let own = pod["metadata"]["namespace"].as_str().unwrap_or_default();
+    if own.is_empty() && !request.namespace.is_empty() {
+        if let Some(metadata) = pod.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.insert("namespace".to_owned(), json!(request.namespace));
+        }
+    } else if own != request.namespace && !request.namespace.is_empty() {
+        return Err(Denial(format!(
+            "metadata.namespace {own:?} is not the namespace of the request, {:?}: leave it out or correct it",
+            request.namespace
+        )));
+    }
+    Ok(pod)
+}
+
+/// The body that carries an answer.
+pub fn write(uid: &str, answer: &Answer) -> Value {
+    let mut response = json!({"uid": uid, "allowed": true});
+    match &answer.verdict {
+        Verdict::Allowed => {}
+        Verdict::Patched(patch) => {
+            response["patchType"] = json!("JSONPatch");
+            response["patch"] = json!(base64(&json!(patch).to_string()));
+        }
+        Verdict::Denied(why) => {
+            response["allowed"] = json!(false);
+            response["status"] = json!({"status": "Failure", "message": why, "reason": "Forbidden", "code": FORBIDDEN});
+        }
+    }
+    if !answer.warnings.is_empty() {
+        response["warnings"] = json!(answer.warnings);
+    }
+    json!({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
+}
+
+/// Bytes as JSON has them in the API.
+fn base64(text: &str) -> Value {
+    json!(k8s_openapi::ByteString(text.as_bytes().to_vec()))
+}

@@ -1,0 +1,315 @@
+//! Two watches in, writes out: the thin part of scaling pods.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use jiff::Timestamp;
+use kai_api::names::{component, env};
+use kube::Client;
+use kube::api::{
+    Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions,
+};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use super::manifest::{scaling_pod, unschedulable};
+use super::plan::{Memory, Plan, Step, View, plan};
+use super::settings::Settings;
+use super::standing::Standing;
+use super::waiting::{Waiting, WaitingShape};
+use crate::cache::to_object;
+use crate::follow::{Change, Listing, Selection, follow};
+use crate::object::Gvk;
+use crate::store::Key;
+
+/// Changes of so long go into one round; what this process wrote has come back by then.
+const DEBOUNCE: Duration = Duration::from_secs(1);
+/// Wait after a round in which a write failed, doubled up to the longest.
+const RETRY_MIN: Duration = Duration::from_secs(2);
+const RETRY_MAX: Duration = Duration::from_mins(1);
+/// Writes at the same time.
+const WRITES: usize = 10;
+/// The image where nobody tells which one this process runs in, as in a sandbox.
+const IMAGE: &str = concat!("ghcr.io/kubectl-kai/kai-scheduler:", env!("CARGO_PKG_VERSION"));
+
+/// What the watches tell.
+#[derive(Debug, Default)]
+struct Seen {
+    rows: Mutex<Rows>,
+    wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    waiting: BTreeMap<Key, Waiting>,
+    standing: BTreeMap<String, Standing>,
+    /// Which of the two lists were complete once.
+    is_listed: [bool; 2],
+}
+
+impl Seen {
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes and deletes scaling pods under one set of settings.
+pub(super) struct Controller {
+    client: Client,
+    scheduler: String,
+    settings: Settings,
+    /// Failures already told, so that a missing right is said once.
+    told: Mutex<HashSet<String>>,
+}
+
+impl Controller {
+    pub(super) fn new(client: Client, scheduler: &str, settings: Settings) -> Self {
+        Self { client, scheduler: scheduler.to_owned(), settings, told: Mutex::default() }
+    }
+
+    /// Works until it is dropped. Where there are to be none, those that were left behind go, and nothing is watched.
+    pub(super) async fn run(&self) {
+        if !self.settings.is_on {
+            self.clear().await;
+            return std::future::pending().await;
+        }
+        tracing::info!(namespace = %self.settings.namespace, "making scaling pods for cluster autoscalers");
+        let seen = Seen::default();
+        let image = self.own_image().await;
+        tokio::join!(
+            self.follow_waiting(&seen),
+            self.follow_standing(&seen),
+            self.work(&seen, &image)
+        );
+    }
+
+    /// Takes away what the next settings do not see.
+    pub(super) async fn leave(&self, next: &Settings) {
+        if self.settings.is_on && next.is_on && self.settings.namespace != next.namespace {
+            self.clear().await;
+        }
+    }
+
+    /// Pods without a node that have not ended: few, and the API server picks them.
+    async fn follow_waiting(&self, seen: &Seen) {
+        let fields =
+            format!("spec.schedulerName={},spec.nodeName=,status.phase=Pending", self.scheduler);
+        let selection = Selection { fields, ..Selection::of("v1", "Pod") };
+        let mut listing = Listing::new();
+        follow::<WaitingShape>(self.client.clone(), selection, |change| {
+            let mut rows = seen.rows();
+            match change {
+                Change::ListStart => listing.start(),
+                Change::Set(object) => {
+                    let key = Key::new(object.namespace(), object.name());
+                    listing.see(key.clone());
+                    let news = Waiting::of(&object);
+                    if rows.waiting.get(&key) == news.as_ref() {
+                        return;
+                    }
+                    match news {
+                        Some(pod) => rows.waiting.insert(key, pod),
+                        None => rows.waiting.remove(&key),
+                    };
+                }
+                Change::Gone(object) => {
+                    let key = Key::new(object.namespace(), object.name());
+                    if rows.waiting.remove(&key).is_none() {
+                        return;
+                    }
+                }
+                Change::ListEnd => {
+                    for key in listing.end(rows.waiting.keys().cloned().collect()) {
+                        rows.waiting.remove(&key);
+                    }
+                    rows.is_listed[0] = true;
+                }
+            }
+            seen.wake.notify_one();
+        })
+        .await;
+    }
+
+    async fn follow_standing(&self, seen: &Seen) {
+        let namespace = Some(self.settings.namespace.clone());
+        let selection = Selection { namespace, ..Selection::of("v1", "Pod") };
+        let mut listing = Listing::new();
+        follow::<WaitingShape>(self.client.clone(), selection, |change| {
+            let mut rows = seen.rows();
+            match change {
+                Change::ListStart => listing.start(),
+                Change::Set(object) => {
+                    listing.see(object.name().to_owned());
+                    rows.standing.insert(object.name().to_owned(), Standing::of(&object));
+                }
+                Change::Gone(object) => {
+                    rows.standing.remove(object.name());
+                }
+                Change::ListEnd => {
+                    for name in listing.end(rows.standing.keys().cloned().collect()) {
+                        rows.standing.remove(&name);
+                    }
+                    rows.is_listed[1] = true;
+                }
+            }
+            seen.wake.notify_one();
+        })
+        .await;
+    }
+
+    async fn work(&self, seen: &Seen, image: &str) {
+        let mut memory = Memory::default();
+        let mut retry = RETRY_MIN;
+        let mut wake = None;
+        loop {
+            tokio::select! {
+                () = seen.wake.notified() => {}
+                () = sleep_until(wake) => {}
+            }
+            tokio::time::sleep(DEBOUNCE).await;
+            if seen.rows().is_listed != [true, true] {
+                continue;
+            }
+            let now = Timestamp::now();
+            let Plan { steps, wake: next } = self.plan(seen, &mut memory, now);
+            wake = next;
+            let all = stream::iter(steps).map(|step| self.carry_out(seen, step, image));
+            let done: Vec<bool> = all.buffer_unordered(WRITES).collect().await;
+            if done.contains(&false) {
+                wake = wake.into_iter().chain(now.checked_add(retry).ok()).min();
+                retry = retry.saturating_mul(2).min(RETRY_MAX);
+            } else {
+                retry = RETRY_MIN;
+            }
+        }
+    }
+
+    fn plan(&self, seen: &Seen, memory: &mut Memory, now: Timestamp) -> Plan {
+        let rows = seen.rows();
+        let memory_share = self.settings.memory_share;
+        let view = View { waiting: &rows.waiting, standing: &rows.standing, memory_share, now };
+        plan(&view, memory)
+    }
+
+    /// Whether it went through, or need not any more.
+    async fn carry_out(&self, seen: &Seen, step: Step, image: &str) -> bool {
+        let is_create = matches!(step, Step::Create { .. });
+        let (what, written) = match step {
+            Step::Delete { name, uid, why } => {
+                tracing::info!(pod = %name, "deleting a scaling pod: {why}");
+                (format!("delete scaling pod {name}"), self.delete(&name, uid).await)
+            }
+            Step::Create { name, of } => {
+                let Some(pod) = seen.rows().waiting.get(&of).cloned() else { return true };
+                let pod = scaling_pod(&name, (&of, &pod), &self.settings, image);
+                tracing::info!(pod = %name, for_pod = %of, "making a scaling pod");
+                let written = match serde_json::from_value(pod) {
+                    Ok(pod) => self.pods().create(&PostParams::default(), &pod).await.map(|_| ()),
+                    Err(error) => Err(kube::Error::SerdeError(error)),
+                };
+                (format!("create scaling pod {name}"), written)
+            }
+            Step::Mark { name } => {
+                let version =
+                    seen.rows().standing.get(&name).map(
+                        |scaling| json!({"uid": scaling.uid, "resourceVersion": scaling.version}),
+                    );
+                let Some(metadata) = version else { return true };
+                let body = json!({"metadata": metadata, "status": unschedulable(Timestamp::now())});
+                let patch = Patch::Strategic(&body);
+                let written =
+                    self.pods().patch_status(&name, &PatchParams::default(), &patch).await;
+                (format!("mark scaling pod {name}"), written.map(|_| ()))
+            }
+        };
+        match written {
+            Ok(()) => true,
+            // Made by another instance, gone, or changed meanwhile: the watch tells, and the next round looks again.
+            Err(kube::Error::Api(status)) if status.code == 409 => true,
+            Err(kube::Error::Api(status)) if status.code == 404 && !is_create => true,
+            Err(error) => {
+                self.tell(&format!("failed to {what}: {error}"));
+                false
+            }
+        }
+    }
+
+    fn pods(&self) -> Api<DynamicObject> {
+        pods(&self.client, &self.settings.namespace)
+    }
+
+    async fn delete(&self, name: &str, uid: String) -> Result<(), kube::Error> {
+        let preconditions = Some(Preconditions { uid: Some(uid), resource_version: None });
+        let params = DeleteParams { preconditions, ..DeleteParams::default() };
+        self.pods().delete(name, &params).await.map(|_| ())
+    }
+
+    /// Deletes all scaling pods, as far as they can be seen.
+    async fn clear(&self) {
+        let listed = match self.pods().list(&ListParams::default()).await {
+            Ok(listed) => listed,
+            Err(error) => {
+                tracing::debug!(%error, "failed to look for scaling pods that are left");
+                return;
+            }
+        };
+        let gvk = Gvk::new("v1", "Pod");
+        for pod in listed.items {
+            let pod = to_object(&gvk, pod);
+            let scaling = Standing::of(&pod);
+            if scaling.of.is_none() || pod.is_terminating() {
+                continue;
+            }
+            if let Err(error) = self.delete(pod.name(), scaling.uid).await {
+                self.tell(&format!("failed to delete scaling pod {}: {error}", pod.name()));
+            }
+        }
+    }
+
+    /// The image that this process runs in: scaling pods take the same, so that both are updated together.
+    async fn own_image(&self) -> String {
+        let variable = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
+        let Some((namespace, name)) = variable(env::POD_NAMESPACE).zip(variable(env::POD_NAME))
+        else {
+            return IMAGE.to_owned();
+        };
+        match pods(&self.client, &namespace).get(&name).await {
+            Ok(own) => {
+                let containers = own.data["spec"]["containers"].as_array();
+                let containers = containers.map_or(&[][..], Vec::as_slice);
+                let own = containers.iter().find(|one| one["name"] == component::PODGROUPER);
+                let image = own.or(containers.first()).and_then(|one| one["image"].as_str());
+                image.unwrap_or(IMAGE).to_owned()
+            }
+            Err(error) => {
+                self.tell(&format!("failed to read the own pod {namespace}/{name}: {error}; scaling pods run {IMAGE}"));
+                IMAGE.to_owned()
+            }
+        }
+    }
+
+    /// Logs a failure, once.
+    fn tell(&self, text: &str) {
+        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
+            tracing::warn!("{text}");
+        }
+    }
+}
+
+fn pods(client: &Client, namespace: &str) -> Api<DynamicObject> {
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"));
+    Api::namespaced_with(client.clone(), namespace, &resource)
+}
+
+async fn sleep_until(wake: Option<Timestamp>) {
+    match wake {
+        Some(wake) => {
+            let left = wake.duration_since(Timestamp::now());
+            tokio::time::sleep(Duration::try_from(left).unwrap_or_default()).await;
+        }
+        None => std::future::pending().await,
+    }
+}

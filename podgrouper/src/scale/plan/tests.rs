@@ -1,0 +1,291 @@
+//! Rounds as text: what waits and what stands in, what is done out.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use kai_api::quantity::Quantity;
+use serde_json::{Value, json};
+
+use super::{Memory, Plan, Step, View, plan};
+use crate::object::Object;
+use crate::scale::standing::Standing;
+use crate::scale::waiting::Waiting;
+use crate::store::Key;
+
+/// Seconds after the start of the story.
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+}
+
+/// A cluster whose time stands still between rounds.
+#[derive(Default)]
+struct World {
+    memory: Memory,
+    waiting: BTreeMap<Key, Waiting>,
+    standing: BTreeMap<String, Standing>,
+    pods: BTreeMap<String, Object>,
+}
+
+impl World {
+    /// `name share[xdevices] [pool=P] [cpu=N] [said=REASON]`; a share with `Mi` is memory.
+    fn waits(&mut self, text: &str) -> &mut Self {
+        let mut words = text.split_whitespace();
+        let (path, share) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let (namespace, name) = path.split_once('/').unwrap_or(("n", path));
+        let (share, devices) = share.split_once('x').unwrap_or((share, "1"));
+        let mut annotations = json!({"gpu-fraction-num-devices": devices});
+        match share.strip_suffix("Mi") {
+            Some(memory) => annotations["gpu-memory"] = json!(memory),
+            None => annotations["gpu-fraction"] = json!(share),
+        }
+        let mut pod = json!({"metadata": {"name": name, "namespace": namespace,
+                "annotations": annotations, "creationTimestamp": "1970-01-01T00:00:00Z"},
+            "spec": {"containers": [{}]},
+            "status": {"conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}});
+        for word in words {
+            match word.split_once('=') {
+                Some(("pool", pool)) => pod["spec"]["nodeSelector"] = json!({"pool": pool}),
+                Some(("cpu", cpu)) => {
+                    pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!(cpu);
+                }
+                Some(("said", "nothing")) => pod["status"]["conditions"] = json!([]),
+                Some(("said", reason)) => pod["status"]["conditions"][0]["reason"] = json!(reason),
+                other => panic!("{other:?} of {text}"),
+            }
+        }
+        let found = Waiting::of(&Object::new(pod)).expect("it asks for a share");
+        self.waiting.insert(Key::new(namespace, name), found);
+        self
+    }
+
+    fn gone(&mut self, name: &str) -> &mut Self {
+        self.waiting.remove(&Key::new("n", name));
+        self
+    }
+
+    /// What the kubelet, the default scheduler or somebody else says of a scaling pod.
+    fn becomes(&mut self, name: &str, patch: &Value) -> &mut Self {
+        let pod = self.pods.get(name).expect("the pod stands");
+        let mut value = pod.value().clone();
+        merge(&mut value, patch);
+        self.put(Object::new(value));
+        self
+    }
+
+    fn bound(&mut self, name: &str, seconds: i64) -> &mut Self {
+        let condition = json!({"type": "PodScheduled", "status": "True",
+            "lastTransitionTime": at(seconds).to_string()});
+        self.becomes(
+            name,
+            &json!({"spec": {"nodeName": "new"}, "status": {"conditions": [condition]}}),
+        )
+    }
+
+    fn put(&mut self, pod: Object) {
+        self.standing.insert(pod.name().to_owned(), Standing::of(&pod));
+        self.pods.insert(pod.name().to_owned(), pod);
+    }
+
+    fn plan(&mut self, seconds: i64) -> Plan {
+        let view = View {
+            waiting: &self.waiting,
+            standing: &self.standing,
+            memory_share: Quantity::from_milli(100),
+            now: at(seconds),
+        };
+        plan(&view, &mut self.memory)
+    }
+
+    /// A round, carried out. Marks are only told when a scaling pod is not new.
+    fn round(&mut self, seconds: i64, expect: &str) -> &mut Self {
+        let steps = self.plan(seconds).steps;
+        let mut told = Vec::new();
+        for step in steps {
+            match step {
+                Step::Create { name, of } => {
+                    let pod = &self.waiting[&of];
+                    let mut object = crate::scale::manifest::scaling_pod(
+                        &name,
+                        (&of, pod),
+                        &crate::scale::Settings::default(),
+                        "image",
+                    );
+                    object["metadata"]["uid"] = json!(format!("uid-{name}"));
+                    object["metadata"]["creationTimestamp"] = json!(at(seconds).to_string());
+                    let devices = &object["spec"]["containers"][0]["resources"]["limits"];
+                    told.push(format!(
+                        "+{name}:{}",
+                        devices["nvidia.com/gpu"].as_str().unwrap_or("-")
+                    ));
+                    self.put(Object::new(object));
+                }
+                Step::Mark { name } => {
+                    let status = crate::scale::manifest::unschedulable(at(seconds));
+                    self.becomes(&name, &json!({"status": status}));
+                    told.push(format!("!{name}"));
+                }
+                Step::Delete { name, uid, .. } => {
+                    assert_eq!(uid, self.standing[&name].uid);
+                    self.standing.remove(&name);
+                    self.pods.remove(&name);
+                    told.push(format!("-{name}"));
+                }
+            }
+        }
+        assert_eq!(told.join(" "), expect, "at {seconds} s");
+        self
+    }
+}
+
+fn merge(value: &mut Value, patch: &Value) {
+    match patch {
+        Value::Object(fields) => {
+            for (key, patch) in fields {
+                merge(&mut value[key], patch);
+            }
+        }
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)) => *value = other.clone(),
+    }
+}
+
+#[test]
+fn devices_are_counted_together() {
+    World::default().waits("a 0.5").waits("b 0.5").round(0, "+n-a:1").round(1, "!n-a").round(2, "");
+    World::default().waits("a 0.6x2").round(0, "+n-a:2");
+    let mut eleven = World::default();
+    for name in "abcdefghijk".chars() {
+        eleven.waits(&format!("{name} 100Mi"));
+    }
+    eleven.round(0, "+n-a:1 +n-b:1").round(1, "!n-a !n-b").round(2, "");
+}
+
+/// A share that KAI rounds to nothing counts, and sums are not rounded row by row.
+#[test]
+fn the_smallest_share_counts() {
+    World::default().waits("a 0.001").round(0, "+n-a:1");
+    World::default().waits("a 0.334").waits("b 0.334").waits("c 0.334").round(0, "+n-a:1 +n-b:1");
+}
+
+#[test]
+fn the_largest_comes_first_and_smaller_ones_may_fit_beside_it() {
+    World::default()
+        .waits("a 0.5")
+        .waits("b 0.6x2")
+        .round(0, "+n-b:2")
+        .round(1, "!n-b")
+        .round(2, "");
+    // One that stands is too small for a pod on two devices.
+    let mut world = World::default();
+    world.waits("a 0.1").round(0, "+n-a:1").round(1, "!n-a");
+    world.waits("b 0.1x2").round(2, "+n-b:2");
+}
+
+#[test]
+fn only_what_the_scheduler_found_no_room_for_counts() {
+    World::default().waits("a 0.5 said=SchedulingGated").waits("b 0.5 said=nothing").round(0, "");
+}
+
+#[test]
+fn what_is_no_longer_needed_goes_and_the_class_waits_a_minute() {
+    let mut world = World::default();
+    world.waits("a 0.5").round(0, "+n-a:1").round(1, "!n-a");
+    // Nothing said is no reason to delete.
+    world.waits("a 0.5 said=nothing").round(2, "");
+    world.waits("a 0.5 said=SchedulingGated").round(3, "-n-a");
+    world.waits("a 0.5").round(4, "");
+    assert_eq!(world.plan(4).wake, Some(at(63)));
+    world.round(63, "+n-a:1").round(64, "!n-a");
+    world.gone("a").round(65, "-n-a");
+    world.waits("b 0.5").round(66, "");
+    world.waits("c 0.5 pool=other").round(67, "+n-c:1");
+}
+
+#[test]
+fn a_scaling_pod_that_has_ended_goes_however_it_ended() {
+    for phase in ["Succeeded", "Failed"] {
+        let mut world = World::default();
+        world.waits("a 0.5").round(0, "+n-a:1").round(1, "!n-a").bound("n-a", 5).round(6, "");
+        world.becomes("n-a", &json!({"status": {"phase": phase}})).round(7, "-n-a").round(8, "");
+        world.round(67, "+n-a:1");
+    }
+}
+
+#[test]
+fn a_scaling_pod_that_hangs_on_a_node_gives_it_free() {
+    let mut world = World::default();
+    world.waits("a 0.5").round(0, "+n-a:1").round(1, "!n-a").bound("n-a", 300).round(301, "");
+    assert_eq!(world.plan(301).wake, Some(at(360)));
+    world.round(359, "").round(360, "-n-a");
+}
+
+#[test]
+fn one_that_leaves_is_waited_for() {
+    let mut world = World::default();
+    world.waits("a 0.5").round(0, "+n-a:1").round(1, "!n-a");
+    world.becomes("n-a", &json!({"metadata": {"deletionTimestamp": "1970-01-01T00:00:09Z"}}));
+    world.gone("a").round(2, "");
+}
+
+/// No autoscaler has a node for `huge`; those that other nodes serve do not wait for it, the others take turns.
+#[test]
+fn one_that_is_stuck_holds_nobody_up() {
+    let mut world = World::default();
+    world.waits("huge 0.5 cpu=9000").round(0, "+n-huge:1").round(1, "!n-huge");
+    world.waits("elsewhere 0.5 pool=a").round(2, "+n-elsewhere:1").round(3, "!n-elsewhere");
+    world.waits("same 0.5").round(4, "");
+    assert_eq!(world.plan(4).wake, Some(at(600)));
+    world.round(600, "-n-huge +n-same:1").round(601, "!n-same").round(1_199, "");
+    world.round(1_200, "-n-same +n-huge:1");
+}
+
+/// Pods that need the same get nowhere by taking turns.
+#[test]
+fn equal_pods_take_no_turns() {
+    let mut world = World::default();
+    world.waits("a 0.5").waits("b 0.5").round(0, "+n-a:1").round(1, "!n-a").round(5_000, "");
+    assert_eq!(world.plan(5_000).wake, None);
+}
+
+#[test]
+fn names_are_kai_s_unless_they_are_taken_or_too_long() {
+    let mut world = World::default();
+    world.waits("a/b-c 0.9").waits("a-b/c 0.9");
+    world.round(0, "+a-b-c:1 +a-b-c-7403e69572c652a6:1");
+    let mut world = World::default();
+    let long = "x".repeat(251);
+    world.waits(&format!("{long}. 0.5")).waits("b 0.5");
+    let steps = world.plan(0).steps;
+    let [Step::Create { name, .. }] = &steps[..] else { panic!("{steps:?}") };
+    assert!(name == "n-b", "{name}");
+    let mut world = World::default();
+    let steps = world.waits(&format!("{} 0.5", "x.".repeat(126))).plan(0).steps;
+    let [Step::Create { name, .. }] = &steps[..] else { panic!("{steps:?}") };
+    assert!(name.len() <= 253 && !name.contains(".-") && name.starts_with("n-x.x."), "{name}");
+}
+
+/// Whoever made a pod of the name of a scaling pod keeps it.
+#[test]
+fn a_foreign_pod_of_the_name_is_left_alone() {
+    let mut world = World::default();
+    world.put(Object::new(json!({"metadata": {"name": "n-a", "uid": "u"}})));
+    world.waits("a 0.5").round(0, "+n-a-4304c8852e615b85:1").gone("a");
+    world.round(1, "-n-a-4304c8852e615b85").round(2, "");
+}
+
+/// A scaling pod of KAI's is known by its labels, and goes as ours do.
+#[test]
+fn scaling_pods_of_kai_are_taken_over() {
+    let mut world = World::default();
+    let labels =
+        json!({"app": "scaling-pod", "shared-gpu-pod-name": "a", "shared-gpu-pod-namespace": "n"});
+    let kai = json!({"metadata": {"name": "n-a", "uid": "u", "labels": labels},
+        "spec": {"containers": [{"resources": {"requests": {"nvidia.com/gpu": "1"}}}]}});
+    world.put(Object::new(kai));
+    world.waits("a 0.5").waits("b 0.5").round(0, "!n-a").round(1, "");
+    world.gone("a").gone("b").round(2, "-n-a");
+}

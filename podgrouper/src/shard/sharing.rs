@@ -1,0 +1,98 @@
+//! What the Config says about shared GPUs, as flags of every scheduler (`spec/contract.md` 1.7, `binder`).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::object::Object;
+
+/// Settings of reservation pods: the field below `binder.resourceReservation`, and the scheduler's flag.
+const RESERVATION: [(&str, &str); 8] = [
+    ("allocationTimeout", "resource-reservation-allocation-timeout"),
+    ("appLabel", "resource-reservation-app-label"),
+    ("namespace", "resource-reservation-namespace"),
+    ("podResources", "resource-reservation-pod-resources"),
+    ("reservationContainerSecurityContext", "resource-reservation-container-security-context"),
+    ("reservationPodSecurityContext", "resource-reservation-pod-security-context"),
+    ("runtimeClassName", "runtime-class-name"),
+    ("serviceAccountName", "resource-reservation-service-account"),
+];
+/// Plugins of KAI's binder of which a setting means something here.
+const PLUGINS: [&str; 2] = ["gpusharing", "hamicore"];
+
+/// Fields of the Config that have an effect here.
+pub(super) const HEEDED: [&str; 11] = [
+    "binder.cdiEnabled",
+    "binder.plugins.gpusharing.arguments",
+    "binder.plugins.hamicore.enabled",
+    "binder.resourceReservation.allocationTimeout",
+    "binder.resourceReservation.appLabel",
+    "binder.resourceReservation.namespace",
+    "binder.resourceReservation.podResources",
+    "binder.resourceReservation.reservationContainerSecurityContext",
+    "binder.resourceReservation.reservationPodSecurityContext",
+    "binder.resourceReservation.runtimeClassName",
+    "binder.resourceReservation.serviceAccountName",
+];
+
+/// The flags that follow from the Config. Its image of reservation pods is left out: it would be KAI's, which does not
+/// have our program; the scheduler takes its own.
+pub(super) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
+    let mut flags = BTreeMap::new();
+    let Some(config) = config else { return flags };
+    let binder = &config.value()["spec"]["binder"];
+    for (field, flag) in RESERVATION {
+        let text = match &binder["resourceReservation"][field] {
+            Value::Null => continue,
+            Value::String(text) => text.clone(),
+            other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                other.to_string()
+            }
+        };
+        flags.insert(flag.to_owned(), text);
+    }
+    if let Some(enabled) = binder["cdiEnabled"].as_bool() {
+        flags.insert("cdi-enabled".to_owned(), enabled.to_string());
+    }
+    let plugins: serde_json::Map<String, Value> = binder["plugins"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| PLUGINS.contains(&name.as_str()))
+        .map(|(name, settings)| (name.clone(), settings.clone()))
+        .collect();
+    if !plugins.is_empty() {
+        flags.insert("plugins".to_owned(), Value::Object(plugins).to_string());
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_config_becomes_flags_and_what_means_nothing_is_left_out() {
+        let config = Object::new(json!({"spec": {"binder": {
+            "cdiEnabled": true, "replicas": 3,
+            "resourceReservation": {"allocationTimeout": 60, "namespace": "held", "image": {"name": "x"},
+                "podResources": {"requests": {"cpu": "10m"}}},
+            "plugins": {"hamicore": {"enabled": true}, "volumebinding": {"enabled": true}},
+        }}}));
+        let flags: Vec<String> =
+            flags(Some(&config)).iter().map(|(flag, value)| format!("{flag}={value}")).collect();
+        assert_eq!(
+            flags,
+            [
+                "cdi-enabled=true",
+                r#"plugins={"hamicore":{"enabled":true}}"#,
+                "resource-reservation-allocation-timeout=60",
+                "resource-reservation-namespace=held",
+                r#"resource-reservation-pod-resources={"requests":{"cpu":"10m"}}"#,
+            ]
+        );
+        assert!(super::flags(None).is_empty());
+    }
+}
