@@ -1,14 +1,23 @@
-//! The product's daemons in this process: the scheduler and the podgrouper, each as the account and
+//! The product's daemons in this process: the scheduler and the podgrouper with its admission, each as the account and
 //! with the rights that it has in a real cluster.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
-use kai_api::names::{component, namespace};
+use k8s_openapi::api::core::v1::Pod;
+use kai_api::names::{SCHEDULER_NAME, annotation, component, namespace};
+use kube::ResourceExt as _;
+use kube::api::{Api, PostParams};
 use thiserror::Error;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::Server;
+
+/// How long admission may take to be asked for the first time; a few hundred milliseconds are usual.
+const ADMISSION_MAX: Duration = Duration::from_secs(20);
+/// How often is looked whether it is.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Why a daemon could not be started, or ended.
 #[derive(Debug, Error)]
@@ -19,6 +28,9 @@ pub enum DaemonError {
     /// A daemon's own promise was broken; it has said so on stderr.
     #[error("a daemon panicked")]
     Panicked,
+    /// The API server does not ask admission in time.
+    #[error("the API server does not ask admission about pods within {} s", ADMISSION_MAX.as_secs())]
+    Admission,
     /// The scheduler ended by itself.
     #[error("the scheduler ended")]
     Scheduler(#[source] kai_scheduler::Error),
@@ -41,17 +53,26 @@ pub struct Daemons {
 pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
-    let scheduler = kai_scheduler::Args {
+    let mut scheduler = kai_scheduler::Args {
         listen_address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         ..kai_scheduler::Args::default()
     };
+    // A scheduler in a cluster takes the image that it runs from itself; simulated nodes play the program in it.
+    component::SCHEDULER.clone_into(&mut scheduler.sharing.resource_reservation_pod_image);
     let client = account(server, component::SCHEDULER);
     let token = stop.clone();
     tasks.spawn(async move {
         let run = Box::pin(kai_scheduler::run(scheduler, client, token));
         run.await.map_err(DaemonError::Scheduler)
     });
-    let flags = ["kai-podgrouper", "--metrics-bind-address=0", "--health-probe-bind-address=0"];
+    let flags = [
+        "kai-podgrouper",
+        "--metrics-bind-address=0",
+        "--health-probe-bind-address=0",
+        "--webhook-listen-address=127.0.0.1:0",
+        // Services lead nowhere here: the API server asks at a URL.
+        "--webhook-url=https://127.0.0.1:0",
+    ];
     let flags = flags.map(ToOwned::to_owned).into_iter();
     let own = format!("--namespace={}", namespace::SYSTEM);
     let podgrouper = kai_podgrouper::Args::try_from_words(flags.chain([own]))
@@ -72,6 +93,43 @@ fn account(server: &Server, name: &str) -> kube::Client {
 }
 
 impl Daemons {
+    /// Waits until the API server asks admission about pods that share GPUs.
+    ///
+    /// # Errors
+    /// When that takes too long, or a daemon ends before.
+    pub async fn admit(&mut self, client: &kube::Client) -> Result<(), DaemonError> {
+        let pods: Api<Pod> = Api::namespaced(client.clone(), "default");
+        let probe: Pod = serde_json::from_value(serde_json::json!({
+            "metadata": {
+                "name": "is-admission-there",
+                "annotations": {(annotation::GPU_FRACTION): "0.5"},
+            },
+            "spec": {
+                "schedulerName": SCHEDULER_NAME,
+                "containers": [{"name": "main", "image": "none"}],
+            },
+        }))
+        .expect("the pod has the API's form");
+        let rehearsal = PostParams { dry_run: true, ..PostParams::default() };
+        let is_asked = async {
+            loop {
+                let seen = pods.create(&rehearsal, &probe).await;
+                let is_prepared =
+                    |pod: Pod| pod.annotations().contains_key(annotation::SHARED_GPU_CONFIG_MAP);
+                if seen.is_ok_and(is_prepared) {
+                    return;
+                }
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        tokio::select! {
+            asked = tokio::time::timeout(ADMISSION_MAX, is_asked) => {
+                asked.map_err(|_| DaemonError::Admission)
+            }
+            error = self.ended() => Err(error),
+        }
+    }
+
     /// Waits until a daemon has ended by itself, and tells why.
     pub async fn ended(&mut self) -> DaemonError {
         loop {

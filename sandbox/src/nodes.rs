@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! --nodes 4xH100:8 ──group──> specs ──object──> POST nodes, leases
-//! watch pods (spec.nodeName!=) ──> kubelet (pure: ledger, stages, time) ──> PATCH status, DELETE
-//!                                     └──> logs
+//! watch pods (spec.nodeName!=) ──> kubelet (pure: ledger, stages, time) ──> GET config maps, PATCH status, DELETE
+//! watch nodes (faults) ───────────────┘   └──> logs
 //! ```
 //!
 //! An ordinary API client: the same code serves the embedded server and any real cluster.
 
 mod drive;
+mod environment;
+/// Faults of simulated nodes.
+pub mod fault;
 /// The grammar of `--nodes`.
 pub mod group;
 mod kubelet;
@@ -21,6 +24,7 @@ pub mod pod;
 mod serve;
 mod status;
 
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,7 +38,8 @@ use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub use logs::Logs;
+pub use environment::{Environment, VISIBLE_DEVICES};
+pub use logs::{ENVIRONMENT, Logs};
 
 use group::Spec;
 use kubelet::Kubelet;
@@ -53,6 +58,24 @@ pub struct Options {
     pub pace: u32,
     /// Simulated seconds that work runs when nothing says how long, see [`pod::run_millis`].
     pub run_seconds: u64,
+    /// How many milliseconds by the clock the program in a GPU reservation pod takes to say which device it holds; drawn for
+    /// each pod by `seed`.
+    pub reservation_millis: RangeInclusive<u64>,
+    /// What is drawn, is drawn from this.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    /// No nodes, at the clock's pace.
+    fn default() -> Self {
+        Self {
+            specs: Vec::new(),
+            pace: 1,
+            run_seconds: pod::RUN_SECONDS_DEFAULT,
+            reservation_millis: 20..=20,
+            seed: 0,
+        }
+    }
 }
 
 /// Why the nodes could not be set up.
@@ -101,7 +124,7 @@ pub struct Running {
 impl Nodes {
     /// Nodes that exist only in memory so far.
     pub fn new(options: Options) -> Self {
-        let kubelet = Kubelet::new(&options.specs, options.pace, options.run_seconds);
+        let kubelet = Kubelet::new(&options);
         Self { options, kubelet: Arc::new(Mutex::new(kubelet)) }
     }
 
@@ -130,7 +153,12 @@ impl Nodes {
         let names = registered.iter().map(|(name, _)| name.clone()).collect();
         let tasks = vec![
             serving,
-            tokio::spawn(heartbeat(client.clone(), registered, cancel.clone())),
+            tokio::spawn(heartbeat(
+                client.clone(),
+                registered,
+                Arc::clone(&self.kubelet),
+                cancel.clone(),
+            )),
             tokio::spawn(drive::run(client.clone(), self.kubelet, cancel.clone())),
         ];
         Ok(Running { client, names, cancel, tasks })
@@ -214,14 +242,23 @@ async fn register(client: Client, spec: Spec, port: u16) -> Result<(String, Stri
 
 /// Renews all Leases until cancelled. One that fails is tried again the next time: a node is only
 /// lost after four missed ones.
-async fn heartbeat(client: Client, nodes: Vec<(String, String)>, cancel: CancellationToken) {
+async fn heartbeat(
+    client: Client,
+    nodes: Vec<(String, String)>,
+    kubelet: Arc<Mutex<Kubelet>>,
+    cancel: CancellationToken,
+) {
     loop {
         tokio::select! {
             () = cancel.cancelled() => return,
             () = tokio::time::sleep(RENEW) => {}
         }
         let client = &client;
-        stream::iter(&nodes)
+        let alive: Vec<_> = {
+            let kubelet = locked(&kubelet);
+            nodes.iter().filter(|(name, _)| !kubelet.is_dead(name)).collect()
+        };
+        stream::iter(alive)
             .for_each_concurrent(CONCURRENCY, |(name, uid)| async move {
                 if let Err(error) = renew(client, name, uid).await {
                     tracing::debug!(node = name, %error, "failed to renew the lease");

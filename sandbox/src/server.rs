@@ -12,6 +12,7 @@
 //! implement it refuses by name, see [`LIMITS`].
 
 mod accept;
+mod admission;
 mod api;
 mod auth;
 mod bind;
@@ -190,7 +191,7 @@ impl Server {
                 let body: Bytes = body.collect().await?.to_bytes();
                 let user = api.impersonate(&parts.headers, user);
                 Ok::<_, kube::Error>(match user {
-                    Ok(user) => api.answer(&Request::new(parts, body, user)),
+                    Ok(user) => api.answer(&Request::new(parts, body, user)).await,
                     Err(refusal) => reply::refusal(&refusal),
                 })
             }

@@ -2,14 +2,18 @@
 //! cluster of the kubeconfig in `KAI_CONFORMANCE_KUBECONFIG`: both must give the same answers.
 //!
 //! A case is a list of requests. `{ns}` is a fresh namespace, `{name}` a value that an earlier step saved. `expect` maps
-//! JSON pointers to values; `~text` asks for a part of a string, `!absent` for nothing there.
+//! JSON pointers to values; `~text` asks for a part of a string, `!absent` for nothing there. `{webhook}` is the address of a
+//! webhook that answers as the case says, `{ca}` the authority of its certificate.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read or sent is a broken test")]
+
+#[path = "conformance/webhook.rs"]
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE, WARNING};
 use http::{Method, Request};
 use http_body_util::BodyExt;
 use kai_sandbox::server::{Options, Server};
@@ -19,12 +23,17 @@ use kube::{Client, Config};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::webhook::{Answer, Webhook};
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
     title: String,
     #[serde(default)]
     why: String,
+    /// What the webhook answers, by the last part of its path.
+    #[serde(default)]
+    webhook: BTreeMap<String, Answer>,
     steps: Vec<Step>,
 }
 
@@ -51,6 +60,10 @@ struct Step {
     expect: BTreeMap<String, Value>,
     /// For a watch: type and name of each event.
     events: Option<Vec<String>>,
+    /// The `Warning` headers.
+    warnings: Option<Vec<String>>,
+    /// The calls of the webhook since the step before, as `name OPERATION resource object`.
+    calls: Option<Vec<String>>,
     /// Values to keep, by name: JSON pointers.
     #[serde(default)]
     save: BTreeMap<String, String>,
@@ -79,7 +92,9 @@ async fn the_api_answers_as_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
+    let webhook = Webhook::start().await;
     let mut failures = Vec::new();
     for (index, file) in files.iter().enumerate() {
         let text = std::fs::read_to_string(file).unwrap();
@@ -92,7 +107,10 @@ async fn the_api_answers_as_written() {
         );
         let namespace = format!("c{index}-{}", std::process::id());
         failures.extend(
-            run(&client, &case, &namespace).await.into_iter().map(|why| format!("{name}: {why}")),
+            run(&client, &webhook, &case, &namespace)
+                .await
+                .into_iter()
+                .map(|why| format!("{name}: {why}")),
         );
     }
     if let Some(server) = server {
@@ -106,8 +124,14 @@ async fn the_api_answers_as_written() {
     );
 }
 
-async fn run(client: &Client, case: &Case, namespace: &str) -> Option<String> {
-    let mut saved = BTreeMap::from([("ns".to_owned(), namespace.to_owned())]);
+async fn run(client: &Client, webhook: &Webhook, case: &Case, namespace: &str) -> Option<String> {
+    let own = [
+        ("ns", namespace.to_owned()),
+        ("webhook", format!("{}/{namespace}", webhook.url)),
+        ("ca", webhook.authority.clone()),
+    ];
+    let mut saved = own.map(|(name, value)| (name.to_owned(), value)).into();
+    webhook.set(namespace, &case.webhook);
     let body = json!({ "metadata": { "name": namespace } }).to_string();
     let made = Request::post("/api/v1/namespaces").header(CONTENT_TYPE, "application/json");
     let made = client.send(made.body(Body::from(body.into_bytes())).unwrap()).await.unwrap();
@@ -117,6 +141,12 @@ async fn run(client: &Client, case: &Case, namespace: &str) -> Option<String> {
         let mut left = step.retries;
         failure = loop {
             let outcome = take(client, step, &mut saved).await;
+            let calls = webhook.calls(namespace);
+            let outcome = outcome.or_else(|| {
+                let expected = step.calls.as_ref()?;
+                let expected: Vec<_> = expected.iter().map(|call| fill(call, &saved)).collect();
+                (calls != expected).then(|| format!("calls {calls:?}, expected {expected:?}"))
+            });
             if outcome.is_none() || left == 0 {
                 break outcome;
             }
@@ -166,10 +196,21 @@ async fn take(
     let body = body.or_else(|| step.text.clone()).unwrap_or_default();
     let response = client.send(request.body(Body::from(body.into_bytes())).unwrap()).await.unwrap();
     let status = response.status().as_u16();
+    let warnings: Vec<String> = response
+        .headers()
+        .get_all(WARNING)
+        .iter()
+        .map(|value| value.to_str().unwrap().to_owned())
+        .collect();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if status != step.status {
         return Some(format!("status {status}, expected {}: {}", step.status, text.trim()));
+    }
+    let wanted = step.warnings.iter().flatten().map(|text| fill(text, saved));
+    let wanted: Vec<String> = wanted.map(|text| format!("299 - \"{text}\"")).collect();
+    if step.warnings.is_some() && warnings != wanted {
+        return Some(format!("warnings {warnings:?}, expected {wanted:?}"));
     }
     if let Some(events) = &step.events {
         return check_events(&text, events);

@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, Preconditions};
 use kube::runtime::watcher::{self, Event};
 use kube::{Client, ResourceExt};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::environment::{Found, Source, entries};
 use super::kubelet::{Kubelet, Step};
-use super::locked;
 use super::pod::Pod;
+use super::{fault, locked, object};
 use crate::queue::Queue;
 
 /// Writes under way at once: enough to keep an API server busy, few enough to leave room for others.
@@ -31,6 +33,8 @@ fn resource() -> ApiResource {
 /// What became of a write.
 enum Outcome {
     Accepted,
+    /// What a step asked for was read.
+    Read(Found),
     /// The pod is another one by now, or gone: the watch will say so.
     Outdated,
     Failed,
@@ -41,6 +45,8 @@ struct Loop {
     kubelet: Arc<Mutex<Kubelet>>,
     queue: Queue<String>,
     writes: JoinSet<(String, Outcome)>,
+    /// Patches of nodes under way.
+    repairs: JoinSet<()>,
     /// UIDs listed since the last `Init`; `None` outside an initial list.
     listed: Option<HashSet<String>>,
 }
@@ -51,8 +57,17 @@ pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: Ca
     let pods: Api<Pod> = Api::all_with(client.clone(), &resource());
     let config = watcher::Config::default().fields("spec.nodeName!=");
     let mut events = pin!(watcher::watcher(pods, config));
-    let mut state =
-        Loop { client, kubelet, queue: Queue::new(), writes: JoinSet::new(), listed: None };
+    let nodes: Api<Node> = Api::all(client.clone());
+    let config = watcher::Config::default().labels(&format!("{}=true", object::NODE_LABEL));
+    let mut nodes = pin!(watcher::watcher(nodes, config));
+    let mut state = Loop {
+        client,
+        kubelet,
+        queue: Queue::new(),
+        writes: JoinSet::new(),
+        repairs: JoinSet::new(),
+        listed: None,
+    };
     loop {
         state.start();
         let sleep = state.queue.sleep(Timestamp::now());
@@ -67,7 +82,17 @@ pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: Ca
                 }
                 None => return,
             },
+            event = nodes.next() => match event {
+                Some(Ok(Event::InitApply(node) | Event::Apply(node))) => state.node(&node),
+                Some(Ok(Event::Init | Event::InitDone | Event::Delete(_))) => {}
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "node watch interrupted");
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                None => return,
+            },
             Some(done) = state.writes.join_next() => state.done(done),
+            Some(_) = state.repairs.join_next() => {}
             () = tokio::time::sleep(sleep) => state.queue.ring(Timestamp::now()),
         }
     }
@@ -107,6 +132,39 @@ impl Loop {
         }
     }
 
+    /// Takes in what is to go wrong on a node, and lets the node show it.
+    fn node(&mut self, node: &Node) {
+        let name = node.name_any();
+        let mut kubelet = locked(&self.kubelet);
+        let Some(gpus) = kubelet.devices(&name).map(<[String]>::len) else { return };
+        let pods = kubelet.break_node(&name, fault::of(node).0);
+        drop(kubelet);
+        for uid in pods {
+            self.queue.add(uid);
+        }
+        let now = Timestamp::now();
+        let (status, taints) = (fault::status(node, gpus, now), fault::taints(node, now));
+        if status.is_none() && taints.is_none() {
+            return;
+        }
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        self.repairs.spawn(async move {
+            let params = PatchParams::default();
+            // What fails here is tried again with the next change of the node, such as the other of these two.
+            if let Some(patch) = taints
+                && let Err(error) = nodes.patch(&name, &params, &Patch::Merge(patch)).await
+            {
+                tracing::debug!(node = name, %error, "failed to write the taints of a node");
+            }
+            if let Some(patch) = status
+                && let Err(error) =
+                    nodes.patch_status(&name, &params, &Patch::Strategic(patch)).await
+            {
+                tracing::debug!(node = name, %error, "failed to write the status of a node");
+            }
+        });
+    }
+
     /// Takes steps for pods that are ready while there is room for writes.
     fn start(&mut self) {
         // In the middle of a list nothing is admitted, see `InitDone`.
@@ -131,6 +189,20 @@ impl Loop {
                 self.queue.done(&uid);
                 return self.queue.add_at(at, uid);
             }
+            Step::Fetch(sources) => {
+                let client = self.client.clone();
+                self.writes.spawn(async move {
+                    let outcome = match fetch(&client, &namespace, sources).await {
+                        Ok(found) => Outcome::Read(found),
+                        Err(error) => {
+                            tracing::debug!(pod = name, %error, "failed to read what the pod refers to");
+                            Outcome::Failed
+                        }
+                    };
+                    (uid, outcome)
+                });
+                return;
+            }
             Step::Write(_) | Step::Annotate(_) | Step::Remove => {}
         }
         self.writes.spawn(async move {
@@ -142,9 +214,14 @@ impl Loop {
     fn done(&mut self, done: Result<(String, Outcome), tokio::task::JoinError>) {
         let Ok((uid, outcome)) = done else { return };
         self.queue.done(&uid);
-        locked(&self.kubelet).wrote(&uid, matches!(outcome, Outcome::Accepted));
+        let mut kubelet = locked(&self.kubelet);
+        kubelet.wrote(&uid, matches!(outcome, Outcome::Accepted));
         match outcome {
             Outcome::Accepted => self.queue.add(uid),
+            Outcome::Read(found) => {
+                kubelet.found(&uid, found);
+                self.queue.add(uid);
+            }
             Outcome::Outdated => {}
             Outcome::Failed => {
                 let at = Timestamp::now().saturating_add(RETRY).unwrap_or(Timestamp::MAX);
@@ -152,6 +229,27 @@ impl Loop {
             }
         }
     }
+}
+
+/// Reads config maps and secrets; those that are not there are `None`.
+async fn fetch(
+    client: &Client,
+    namespace: &str,
+    sources: std::collections::BTreeSet<Source>,
+) -> Result<Found, kube::Error> {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let mut found = Found::new();
+    for source in sources {
+        let object = match &source {
+            Source::ConfigMap(name) => maps.get_opt(name).await?.map(serde_json::to_value),
+            Source::Secret(name) => secrets.get_opt(name).await?.map(serde_json::to_value),
+        };
+        let object = object.transpose().map_err(kube::Error::SerdeError)?;
+        let all = object.map(|object| entries(&source, &object));
+        found.insert(source, all);
+    }
+    Ok(found)
 }
 
 async fn write(pods: &Api<Pod>, name: &str, uid: &str, step: Step) -> Result<(), kube::Error> {
@@ -172,7 +270,7 @@ async fn write(pods: &Api<Pod>, name: &str, uid: &str, step: Step) -> Result<(),
             };
             pods.delete(name, &params).await.map(drop)
         }
-        Step::Rest | Step::Wait(_) => Ok(()),
+        Step::Rest | Step::Wait(_) | Step::Fetch(_) => Ok(()),
     }
 }
 

@@ -2,26 +2,38 @@
 //!
 //! ```text
 //! pod seen ──> admitted ──> running ──> ended (Succeeded, Failed) or started again
-//!         └──> rejected        └──> deleted: stops within its grace, ends, is removed
+//!         └──> rejected  └──> waits for config maps, an image, a device
+//!                              └──> deleted: stops within its grace, ends, is removed
 //! ```
 //!
 //! The caller feeds [`Kubelet::seen`] and [`Kubelet::gone`] from a watch and asks [`Kubelet::next`]
 //! for the pod's next step; after a write it says [`Kubelet::wrote`]. Costs follow the one pod.
 
-use std::collections::HashMap;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::RangeInclusive;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::group::Spec;
-use super::ledger::{Ledger, Misfit};
+use self::start::{Seen, remembered};
+use super::Options;
+use super::environment::{Environment, Found, Source, Waiting};
+use super::fault::Faults;
+use super::ledger::Ledger;
 use super::pod::{Pod, exit_code, requests, run_millis};
-use super::status::{Facts, ended, rejected, running};
+use super::status::{Facts, ended, running};
 
 /// How long containers take to stop after they were asked to, in simulated milliseconds.
 const STOP_MILLIS: u64 = 1000;
 /// The code of a process that ended on SIGTERM.
 const TERMINATED: i32 = 143;
+/// The code of a process that lost its device.
+const CRASHED: i32 = 1;
 /// How often a failing container is started again before the pod is left in its back-off.
 const RESTARTS_MAX: u32 = 5;
 
@@ -32,6 +44,8 @@ pub(super) enum Step {
     Rest,
     /// Ask again at this time.
     Wait(Timestamp),
+    /// Read these config maps and secrets, and tell them with [`Kubelet::found`].
+    Fetch(BTreeSet<Source>),
     /// Patch the pod's status.
     Write(Value),
     /// Patch the pod's metadata with the device that a GPU reservation pod was given.
@@ -54,9 +68,18 @@ struct Entry {
     pod: Pod,
     stage: Stage,
     admitted: bool,
+    /// The pod says which device it holds.
     annotated: bool,
+    /// That is being written.
+    annotating: bool,
     facts: Facts,
     stop: Option<Timestamp>,
+    /// What was read for the attempt to start that comes next.
+    found: Option<Found>,
+    /// What the containers see, once they run.
+    seen: Option<Seen>,
+    /// Why they do not run, as the pod's status says it.
+    waiting: Option<Waiting>,
     /// Set while a write is under way: what the entry becomes when it has succeeded.
     pending: Option<(Stage, Facts)>,
 }
@@ -65,22 +88,85 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Kubelet {
     nodes: HashMap<String, Ledger>,
+    faults: BTreeMap<String, Faults>,
     entries: HashMap<String, Entry>,
     pace: u32,
     run_seconds: u64,
+    reservation_millis: RangeInclusive<u64>,
+    seed: u64,
     addresses: u32,
 }
 
+/// Nothing goes wrong.
+static NO_FAULTS: Faults = Faults {
+    lost: BTreeSet::new(),
+    is_silent: false,
+    lacks_image: false,
+    rejects: false,
+    rejects_reservations: false,
+    is_dead: false,
+};
+
 impl Kubelet {
-    /// Kubelets of `specs`; simulated time runs `pace` times faster than the clock, and work takes
-    /// `run_seconds` of it when nothing says how long.
+    /// The kubelets of the nodes.
     ///
     /// # Panics
-    /// When `pace` is 0.
-    pub(super) fn new(specs: &[Spec], pace: u32, run_seconds: u64) -> Self {
-        assert!(pace > 0, "simulated time moves");
-        let nodes = specs.iter().map(|spec| (spec.name.clone(), Ledger::new(spec))).collect();
-        Self { nodes, entries: HashMap::new(), pace, run_seconds, addresses: 0 }
+    /// When the pace is 0.
+    pub(super) fn new(options: &Options) -> Self {
+        assert!(options.pace > 0, "simulated time moves");
+        let nodes = options.specs.iter().map(|spec| (spec.name.clone(), Ledger::new(spec)));
+        Self {
+            nodes: nodes.collect(),
+            faults: BTreeMap::new(),
+            entries: HashMap::new(),
+            pace: options.pace,
+            run_seconds: options.run_seconds,
+            reservation_millis: options.reservation_millis.clone(),
+            seed: options.seed,
+            addresses: 0,
+        }
+    }
+
+    /// Says what goes wrong on a node; gives the pods for which that changes something.
+    pub(super) fn break_node(&mut self, node: &str, faults: Faults) -> Vec<String> {
+        let Some(ledger) = self.nodes.get_mut(node) else { return Vec::new() };
+        if self.faults.get(node).unwrap_or(&NO_FAULTS) == &faults {
+            return Vec::new();
+        }
+        ledger.lose(&faults.lost);
+        self.faults.insert(node.to_owned(), faults);
+        let pods = self.entries.iter().filter(|(_, entry)| entry.pod.spec.node_name == node);
+        pods.map(|(uid, _)| uid.clone()).collect()
+    }
+
+    /// How many devices a node has, lost ones included; `None` when it is not one of these.
+    pub(super) fn devices(&self, node: &str) -> Option<&[String]> {
+        self.nodes.get(node).map(|ledger| ledger.devices.as_slice())
+    }
+
+    /// Whether nothing is heard of a node.
+    pub(super) fn is_dead(&self, node: &str) -> bool {
+        self.faults.get(node).is_some_and(|faults| faults.is_dead)
+    }
+
+    /// What goes wrong on the node of a pod.
+    fn faults_of(&self, uid: &str) -> &Faults {
+        let node = &self.entries[uid].pod.spec.node_name;
+        self.faults.get(node).unwrap_or(&NO_FAULTS)
+    }
+
+    /// What [`Step::Fetch`] asked for.
+    pub(super) fn found(&mut self, uid: &str, found: Found) {
+        if let Some(entry) = self.entries.get_mut(uid) {
+            entry.found = Some(found);
+        }
+    }
+
+    /// The variables of a container that has started.
+    pub(super) fn environment(&self, uid: &str, container: &str) -> Option<&Environment> {
+        let seen = self.entries.get(uid)?.seen.as_ref()?;
+        let own = seen.environments.iter().find(|(name, _)| name == container);
+        own.map(|(_, environment)| environment)
     }
 
     /// Takes in the pod as the API has it now; `false` when it is not on one of these nodes.
@@ -98,6 +184,7 @@ impl Kubelet {
         if let Some(entry) = self.entries.get_mut(&uid) {
             entry.pod = pod;
             entry.stage = entry.stage.max(stage);
+            entry.annotated |= is_annotated(&entry.pod);
         } else {
             self.addresses += 1;
             let started = status.start_time.unwrap_or(now);
@@ -106,19 +193,16 @@ impl Kubelet {
             let restarts =
                 status.container_statuses.first().and_then(|first| first["restartCount"].as_u64());
             let restarts = restarts.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
-            let facts = Facts { started, pod_ip, restarts };
-            let annotated =
-                pod.metadata.annotations.as_ref().is_some_and(|all| all.contains_key(DEVICE));
-            let entry =
-                Entry { pod, stage, admitted: false, annotated, facts, stop: None, pending: None };
-            self.entries.insert(uid.clone(), entry);
+            let facts = Facts { started, pod_ip, restarts, devices: Vec::new() };
+            self.entries.insert(uid.clone(), Entry::new(pod, stage, facts));
         }
         // A pod that runs already holds its resources whatever the ledger says: it is a fact.
         let entry = self.entries.get_mut(&uid).expect("inserted above");
         if entry.stage == Stage::Running && !entry.admitted {
             entry.admitted = true;
             let ledger = self.nodes.get_mut(&entry.pod.spec.node_name).expect("checked above");
-            ledger.take(&uid, requests(&entry.pod.spec));
+            ledger.take(&uid, requests(&entry.pod.spec), &remembered(&entry.pod));
+            entry.facts.devices = ledger.held(&uid);
         }
         if self.entries[&uid].stage == Stage::Ended {
             self.release(&uid);
@@ -170,6 +254,9 @@ impl Kubelet {
     pub(super) fn next(&mut self, uid: &str, now: Timestamp) -> Step {
         let Some(entry) = self.entries.get(uid) else { return Step::Rest };
         let deleted = entry.pod.metadata.deletion_timestamp.is_some();
+        if self.is_dead(&entry.pod.spec.node_name) {
+            return Step::Rest;
+        }
         match entry.stage {
             Stage::Ended | Stage::Bound if deleted => Step::Remove,
             Stage::Ended => Step::Rest,
@@ -182,7 +269,12 @@ impl Kubelet {
     /// The write that [`Kubelet::next`] asked for was accepted (`true`) or refused.
     pub(super) fn wrote(&mut self, uid: &str, accepted: bool) {
         let Some(entry) = self.entries.get_mut(uid) else { return };
+        entry.annotated |= std::mem::take(&mut entry.annotating) && accepted;
         let Some((stage, facts)) = entry.pending.take() else { return };
+        if !accepted {
+            // It was not said, so it has to be said again.
+            entry.waiting = None;
+        }
         if accepted {
             entry.stage = entry.stage.max(stage);
             entry.facts = facts;
@@ -192,36 +284,17 @@ impl Kubelet {
         }
     }
 
-    fn admit(&mut self, uid: &str, now: Timestamp) -> Step {
-        let entry = self.entries.get_mut(uid).expect("the caller found it");
-        let ledger =
-            self.nodes.get_mut(&entry.pod.spec.node_name).expect("entries are on known nodes");
-        if !entry.admitted {
-            let request = requests(&entry.pod.spec);
-            if let Err(misfit) = ledger.fits(&request) {
-                let Misfit { reason, message } = misfit;
-                entry.pending = Some((Stage::Ended, entry.facts.clone()));
-                return Step::Write(rejected(&entry.pod, now, &reason, &message));
-            }
-            ledger.take(uid, request);
-            entry.admitted = true;
-        }
-        let facts = Facts { started: now, ..entry.facts.clone() };
-        let patch = running(&entry.pod, &facts);
-        entry.pending = Some((Stage::Running, facts));
-        Step::Write(patch)
-    }
-
     fn run(&mut self, uid: &str, now: Timestamp) -> Step {
-        let entry = self.entries.get_mut(uid).expect("the caller found it");
-        let node = &entry.pod.spec.node_name;
-        if !entry.annotated && reserves(&entry.pod) {
-            entry.annotated = true;
-            let device = self.nodes[node].devices(uid).into_iter().next();
-            if let Some(device) = device {
-                return Step::Annotate(annotation(&entry.pod, &device));
-            }
+        if let Some(step) = self.recall(uid) {
+            return step;
         }
+        if let Some(step) = self.report(uid, now) {
+            return step;
+        }
+        if let Some(step) = self.crash(uid, now) {
+            return step;
+        }
+        let entry = self.entries.get_mut(uid).expect("the caller found it");
         let Some(millis) = run_millis(&entry.pod, self.run_seconds) else { return Step::Rest };
         let end = after(entry.facts.started, millis, self.pace);
         if now < end {
@@ -240,11 +313,52 @@ impl Kubelet {
         if entry.facts.restarts >= RESTARTS_MAX {
             return Step::Rest;
         }
-        let facts =
-            Facts { started: now, restarts: entry.facts.restarts + 1, ..entry.facts.clone() };
-        let patch = running(&entry.pod, &facts);
-        entry.pending = Some((Stage::Running, facts));
-        Step::Write(patch)
+        restart(entry, now)
+    }
+
+    /// What the program in a GPU reservation pod does: it says which device it was given, after a while.
+    fn report(&mut self, uid: &str, now: Timestamp) -> Option<Step> {
+        let (delay, is_silent) = (self.delay(uid), self.faults_of(uid).is_silent);
+        let entry = self.entries.get_mut(uid)?;
+        if entry.annotated || !reserves(&entry.pod) {
+            return None;
+        }
+        let device = entry.facts.devices.first()?;
+        if is_silent {
+            return Some(Step::Rest);
+        }
+        let due = entry.facts.started.saturating_add(delay).unwrap_or(Timestamp::MAX);
+        if now < due {
+            return Some(Step::Wait(due));
+        }
+        entry.annotating = true;
+        Some(Step::Annotate(annotation(&entry.pod, device)))
+    }
+
+    /// How long the program in a reservation pod takes, by the clock: the same for the same pod and seed.
+    fn delay(&self, uid: &str) -> SignedDuration {
+        let (first, last) = (*self.reservation_millis.start(), *self.reservation_millis.end());
+        let mut hasher = DefaultHasher::new();
+        (self.seed, uid).hash(&mut hasher);
+        let millis = first + hasher.finish() % (last.saturating_sub(first) + 1);
+        SignedDuration::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+    }
+
+    /// Work that sees a device which is gone ends with an error, again and again where it is started again.
+    fn crash(&mut self, uid: &str, now: Timestamp) -> Option<Step> {
+        let lost = self.lost_device(uid).map(str::to_owned);
+        let entry = self.entries.get_mut(uid)?;
+        let Some(device) = lost else {
+            let is_over = entry.waiting.take().is_some();
+            return is_over.then(|| restart(entry, now));
+        };
+        if entry.pod.spec.restart_policy == "Never" {
+            entry.pending = Some((Stage::Ended, entry.facts.clone()));
+            return Some(Step::Write(ended(&entry.pod, &entry.facts, now, CRASHED)));
+        }
+        let message = format!("back-off restarting failed container: the device {device} is gone");
+        let why = Waiting { container: String::new(), reason: "CrashLoopBackOff", message };
+        Some(self.hold(uid, why, now))
     }
 
     fn stop(&mut self, uid: &str, now: Timestamp) -> Step {
@@ -267,6 +381,37 @@ impl Kubelet {
             ledger.give(uid);
         }
     }
+}
+
+impl Entry {
+    fn new(pod: Pod, stage: Stage, facts: Facts) -> Self {
+        Self {
+            annotated: is_annotated(&pod),
+            annotating: false,
+            pod,
+            stage,
+            admitted: false,
+            facts,
+            stop: None,
+            found: None,
+            seen: None,
+            waiting: None,
+            pending: None,
+        }
+    }
+}
+
+/// Starts the containers of a pod once more.
+fn restart(entry: &mut Entry, now: Timestamp) -> Step {
+    let facts = Facts { started: now, restarts: entry.facts.restarts + 1, ..entry.facts.clone() };
+    let patch = running(&entry.pod, &facts);
+    entry.pending = Some((Stage::Running, facts));
+    Step::Write(patch)
+}
+
+/// Whether a GPU reservation pod has said which device it holds.
+fn is_annotated(pod: &Pod) -> bool {
+    pod.metadata.annotations.as_ref().is_some_and(|all| all.contains_key(DEVICE))
 }
 
 /// The annotation in which a GPU reservation pod says which device it holds.

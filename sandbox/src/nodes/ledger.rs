@@ -1,6 +1,6 @@
 //! What is taken on one simulated node, counted as its kubelet and device plugin would.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::group::Spec;
 use super::object::{PODS, device_uuid};
@@ -13,12 +13,15 @@ const GIB: i64 = 1 << 30;
 /// Capacity, what is taken, and who holds which device.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    node: String,
     capacity: Amounts,
     used: Amounts,
     holders: HashMap<String, Amounts>,
+    /// The UUIDs of the devices, by index.
+    pub(super) devices: Vec<String>,
     /// Per device index: the UID of the pod that holds it.
-    devices: Vec<Option<String>>,
+    slots: Vec<Option<String>>,
+    /// The indexes of devices that are gone.
+    lost: BTreeSet<usize>,
 }
 
 /// Why a node does not take a pod, in the kubelet's words.
@@ -33,7 +36,6 @@ pub(super) struct Misfit {
 impl Ledger {
     /// An empty node.
     pub(super) fn new(spec: &Spec) -> Self {
-        let gpus = usize::try_from(spec.gpus).expect("a few devices");
         let capacity = [
             ("cpu", i64::from(spec.cores) * 1000),
             ("memory", i64::from(spec.memory_gib) * GIB),
@@ -42,12 +44,45 @@ impl Ledger {
             (GPU, i64::from(spec.gpus)),
         ];
         Self {
-            node: spec.name.clone(),
             capacity: capacity.map(|(name, amount)| (name.to_owned(), amount)).into(),
             used: Amounts::new(),
             holders: HashMap::new(),
-            devices: vec![None; gpus],
+            devices: (0..spec.gpus).map(|index| device_uuid(&spec.name, index)).collect(),
+            slots: (0..spec.gpus).map(|_| None).collect(),
+            lost: BTreeSet::new(),
         }
+    }
+
+    /// Says which devices are gone: they are given to nobody.
+    pub(super) fn lose(&mut self, lost: &BTreeSet<usize>) {
+        self.lost.clone_from(lost);
+    }
+
+    /// Whether the device is gone.
+    pub(super) fn is_lost(&self, device: &str) -> bool {
+        let index = self.devices.iter().position(|own| own == device);
+        index.is_some_and(|index| self.lost.contains(&index))
+    }
+
+    /// The UID of the pod that holds a device.
+    pub(super) fn holder(&self, device: &str) -> Option<&str> {
+        let index = self.devices.iter().position(|own| own == device)?;
+        self.slots[index].as_deref()
+    }
+
+    /// The slots that a pod may get.
+    fn is_free(&self, index: usize) -> bool {
+        self.slots[index].is_none() && !self.lost.contains(&index)
+    }
+
+    /// How much of a resource is left.
+    fn left(&self, resource: &str) -> i64 {
+        if resource == GPU {
+            let free = (0..self.slots.len()).filter(|index| self.is_free(*index)).count();
+            return i64::try_from(free).expect("a few devices");
+        }
+        let capacity = self.capacity.get(resource).copied().unwrap_or(0);
+        capacity - self.used.get(resource).copied().unwrap_or(0)
     }
 
     /// Whether `request` fits beside what is taken.
@@ -59,11 +94,11 @@ impl Ledger {
         for (resource, asked) in request.iter().filter(|(_, asked)| **asked > 0) {
             let used = self.used.get(resource).copied().unwrap_or(0);
             let capacity = self.capacity.get(resource).copied().unwrap_or(0);
-            if asked.saturating_add(used) <= capacity {
+            let free = self.left(resource);
+            if *asked <= free {
                 continue;
             }
             return Err(if resource.contains('/') {
-                let free = capacity - used;
                 Misfit {
                     reason: "UnexpectedAdmissionError".to_owned(),
                     message: format!(
@@ -83,15 +118,26 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives `request` to the pod `uid`, whether it fits or not.
-    pub(super) fn take(&mut self, uid: &str, request: Amounts) {
+    /// Gives `request` to the pod `uid`, whether it fits or not; `held` are devices that it is known to have already.
+    pub(super) fn take(&mut self, uid: &str, request: Amounts, held: &[String]) {
         for (resource, asked) in &request {
             *self.used.entry(resource.clone()).or_default() += asked;
         }
         let wanted = request.get(GPU).copied().unwrap_or(0);
-        let wanted = usize::try_from(wanted).unwrap_or(0);
-        for slot in self.devices.iter_mut().filter(|slot| slot.is_none()).take(wanted) {
-            *slot = Some(uid.to_owned());
+        let mut wanted = usize::try_from(wanted).unwrap_or(0);
+        let known = held.iter().filter_map(|one| self.devices.iter().position(|own| own == one));
+        let known: Vec<usize> = known.collect();
+        for index in known.iter().copied().chain(0..self.slots.len()) {
+            // A device that a pod has already stays its own when it is lost.
+            let is_free = if known.contains(&index) {
+                self.slots[index].is_none()
+            } else {
+                self.is_free(index)
+            };
+            if wanted > 0 && is_free {
+                self.slots[index] = Some(uid.to_owned());
+                wanted -= 1;
+            }
         }
         self.holders.insert(uid.to_owned(), request);
     }
@@ -102,15 +148,17 @@ impl Ledger {
         for (resource, asked) in request {
             *self.used.entry(resource).or_default() -= asked;
         }
-        for slot in self.devices.iter_mut().filter(|slot| slot.as_deref() == Some(uid)) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.as_deref() == Some(uid)) {
             *slot = None;
         }
     }
 
     /// The UUIDs of the devices that the pod `uid` holds, in index order.
-    pub(super) fn devices(&self, uid: &str) -> Vec<String> {
-        let held = self.devices.iter().enumerate().filter(|(_, slot)| slot.as_deref() == Some(uid));
-        held.map(|(index, _)| device_uuid(&self.node, u32::try_from(index).expect("a few devices")))
+    pub(super) fn held(&self, uid: &str) -> Vec<String> {
+        let slots = self.slots.iter().zip(&self.devices);
+        slots
+            .filter(|(slot, _)| slot.as_deref() == Some(uid))
+            .map(|(_, device)| device.clone())
             .collect()
     }
 }

@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use kube::ResourceExt;
 
+use super::environment::Environment;
 use super::kubelet::{Kubelet, Run};
 use super::locked;
 use super::pod::{Container, Pod, exit_code};
 use crate::log::{Line, Log};
 
+/// What stands before each variable of its environment in a container's log.
+pub const ENVIRONMENT: &str = "env ";
 /// Lines of progress after which a log only says that it goes on.
 const LINES_MAX: u64 = 5000;
 
@@ -22,6 +25,20 @@ pub struct Logs {
 impl Logs {
     pub(super) fn new(kubelet: Arc<Mutex<Kubelet>>) -> Self {
         Self { kubelet }
+    }
+
+    /// What a container sees in its environment, as the kubelet resolved it when the container started; the last of a name
+    /// counts. An empty `container` means the first. `None` where it does not run on a simulated node.
+    pub fn environment(&self, namespace: &str, name: &str, container: &str) -> Option<Environment> {
+        let kubelet = locked(&self.kubelet);
+        let mut pods = kubelet.uids().filter_map(|uid| Some((uid, kubelet.find(uid)?.0)));
+        let (uid, pod) = pods.find(|(_, pod)| {
+            pod.metadata.name.as_deref() == Some(name)
+                && pod.metadata.namespace.as_deref() == Some(namespace)
+        })?;
+        let first = pod.spec.containers.first().map_or("", |first| first.name.as_str());
+        let container = if container.is_empty() { first } else { container };
+        kubelet.environment(uid, container).cloned()
     }
 
     /// The log of one container of the pod `namespace/name`; an empty `container` means the only one, `previous` the
@@ -58,17 +75,19 @@ impl Logs {
             ));
         }
         let now = Timestamp::now();
+        let uid = pod.metadata.uid.as_deref().unwrap_or_default();
+        let environment = kubelet.environment(uid, &wanted.name).cloned().unwrap_or_default();
         if !previous {
-            return Ok(log(pod, wanted, &kubelet.run_so_far(pod, facts, now)));
+            return Ok(log(pod, wanted, &environment, &kubelet.run_so_far(pod, facts, now)));
         }
         let run = kubelet.run_before(pod, facts).ok_or_else(|| {
             format!("previous terminated container \"{}\" in pod \"{name}\" not found", wanted.name)
         })?;
-        Ok(log(pod, wanted, &run))
+        Ok(log(pod, wanted, &environment, &run))
     }
 }
 
-fn log(pod: &Pod, container: &Container, run: &Run) -> Log {
+fn log(pod: &Pod, container: &Container, environment: &Environment, run: &Run) -> Log {
     let command: Vec<&str> =
         container.command.iter().chain(&container.args).map(String::as_str).collect();
     let seconds = run.millis / 1000;
@@ -78,6 +97,9 @@ fn log(pod: &Pod, container: &Container, run: &Run) -> Log {
     let mut write = |millis: u64, text: String| lines.push(Line { time: run.at(millis), text });
     let node = &pod.spec.node_name;
     write(0, format!("simulated: {} on {node}, image {}", pod.name_any(), container.image));
+    for (name, value) in environment {
+        write(0, format!("{ENVIRONMENT}{name}={value}"));
+    }
     write(0, format!("$ {command}"));
     for second in 1..=seconds.min(LINES_MAX) {
         write(second * 1000, format!("second {second}: working"));

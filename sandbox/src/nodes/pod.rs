@@ -33,6 +33,105 @@ pub struct PodSpec {
     pub restart_policy: String,
     /// What the runtime class adds.
     pub overhead: BTreeMap<String, String>,
+    /// Its volumes, as far as they need an object.
+    pub volumes: Vec<Volume>,
+    /// The account that it runs as.
+    pub service_account_name: String,
+}
+
+/// A reference to a config map or secret of the pod's namespace.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(default)]
+pub struct Reference {
+    /// The object's name.
+    pub name: String,
+    /// Whether it, or the key, may be missing.
+    pub optional: bool,
+}
+
+/// One entry of a config map or secret.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(default)]
+pub struct KeyReference {
+    /// The object.
+    #[serde(flatten)]
+    pub of: Reference,
+    /// The entry.
+    pub key: String,
+}
+
+/// A field of the pod.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FieldReference {
+    /// Its path, for example `metadata.name`.
+    pub field_path: String,
+}
+
+/// Where the value of a variable comes from.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct VariableSource {
+    /// A config map.
+    pub config_map_key_ref: Option<KeyReference>,
+    /// A secret.
+    pub secret_key_ref: Option<KeyReference>,
+    /// The pod itself.
+    pub field_ref: Option<FieldReference>,
+}
+
+/// An environment variable.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its value, where it is written down.
+    pub value: String,
+    /// Where it comes from else.
+    pub value_from: Option<VariableSource>,
+}
+
+/// All entries of a config map or secret as variables.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct VariablesFrom {
+    /// What stands before each name.
+    pub prefix: String,
+    /// The config map.
+    pub config_map_ref: Option<Reference>,
+    /// The secret.
+    pub secret_ref: Option<Reference>,
+}
+
+/// A volume.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Volume {
+    /// Its name in the pod.
+    pub name: String,
+    /// The config map that it shows.
+    pub config_map: Option<Reference>,
+    /// The secret that it shows.
+    pub secret: Option<SecretVolume>,
+}
+
+/// A secret as a volume.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SecretVolume {
+    /// The secret's name.
+    pub secret_name: String,
+    /// Whether it may be missing.
+    pub optional: bool,
+}
+
+/// A volume in a container.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(default)]
+pub struct Mount {
+    /// The volume's name.
+    pub name: String,
 }
 
 /// The container fields that matter.
@@ -51,6 +150,12 @@ pub struct Container {
     pub resources: Resources,
     /// `Always` marks an init container as a sidecar.
     pub restart_policy: String,
+    /// Its variables.
+    pub env: Vec<Variable>,
+    /// Where more variables come from.
+    pub env_from: Vec<VariablesFrom>,
+    /// The volumes that it mounts.
+    pub volume_mounts: Vec<Mount>,
 }
 
 /// Requests of a container; the server copies limits into requests that are absent.
@@ -134,6 +239,30 @@ fn raise(to: &mut Amounts, other: &Amounts) {
         let most = to.entry(resource.clone()).or_default();
         *most = (*most).max(*amount);
     }
+}
+
+/// The pod's containers, each with the devices that it was given of those of the pod: init containers first, which use them
+/// before the others do.
+pub fn given<'a>(
+    spec: &'a PodSpec,
+    devices: &'a [String],
+) -> impl Iterator<Item = (&'a Container, &'a [String])> {
+    let wanted = |container: &Container| {
+        let text = container.resources.requests.get("nvidia.com/gpu");
+        let amount = text.and_then(|text| amount("nvidia.com/gpu", text)).unwrap_or(0);
+        usize::try_from(amount).unwrap_or(0)
+    };
+    let init = spec
+        .init_containers
+        .iter()
+        .map(move |container| (container, &devices[..wanted(container).min(devices.len())]));
+    let mut rest = devices;
+    let regular = spec.containers.iter().map(move |container| {
+        let (own, others) = rest.split_at(wanted(container).min(rest.len()));
+        rest = others;
+        (container, own)
+    });
+    init.chain(regular)
 }
 
 /// For how many simulated milliseconds the pod's containers run; `None` when they run until stopped.

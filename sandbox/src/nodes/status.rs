@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::environment::Waiting;
 use super::object::seconds;
-use super::pod::Pod;
+use super::pod::{Pod, given};
 
 /// What the simulated kubelet knows beyond the pod itself.
 #[derive(Debug, Clone)]
@@ -15,12 +16,14 @@ pub(super) struct Facts {
     pub(super) pod_ip: String,
     /// How often the containers were started again.
     pub(super) restarts: u32,
+    /// The devices that the device plugin gave to the pod.
+    pub(super) devices: Vec<String>,
 }
 
 /// All containers run and are ready.
 pub(super) fn running(pod: &Pod, facts: &Facts) -> Value {
     let at = seconds(facts.started);
-    let state = json!({"running": {"startedAt": at}});
+    let state = json!({"running": {"startedAt": at}, "waiting": null, "terminated": null});
     let mut status = common(facts, "Running", &at);
     status["conditions"] = conditions("True", None, &at);
     status["containerStatuses"] = containers(pod, facts, &state, true);
@@ -28,11 +31,38 @@ pub(super) fn running(pod: &Pod, facts: &Facts) -> Value {
     guarded(pod, &status)
 }
 
+/// Containers do not start, or not again.
+pub(super) fn waiting(pod: &Pod, facts: &Facts, phase: &str, why: &Waiting) -> Value {
+    let at = seconds(facts.started);
+    let state = |container: &str| {
+        let is_named = why.container.is_empty() || why.container == container;
+        let (reason, message) =
+            if is_named { (why.reason, why.message.as_str()) } else { ("ContainerCreating", "") };
+        let mut waiting = json!({ "reason": reason });
+        if !message.is_empty() {
+            waiting["message"] = json!(message);
+        }
+        // The patch is merged: what the container was before has to be taken away.
+        json!({ "waiting": waiting, "running": null, "terminated": null })
+    };
+    let mut status = common(facts, phase, &at);
+    status["conditions"] = conditions("False", Some("ContainersNotReady"), &at);
+    let statuses = pod.spec.containers.iter().map(|container| {
+        json!({
+            "name": container.name, "image": container.image, "imageID": "",
+            "ready": false, "started": false, "restartCount": facts.restarts,
+            "state": state(&container.name),
+        })
+    });
+    status["containerStatuses"] = statuses.collect();
+    guarded(pod, &status)
+}
+
 /// The containers ended with `code`; `reason` is `None` for an ordinary end.
 pub(super) fn ended(pod: &Pod, facts: &Facts, now: Timestamp, code: i32) -> Value {
     let (phase, word) = if code == 0 { ("Succeeded", "Completed") } else { ("Failed", "Error") };
     let at = seconds(now);
-    let state = json!({"terminated": {
+    let state = json!({"running": null, "waiting": null, "terminated": {
         "exitCode": code, "reason": word, "startedAt": seconds(facts.started), "finishedAt": at}});
     let mut status = common(facts, phase, &seconds(facts.started));
     let why = if code == 0 { "PodCompleted" } else { "PodFailed" };
@@ -78,12 +108,21 @@ fn conditions(ready: &str, reason: Option<&str>, at: &str) -> Value {
 }
 
 fn containers(pod: &Pod, facts: &Facts, state: &Value, ready: bool) -> Value {
-    let statuses = pod.spec.containers.iter().map(|container| {
-        json!({
+    let regular = given(&pod.spec, &facts.devices).skip(pod.spec.init_containers.len());
+    let statuses = regular.map(|(container, devices)| {
+        let mut status = json!({
             "name": container.name, "image": container.image, "imageID": container.image,
             "containerID": id(pod, &container.name, facts.restarts),
             "ready": ready, "started": ready, "restartCount": facts.restarts, "state": state,
-        })
+        });
+        if !devices.is_empty() {
+            let held =
+                devices.iter().map(|device| json!({"resourceID": device, "health": "Healthy"}));
+            let held: Vec<Value> = held.collect();
+            status["allocatedResourcesStatus"] =
+                json!([{"name": "nvidia.com/gpu", "resources": held}]);
+        }
+        status
     });
     statuses.collect()
 }

@@ -7,6 +7,7 @@ use http::{HeaderMap, Method};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::admission::Registry;
 use super::auth::{Tokens, User};
 use super::kinds::Kinds;
 use super::params::Params;
@@ -54,6 +55,8 @@ pub(crate) struct State {
     pub(crate) store: Store,
     /// The served resources.
     pub(crate) kinds: Kinds,
+    /// Webhooks and policies.
+    pub(crate) admission: Arc<Registry>,
 }
 
 /// The server behind the socket.
@@ -126,7 +129,7 @@ impl Api {
         for kind in kinds.iter().filter(|kind| kind.stored) {
             store.add_table(kind.table.clone());
         }
-        let state = RwLock::new(State { store, kinds });
+        let state = RwLock::new(State { store, kinds, admission: Arc::default() });
         let api = Self { state, tokens: Tokens::default(), stop, logs: options.logs.clone() };
         (api, written)
     }
@@ -142,8 +145,8 @@ impl Api {
     }
 
     /// Answers a request; never fails.
-    pub(crate) fn answer(self: &Arc<Self>, request: &Request) -> Reply {
-        match self.try_answer(request) {
+    pub(crate) async fn answer(self: &Arc<Self>, request: &Request) -> Reply {
+        match self.try_answer(request).await {
             Ok(reply) => reply,
             Err(refusal) => {
                 tracing::trace!(
@@ -159,29 +162,29 @@ impl Api {
         }
     }
 
-    fn try_answer(self: &Arc<Self>, request: &Request) -> ApiResult<Reply> {
+    async fn try_answer(self: &Arc<Self>, request: &Request) -> ApiResult<Reply> {
         let found = route(&self.read().kinds, &request.path)?;
         match found {
             Route::Document(segments) => discovery::document(self, request, &segments),
-            Route::Resource(target) => self.resource(request, &target),
+            Route::Resource(target) => self.resource(request, &target).await,
         }
     }
 
-    fn resource(self: &Arc<Self>, request: &Request, target: &Target) -> ApiResult<Reply> {
+    async fn resource(self: &Arc<Self>, request: &Request, target: &Target) -> ApiResult<Reply> {
         // Before their parameters are read, so that what is missing is named and not its `command`.
         streams(target)?;
         let params = Params::parse(&request.query)?;
         let verb = Verb::of(&request.method, target, &params)?;
         self.authorize(&request.user, verb, target)?;
         let version = target.kind.version(&target.version).expect("routed to a served version");
-        let mut reply = self.dispatch(verb, request, target, &params)?;
+        let mut reply = self.dispatch(verb, request, target, &params).await?;
         if let Some(warning) = &version.warning {
             reply::warn(&mut reply, std::slice::from_ref(warning));
         }
         Ok(reply)
     }
 
-    fn dispatch(
+    async fn dispatch(
         self: &Arc<Self>,
         verb: Verb,
         request: &Request,
@@ -205,22 +208,22 @@ impl Api {
             ("", Verb::Get) => read::get(self, request, target),
             ("", Verb::List) => read::list(self, request, target, params),
             ("", Verb::Watch) => watch::watch(self, request, target, params),
-            ("", Verb::Create) => write::create(self, request, target, params),
-            ("", Verb::Update) => write::update(self, request, target, params),
-            ("", Verb::Patch) => write::patch(self, request, target, params),
-            ("", Verb::Delete) => delete::delete(self, request, target, params),
+            ("", Verb::Create) => write::create(self, request, target, params).await,
+            ("", Verb::Update) => write::update(self, request, target, params).await,
+            ("", Verb::Patch) => write::patch(self, request, target, params).await,
+            ("", Verb::Delete) => delete::delete(self, request, target, params).await,
             ("", Verb::DeleteCollection) => {
-                delete::delete_collection(self, request, target, params)
+                delete::delete_collection(self, request, target, params).await
             }
-            ("status", _) if version.status => self.status(verb, request, target, params),
+            ("status", _) if version.status => self.status(verb, request, target, params).await,
             ("scale", _) if version.scale.is_some() => {
-                write::scale(self, verb, request, target, params)
+                write::scale(self, verb, request, target, params).await
             }
-            _ => self.special(verb, request, target, params),
+            _ => self.special(verb, request, target, params).await,
         }
     }
 
-    fn status(
+    async fn status(
         self: &Arc<Self>,
         verb: Verb,
         request: &Request,
@@ -229,15 +232,15 @@ impl Api {
     ) -> ApiResult<Reply> {
         match verb {
             Verb::Get => read::get(self, request, target),
-            Verb::Update => write::update(self, request, target, params),
-            Verb::Patch => write::patch(self, request, target, params),
+            Verb::Update => write::update(self, request, target, params).await,
+            Verb::Patch => write::patch(self, request, target, params).await,
             Verb::List | Verb::Watch | Verb::Create | Verb::Delete | Verb::DeleteCollection => {
                 Err(Refusal::method_not_allowed())
             }
         }
     }
 
-    fn special(
+    async fn special(
         self: &Arc<Self>,
         verb: Verb,
         request: &Request,
@@ -247,17 +250,17 @@ impl Api {
         let (kind, name) = (&target.kind, target.subresource.as_str());
         match (name, verb) {
             ("binding", Verb::Create) if kind.is("", "pods") => {
-                bind::bind(self, request, target, params)
+                bind::bind(self, request, target, params).await
             }
             ("eviction", Verb::Create) if kind.is("", "pods") => {
-                bind::evict(self, request, target, params)
+                bind::evict(self, request, target, params).await
             }
             ("log", Verb::Get) if kind.is("", "pods") => logs::logs(self, target, params),
             ("token", Verb::Create) if kind.is("", "serviceaccounts") => {
                 super::auth::token(self, request, target)
             }
             ("finalize", Verb::Update) if kind.is("", "namespaces") => {
-                write::update(self, request, target, params)
+                write::update(self, request, target, params).await
             }
             ("binding" | "eviction" | "log", _) if kind.is("", "pods") => {
                 Err(Refusal::method_not_allowed())

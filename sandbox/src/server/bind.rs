@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::admission::{Attributes, Operation};
 use super::api::{Api, Request, State};
 use super::delete::{DeleteOptions, delete_object};
 use super::object::{self, Object};
@@ -28,9 +29,11 @@ fn request_object(request: &Request, kind: &str) -> ApiResult<Value> {
     Ok(value)
 }
 
-fn created() -> Reply {
+fn created(warnings: &[String]) -> Reply {
     let status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
-    reply::json(201, &status)
+    let mut reply = reply::json(201, &status);
+    reply::warn(&mut reply, warnings);
+    reply
 }
 
 /// Assigns a pod to a node, with kube-apiserver's guards.
@@ -39,13 +42,16 @@ fn created() -> Reply {
 ///
 /// `setPodNodeAndMetadata` of kube-apiserver: UID and resourceVersion of the Binding are preconditions; a pod that is
 /// being deleted, has a node, or has scheduling gates is refused; the Binding's annotations and labels go to the pod.
-pub(crate) fn bind(
+pub(crate) async fn bind(
     api: &Api,
     request: &Request,
     target: &Target,
     params: &Params,
 ) -> ApiResult<Reply> {
-    let binding = request_object(request, "Binding")?;
+    let mut binding = request_object(request, "Binding")?;
+    let attributes =
+        Attributes::new(Operation::Create, request, target, params).with_type("", "v1", "Binding");
+    let warnings = api.consult(&attributes, &mut binding, &Value::Null).await?;
     let node = object::text(&binding, "/target/name");
     let kind = object::text(&binding, "/target/kind");
     let mut causes = Vec::new();
@@ -71,7 +77,7 @@ pub(crate) fn bind(
     if !params.dry_run {
         state.put(&target.kind.table, value);
     }
-    Ok(created())
+    Ok(created(&warnings))
 }
 
 fn bound(pod: &Arc<Object>, binding: &Value, node: &str) -> ApiResult<Value> {
@@ -143,13 +149,16 @@ fn set_scheduled(pod: &mut Value) {
 }
 
 /// Deletes a pod if its disruption budget allows it, else answers 429.
-pub(crate) fn evict(
+pub(crate) async fn evict(
     api: &Api,
     request: &Request,
     target: &Target,
     params: &Params,
 ) -> ApiResult<Reply> {
-    let eviction = request_object(request, "Eviction")?;
+    let mut eviction = request_object(request, "Eviction")?;
+    let attributes = Attributes::new(Operation::Create, request, target, params)
+        .with_type("policy", "v1", "Eviction");
+    let warnings = api.consult(&attributes, &mut eviction, &Value::Null).await?;
     let name = object::name(&eviction);
     if !name.is_empty() && name != target.name {
         return Err(Refusal::bad_request("name in URL does not match name in Eviction object"));
@@ -176,7 +185,7 @@ pub(crate) fn evict(
         spend_budget(&mut state, &pod, options.dry_run)?;
     }
     delete_object(&mut state, &target.kind, &pod, &options)?;
-    Ok(created())
+    Ok(created(&warnings))
 }
 
 fn spend_budget(state: &mut State, pod: &Arc<Object>, dry_run: bool) -> ApiResult<()> {

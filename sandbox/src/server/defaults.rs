@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::admission::registration;
 use super::kinds::Kind;
 use super::object;
 
@@ -31,6 +32,7 @@ pub(crate) fn apply(kind: &Kind, value: &mut Value) {
             copy_template_labels(value);
         }
         ("batch", "cronjobs") => cron_job(value),
+        ("admissionregistration.k8s.io", _) => registration::default(kind, value),
         ("scheduling.k8s.io", "priorityclasses") => {
             top(value, "preemptionPolicy", json!("PreemptLowerPriority"));
         }

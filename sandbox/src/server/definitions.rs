@@ -11,7 +11,8 @@ use super::schema::{ListType, Schema, Type};
 
 pub(crate) mod document;
 
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
+    include_str!("../../types/admissionregistration.v1.api"),
     include_str!("../../types/apiextensions.v1.api"),
     include_str!("../../types/apps.v1.api"),
     include_str!("../../types/authentication.v1.api"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::admission::{Attributes, Operation};
 use super::api::{Api, Request, State};
 use super::kinds::Kind;
 use super::object::{self, Object};
@@ -109,18 +110,17 @@ impl DeleteOptions {
 }
 
 /// DELETE of one object.
-pub(crate) fn delete(
+pub(crate) async fn delete(
     api: &Api,
     request: &Request,
     target: &Target,
     params: &Params,
 ) -> ApiResult<Reply> {
     let options = DeleteOptions::parse(request, params)?;
-    let mut state = api.write();
-    let object = read::find(&state, target)?;
-    let outcome = delete_object(&mut state, &target.kind, &object, &options)?;
-    drop(state);
+    let mut warnings = Vec::new();
+    let outcome = admitted(api, request, target, &options, &mut warnings).await?;
     let mut reply = answer(request, target, &outcome)?;
+    reply::warn(&mut reply, &warnings);
     let default_orphans = target.kind.is("batch", "jobs") && options.propagation.is_none();
     if default_orphans {
         let warning = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background \
@@ -128,6 +128,35 @@ pub(crate) fn delete(
         reply::warn(&mut reply, &[warning.to_owned()]);
     }
     Ok(reply)
+}
+
+/// Deletes an object, if those who are asked allow it.
+async fn admitted(
+    api: &Api,
+    request: &Request,
+    target: &Target,
+    options: &DeleteOptions,
+    warnings: &mut Vec<String>,
+) -> ApiResult<Deleted> {
+    let attributes = Attributes::new(Operation::Delete, request, target, &Params::default())
+        .dry_run(options.dry_run);
+    loop {
+        let (object, asked) = {
+            let mut state = api.write();
+            let object = read::find(&state, target)?;
+            let Some(asked) = state.asked(&attributes, &object.value) else {
+                return delete_object(&mut state, &target.kind, &object, options);
+            };
+            (object, asked)
+        };
+        let mut none = Value::Null;
+        *warnings = asked.mutate(&attributes, &mut none, &object.value, &|_| Ok(())).await?;
+        warnings.extend(asked.validate(&attributes, &none, &object.value).await?);
+        let mut state = api.write();
+        if Arc::ptr_eq(&read::find(&state, target)?, &object) {
+            return delete_object(&mut state, &target.kind, &object, options);
+        }
+    }
 }
 
 /// What a deletion led to.
@@ -160,7 +189,7 @@ fn success(kind: &Kind, value: &Value) -> Value {
 }
 
 /// DELETE of a collection.
-pub(crate) fn delete_collection(
+pub(crate) async fn delete_collection(
     api: &Api,
     request: &Request,
     target: &Target,
@@ -171,12 +200,18 @@ pub(crate) fn delete_collection(
     if target.kind.namespaced && target.namespace.is_empty() {
         return Err(Refusal::method_not_allowed());
     }
-    let mut state = api.write();
-    let objects = selection.of(&state, &target.kind);
+    let objects = selection.of(&api.read(), &target.kind);
+    let mut warnings = Vec::new();
     for object in &objects {
-        delete_object(&mut state, &target.kind, object, &options)?;
+        let mut one = target.clone();
+        object::name(&object.value).clone_into(&mut one.name);
+        match admitted(api, request, &one, &options, &mut warnings).await {
+            // Somebody else was faster.
+            Err(refusal) if refusal.code() == 404 => {}
+            outcome => drop(outcome?),
+        }
     }
-    let version = state.store.version();
+    let version = api.read().store.version();
     let items =
         objects.iter().map(|object| convert::serve(&object.value, &target.kind, &target.version));
     Ok(reply::json(

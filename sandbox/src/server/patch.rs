@@ -16,7 +16,7 @@ const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+jso
     application/apply-patch+yaml, application/strategic-merge-patch+json";
 
 /// A parsed patch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Patch {
     /// RFC 6902.
     Json(json_patch::Patch),

@@ -1,5 +1,7 @@
 //! What the API says when it refuses: a Kubernetes `Status` with code, reason, message and causes.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 /// The result of every API operation.
@@ -12,7 +14,7 @@ pub(crate) struct Refusal(Box<Detail>);
 #[derive(Debug, Clone)]
 struct Detail {
     code: u16,
-    reason: &'static str,
+    reason: Cow<'static, str>,
     message: String,
     details: Map<String, Value>,
     retry_after_seconds: Option<u32>,
@@ -77,6 +79,11 @@ impl Cause {
     /// A value that occurs twice where it must be unique.
     pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
         Self::new(field, "FieldValueDuplicate", format!("Duplicate value: {}", brief(value)))
+    }
+
+    /// A value that names something which is not there.
+    pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
+        Self::new(field, "FieldValueNotFound", format!("Not found: {}", brief(value)))
     }
 
     /// A string or list over its maximum length.
@@ -153,7 +160,7 @@ impl Refusal {
     pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self(Box::new(Detail {
             code,
-            reason,
+            reason: Cow::Borrowed(reason),
             message: message.into(),
             details: Map::new(),
             retry_after_seconds: None,
@@ -268,14 +275,45 @@ impl Refusal {
         refusal
     }
 
+    /// 500: something else that this server needs does not answer.
+    pub(crate) fn internal(why: &str) -> Self {
+        let message = format!("Internal error occurred: {why}");
+        let mut refusal = Self::new(500, "InternalError", message);
+        refusal.0.details.insert("causes".to_owned(), json!([{ "message": why }]));
+        refusal
+    }
+
+    /// A refusal in the words of somebody else, who was asked.
+    pub(crate) fn foreign(
+        code: u16,
+        reason: &str,
+        message: String,
+        details: Option<&Value>,
+    ) -> Self {
+        let mut refusal = Self::new(code, "", message);
+        refusal.0.reason = Cow::Owned(reason.to_owned());
+        if let Some(details) = details.and_then(Value::as_object) {
+            refusal.0.details.clone_from(details);
+        }
+        refusal
+    }
+
+    /// The same refusal with another code and reason, and with what was said as its cause.
+    pub(crate) fn because(mut self, code: u16, reason: &str, message: &str) -> Self {
+        self.0.code = code;
+        self.0.reason = Cow::Owned(reason.to_owned());
+        self.0.details.insert("causes".to_owned(), json!([{ "message": message }]));
+        self
+    }
+
     /// The HTTP status code.
     pub(crate) fn code(&self) -> u16 {
         self.0.code
     }
 
     /// The `reason` of the Status.
-    pub(crate) fn reason(&self) -> &'static str {
-        self.0.reason
+    pub(crate) fn reason(&self) -> &str {
+        &self.0.reason
     }
 
     /// The message of the Status.

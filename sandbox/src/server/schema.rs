@@ -184,6 +184,24 @@ pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>)
     Ok(())
 }
 
+/// Brings what a webhook made of an object into the form in which it is stored; unknown fields are dropped silently.
+pub(crate) fn tidy(target: &Target, value: &mut Value) -> ApiResult<()> {
+    let Some(compiled) = of(target) else { return Ok(()) };
+    if !target.kind.custom {
+        clean::coerce(&compiled.schema, value, "").map_err(|why| {
+            Refusal::internal(&format!(
+                "a webhook made a {} of the wrong form: {why}",
+                target.kind.kind
+            ))
+        })?;
+    }
+    clean::prune_object(&compiled.schema, value, &mut Vec::new());
+    if target.kind.custom {
+        clean::default(&compiled.schema, value);
+    }
+    Ok(())
+}
+
 /// Validates a custom resource against its schema and rules.
 pub(crate) fn check(target: &Target, value: &Value, old: Option<&Value>) -> ApiResult<()> {
     let Some(compiled) = of(target).filter(|_| target.kind.custom) else { return Ok(()) };

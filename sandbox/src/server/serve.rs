@@ -78,7 +78,7 @@ async fn one(api: &Arc<Api>, request: http::Request<Incoming>) -> Reply {
         }
     };
     match api.authenticate(&parts.headers) {
-        Ok(user) => api.answer(&Request::new(parts, body, user)),
+        Ok(user) => api.answer(&Request::new(parts, body, user)).await,
         Err(refusal) => reply::refusal(&refusal),
     }
 }

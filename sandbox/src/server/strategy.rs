@@ -29,12 +29,21 @@ pub(crate) fn prepare_create(target: &Target, value: &mut Value) {
     }
 }
 
+/// What the server's own admission does to a new object, before webhooks see it.
+pub(crate) fn admit(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
+    if !target.kind.is("", "pods") {
+        return Ok(());
+    }
+    set_priority(state, value)?;
+    set_overhead(state, value)
+}
+
 /// Fills in what the server decides: fields that no manager owns.
-pub(crate) fn complete(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
+pub(crate) fn complete(target: &Target, value: &mut Value) {
     let kind = &target.kind;
     match (kind.group.as_str(), kind.plural.as_str()) {
         _ if kind.custom => {}
-        ("", "pods") => prepare_pod(state, value)?,
+        ("", "pods") => prepare_pod(value),
         ("", "namespaces") => prepare_namespace(value),
         ("apiextensions.k8s.io", "customresourcedefinitions") => {
             crd::prepare(value, &object::now_text());
@@ -42,7 +51,6 @@ pub(crate) fn complete(state: &State, target: &Target, value: &mut Value) -> Api
         ("batch", "jobs") => prepare_job(value),
         _ => {}
     }
-    Ok(())
 }
 
 fn prepare_namespace(value: &mut Value) {
@@ -68,8 +76,8 @@ fn merge_string_data(value: &mut Value) {
     }
 }
 
-/// The status, quality class and priority of a new pod.
-fn prepare_pod(state: &State, value: &mut Value) -> ApiResult<()> {
+/// The status and quality class of a new pod.
+fn prepare_pod(value: &mut Value) {
     let class = defaults::qos_class(value);
     let status = object::child_mut(value, "status");
     status.insert("phase".to_owned(), json!("Pending"));
@@ -83,7 +91,6 @@ fn prepare_pod(state: &State, value: &mut Value) -> ApiResult<()> {
         });
         object::child_mut(value, "status").insert("conditions".to_owned(), json!([condition]));
     }
-    set_priority(state, value)
 }
 
 /// Resolves `priorityClassName`, as the Priority admission plugin does.
@@ -125,6 +132,24 @@ fn set_priority(state: &State, value: &mut Value) -> ApiResult<()> {
     }
     let policy = if policy.is_empty() { "PreemptLowerPriority".to_owned() } else { policy };
     spec.entry("preemptionPolicy").or_insert(json!(policy));
+    Ok(())
+}
+
+/// Takes the overhead of a pod from its `RuntimeClass`, which has to be there.
+fn set_overhead(state: &State, value: &mut Value) -> ApiResult<()> {
+    let wanted = object::text(value, "/spec/runtimeClassName").to_owned();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let table = TableId::new("node.k8s.io", "runtimeclasses");
+    let Some(class) = state.store.get(&table, &Key::new("", &wanted)) else {
+        let pods = super::refusal::ResourceName { group: "", plural: "pods" };
+        let why = format!("pod rejected: RuntimeClass {wanted:?} not found");
+        return Err(Refusal::forbidden(pods, object::name(value), &why));
+    };
+    if let Some(overhead) = class.value.pointer("/overhead/podFixed").cloned() {
+        object::child_mut(value, "spec").insert("overhead".to_owned(), overhead);
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::admission::registration;
 use super::kinds::Kind;
 use super::refusal::Cause;
 use super::route::Target;
@@ -19,6 +20,7 @@ pub(crate) fn create(target: &Target, value: &Value) -> Vec<Cause> {
     if kind.is("apiextensions.k8s.io", "customresourcedefinitions") {
         causes.extend(crd::validate(value));
     }
+    causes.extend(registration::validate(kind, value));
     causes.extend(workload::create(kind, value));
     causes
 }
@@ -42,6 +44,7 @@ pub(crate) fn update(target: &Target, old: &Value, new: &Value) -> Vec<Cause> {
         causes.extend(crd::validate(new));
     }
     if target.subresource.is_empty() {
+        causes.extend(registration::validate(kind, new));
         causes.extend(workload::update(kind, old, new));
     }
     causes

@@ -1,5 +1,6 @@
 //! POST, PUT and PATCH: from what a client sent to what is stored.
 
+mod admitted;
 mod decode;
 mod scale;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::admission::{self, Registry};
 use super::api::{Api, Request, State};
 use super::fields::{FieldSet, managed};
 use super::object::{self, Object};
@@ -56,27 +58,35 @@ impl<'a> Intent<'a> {
 }
 
 impl State {
-    /// Stores an object, and serves or changes its resource when it is a `CustomResourceDefinition`.
+    /// Stores an object, and does what follows where it is a definition, a webhook or a policy.
     pub(crate) fn put(&mut self, table: &TableId, value: Value) -> Arc<Object> {
         let object = self.store.put(table, value);
         if crd::is_table(table) {
             crd::serve(self, &object.value);
         }
+        self.notice(table);
         object
     }
 
-    /// Removes an object, and its resource when it is a `CustomResourceDefinition`.
+    /// Removes an object, and what it stood for where it is a definition, a webhook or a policy.
     pub(crate) fn remove(&mut self, table: &TableId, key: &Key, last: Value) -> Arc<Object> {
         let object = self.store.remove(table, key, last);
         if crd::is_table(table) {
             crd::withdraw(self, &object.value);
         }
+        self.notice(table);
         object
+    }
+
+    fn notice(&mut self, table: &TableId) {
+        if admission::is_table(table) {
+            self.admission = Arc::new(Registry::read(&self.store));
+        }
     }
 }
 
 /// POST to a collection.
-pub(crate) fn create(
+pub(crate) async fn create(
     api: &Api,
     request: &Request,
     target: &Target,
@@ -87,7 +97,7 @@ pub(crate) fn create(
     if target.kind.namespaced && target.namespace.is_empty() {
         return Err(Refusal::method_not_allowed());
     }
-    let object = insert(&mut api.write(), target, value, &mut intent)?;
+    let object = admitted::insert(api, request, target, value, &mut intent).await?;
     finish(request, target, 201, &object, &intent)
 }
 
@@ -103,13 +113,25 @@ fn finish(
     Ok(reply)
 }
 
-/// Stores a new object.
+/// Stores a new object of the server's own; nobody is asked.
 pub(crate) fn insert(
     state: &mut State,
     target: &Target,
-    mut value: Value,
+    value: Value,
     intent: &mut Intent<'_>,
 ) -> ApiResult<Arc<Object>> {
+    let value = begin_insert(state, target, value, intent)?;
+    let value = end_insert(state, target, value)?;
+    store_new(state, target, value, intent)
+}
+
+/// A new object as far as the client says what it is: with defaults and owners of fields.
+fn begin_insert(
+    state: &State,
+    target: &Target,
+    mut value: Value,
+    intent: &mut Intent<'_>,
+) -> ApiResult<Value> {
     let kind = &target.kind;
     if !object::text(&value, "/metadata/resourceVersion").is_empty() {
         // Code and missing reason as kube-apiserver has them.
@@ -122,23 +144,47 @@ pub(crate) fn insert(
     } else {
         object::metadata_mut(&mut value).shift_remove("namespace");
     }
-    name(state, target, &mut value)?;
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+    let own = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
+    for field in own.into_iter().chain(["selfLink"]) {
         object::metadata_mut(&mut value).shift_remove(field);
-    }
-    object::set_metadata(&mut value, "uid", json!(object::new_uid()));
-    object::set_metadata(&mut value, "creationTimestamp", json!(object::now_text()));
-    if kind.generation {
-        object::set_metadata(&mut value, "generation", json!(1));
     }
     schema::clean(target, &mut value, intent)?;
     let mut value = convert::store(value, kind);
     strategy::prepare_create(target, &mut value);
     object::metadata_mut(&mut value).shift_remove("managedFields");
     managed::track(target, None, &mut value, intent)?;
-    strategy::complete(state, target, &mut value)?;
+    strategy::admit(state, target, &mut value)?;
+    Ok(value)
+}
+
+/// The same after a webhook has changed it.
+fn settle_insert(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
+    schema::tidy(target, value)?;
+    strategy::prepare_create(target, value);
+    strategy::admit(state, target, value)
+}
+
+/// A new object with all that the server adds; refused where it is not valid.
+fn end_insert(state: &State, target: &Target, mut value: Value) -> ApiResult<Value> {
+    name(state, target, &mut value)?;
+    object::set_metadata(&mut value, "uid", json!(object::new_uid()));
+    object::set_metadata(&mut value, "creationTimestamp", json!(object::now_text()));
+    if target.kind.generation {
+        object::set_metadata(&mut value, "generation", json!(1));
+    }
+    strategy::complete(target, &mut value);
     schema::check(target, &value, None)?;
     refuse(target, &value, &validate::create(target, &value))?;
+    Ok(value)
+}
+
+fn store_new(
+    state: &mut State,
+    target: &Target,
+    value: Value,
+    intent: &Intent<'_>,
+) -> ApiResult<Arc<Object>> {
+    let kind = &target.kind;
     let key = Key::of(&value);
     if state.store.get(&kind.table, &key).is_some() {
         return Err(Refusal::already_exists(kind.resource(), &key.name));
@@ -204,7 +250,7 @@ fn name(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
 }
 
 /// PUT of an object or of its status.
-pub(crate) fn update(
+pub(crate) async fn update(
     api: &Api,
     request: &Request,
     target: &Target,
@@ -213,24 +259,31 @@ pub(crate) fn update(
     let value = body(request, target)?;
     let mut intent = Intent::of(request, params);
     check_url_name(target, &value)?;
-    let mut state = api.write();
-    let found = read::find(&state, target);
     let creates = target.subresource.is_empty() && target.kind.is("coordination.k8s.io", "leases");
-    if found.is_err() && creates {
-        let object = insert(&mut state, target, value, &mut intent)?;
-        return finish(request, target, 201, &object, &intent);
+    if creates && read::find(&api.read(), target).is_err() {
+        let made = admitted::insert(api, request, target, value.clone(), &mut intent).await;
+        if !exists_by_now(&made) {
+            return finish(request, target, 201, &made?, &intent);
+        }
     }
-    let old = found?;
-    if target.kind.custom && object::text(&value, "/metadata/resourceVersion").is_empty() {
-        let cause = Cause {
-            field: "metadata.resourceVersion".to_owned(),
-            reason: "FieldValueInvalid",
-            message: "Invalid value: 0: must be specified for an update".to_owned(),
-        };
-        refuse(target, &value, &[cause])?;
-    }
-    let object = replace(&mut state, target, &old, value, &mut intent)?;
+    let make = |_: &Object, _: &mut Intent<'_>| {
+        if target.kind.custom && object::text(&value, "/metadata/resourceVersion").is_empty() {
+            let cause = Cause {
+                field: "metadata.resourceVersion".to_owned(),
+                reason: "FieldValueInvalid",
+                message: "Invalid value: 0: must be specified for an update".to_owned(),
+            };
+            refuse(target, &value, &[cause])?;
+        }
+        Ok(value.clone())
+    };
+    let object = admitted::replace(api, request, target, &make, &mut intent).await?;
     finish(request, target, 200, &object, &intent)
+}
+
+/// Whether an object was made by somebody else between a look for it and the attempt to make it.
+fn exists_by_now(made: &ApiResult<Arc<Object>>) -> bool {
+    made.as_ref().is_err_and(|refusal| refusal.reason() == "AlreadyExists")
 }
 
 fn check_url_name(target: &Target, value: &Value) -> ApiResult<()> {
@@ -245,7 +298,7 @@ fn check_url_name(target: &Target, value: &Value) -> ApiResult<()> {
 }
 
 /// PATCH of an object or of its status.
-pub(crate) fn patch(
+pub(crate) async fn patch(
     api: &Api,
     request: &Request,
     target: &Target,
@@ -253,38 +306,71 @@ pub(crate) fn patch(
 ) -> ApiResult<Reply> {
     let mut intent = Intent::of(request, params);
     let parsed = patch::Patch::parse(request, target, params)?;
-    let mut state = api.write();
-    let found = read::find(&state, target);
-    let old = match found {
-        Ok(old) => old,
-        Err(refusal) => {
-            let (true, Some(value)) =
-                (target.subresource.is_empty(), parsed.creates(target, &mut intent)?)
-            else {
-                return Err(refusal);
-            };
-            let object = insert(&mut state, target, value, &mut intent)?;
-            return finish(request, target, 201, &object, &intent);
+    let missing = read::find(&api.read(), target).err();
+    if let Some(refusal) = missing {
+        let (true, Some(value)) =
+            (target.subresource.is_empty(), parsed.creates(target, &mut intent)?)
+        else {
+            return Err(refusal);
+        };
+        let made = admitted::insert(api, request, target, value, &mut intent).await;
+        if !exists_by_now(&made) {
+            return finish(request, target, 201, &made?, &intent);
         }
+    }
+    let make = |old: &Object, intent: &mut Intent<'_>| {
+        let served = convert::serve(&old.value, &target.kind, &target.version).into_owned();
+        parsed.clone().apply(served, target, intent)
     };
-    let served = convert::serve(&old.value, &target.kind, &target.version).into_owned();
-    let value = parsed.apply(served, target, &mut intent)?;
-    let object = replace(&mut state, target, &old, value, &mut intent)?;
+    let object = admitted::replace(api, request, target, &make, &mut intent).await?;
     finish(request, target, 200, &object, &intent)
 }
 
-/// Writes a new state over an old one.
-pub(crate) fn replace(
+/// Writes a new state over an old one; nobody is asked.
+fn replace(
     state: &mut State,
     target: &Target,
     old: &Arc<Object>,
-    mut value: Value,
+    value: Value,
     intent: &mut Intent<'_>,
 ) -> ApiResult<Arc<Object>> {
-    let kind = &target.kind;
-    check_guards(target, &old.value, &value, intent.is_patch)?;
-    let version = object::text(&old.value, "/metadata/resourceVersion");
-    object::set_metadata(&mut value, "resourceVersion", json!(version));
+    let value = begin_replace(target, &old.value, value, intent)?;
+    let value = end_replace(target, &old.value, value)?;
+    Ok(store_changed(state, target, old, value, intent))
+}
+
+/// A changed object as far as the client says what it is: with defaults and owners of fields.
+fn begin_replace(
+    target: &Target,
+    old: &Value,
+    mut value: Value,
+    intent: &mut Intent<'_>,
+) -> ApiResult<Value> {
+    check_guards(target, old, &value, intent.is_patch)?;
+    keep_identity(old, &mut value);
+    schema::clean(target, &mut value, intent)?;
+    let mut value = convert::store(value, &target.kind);
+    strategy::prepare_update(target, old, &mut value);
+    if !target.kind.is("", "events") {
+        managed::track(target, Some(old), &mut value, intent)?;
+    }
+    Ok(value)
+}
+
+/// The same after a webhook has changed it.
+fn settle_replace(target: &Target, old: &Value, value: &mut Value) -> ApiResult<()> {
+    schema::tidy(target, value)?;
+    let managers = value.pointer("/metadata/managedFields").cloned().unwrap_or_default();
+    strategy::prepare_update(target, old, value);
+    keep_identity(old, value);
+    object::set_metadata(value, "managedFields", managers);
+    Ok(())
+}
+
+/// Takes from the old state what no write changes.
+fn keep_identity(old: &Value, value: &mut Value) {
+    let version = object::text(old, "/metadata/resourceVersion");
+    object::set_metadata(value, "resourceVersion", json!(version));
     for field in [
         "name",
         "namespace",
@@ -295,27 +381,36 @@ pub(crate) fn replace(
         "generation",
         "generateName",
     ] {
-        object::copy_metadata(&old.value, &mut value, field);
+        object::copy_metadata(old, value, field);
     }
-    schema::clean(target, &mut value, intent)?;
-    let mut value = convert::store(value, kind);
-    strategy::prepare_update(target, &old.value, &mut value);
-    bump_generation(target, &old.value, &mut value);
-    schema::check(target, &value, Some(&old.value))?;
-    refuse(target, &value, &validate::update(target, &old.value, &value))?;
-    if !target.kind.is("", "events") {
-        managed::track(target, Some(&old.value), &mut value, intent)?;
-    }
+}
+
+/// A changed object with all that the server adds; refused where it is not valid.
+fn end_replace(target: &Target, old: &Value, mut value: Value) -> ApiResult<Value> {
+    bump_generation(target, old, &mut value);
+    schema::check(target, &value, Some(old))?;
+    refuse(target, &value, &validate::update(target, old, &value))?;
+    Ok(value)
+}
+
+fn store_changed(
+    state: &mut State,
+    target: &Target,
+    old: &Arc<Object>,
+    value: Value,
+    intent: &Intent<'_>,
+) -> Arc<Object> {
+    let kind = &target.kind;
     if value == old.value {
-        return Ok(Arc::clone(old));
+        return Arc::clone(old);
     }
     if intent.params.dry_run {
-        return Ok(Arc::new(Object::unstored(value)));
+        return Arc::new(Object::unstored(value));
     }
     if delete::is_due(kind, &value) {
-        return Ok(state.remove(&kind.table, &Key::of(&old.value), value));
+        return state.remove(&kind.table, &Key::of(&old.value), value);
     }
-    Ok(state.put(&kind.table, value))
+    state.put(&kind.table, value)
 }
 
 fn check_guards(target: &Target, old: &Value, new: &Value, is_patch: bool) -> ApiResult<()> {

@@ -30,6 +30,7 @@ const fn row(
 }
 
 const V1: &[&str] = &["v1"];
+const ADMISSION: &str = "admissionregistration.k8s.io";
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -92,6 +93,22 @@ const ROWS: &[Row] = &[
         "customresourcedefinitions",
         "CustomResourceDefinition",
         ("crd crds", "gs"),
+    ),
+    row(ADMISSION, V1, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", ("", "g")),
+    row(
+        ADMISSION,
+        V1,
+        "validatingwebhookconfigurations",
+        "ValidatingWebhookConfiguration",
+        ("", "g"),
+    ),
+    row(ADMISSION, V1, "validatingadmissionpolicies", "ValidatingAdmissionPolicy", ("", "gs")),
+    row(
+        ADMISSION,
+        V1,
+        "validatingadmissionpolicybindings",
+        "ValidatingAdmissionPolicyBinding",
+        ("", "g"),
     ),
     row(AUTHENTICATION, V1, "tokenreviews", "TokenReview", ("", "r")),
     row(AUTHENTICATION, V1, "selfsubjectreviews", "SelfSubjectReview", ("", "r")),

@@ -69,6 +69,7 @@ fn pod_spec(value: &Value, pointer: &str, causes: &mut Vec<Cause>) {
     if containers.is_empty() {
         causes.push(Cause::required(format!("{path}.containers"), ""));
     }
+    let volumes = volumes(value, pointer, causes);
     let mut seen = Vec::new();
     for list in ["initContainers", "containers"] {
         for (index, container) in
@@ -88,12 +89,64 @@ fn pod_spec(value: &Value, pointer: &str, causes: &mut Vec<Cause>) {
                 causes.push(Cause::required(format!("{at}.image"), ""));
             }
             resources(container, &at, causes);
+            variables(container, &at, causes);
+            mounts(container, &at, &volumes, causes);
         }
     }
     let policy = object::text(value, &format!("{pointer}/restartPolicy"));
     if !matches!(policy, "" | "Always" | "OnFailure" | "Never") {
         let at = format!("{path}.restartPolicy");
         causes.push(Cause::unsupported(at, &json!(policy), &["Always", "OnFailure", "Never"]));
+    }
+}
+
+/// The names of the pod's volumes.
+fn volumes<'a>(value: &'a Value, pointer: &str, causes: &mut Vec<Cause>) -> Vec<&'a str> {
+    let path = pointer.trim_start_matches('/').replace('/', ".");
+    let mut seen = Vec::new();
+    let all = object::array(value, &format!("{pointer}/volumes"));
+    for (index, volume) in all.iter().enumerate() {
+        let field = format!("{path}.volumes[{index}].name");
+        let name = object::text(volume, "/name");
+        if name.is_empty() {
+            causes.push(Cause::required(field, ""));
+        } else if let Some(why) = names::dns1123_label(name) {
+            causes.push(Cause::invalid(field, &json!(name), &why));
+        } else if seen.contains(&name) {
+            causes.push(Cause::duplicate(field, &json!(name)));
+        }
+        seen.push(name);
+    }
+    seen
+}
+
+fn mounts(container: &Value, at: &str, volumes: &[&str], causes: &mut Vec<Cause>) {
+    for (index, mount) in object::array(container, "/volumeMounts").iter().enumerate() {
+        let name = object::text(mount, "/name");
+        let field = format!("{at}.volumeMounts[{index}]");
+        if name.is_empty() {
+            causes.push(Cause::required(format!("{field}.name"), ""));
+        } else if !volumes.contains(&name) {
+            causes.push(Cause::not_found(format!("{field}.name"), &json!(name)));
+        }
+        if object::text(mount, "/mountPath").is_empty() {
+            causes.push(Cause::required(format!("{field}.mountPath"), ""));
+        }
+    }
+}
+
+fn variables(container: &Value, at: &str, causes: &mut Vec<Cause>) {
+    for (index, variable) in object::array(container, "/env").iter().enumerate() {
+        let field = format!("{at}.env[{index}]");
+        if object::text(variable, "/name").is_empty() {
+            causes.push(Cause::required(format!("{field}.name"), ""));
+        }
+        let is_both = variable.get("valueFrom").is_some_and(|from| !from.is_null())
+            && !object::text(variable, "/value").is_empty();
+        if is_both {
+            let detail = "may not be specified when `value` is not empty";
+            causes.push(Cause::invalid(format!("{field}.valueFrom"), &json!(""), detail));
+        }
     }
 }
 

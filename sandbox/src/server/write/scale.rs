@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Intent, replace};
+use crate::server::admission::{Attributes, Operation};
 use crate::server::api::{Api, Request, Verb};
 use crate::server::kinds::Scale;
 use crate::server::object;
@@ -15,7 +16,7 @@ use crate::server::selector::Labels;
 use crate::server::{accept, read};
 
 /// GET, PUT and PATCH of `scale`.
-pub(crate) fn scale(
+pub(crate) async fn scale(
     api: &Api,
     verb: Verb,
     request: &Request,
@@ -24,37 +25,46 @@ pub(crate) fn scale(
 ) -> ApiResult<Reply> {
     let version = target.kind.version(&target.version).expect("routed to a served version");
     let paths = version.scale.clone().expect("dispatched only where there is a scale");
-    let mut state = api.write();
-    let old = read::find(&state, target)?;
+    let old = read::find(&api.read(), target)?;
     let before = to_scale(target, &paths, &old.value);
-    let wanted = match verb {
+    let mut wanted = match verb {
         Verb::Get => return Ok(reply::json(200, &before)),
         Verb::Update => {
             super::text_to_value(&accept::content_type(&request.headers), &request.body)?
         }
-        Verb::Patch => Patch::parse_plain(request)?.apply_plain(before)?,
+        Verb::Patch => Patch::parse_plain(request)?.apply_plain(before.clone())?,
         Verb::List | Verb::Watch | Verb::Create | Verb::Delete | Verb::DeleteCollection => {
             return Err(Refusal::method_not_allowed());
         }
     };
+    let mut intent = Intent::of(request, params);
+    let attributes = Attributes::new(Operation::Update, request, target, params).with_type(
+        "autoscaling",
+        "v1",
+        "Scale",
+    );
+    intent.warnings = api.consult(&attributes, &mut wanted, &before).await?;
     let replicas = wanted.pointer("/spec/replicas").cloned().unwrap_or(json!(0));
     if replicas.as_i64().is_none_or(|replicas| !(0..=i64::from(i32::MAX)).contains(&replicas)) {
         let cause =
             Cause::invalid("spec.replicas", &replicas, "must be greater than or equal to 0");
         return Err(Refusal::invalid("autoscaling", "Scale", &target.name, &[cause]));
     }
+    let mut state = api.write();
+    let old = read::find(&state, target)?;
     let mut value = old.value.clone();
     object::copy_metadata(&wanted, &mut value, "resourceVersion");
     if !object::uid(&wanted).is_empty() {
         object::copy_metadata(&wanted, &mut value, "uid");
     }
     set_pointer(&mut value, &paths.spec_replicas, replicas);
-    let mut intent = Intent::of(request, params);
     // A change of the replicas alone: the rules of the object itself hold.
     let mut whole = target.clone();
     whole.subresource.clear();
     let object = replace(&mut state, &whole, &old, value, &mut intent)?;
-    Ok(reply::json(200, &to_scale(target, &paths, &object.value)))
+    let mut reply = reply::json(200, &to_scale(target, &paths, &object.value));
+    reply::warn(&mut reply, &intent.warnings);
+    Ok(reply)
 }
 
 fn to_scale(target: &Target, paths: &Scale, value: &Value) -> Value {

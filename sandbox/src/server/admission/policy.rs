@@ -1,0 +1,160 @@
+//! `ValidatingAdmissionPolicy` and its bindings.
+
+use kube_cel::cel::Context;
+use serde_json::{Value, json};
+
+use super::expression::{self, Expression, Named};
+use super::rules::Scope;
+use super::{Attributes, Question};
+use crate::server::object;
+use crate::server::refusal::{ApiResult, Refusal};
+
+/// A policy, compiled.
+#[derive(Debug)]
+pub(super) struct Policy {
+    pub(super) name: String,
+    pub(super) scope: Scope,
+    conditions: Vec<Named>,
+    variables: Vec<Named>,
+    validations: Vec<Validation>,
+    /// Whether an expression that cannot be evaluated lets the request pass.
+    fails_open: bool,
+}
+
+#[derive(Debug)]
+struct Validation {
+    expression: Expression,
+    message: String,
+    message_expression: Option<Expression>,
+    reason: String,
+}
+
+/// What says where a policy holds, and how.
+#[derive(Debug)]
+pub(super) struct Binding {
+    name: String,
+    pub(super) policy: String,
+    pub(super) scope: Scope,
+    denies: bool,
+    warns: bool,
+}
+
+/// What a policy says against a request.
+struct Violation {
+    message: String,
+    reason: String,
+}
+
+impl Policy {
+    /// Reads a `ValidatingAdmissionPolicy`; its expressions were compiled once when it was written.
+    pub(super) fn read(value: &Value) -> Self {
+        let spec = value.get("spec").unwrap_or(&Value::Null);
+        let validations = object::array(spec, "/validations").iter().filter_map(|one| {
+            let text = object::text(one, "/messageExpression");
+            Some(Validation {
+                expression: Expression::compile(object::text(one, "/expression")).ok()?,
+                message: object::text(one, "/message").trim().to_owned(),
+                message_expression: Expression::compile(text).ok().filter(|_| !text.is_empty()),
+                reason: object::text(one, "/reason").to_owned(),
+            })
+        });
+        Self {
+            name: object::name(value).to_owned(),
+            scope: Scope::of_policy(spec.get("matchConstraints").unwrap_or(&Value::Null)),
+            conditions: Named::list(spec, "/matchConditions"),
+            variables: Named::list(spec, "/variables"),
+            validations: validations.collect(),
+            fails_open: object::text(spec, "/failurePolicy") == "Ignore",
+        }
+    }
+
+    /// What the policy says against a request.
+    fn violations(&self, context: &mut Context<'static>) -> Vec<Violation> {
+        match expression::all_hold(&self.conditions, context) {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(why) => return self.failure(why).into_iter().collect(),
+        }
+        expression::add_variables(context, &self.variables);
+        self.validations.iter().filter_map(|one| self.violation(one, context)).collect()
+    }
+
+    fn violation(&self, one: &Validation, context: &Context<'_>) -> Option<Violation> {
+        match one.expression.holds(context) {
+            Ok(true) => None,
+            Ok(false) => {
+                let made = one.message_expression.as_ref().and_then(|text| text.message(context));
+                let message = made.unwrap_or_else(|| match one.message.as_str() {
+                    "" => format!("failed expression: {}", one.expression.text),
+                    message => message.to_owned(),
+                });
+                Some(Violation { message, reason: one.reason.clone() })
+            }
+            Err(why) => self
+                .failure(format!("expression '{}' resulted in error: {why}", one.expression.text)),
+        }
+    }
+
+    fn failure(&self, message: String) -> Option<Violation> {
+        (!self.fails_open).then_some(Violation { message, reason: String::new() })
+    }
+}
+
+impl Binding {
+    /// Reads a `ValidatingAdmissionPolicyBinding`.
+    pub(super) fn read(value: &Value) -> Self {
+        let spec = value.get("spec").unwrap_or(&Value::Null);
+        let actions = object::array(spec, "/validationActions");
+        Self {
+            name: object::name(value).to_owned(),
+            policy: object::text(spec, "/policyName").to_owned(),
+            scope: Scope::of_binding(spec.get("matchResources").unwrap_or(&Value::Null)),
+            denies: actions.contains(&json!("Deny")),
+            warns: actions.contains(&json!("Warn")),
+        }
+    }
+}
+
+/// Applies a policy under one of its bindings.
+///
+/// # Errors
+/// The refusal of the request.
+pub(super) fn apply(
+    policy: &Policy,
+    binding: &Binding,
+    asked: &Attributes<'_>,
+    question: &Question<'_>,
+    warnings: &mut Vec<String>,
+) -> ApiResult<()> {
+    let selects = |scope: &Scope| scope.has_object(question.object, question.old);
+    if !selects(&policy.scope) || !selects(&binding.scope) {
+        return Ok(());
+    }
+    let mut denial = None;
+    let mut context = expression::context(asked, question);
+    for violation in policy.violations(&mut context) {
+        let who =
+            format!("ValidatingAdmissionPolicy '{}' with binding '{}'", policy.name, binding.name);
+        if binding.warns {
+            warnings.push(format!("Validation failed for {who}: {}", violation.message));
+        }
+        if binding.denies && denial.is_none() {
+            let message = format!("{who} denied request: {}", violation.message);
+            denial = Some(denied(asked, &message, &violation.reason));
+        }
+    }
+    denial.map_or(Ok(()), Err)
+}
+
+fn denied(asked: &Attributes<'_>, message: &str, reason: &str) -> Refusal {
+    let reason = if reason.is_empty() { "Invalid" } else { reason };
+    let code = match reason {
+        "Unauthorized" => 401,
+        "Forbidden" => 403,
+        "RequestEntityTooLarge" => 413,
+        "Invalid" => 422,
+        _ => 500,
+    };
+    let refusal = Refusal::forbidden(asked.target.kind.resource(), &asked.name, message);
+    refusal.because(code, reason, message)
+}
