@@ -57,6 +57,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "delete" -d 
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "list" -d 'Workloads with their state and the reason why they wait'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "describe" -d 'One workload on one screen'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "queues" -d 'Queue tree, quotas, use; create, set, delete'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "top" -d 'Every GPU, and who holds what of it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "logs" -d 'Logs of all ranks, merged'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "sandbox" -d 'A whole cluster in this process: try it without one'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "install" -d 'Install, check or remove the scheduler'
@@ -67,9 +68,10 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "options" -d
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s f -l filename -d 'Manifest to submit, of any kind; - is standard input, repeatable' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l template -d 'Template of your own instead of the kind\'s' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l image -d 'Container image' -r
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb, H100:4' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-type -d 'Model of GPU, such as H100 or A100-SXM4-80GB' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-fraction-container -d 'Container that gets the share of a GPU; the first one without it' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l memory -d 'Memory of each worker, such as 64Gi' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s e -l env -d 'Environment variable NAME=VALUE, repeatable' -r
@@ -408,6 +410,32 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Say more'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l node -d 'Only this node, or those of a pattern with *, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s q -l queue -d 'Only devices that work of this queue, or of those below it, holds' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l rank -d 'Ranks, as 0,3 or worker-0 or worker' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l tail -d 'Last lines of each rank only' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l since -d 'Lines since a time ago, such as 10m' -r
@@ -476,7 +504,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s v -l
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
-rbac\t'Accounts and roles of the daemons, roles for people, and the namespaces that they are in'
+rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l image -d 'Container image of both daemons' -r
@@ -518,7 +546,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "status" -d 'What is there, and whether it is healthy (exit code 10 when not)'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "remove" -d 'Take the scheduler out; queues and workloads stay unless --crds'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
-rbac\t'Accounts and roles of the daemons, roles for people, and the namespaces that they are in'
+rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image -d 'Container image of both daemons' -r
@@ -556,7 +584,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
-rbac\t'Accounts and roles of the daemons, roles for people, and the namespaces that they are in'
+rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l image -d 'Container image of both daemons' -r

@@ -9,7 +9,7 @@ use crate::error::{Error, Exit, Problem, number};
 use crate::output::Color;
 use crate::{
     completion, config, delete, describe, install, list, logs, queues, sandbox, submit, suspend,
-    version, wait,
+    top, version, wait,
 };
 
 const HELP: &str = "\
@@ -23,6 +23,7 @@ Run:          submit       Submit a job in any framework, or any manifest, to a 
 See:          list         Workloads with their state and the reason why they wait
               describe     One workload on one screen
               queues       Queue tree, quotas, use; create, set, delete
+              top          Every GPU, and who holds what of it
 Connect:      logs         Logs of all ranks, merged
 Operate:      install      Install, check or remove the scheduler
               sandbox      A whole cluster in this process: try it without one
@@ -153,6 +154,8 @@ pub enum Command {
     /// Queue tree, quotas, use; create, set, delete
     #[command(alias = "queue", alias = "q", alias = "sshare")]
     Queues(Box<queues::Args>),
+    /// Every GPU, and who holds what of it
+    Top(top::Args),
     /// Logs of all ranks, merged
     Logs(logs::Args),
     /// A whole cluster in this process: try it without one

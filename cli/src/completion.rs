@@ -167,6 +167,7 @@ fn with_names(command: clap::Command) -> clap::Command {
             c.mut_arg("queue", |a| a.add(live(live::What::Queues)))
                 .mut_arg("names", |a| a.add(ArgValueCompleter::new(nouns)))
         })
+        .mut_subcommand("top", |c| c.mut_arg("queue", |a| a.add(live(live::What::Queues))))
         .mut_subcommand("queues", |c| {
             c.mut_arg("name", |a| a.add(live(live::What::Queues)))
                 .mut_subcommand("set", |c| c.mut_arg("name", |a| a.add(live(live::What::Queues))))

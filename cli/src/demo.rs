@@ -19,6 +19,7 @@ mod witness;
 
 use std::time::Instant;
 
+use kai_sandbox::nodes::Logs;
 use tempfile::TempDir;
 
 use crate::output::Style;
@@ -37,9 +38,10 @@ use witness::Witness;
 pub(crate) async fn run(plan: Plan, context: &mut Context) -> Result<Exit, Error> {
     let begun = Instant::now();
     let mut world = World::start(&plan).await?;
-    let (client, url) = (world.client(), world.url().to_owned());
+    let cluster =
+        Cluster { client: world.client(), url: world.url().to_owned(), logs: world.logs().clone() };
     let result = tokio::select! {
-        result = tell(&client, &plan, &url, begun, context) => result,
+        result = tell(&cluster, &plan, begun, context) => result,
         exit = interrupted() => exit.map(|_| Exit::Interrupted),
         error = world.ended() => Err(error),
     };
@@ -54,18 +56,26 @@ pub(crate) async fn run(plan: Plan, context: &mut Context) -> Result<Exit, Error
     result
 }
 
+/// What the story is told of.
+struct Cluster {
+    client: kube::Client,
+    url: String,
+    logs: Logs,
+}
+
 async fn tell(
-    client: &kube::Client,
+    cluster: &Cluster,
     plan: &Plan,
-    url: &str,
     begun: Instant,
     context: &mut Context,
 ) -> Result<Exit, Error> {
+    let Cluster { client, url, logs } = cluster;
     let folder = folder()?;
     for row in &QUEUES {
         create(client, row).await?;
     }
-    let (watcher, watching) = Watcher::start(client.clone(), Witness::new(&plan.specs));
+    let (watcher, watching) =
+        Watcher::start(client.clone(), Witness::new(&plan.specs), logs.clone());
     let screen = Screen::new(&context.out);
     let mut stage = Stage::new(client.clone(), folder.path(), watcher, screen, context);
     stage.say(&Style::Bold.paint(&headline(url, plan)))?;

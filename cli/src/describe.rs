@@ -3,15 +3,16 @@
 use serde_json::Value;
 
 use crate::cluster::{Call, Cluster, Resource, Select};
+use crate::devices::{self, Depth, OnDevice};
 use crate::error::{Error, Exit};
 use crate::format::Format;
-use crate::gpu::{self, Total};
+use crate::gpu;
 use crate::list::style;
 use crate::manifest::text;
 use crate::output::{Style, clean};
 use crate::queue::Queues;
 use crate::table::{Cell, Column, render};
-use crate::workload::{Workload, load};
+use crate::workload::{Workload, bind_failure, is_over, load};
 use crate::{Context, duration, time, yaml};
 
 /// Flags of `describe`.
@@ -36,7 +37,9 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     loaded.find_positions(&cluster).await;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
-    let workload = loaded.one(&args.name, &place)?;
+    let mut workload = loaded.one(&args.name, &place)?.clone();
+    devices::find(std::slice::from_mut(&mut workload), &cluster, Depth::Beside).await;
+    let workload = &workload;
     match format {
         Format::Json => {
             return context.out.data(&format!("{:#}", workload.to_json())).map(|()| Exit::Ok);
@@ -54,6 +57,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let queues = crate::submit::queues(&cluster).await.ok().flatten();
     let mut page = head(workload, queues.as_ref());
     page += &pods(workload);
+    page += &shared_devices(workload);
     page += &objects(workload);
     match events {
         Ok(events) => page += &about(workload, &events, args.events),
@@ -87,6 +91,13 @@ fn head(workload: &Workload, queues: Option<&Queues>) -> String {
     }
     for line in workload.explanation() {
         page += &row("", &clean(line));
+    }
+    // A bind that failed explains what the condition says since.
+    if let Some(failure) = bind_failure(workload.pods.iter().filter(|pod| !is_over(pod))) {
+        let message = text(&failure["message"]);
+        if state.message.as_deref() != Some(message) {
+            page += &row("", &clean(message));
+        }
     }
     let queue = &workload.queue;
     let line = match queues {
@@ -162,12 +173,11 @@ fn pods(workload: &Workload) -> String {
                 .as_array()
                 .map_or(0, |all| all.iter().filter_map(|c| c["restartCount"].as_u64()).sum());
             let node = text(&pod["spec"]["nodeName"]);
-            let gpus = Total::of_pod(pod);
             vec![
                 text(&pod["metadata"]["name"]).into(),
                 pod_status(pod).into(),
                 if node.is_empty() { "-" } else { node }.into(),
-                if gpus.is_zero() { "-".into() } else { gpus.to_string().into() },
+                gpu::ask(pod).into(),
                 restarts.to_string().into(),
             ]
         })
@@ -182,6 +192,45 @@ fn pods(workload: &Workload) -> String {
             &row("", &format!("and {} more: kubectl get pods", workload.pods.len() - PODS_SHOWN));
     }
     page
+}
+
+/// What shares of devices the pods have, with whom, and what does not protect them.
+fn shared_devices(workload: &Workload) -> String {
+    let mut page = String::new();
+    for on in workload.devices.iter().take(PODS_SHOWN) {
+        let title = if page.is_empty() { "Devices" } else { "" };
+        page += &row(title, &clean(&device_line(on)));
+        if let Some(group) = &on.group {
+            page += &row("", &clean(&format!("  group {group}{}", company(on))));
+        }
+    }
+    if workload.devices.len() > PODS_SHOWN {
+        let more = workload.devices.len() - PODS_SHOWN;
+        page += &row("", &format!("and {more} more: kubectl kai describe -o json"));
+    }
+    let live = workload.pods.iter().filter(|pod| !is_over(pod));
+    if live.clone().any(devices::is_memory_unlimited) {
+        let note = "nothing keeps a process to its share of the device's memory: one that takes more takes it from \
+            its neighbours";
+        page += &row("Note", note);
+    }
+    page
+}
+
+fn device_line(on: &OnDevice) -> String {
+    format!("{}: {} of {}", on.pod, on.share, on.place())
+}
+
+/// Who else is on the device, as far as it could be seen.
+fn company(on: &OnDevice) -> String {
+    match (on.beside.as_slice(), on.is_beside_known) {
+        ([], true) => String::from(", alone on it"),
+        ([], false) => String::from(", others not readable"),
+        (others, true) => format!(", beside {}", others.join(", ")),
+        (others, false) => {
+            format!(", beside {} and others, not readable", others.join(", "))
+        }
+    }
 }
 
 fn pod_status(pod: &Value) -> String {
@@ -279,4 +328,84 @@ fn next(workload: &Workload) -> String {
         format!("kubectl kai logs -n {namespace} {name}")
     };
     row("Next", &format!("{first} · kubectl kai delete -n {namespace} {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::devices::{Seen, of_pod, reservations};
+
+    fn pod(name: &str, annotations: &Value) -> Value {
+        let (namespace, name) = name.split_once('/').expect("namespace/name");
+        json!({
+            "metadata": {"namespace": namespace, "name": name, "uid": name, "annotations": annotations,
+                "labels": {"app": "kai-resource-reservation", "runai-gpu-group": "g"}},
+            "spec": {"nodeName": "node-1", "containers": [{"name": "c"}]},
+            "status": {"phase": "Running"},
+        })
+    }
+
+    const NOTE: &str = "Note       nothing keeps a process to its share of the device's memory: one that takes more \
+        takes it from its neighbours";
+
+    /// What is said about the devices of `default/ana` among these pods.
+    fn check(ana: &Value, around: &[Value], is_complete: bool, expect: &[&str]) {
+        let ana = pod("default/ana", ana);
+        let around = around.to_vec();
+        let reservations = is_complete.then(|| reservations(&around));
+        let seen = Seen { reservations, around, is_complete, ..Seen::default() };
+        let mut workload = Workload::of_pod(&ana);
+        workload.pods.push(ana.clone());
+        workload.devices = of_pod(&ana, &seen);
+        let page = shared_devices(&workload);
+        let page = anstream::adapter::strip_str(&page).to_string();
+        assert_eq!(page.lines().collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn a_sharer_is_told_its_device_its_share_and_its_company() {
+        let half = json!({"gpu-fraction": "0.5"});
+        let held =
+            pod("kai-resource-reservation/r", &json!({"run.ai/reserve_for_gpu_index": "GPU-1a2b"}));
+        let ben = pod("default/ben", &half);
+        check(
+            &half,
+            &[held.clone(), ben.clone()],
+            true,
+            &[
+                "Devices    ana: 0.5 of GPU-1a2b on node-1",
+                "             group g, beside default/ben 0.5",
+                NOTE,
+            ],
+        );
+        let mps = json!({"gpu-memory": "8192", "mps": "true"});
+        check(
+            &mps,
+            &[held],
+            true,
+            &["Devices    ana: 8Gi of GPU-1a2b on node-1", "             group g, alone on it"],
+        );
+        check(
+            &half,
+            &[],
+            false,
+            &[
+                "Devices    ana: 0.5 of a GPU on node-1, device not readable",
+                "             group g, others not readable",
+                NOTE,
+            ],
+        );
+        check(
+            &half,
+            &[ben],
+            false,
+            &[
+                "Devices    ana: 0.5 of a GPU on node-1, device not readable",
+                "             group g, beside default/ben 0.5 and others, not readable",
+                NOTE,
+            ],
+        );
+    }
 }

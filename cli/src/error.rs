@@ -246,6 +246,8 @@ pub mod number {
         OVER_LIMIT = 1202;
         /// Still waiting when the time was over.
         STILL_PENDING = 1203;
+        /// GPU sharing is switched off.
+        SHARING_OFF = 1211;
         /// The workload failed.
         WORKLOAD_FAILED = 1301;
         /// The queue's limit is unset or zero, so nothing can run in it.

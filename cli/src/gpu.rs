@@ -1,15 +1,15 @@
 //! How many GPUs: the grammar of `--gpu` and `--gpu-memory`, and what a pod asks for.
 //!
-//! `4` whole devices, `0.5` of one device, `0.25x4` a quarter of each of four, `8Gi` of one device's memory,
-//! `mig:1g.10gb` or `mig:1g.10gbx2`, each but MIG with a model in front: `H100:4`. Decimal text is never made a binary fraction.
+//! `4` whole devices, `0.5` of one device, `0.25x4` a quarter of each of four, `8Gi` of one device's memory, `8Gix2` of
+//! each of two, `mig:1g.10gb` or `mig:1g.10gbx2`, each but MIG with a model in front: `H100:4`. Decimal text is never made a binary fraction.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+mod total;
+
+pub(crate) use total::{Total, ask, claimed_milli, part_milli, share, shared, status_milli, whole};
 
 use crate::error::{Exit, Problem, number};
-use crate::names;
 
 /// What one pod asks of GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) enum Gpu {
 
 /// More devices than any node has; a typing error above it.
 const DEVICES_MAX: u32 = 100_000;
+/// More devices than a pod may share at once.
+const SHARED_MAX: u32 = kai_api::shared_gpu::DEVICES_MAX;
 /// Decimal places that the scheduler tells apart: thousandths of a device.
 const PLACES_MAX: usize = 3;
 
@@ -55,10 +57,18 @@ impl Gpu {
                     .fix("--gpu mig:1g.10gb   or   --gpu mig:1g.10gbx2")
             });
         }
-        if text.ends_with(|c: char| c.is_ascii_alphabetic())
-            && text.starts_with(|c: char| c.is_ascii_digit())
-        {
+        let is_memory = |text: &str| {
+            text.ends_with(|c: char| c.is_ascii_alphabetic())
+                && text.starts_with(|c: char| c.is_ascii_digit())
+        };
+        if is_memory(text) {
             return Self::parse_memory("--gpu", text);
+        }
+        if let Some((amount, devices)) =
+            text.split_once('x').filter(|(amount, _)| is_memory(amount))
+        {
+            let devices = device_count(text, devices)?;
+            return Self::parse_memory("--gpu", amount).map(|gpu| gpu.on(devices));
         }
         let (amount, devices) = match text.split_once('x') {
             Some((amount, devices)) => (amount, Some(devices)),
@@ -92,12 +102,7 @@ impl Gpu {
     }
 
     fn shares(text: &str, whole: u64, places: &str, devices: &str) -> Result<Self, Problem> {
-        let count = devices.parse::<u32>().ok().filter(|n| (1..=DEVICES_MAX).contains(n));
-        let Some(count) = count else {
-            let at = text.len() - devices.len();
-            return Err(wrong(text, "does not say on how many devices", Some(at..text.len()))
-                .fix("--gpu 0.25x4  (a quarter of each of 4 devices)"));
-        };
+        let count = device_count(text, devices)?;
         if whole == 0 {
             return Self::share(text, places, count);
         }
@@ -118,6 +123,20 @@ impl Gpu {
                 .fix(format!("--gpu 0.{}", &places[..PLACES_MAX])));
         }
         Ok(Self::Share { fraction: format!("0.{places}"), devices })
+    }
+
+    /// The same amount of each of so many devices.
+    fn on(self, devices: u32) -> Self {
+        match self {
+            Self::Memory { memory_mib, .. } => Self::Memory { memory_mib, devices },
+            Self::Share { fraction, .. } => Self::Share { fraction, devices },
+            whole @ (Self::Whole(_) | Self::Mig { .. }) => whole,
+        }
+    }
+
+    /// Whether it is part of a device, or of several.
+    pub(crate) fn is_share(&self) -> bool {
+        matches!(self, Self::Share { .. } | Self::Memory { .. })
     }
 
     /// Reads the value of `--gpu-memory`: `8Gi`, `500Mi`, `8G`, or a number of MiB; rounds up to MiB.
@@ -195,6 +214,16 @@ fn decimal(text: &str) -> Option<(u64, &str)> {
     Some((whole, places.trim_end_matches('0')))
 }
 
+/// On how many devices, from what stands behind the `x`.
+fn device_count(text: &str, devices: &str) -> Result<u32, Problem> {
+    let count = devices.parse::<u32>().ok().filter(|n| (1..=SHARED_MAX).contains(n));
+    count.ok_or_else(|| {
+        let at = text.len() - devices.len();
+        wrong(text, "does not say on how many devices", Some(at..text.len()))
+            .fix("--gpu 0.25x4  (a quarter of each of 4 devices)")
+    })
+}
+
 fn mig_slices(text: &str) -> Option<Gpu> {
     let (profile, count) = match text.rsplit_once('x') {
         Some((profile, count)) => {
@@ -238,78 +267,6 @@ fn wrong(text: &str, why: &str, caret: Option<std::ops::Range<usize>>) -> Proble
             "^".repeat(at.len())
         )),
         Some(_) | None => problem,
-    }
-}
-
-/// GPUs of several pods together: thousandths of devices, memory shares, MIG slices.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Total {
-    /// Thousandths of devices.
-    pub(crate) milli: u64,
-    /// Memory shares in MiB.
-    pub(crate) memory_mib: u64,
-    /// Slices by profile.
-    pub(crate) mig: BTreeMap<String, u64>,
-}
-
-impl Total {
-    /// What a pod, or a pod template, asks for: its limits and its annotations.
-    pub(crate) fn of_pod(pod: &Value) -> Self {
-        let mut total = Self::default();
-        let annotation = |key: &str| pod["metadata"]["annotations"][key].as_str();
-        let devices = annotation(names::DEVICES).and_then(|n| n.parse::<u64>().ok()).unwrap_or(1);
-        if let Some(fraction) = annotation(names::FRACTION) {
-            total.milli += milli(fraction).unwrap_or(0).saturating_mul(devices);
-        } else if let Some(memory) = annotation(names::MEMORY).and_then(|m| m.parse::<u64>().ok()) {
-            total.memory_mib += memory.saturating_mul(devices);
-        }
-        for container in pod["spec"]["containers"].as_array().into_iter().flatten() {
-            let resources = &container["resources"];
-            let asked = [&resources["limits"], &resources["requests"]]
-                .into_iter()
-                .find(|map| map.is_object());
-            for (name, amount) in asked.and_then(Value::as_object).into_iter().flatten() {
-                let amount = amount.as_u64().or_else(|| amount.as_str()?.parse().ok()).unwrap_or(0);
-                if name == names::GPU {
-                    total.milli += amount.saturating_mul(1000);
-                } else if let Some(profile) = name.strip_prefix(names::MIG) {
-                    *total.mig.entry(profile.into()).or_default() += amount;
-                }
-            }
-        }
-        total
-    }
-
-    /// Adds what `count` such pods ask for.
-    pub(crate) fn add(&mut self, other: &Self, count: u64) {
-        self.milli = self.milli.saturating_add(other.milli.saturating_mul(count));
-        self.memory_mib = self.memory_mib.saturating_add(other.memory_mib.saturating_mul(count));
-        for (profile, slices) in &other.mig {
-            *self.mig.entry(profile.clone()).or_default() += slices * count;
-        }
-    }
-
-    pub(crate) fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl fmt::Display for Total {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
-        if self.milli > 0 {
-            parts.push(devices(self.milli));
-        }
-        if self.memory_mib > 0 {
-            let mib = self.memory_mib;
-            parts.push(if mib.is_multiple_of(1024) {
-                format!("{}Gi", mib / 1024)
-            } else {
-                format!("{mib}Mi")
-            });
-        }
-        parts.extend(self.mig.iter().map(|(profile, count)| format!("{count}x{profile}")));
-        f.write_str(if parts.is_empty() { "0".into() } else { parts.join("+") }.as_str())
     }
 }
 

@@ -21,6 +21,7 @@ mod context;
 mod delete;
 mod demo;
 mod describe;
+mod devices;
 mod duration;
 pub mod error;
 mod format;
@@ -40,6 +41,7 @@ mod submit;
 mod suspend;
 mod table;
 mod time;
+mod top;
 mod version;
 mod wait;
 mod workload;
@@ -87,6 +89,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Describe(args) => describe::run(&args, context).await,
         Command::Logs(args) => logs::run(&args, context).await,
         Command::Queues(args) => queues::run(*args, context).await,
+        Command::Top(args) => top::run(&args, context).await,
         Command::Suspend(args) => suspend::run(&args, true, context).await,
         Command::Resume(args) => suspend::run(&args, false, context).await,
         Command::Sandbox(args) => sandbox::run(args, context).await,
@@ -106,6 +109,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::List(_)
         | Command::Describe(_)
         | Command::Queues(_)
+        | Command::Top(_)
         | Command::Install(_)
         | Command::Config(_)
         | Command::Version(_) => true,

@@ -1,7 +1,10 @@
 //! `kubectl kai list`.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
+use crate::devices::{self, Depth};
 use crate::error::{Error, Exit};
 use crate::format::Format;
 use crate::output::Style;
@@ -42,6 +45,9 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     }
     loaded.workloads.retain(|workload| is_wanted(workload, args));
     loaded.find_positions(&cluster).await;
+    if format != Format::Table && format != Format::Name {
+        devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
+    }
     show(&loaded, &format, context)?;
     if loaded.workloads.is_empty() && format.is_table() {
         context.out.talk(&format!("no workloads in {place}"));
@@ -87,6 +93,7 @@ const COLUMNS: &[Column] = &[
     Column::new("POS"),
     Column::new("AGE").drop(7),
     Column::new("NODES"),
+    Column::new("DEVICES"),
     Column::new("MESSAGE"),
 ];
 
@@ -99,7 +106,7 @@ fn table(loaded: &Loaded, wide: bool, context: &mut Context) -> Result<(), Error
     let shown = |title: &str| match title {
         "NAMESPACE" => all,
         "POS" => placed,
-        "NODES" | "MESSAGE" => wide,
+        "NODES" | "DEVICES" | "MESSAGE" => wide,
         _ => true,
     };
     let keep: Vec<usize> = (0..COLUMNS.len()).filter(|i| shown(COLUMNS[*i].title)).collect();
@@ -139,8 +146,29 @@ fn row(workload: &Workload, context: &Context) -> Vec<Cell> {
             [one] => (*one).into(),
             [first, rest @ ..] => format!("{first} +{}", rest.len()).into(),
         },
+        devices_cell(workload).into(),
         shorten(&message, 160, &context.out).into(),
     ]
+}
+
+/// More devices than a cell of a table takes.
+const DEVICES_SHOWN: usize = 2;
+
+/// The shared devices with what the workload has of each: `GPU-1a2b… 0.5`.
+fn devices_cell(workload: &Workload) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for on in &workload.devices {
+        *counts.entry(format!("{} {}", on.name(), on.share)).or_default() += 1;
+    }
+    let each = counts.iter().take(DEVICES_SHOWN).map(|(device, pods)| match pods {
+        1 => device.clone(),
+        pods => format!("{device} ({pods} pods)"),
+    });
+    let mut cell = each.collect::<Vec<_>>().join(", ");
+    if counts.len() > DEVICES_SHOWN {
+        cell += &format!(" +{}", counts.len() - DEVICES_SHOWN);
+    }
+    if cell.is_empty() { "-".into() } else { cell }
 }
 
 /// How a state looks where colour is on.

@@ -242,6 +242,10 @@ pub(crate) fn as_pod(object: &Value, site: &Site) -> Value {
     let containers: Vec<Value> = site.containers.iter().map(|c| at(c)).collect();
     let mut spec = Map::new();
     spec.insert("containers".into(), containers.into());
+    let init = at(&format!("{}/initContainers", site.spec));
+    if init.is_array() {
+        spec.insert("initContainers".into(), init);
+    }
     let meta = site.meta.as_deref().map(at).unwrap_or_default();
     let mut pod = Map::new();
     pod.insert("metadata".into(), serde_json::json!({ "annotations": meta["annotations"] }));

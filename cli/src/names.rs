@@ -10,6 +10,7 @@ pub(crate) const PRIORITY: &str = label::PRIORITY_CLASS;
 pub(crate) const PREEMPTIBILITY: &str = label::PREEMPTIBILITY;
 pub(crate) const MIN_MEMBER: &str = annotation::BATCH_MIN_MEMBER;
 pub(crate) const GPU: &str = resource::NVIDIA_GPU;
+pub(crate) const AMD_GPU: &str = resource::AMD_GPU;
 pub(crate) const GPU_PRODUCT: &str = kai_api::names::node::GPU_PRODUCT;
 pub(crate) const MIG: &str = resource::MIG_PREFIX;
 pub(crate) const FRACTION: &str = annotation::GPU_FRACTION;

@@ -7,9 +7,10 @@ mod tree;
 use std::collections::BTreeMap;
 
 use clap::Subcommand;
+use kai_api::names::node;
 use serde_json::{Value, json};
 
-use crate::cluster::{Call, Cluster, Select};
+use crate::cluster::{Call, Cluster, Resource, Select};
 use crate::error::{Error, Exit};
 use crate::format::{self, Format};
 use crate::gpu::{self, Total};
@@ -188,10 +189,43 @@ pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, Str
     );
     let groups = groups.map_err(|e| e.to_string())?.unwrap_or_default();
     let pods = pods.map_err(|e| e.to_string())?.unwrap_or_default();
-    Ok(count(&groups, &pods))
+    let memory = if pods.iter().any(|pod| Total::of_pod(pod).memory_mib > 0) {
+        Memory::read(cluster).await
+    } else {
+        Memory::default()
+    };
+    Ok(count(&groups, &pods, &memory))
 }
 
-fn count(groups: &[Value], pods: &[Value]) -> BTreeMap<String, Use> {
+/// Memory of one device of each node, MiB: by it shares of memory become parts of devices.
+#[derive(Debug, Default)]
+struct Memory(BTreeMap<String, u64>);
+
+impl Memory {
+    /// Reads it; nothing is known where the user may not.
+    async fn read(cluster: &Cluster) -> Self {
+        let nodes = Resource::new("v1", "Node", "nodes").cluster_wide();
+        let select = Select { labels: node::GPU_MEMORY, fields: "" };
+        let found = cluster.list(&Call::new("list", &nodes), &select).await;
+        Self::of(&found.ok().flatten().unwrap_or_default())
+    }
+
+    fn of(nodes: &[Value]) -> Self {
+        let memory = nodes.iter().filter_map(|node| {
+            let meta = &node["metadata"];
+            let mib = text(&meta["labels"][node::GPU_MEMORY]).parse().ok()?;
+            Some((text(&meta["name"]).to_owned(), mib))
+        });
+        Self(memory.collect())
+    }
+
+    /// Of the devices of a node; before there is a node, of the smallest device.
+    fn on(&self, node: &str) -> Option<u64> {
+        if node.is_empty() { self.0.values().min().copied() } else { self.0.get(node).copied() }
+    }
+}
+
+fn count(groups: &[Value], pods: &[Value], memory: &Memory) -> BTreeMap<String, Use> {
     let queue_of: BTreeMap<(&str, &str), &str> = groups
         .iter()
         .map(|g| {
@@ -202,6 +236,16 @@ fn count(groups: &[Value], pods: &[Value]) -> BTreeMap<String, Use> {
         })
         .collect();
     let mut uses: BTreeMap<String, Use> = BTreeMap::new();
+    for group in groups {
+        let amounts = &group["status"]["resourcesStatus"];
+        let used = gpu::claimed_milli(&amounts["allocated"]);
+        let asked = gpu::claimed_milli(&amounts["requested"]).max(used);
+        if asked > 0 {
+            let one = uses.entry(text(&group["spec"]["queue"]).to_owned()).or_default();
+            one.used.milli = one.used.milli.saturating_add(used);
+            one.pending.milli = one.pending.milli.saturating_add(asked - used);
+        }
+    }
     let mut running = std::collections::BTreeSet::new();
     for pod in pods {
         if matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed") {
@@ -212,10 +256,12 @@ fn count(groups: &[Value], pods: &[Value]) -> BTreeMap<String, Use> {
         let label = text(&meta["labels"][names::QUEUE]);
         let queue = queue_of.get(&group).copied().unwrap_or(label);
         let one = uses.entry(queue.to_owned()).or_default();
-        if text(&pod["spec"]["nodeName"]).is_empty() {
-            one.pending.add(&Total::of_pod(pod), 1);
+        let node = text(&pod["spec"]["nodeName"]);
+        let total = Total::of_pod_on(pod, memory.on(node));
+        if node.is_empty() {
+            one.pending.add(&total, 1);
         } else {
-            one.used.add(&Total::of_pod(pod), 1);
+            one.used.add(&total, 1);
             if running.insert(group) {
                 one.running += 1;
             }
@@ -245,13 +291,41 @@ fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap<String, Us
 fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
     let one = |queue: &crate::queue::Queue| {
         let status = &queue.object["status"];
-        let milli = |map: &Value| map[names::GPU].as_str().and_then(gpu::milli);
-        let used = milli(&status["allocated"])?;
-        let asked = milli(&status["requested"]).unwrap_or(used);
+        let used = gpu::status_milli(&status["allocated"])?;
+        let asked = gpu::status_milli(&status["requested"]).unwrap_or(used);
         let total = |milli| Total { milli, ..Total::default() };
         Some(Use { used: total(used), pending: total(asked.saturating_sub(used)), running: 0 })
     };
     let known: BTreeMap<String, Use> =
         queues.0.values().filter_map(|queue| Some((queue.name.clone(), one(queue)?))).collect();
     (!known.is_empty()).then_some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_count_as_parts_of_devices() {
+        let node = json!({"metadata": {"name": "n", "labels": {"nvidia.com/gpu.memory": "81559"}}});
+        let pod = |annotations: Value, node: &str| {
+            json!({"metadata": {"namespace": "a", "labels": {"kai.scheduler/queue": "q"},
+                "annotations": annotations}, "spec": {"nodeName": node}})
+        };
+        let half = json!({"gpu-fraction": "5e-1", "gpu-fraction-num-devices": "2"});
+        let memory = json!({"gpu-memory": "8192"});
+        let pods =
+            [pod(half.clone(), "n"), pod(memory.clone(), "n"), pod(memory, ""), pod(half, "")];
+        let known = count(&[], &pods, &Memory::of(&[node]));
+        assert_eq!(
+            (known["q"].used.to_string(), known["q"].pending.to_string()),
+            ("1.11".into(), "1.11".into())
+        );
+        let group = json!({"spec": {"queue": "q"}, "status": {"resourcesStatus":
+            {"allocated": {"gpu.amd.com": "2"}, "requested": {"gpu.amd.com": "3"}}}});
+        let claims = count(&[group], &[], &Memory::default());
+        assert_eq!((claims["q"].used.milli, claims["q"].pending.milli), (2000, 1000));
+        let unknown = count(&[], &pods, &Memory::default());
+        assert_eq!(unknown["q"].used.to_string(), "1+8Gi");
+    }
 }

@@ -15,6 +15,7 @@ mod model;
 mod read;
 mod render;
 mod request;
+mod sharing;
 
 use std::time::Duration;
 

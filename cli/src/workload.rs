@@ -8,12 +8,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cluster::Resource;
+use crate::devices::OnDevice;
 use crate::error::{Error, Exit, Problem, number};
-use crate::gpu::Total;
+use crate::gpu::{self, Total};
 use crate::manifest::{self, text};
 use crate::{config, names, time};
 pub(crate) use load::{Loaded, load};
-pub(crate) use phase::{Phase, State, is_bound, one_full_stop};
+pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_over, one_full_stop};
 pub(crate) use position::Position;
 
 /// One workload.
@@ -34,6 +35,8 @@ pub(crate) struct Workload {
     pub(crate) pods: Vec<Value>,
     /// Its place in its queue, where it waits and the place is known.
     pub(crate) position: Option<Position>,
+    /// The devices that its pods share, once they were looked for.
+    pub(crate) devices: Vec<OnDevice>,
 }
 
 impl Workload {
@@ -54,8 +57,12 @@ impl Workload {
     /// The GPUs of its live pods, or those that it will ask for when it has no pods yet.
     pub(crate) fn gpus(&self) -> Total {
         let mut total = Total::default();
-        let live = self.pods.iter().filter(|pod| !phase::is_over(pod));
+        let live = self.pods.iter().filter(|pod| !is_over(pod));
         live.for_each(|pod| total.add(&Total::of_pod(pod), 1));
+        for group in &self.groups {
+            let claimed = gpu::claimed_milli(&group["status"]["resourcesStatus"]["requested"]);
+            total.milli = total.milli.saturating_add(claimed);
+        }
         if self.pods.is_empty() || (total.is_zero() && self.state().phase.is_over()) {
             return self
                 .object
@@ -121,6 +128,7 @@ impl Workload {
             "gpuMilli": gpus.milli,
             "position": self.position.map(|position| position.place),
             "nodes": self.nodes(),
+            "devices": self.devices.iter().map(OnDevice::to_json).collect::<Vec<_>>(),
             "podGroups": self.groups.iter().map(|g| g["metadata"]["name"].clone()).collect::<Vec<_>>(),
             "created": self.created.map(|t| t.to_string()),
         })

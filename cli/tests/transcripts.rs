@@ -74,7 +74,7 @@ fn settled(line: &str, stage: &Stage, written: &str) -> String {
 
 fn only_looks(line: &str) -> bool {
     match line.split_whitespace().collect::<Vec<_>>()[..] {
-        ["kubectl", "kai", "list" | "describe" | "version", ..] => true,
+        ["kubectl", "kai", "list" | "describe" | "top" | "version", ..] => true,
         ["kubectl", "kai", "queues", ref more @ ..] => {
             !matches!(more.first(), Some(&"create" | &"set" | &"delete"))
         }

@@ -188,13 +188,34 @@ impl Refusal {
 
     /// Whether the refusal is about rights: quota and admission answer 403 too.
     fn is_rbac(&self) -> bool {
-        self.message.contains(" cannot ")
+        self.message.contains(" cannot ") && self.denial().is_none()
+    }
+
+    /// Who denied the request at admission, and in which words; none where it was somebody else.
+    fn denial(&self) -> Option<(String, &str)> {
+        if let Some(rest) = self.message.strip_prefix("admission webhook \"") {
+            let (webhook, words) = rest.split_once("\" denied the request")?;
+            let words = words.trim_start_matches(':').trim();
+            let words = if words.is_empty() { "it gave no reason" } else { words };
+            return Some((format!("webhook {webhook}"), words));
+        }
+        let (_, rest) = self.message.split_once("ValidatingAdmissionPolicy '")?;
+        let (policy, rest) = rest.split_once('\'')?;
+        let (_, words) = rest.split_once("denied request: ")?;
+        Some((format!("policy {policy}"), words))
     }
 
     fn refused(&self, call: Option<&Call<'_>>) -> Problem {
         let object = call.map_or_else(String::new, |call| {
             format!(" {} \"{}\"", call.resource.kind.to_lowercase(), call.name)
         });
+        if let Some((who, words)) = self.denial() {
+            let what = format!("admission refused{object}");
+            return Problem::new(number::REFUSED, Exit::Refused, what)
+                .line(words)
+                .line(format!("says {who}"))
+                .fix("change what it names, then repeat the command; nothing was stored");
+        }
         let problem =
             Problem::new(number::REFUSED, Exit::Refused, format!("the API server refused{object}"));
         if self.causes.is_empty() {
@@ -244,4 +265,57 @@ pub(crate) fn forbidden(call: &Call<'_>, user: &str) -> Problem {
             call.verb
         ))
         .line(format!("  kubectl create {binding} {name} --{role}={name} --{flag}={subject}{end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(code: u16, message: &str, expect: &str) {
+        let body = serde_json::json!({ "message": message });
+        let refusal = Refusal::read(code, body.to_string().as_bytes());
+        let problem = refusal.problem(None);
+        let got =
+            format!("{}: {} | {}", problem.exit.code(), problem.what, problem.lines.join(" | "));
+        assert!(got.starts_with(expect), "{message}: {got}");
+    }
+
+    #[test]
+    fn who_refused_is_told_apart() {
+        check(
+            400,
+            "admission webhook \"pods.kai.scheduler\" denied the request: annotation gpu-memory: \"0\" must be a positive integer",
+            "5: admission refused | annotation gpu-memory: \"0\" must be a positive integer | says webhook pods.kai.scheduler",
+        );
+        check(
+            403,
+            "admission webhook \"other\" denied the request: you cannot have this",
+            "5: admission refused | you cannot have this | says webhook other",
+        );
+        check(
+            403,
+            "admission webhook \"silent\" denied the request without explanation",
+            "5: admission refused | without explanation | says webhook silent",
+        );
+        check(
+            422,
+            "queues.scheduling.run.ai \"a\" is forbidden: ValidatingAdmissionPolicy 'kai-queues' with binding 'kai-queues' denied request: queue a names itself as parent",
+            "5: admission refused | queue a names itself as parent | says policy kai-queues",
+        );
+        check(
+            403,
+            "pods is forbidden: User \"ana\" cannot create resource \"pods\" in API group \"\"",
+            "4: pods is forbidden",
+        );
+        check(
+            403,
+            "pods \"x\" is forbidden: exceeded quota: gpus",
+            "5: the API server refused | pods \"x\" is forbidden: exceeded quota: gpus",
+        );
+        check(
+            500,
+            "Internal error occurred: failed calling webhook \"pods.kai.scheduler\": connection refused",
+            "1: the API server failed: Internal error occurred: failed calling webhook",
+        );
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use kai_sandbox::nodes::VISIBLE_DEVICES;
+
 use super::stage::{Stage, Stop};
 use super::witness::{Seen, Witness};
 use crate::Exit;
@@ -69,6 +71,15 @@ async fn notebooks(stage: &mut Stage<'_>) -> Result<(), Stop> {
         return Err(stage.missed(format!("they are on {} and {}", place(&ana), place(&ben))));
     }
     stage.tell(&format!("{}: ana 0.5, ben 0.5. Half a GPU each, of one device.", place(&ana)))?;
+    let mut seen = Vec::new();
+    for pod in [&ana, &ben] {
+        let devices = stage.visible_devices(&pod.name).await?;
+        stage.line(&format!("   {} sees {VISIBLE_DEVICES}={devices}", pod.workload))?;
+        seen.push(devices);
+    }
+    if seen[0].is_empty() || seen[0] != seen[1] {
+        return Err(stage.missed("they do not see the same device"));
+    }
     Ok(())
 }
 

@@ -182,6 +182,22 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Waits until the first container of a pod runs; gives the devices that it sees.
+    pub(super) async fn visible_devices(&mut self, pod: &str) -> Result<String, Stop> {
+        let start = Instant::now();
+        loop {
+            if let Some(devices) = self.watcher.visible_devices(pod) {
+                return Ok(devices);
+            }
+            if start.elapsed() > PATIENCE {
+                let what = format!("waited {} s for the container of {pod}", PATIENCE.as_secs());
+                return Err(self.missed(what));
+            }
+            self.show()?;
+            self.watcher.changed(FRAME).await;
+        }
+    }
+
     /// Lets the simulated work of a workload end now.
     pub(super) async fn finish(&mut self, workload: &str) -> Result<(), Stop> {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");

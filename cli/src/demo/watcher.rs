@@ -1,6 +1,6 @@
 //! An independent witness: one watch of pods and one of `PodGroup`s, beside everything else.
 //!
-//! What the demo claims is taken from here, not from the scheduler.
+//! What the demo claims is taken from here, and from what containers see on their nodes, not from the scheduler.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::Pod;
 use kai_api::pod_group::PodGroup;
+use kai_sandbox::nodes::{Logs, VISIBLE_DEVICES};
 use kube::api::Api;
 use kube::runtime::watcher::{self, Event};
 use kube::{Client, ResourceExt as _};
@@ -23,21 +24,30 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug)]
 pub(super) struct Watcher {
     witness: Arc<Mutex<Witness>>,
+    logs: Logs,
     changes: watch::Receiver<u64>,
 }
 
 impl Watcher {
     /// Starts to watch; ends with the returned task.
-    pub(super) fn start(client: Client, witness: Witness) -> (Self, JoinHandle<()>) {
+    pub(super) fn start(client: Client, witness: Witness, logs: Logs) -> (Self, JoinHandle<()>) {
         let witness = Arc::new(Mutex::new(witness));
         let (told, changes) = watch::channel(0);
         let task = tokio::spawn(run(client, Arc::clone(&witness), told));
-        (Self { witness, changes }, task)
+        (Self { witness, logs, changes }, task)
     }
 
     /// What is known now.
     pub(super) fn now(&self) -> MutexGuard<'_, Witness> {
         self.witness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The devices that the first container of a pod sees in its environment, as its node's kubelet resolved it; `None` until
+    /// the container has started, empty where it sees none.
+    pub(super) fn visible_devices(&self, pod: &str) -> Option<String> {
+        let environment = self.logs.environment("default", pod, "")?;
+        let last = environment.into_iter().rev().find(|(name, _)| name == VISIBLE_DEVICES);
+        Some(last.map(|(_, devices)| devices).unwrap_or_default())
     }
 
     /// Waits for the next change, or a moment.

@@ -22,6 +22,7 @@ fn amounts() {
     check("0.25x4", r#"Share { fraction: "0.25", devices: 4 }"#);
     check("2.0", "Whole(2)");
     check("8Gi", "Memory { memory_mib: 8192, devices: 1 }");
+    check("8Gix2", "Memory { memory_mib: 8192, devices: 2 }");
     check("mig:1g.10gb", r#"Mig { profile: "1g.10gb", count: 1 }"#);
     check("mig:1g.10gbx2", r#"Mig { profile: "1g.10gb", count: 2 }"#);
 }
@@ -47,6 +48,8 @@ fn what_is_no_amount_gets_a_way_out() {
     check("4000000", "--gpu 4000000 is more than any node has");
     check("H100", "--gpu H100 is not a number");
     check("8Zi", "--gpu 8Zi is not an amount of memory");
+    check("8Gix0", "--gpu 8Gix0 does not say on how many devices");
+    check("0.1x2000", "--gpu 0.1x2000 does not say on how many devices");
     check("mig:big", "--gpu mig:big is not a MIG profile");
 }
 
@@ -65,6 +68,42 @@ fn memory_is_rounded_up_to_mib() {
     }
 }
 
+/// What a pod of these annotations and containers asks for: alone, and as a sum in devices of 81559 MiB.
+fn check_pod(annotations: &str, spec: &str, expect: &str) {
+    let annotations: serde_json::Value = yaml(annotations);
+    let pod = serde_json::json!({"metadata": {"annotations": annotations}, "spec": yaml(spec)});
+    let got = format!("{} = {}", ask(&pod), Total::of_pod_on(&pod, Some(81_559)));
+    assert_eq!(got, expect, "{annotations} {spec}");
+}
+
+fn yaml(text: &str) -> serde_json::Value {
+    serde_saphyr::from_str(text).expect("written below")
+}
+
+#[test]
+fn a_pod_asks_for_what_its_annotations_and_limits_say() {
+    let one = "{containers: [{name: a}]}";
+    check_pod("{}", one, "- = 0");
+    check_pod("{gpu-fraction: '0.5'}", one, "0.5 = 0.5");
+    check_pod("{gpu-fraction: '5e-1'}", one, "0.5 = 0.5");
+    check_pod("{gpu-fraction: '0.25', gpu-fraction-num-devices: '4'}", one, "0.25x4 = 1");
+    check_pod("{gpu-memory: '8192'}", one, "8Gi = 0.11");
+    check_pod("{gpu-memory: '2000', gpu-fraction-num-devices: '2'}", one, "2000Mix2 = 0.06");
+    for nothing in ["gpu-fraction: '1.5'", "gpu-fraction: NaN", "gpu-memory: 2Gi", "mps: 'true'"] {
+        check_pod(&format!("{{{nothing}}}"), one, "- = 0");
+    }
+    let whole = "{containers: [{name: a, resources: {limits: {nvidia.com/gpu: '2'}}}]}";
+    check_pod("{}", whole, "2 = 2");
+    check_pod("{gpu-fraction: '0.5'}", whole, "2 = 2");
+    let slices = "{containers: [{name: a, resources: {limits: {nvidia.com/mig-1g.10gb: 2}}}]}";
+    check_pod("{}", slices, "2x1g.10gb = 2x1g.10gb");
+    let amd = "{containers: [{name: a, resources: {limits: {amd.com/gpu: 1}}}]}";
+    check_pod("{}", amd, "1 = 1");
+    let init = "{initContainers: [{name: s, restartPolicy: Always, resources: {limits: {nvidia.com/gpu: 1}}},
+        {name: i, resources: {limits: {nvidia.com/gpu: 4}}}], containers: [{name: a, resources: {limits: {nvidia.com/gpu: 2}}}]}";
+    check_pod("{}", init, "5 = 5");
+}
+
 #[test]
 fn totals_are_exact() {
     let mut total = Total::default();
@@ -76,4 +115,11 @@ fn totals_are_exact() {
     let pod = serde_json::json!({"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}});
     total.add(&Total::of_pod(&pod), 1);
     assert_eq!(total.to_string(), "5");
+}
+
+#[test]
+fn devices_of_claims_stand_in_statuses_under_their_classes() {
+    let amounts = yaml("{cpu: '4', gpu.amd.com: '2', mig.example.com: '1', nvidia.com/gpu: 1500m}");
+    assert_eq!((claimed_milli(&amounts), status_milli(&amounts)), (2000, Some(3500)));
+    assert_eq!(status_milli(&yaml("{cpu: '4'}")), None);
 }

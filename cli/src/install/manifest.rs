@@ -8,12 +8,16 @@ use serde_json::{Value, json};
 use crate::cluster::Resource;
 
 /// The manifests by the group that they are applied in; definitions come from `kai_api::crd`.
-const FILES: [(Group, &str); 8] = [
+const FILES: [(Group, &str); 12] = [
     (Group::Namespaces, include_str!("../../../deploy/namespaces.yaml")),
     (Group::PriorityClasses, include_str!("../../../deploy/priority-classes.yaml")),
     (Group::Rbac, include_str!("../../../deploy/rbac/scheduler.yaml")),
     (Group::Rbac, include_str!("../../../deploy/rbac/podgrouper.yaml")),
+    (Group::Rbac, include_str!("../../../deploy/rbac/reservation.yaml")),
+    (Group::Rbac, include_str!("../../../deploy/rbac/scale-adjust.yaml")),
     (Group::Rbac, include_str!("../../../deploy/rbac/users.yaml")),
+    (Group::Policies, include_str!("../../../deploy/policies/admission.yaml")),
+    (Group::Policies, include_str!("../../../deploy/policies/reservation.yaml")),
     (Group::Defaults, include_str!("../../../deploy/defaults.yaml")),
     (Group::Daemons, include_str!("../../../deploy/scheduler.yaml")),
     (Group::Daemons, include_str!("../../../deploy/podgrouper.yaml")),
@@ -27,7 +31,8 @@ pub(super) const IMAGE: &str = "ghcr.io/kubectl-kai/kai-scheduler:0.1.0";
 pub enum Component {
     /// The definitions of the custom resources.
     Crds,
-    /// Accounts and roles of the daemons, roles for people, and the namespaces that they are in.
+    /// Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server
+    /// refuses by itself.
     Rbac,
     /// Priority classes, the default queues, the default shard, the configuration.
     Queues,
@@ -89,6 +94,8 @@ pub enum Group {
     PriorityClasses,
     /// Accounts, roles, bindings.
     Rbac,
+    /// What the API server refuses by itself.
+    Policies,
     /// Queues, shard, configuration: made once, then the administrator's.
     Defaults,
     /// Deployments and their Services.
@@ -97,11 +104,12 @@ pub enum Group {
 
 impl Group {
     /// All, in the order in which they are applied.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Namespaces,
         Self::Crds,
         Self::PriorityClasses,
         Self::Rbac,
+        Self::Policies,
         Self::Defaults,
         Self::Daemons,
     ];
@@ -113,6 +121,7 @@ impl Group {
             Self::Crds => "CRDs",
             Self::PriorityClasses => "priority classes",
             Self::Rbac => "accounts and roles",
+            Self::Policies => "policies",
             Self::Defaults => "queues and settings",
             Self::Daemons => "daemons",
         }
@@ -122,7 +131,7 @@ impl Group {
     pub(super) fn names<'a>(self, items: impl Iterator<Item = &'a Item>) -> String {
         let names: Vec<_> = items.filter(|item| item.is_named_in_plans()).map(Item::name).collect();
         match self {
-            Self::Crds | Self::Rbac => self.title().to_owned(),
+            Self::Crds | Self::Rbac | Self::Policies => self.title().to_owned(),
             Self::Namespaces | Self::PriorityClasses | Self::Defaults | Self::Daemons => {
                 format!("{} {}", self.title(), names.join(", "))
             }
@@ -134,7 +143,7 @@ impl Group {
         match self {
             Self::Namespaces => has(Component::Rbac) || has(Component::Daemons),
             Self::Crds => has(Component::Crds),
-            Self::Rbac => has(Component::Rbac),
+            Self::Rbac | Self::Policies => has(Component::Rbac),
             Self::PriorityClasses | Self::Defaults => has(Component::Queues),
             Self::Daemons => has(Component::Daemons),
         }
@@ -153,7 +162,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn new(group: Group, object: Value) -> Self {
+    pub(super) fn new(group: Group, object: Value) -> Self {
         let resource = resource(&object);
         Self { group, object, resource }
     }
@@ -226,10 +235,36 @@ fn adapt(object: &mut Value, options: &Options) {
         object["spec"]["namespace"] = namespace.clone();
     }
     for subject in object.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
-        subject["namespace"] = namespace.clone();
+        // Accounts that are not of the system's namespace stay where they are.
+        if subject["namespace"] == names::namespace::SYSTEM {
+            subject["namespace"] = namespace.clone();
+        }
     }
     if kind == "Deployment" {
         adapt_deployment(object, options);
+    }
+    if kind == "ValidatingAdmissionPolicy" {
+        adapt_policy(object, &options.namespace);
+    }
+}
+
+/// Puts the namespace of the daemons into what a policy says of it and of its accounts.
+fn adapt_policy(value: &mut Value, namespace: &str) {
+    match value {
+        Value::String(text) => {
+            let accounts = |namespace: &str| format!("'system:serviceaccounts:{namespace}'");
+            *text = text.replace(&accounts(names::namespace::SYSTEM), &accounts(namespace));
+        }
+        Value::Array(rows) => rows.iter_mut().for_each(|row| adapt_policy(row, namespace)),
+        Value::Object(table) => {
+            // Namespaces are listed by name there, and nowhere else.
+            if let Some(Value::Array(values)) = table.get_mut("values") {
+                let ours = values.iter_mut().filter(|value| **value == names::namespace::SYSTEM);
+                ours.for_each(|value| *value = json!(namespace));
+            }
+            table.values_mut().for_each(|value| adapt_policy(value, namespace));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -248,12 +283,13 @@ fn adapt_deployment(object: &mut Value, options: &Options) {
 }
 
 /// The kinds of our manifests: kind, plural, whether it is in a namespace.
-const KINDS: [(&str, &str, bool); 14] = [
+const KINDS: [(&str, &str, bool); 18] = [
     ("ClusterRole", "clusterroles", false),
     ("ClusterRoleBinding", "clusterrolebindings", false),
     ("Config", "configs", false),
     ("CustomResourceDefinition", "customresourcedefinitions", false),
     ("Deployment", "deployments", true),
+    ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
     ("Namespace", "namespaces", false),
     ("PriorityClass", "priorityclasses", false),
     ("Queue", "queues", false),
@@ -263,6 +299,9 @@ const KINDS: [(&str, &str, bool); 14] = [
     ("SchedulingShard", "schedulingshards", false),
     ("Service", "services", true),
     ("ServiceAccount", "serviceaccounts", true),
+    ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", false),
+    ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false),
+    ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false),
 ];
 
 fn resource(object: &Value) -> Resource {
@@ -302,6 +341,8 @@ mod tests {
             // The account's, the role's and the scheduler's name stay; the namespace doesn't.
             assert!(!text.contains(r#""namespace":"kai-scheduler""#), "{title}");
             assert!(!text.contains("--namespace=kai-scheduler"), "{title}");
+            assert!(!text.contains("serviceaccounts:kai-scheduler"), "{title}");
+            assert!(!text.contains(r#""kube-system","kai-scheduler""#), "{title}");
             assert!(!text.contains(IMAGE), "{title}");
             assert_ne!(item.name(), names::queue::DEFAULT);
             assert_eq!(item.object["metadata"]["labels"][label::MANAGED_BY], value::INSTALLER);

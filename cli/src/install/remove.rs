@@ -1,6 +1,6 @@
 //! `kubectl kai install remove`.
 
-use kai_api::names::{SCHEDULER_NAME, label, value};
+use kai_api::names::{SCHEDULER_NAME, component, label, value};
 use serde_json::Value;
 
 use super::manifest::{self, Component, Group, Item, Options};
@@ -103,7 +103,34 @@ async fn find(cluster: &Cluster, options: &Options) -> Result<(Vec<Present>, Vec
         let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
         present.push(Present { item, uid });
     }
+    // From the last to the first they go: registrations when the podgrouper has lost the right to make them again.
+    let at = present.iter().position(|found| found.item.group == Group::Rbac).unwrap_or_default();
+    present.splice(at..at, registrations(cluster).await?);
     Ok((present, foreign))
+}
+
+/// What the podgrouper told the API server: to ask it about pods, which nobody answers once it is gone.
+async fn registrations(cluster: &Cluster) -> Result<Vec<Present>, Error> {
+    const API_VERSION: &str = "admissionregistration.k8s.io/v1";
+    let mut present = Vec::new();
+    for (kind, plural) in [
+        ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+        ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+    ] {
+        let resource = Resource::new(API_VERSION, kind, plural).cluster_wide();
+        let call = Call::new("list", &resource);
+        let labels = format!("{}={}", label::MANAGED_BY, component::PODGROUPER);
+        let found = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
+        let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
+        for mut object in found {
+            // Objects of a list don't say what they are.
+            object["apiVersion"] = API_VERSION.into();
+            object["kind"] = kind.into();
+            let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+            present.push(Present { item: Item::new(Group::Daemons, object), uid });
+        }
+    }
+    Ok(present)
 }
 
 /// Whether a namespace holds no pods but ours.

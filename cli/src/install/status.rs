@@ -58,7 +58,9 @@ pub(super) async fn run(_: &Args, context: &mut Context) -> Result<Exit, Error> 
     let cluster = context.cluster().await?;
     let items = manifest::items(&options);
     let mut rows = Vec::new();
-    for group in [Group::Crds, Group::PriorityClasses, Group::Rbac, Group::Defaults] {
+    for group in
+        [Group::Crds, Group::PriorityClasses, Group::Rbac, Group::Policies, Group::Defaults]
+    {
         let items: Vec<_> = items.iter().filter(|item| item.group == group).collect();
         rows.push(objects(&cluster, group, &items).await?);
     }

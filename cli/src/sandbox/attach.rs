@@ -17,8 +17,12 @@ pub(super) async fn run(name: &str, plan: Plan, context: &mut Context) -> Result
     let cluster = context.cluster().await?;
     let client = cluster.client();
     let count = plan.specs.len();
-    let nodes =
-        Nodes::new(Options { specs: plan.specs, pace: plan.pace, run_seconds: plan.run_seconds });
+    let nodes = Nodes::new(Options {
+        specs: plan.specs,
+        pace: plan.pace,
+        run_seconds: plan.run_seconds,
+        ..Options::default()
+    });
     let nodes = match nodes.start(client.clone()).await {
         Ok(nodes) => nodes,
         Err(error) => return Err(nodes_failed(error, &cluster)),

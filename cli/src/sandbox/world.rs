@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kai_api::topology::{Topology, TopologyLevel, TopologySpec};
 use kai_sandbox::daemons::{self, DaemonError, Daemons};
@@ -17,12 +18,15 @@ use crate::{Error, Exit, Problem, error::number};
 
 /// The name of the Topology of the simulated racks.
 const TOPOLOGY: &str = "sandbox";
+/// The name of the runtime class of containers with GPUs.
+const RUNTIME_CLASS: &str = "nvidia";
 
 /// A running cluster.
 #[derive(Debug)]
 pub(crate) struct World {
     server: Server,
     nodes: nodes::Running,
+    logs: nodes::Logs,
     operators: operators::Running,
     daemons: Daemons,
 }
@@ -38,10 +42,12 @@ impl World {
             specs: plan.specs.clone(),
             pace: plan.pace,
             run_seconds: plan.run_seconds,
+            ..nodes::Options::default()
         });
         let logs = nodes.logs();
+        let texts = logs.clone();
         let source = move |query: &LogQuery| {
-            logs.read(&query.namespace, &query.pod, &query.container, query.previous)
+            texts.read(&query.namespace, &query.pod, &query.container, query.previous)
         };
         let options = server::Options {
             port: plan.port,
@@ -59,10 +65,14 @@ impl World {
         install::apply(client.clone(), &install, &mut |_| {}).await?;
         let topologies: Api<Topology> = Api::all(client.clone());
         topologies.create(&PostParams::default(), &topology()).await.map_err(failed)?;
-        let daemons = daemons::start(&server).map_err(failed)?;
+        let classes: Api<RuntimeClass> = Api::all(client.clone());
+        classes.create(&PostParams::default(), &runtime_class()).await.map_err(failed)?;
+        let mut daemons = daemons::start(&server).map_err(failed)?;
         let nodes = nodes.start(client.clone()).await.map_err(failed)?;
-        let operators = operators::start(client, &operators, plan.pace).await.map_err(failed)?;
-        Ok(Self { server, nodes, operators, daemons })
+        let operators =
+            operators::start(client.clone(), &operators, plan.pace).await.map_err(failed)?;
+        daemons.admit(&client).await.map_err(failed)?;
+        Ok(Self { server, nodes, logs, operators, daemons })
     }
 
     /// The API server's URL.
@@ -80,6 +90,11 @@ impl World {
         self.server.client()
     }
 
+    /// What containers on the simulated nodes see.
+    pub(crate) fn logs(&self) -> &nodes::Logs {
+        &self.logs
+    }
+
     /// Waits until a daemon has ended by itself.
     pub(crate) async fn ended(&mut self) -> Error {
         let error: DaemonError = self.daemons.ended().await;
@@ -92,6 +107,15 @@ impl World {
         self.nodes.stop().await;
         self.daemons.stop().await;
         self.server.stop().await;
+    }
+}
+
+/// The runtime class that NVIDIA's GPU operator makes on a real cluster, and that pods which share GPUs run in.
+fn runtime_class() -> RuntimeClass {
+    RuntimeClass {
+        metadata: ObjectMeta { name: Some(RUNTIME_CLASS.to_owned()), ..ObjectMeta::default() },
+        handler: RUNTIME_CLASS.to_owned(),
+        ..RuntimeClass::default()
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Args {
     /// Command of the container, after --
     #[arg(last = true, value_name = "COMMAND", index = 2)]
     pub(crate) command: Vec<String>,
-    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, mig:1g.10gb, H100:4
+    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4
     #[arg(short, long, value_name = "GPUS", allow_hyphen_values = true, help_heading = "What")]
     pub(crate) gpu: Option<String>,
     /// Model of GPU, such as H100 or A100-SXM4-80GB
@@ -34,6 +34,9 @@ pub struct Args {
     /// GPU memory of each worker on one shared device, such as 8Gi
     #[arg(long, value_name = "MEMORY", allow_hyphen_values = true, help_heading = "What")]
     pub(crate) gpu_memory: Option<String>,
+    /// Container that gets the share of a GPU; the first one without it
+    #[arg(long, alias = "gpu-container", value_name = "NAME", help_heading = "What")]
+    pub(crate) gpu_fraction_container: Option<String>,
     /// CPU of each worker, such as 4 or 500m
     #[arg(long, value_name = "CPU", help_heading = "What")]
     pub(crate) cpu: Option<String>,

@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use futures::future::{join_all, join3};
+use futures::future::join_all;
 
-use super::inject;
 use super::request::Request;
 use super::{Document, list};
+use super::{inject, sharing};
 use crate::Context;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::error::{Error, Exit, Problem, number};
 use crate::gpu::Total;
 use crate::kinds::{KINDS, Kind};
+use crate::output::clean;
 use crate::queue::Queues;
 use crate::{manifest, names};
 
@@ -29,13 +30,16 @@ pub(crate) async fn all(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<(), Error> {
-    let (queues, kinds, priority) = join3(
+    let (queues, kinds, priority, (sharing, warnings)) = futures::join!(
         queues(cluster),
         resolve(documents, cluster),
         priority(request.priority.as_deref(), cluster),
-    )
-    .await;
-    let mut problems = Vec::new();
+        sharing::ask_cluster(documents, cluster),
+    );
+    for warning in warnings {
+        context.out.warn(&clean(&warning));
+    }
+    let mut problems: Vec<Problem> = sharing.into_iter().collect();
     match queues {
         Ok(Some(queues)) => {
             let mut checked = BTreeSet::new();

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::request::Request;
+use super::sharing;
 use crate::error::{Exit, Problem, number};
 use crate::gpu::Gpu;
 use crate::kinds::{Gang, Kind, Shape};
@@ -32,6 +33,9 @@ pub(crate) fn inject(
     if let Some(gpu) = &request.gpu {
         problems.extend(gpus(object, &sites, gpu).err());
     }
+    if let Some(container) = &request.share_container {
+        problems.extend(sharing::name_container(object, &sites, container).err());
+    }
     if !request.gpu_products.is_empty() {
         for site in working(&sites) {
             require_product(object, site, &request.gpu_products);
@@ -43,7 +47,7 @@ pub(crate) fn inject(
         problems.push(problem);
     }
     for site in &sites {
-        problems.extend(check_share(object, site));
+        problems.extend(sharing::check(object, site));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
@@ -190,7 +194,7 @@ fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
         ));
     }
     for site in working {
-        clear(object, site);
+        clear(object, site, gpu.is_share());
         match gpu {
             Gpu::Whole(count) => limit(object, site, names::GPU, *count)?,
             Gpu::Mig { profile, count } => {
@@ -207,13 +211,17 @@ fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Removes what the template asked for before.
-fn clear(object: &mut Value, site: &Site) {
+/// Removes what the template asked for before; what it says about a share stays where another share follows.
+fn clear(object: &mut Value, site: &Site, is_share: bool) {
     if let Some(Value::Object(annotations)) =
         site.meta.as_ref().and_then(|meta| object.pointer_mut(&format!("{meta}/annotations")))
     {
-        for key in [names::FRACTION, names::MEMORY, names::DEVICES, names::SHARE_CONTAINER] {
+        for key in [names::FRACTION, names::MEMORY, names::DEVICES] {
             annotations.remove(key);
+        }
+        if !is_share {
+            annotations.remove(names::SHARE_CONTAINER);
+            annotations.remove(names::MPS);
         }
     }
     for container in &site.containers {
@@ -268,7 +276,7 @@ fn share(
         annotations.insert(names::DEVICES.into(), json!(devices.to_string()));
     }
     if let Some(name) = named {
-        annotations.insert(names::SHARE_CONTAINER.into(), json!(name));
+        annotations.entry(names::SHARE_CONTAINER).or_insert(json!(name));
     }
     Ok(())
 }
@@ -323,85 +331,8 @@ fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What the admission of the peer would refuse later, pod by pod.
-fn check_share(object: &Value, site: &Site) -> Option<Problem> {
-    let annotations = &object.pointer(site.meta.as_deref()?)?["annotations"];
-    let get = |key: &str| annotations[key].as_str();
-    let place = place_name(object, site);
-    let refuse = |what: String, fix: &str| {
-        Some(
-            Problem::new(number::SHARE_AND_WHOLE, Exit::Refused, format!("{place}: {what}"))
-                .fix(fix),
-        )
-    };
-    let (fraction, memory, devices) =
-        (get(names::FRACTION), get(names::MEMORY), get(names::DEVICES));
-    let is_whole = site.containers.iter().any(|container| {
-        let limits =
-            object.pointer(&format!("{container}/resources/limits")).and_then(Value::as_object);
-        limits.is_some_and(|map| {
-            map.keys().any(|name| name == names::GPU || name.starts_with(names::MIG))
-        })
-    });
-    let is_share = fraction.is_some() || memory.is_some();
-    if fraction.is_some() && memory.is_some() {
-        return refuse(
-            "gpu-fraction and gpu-memory exclude each other".into(),
-            "keep one of the two annotations",
-        );
-    }
-    if is_share && is_whole {
-        let what = "a share of a GPU and whole GPUs exclude each other";
-        return refuse(what.into(), "remove the annotation, or the limit nvidia.com/gpu");
-    }
-    if !is_share && (devices.is_some() || get(names::MPS) == Some("true")) {
-        return refuse(
-            "a number of shared devices, or MPS, without a share".into(),
-            "add the annotation gpu-fraction",
-        );
-    }
-    if let Some(fraction) = fraction
-        && !is_fraction(fraction)
-    {
-        return refuse(
-            format!("gpu-fraction \"{fraction}\" is not between 0 and 1"),
-            "gpu-fraction: \"0.5\"",
-        );
-    }
-    if let Some(memory) = memory
-        && memory.parse::<u64>().ok().is_none_or(|mib| mib == 0)
-    {
-        return refuse(
-            format!("gpu-memory \"{memory}\" is not a number of MiB"),
-            "gpu-memory: \"8192\"",
-        );
-    }
-    if let Some(devices) = devices
-        && devices.parse::<u32>().ok().is_none_or(|n| n == 0)
-    {
-        let what = format!("gpu-fraction-num-devices \"{devices}\" is not a number of devices");
-        return refuse(what, "gpu-fraction-num-devices: \"2\"");
-    }
-    let named = get(names::SHARE_CONTAINER)?;
-    let known =
-        site.containers.iter().filter_map(|c| object.pointer(c)).any(|c| text(&c["name"]) == named);
-    let init = object.pointer(&format!("{}/initContainers", site.spec)).and_then(Value::as_array);
-    let known = known || init.is_some_and(|all| all.iter().any(|c| text(&c["name"]) == named));
-    if !known && site.shape != Shape::Argo {
-        let what = format!("there is no container \"{named}\" for the GPU share");
-        return refuse(what, "name one of its containers in gpu-fraction-container-name");
-    }
-    None
-}
-
-/// Whether a text is what the admission takes for a share: a plain or scientific decimal between 0 and 1.
-fn is_fraction(text: &str) -> bool {
-    let plain =
-        text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'));
-    plain && text.parse::<f64>().is_ok_and(|value| value > 0.0 && value < 1.0)
-}
-
-fn place_name(object: &Value, site: &Site) -> String {
+/// What a template is called in messages: kind, name, role.
+pub(super) fn place_name(object: &Value, site: &Site) -> String {
     format!(
         "{}/{} {}",
         text(&object["kind"]).to_lowercase(),

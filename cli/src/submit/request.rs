@@ -21,6 +21,8 @@ pub(crate) struct Request {
     pub(crate) priority: Option<String>,
     pub(crate) preemptible: Option<bool>,
     pub(crate) gpu: Option<Gpu>,
+    /// The container that gets the share of a GPU.
+    pub(crate) share_container: Option<String>,
     /// The model as it was typed.
     pub(crate) gpu_model: Option<String>,
     /// Products of GPUs, as nodes are labelled, that are that model.
@@ -72,6 +74,7 @@ impl Request {
                 .map(|setting| setting.origin.to_string()),
             priority: args.priority.clone().or_else(|| setting("priority")),
             preemptible: args.preemptible,
+            share_container: args.gpu_fraction_container.clone(),
             cpu: args.cpu.clone().or_else(|| setting("cpu")),
             memory: args.memory.clone().or_else(|| setting("memory")),
             image: args.image.clone().or_else(|| setting("image")),
@@ -85,6 +88,7 @@ impl Request {
         let mut keep = |result: Result<(), Problem>| problems.extend(result.err());
         keep(request.read_names(args));
         keep(request.read_gpu(args, setting("gpu")));
+        keep(request.check_share_container(of_file));
         keep(request.read_workers(args));
         keep(pairs("--env", &args.env).map(|pairs| request.env = pairs));
         keep(pairs("--label", &args.label).map(|pairs| request.labels = pairs));
@@ -163,6 +167,25 @@ impl Request {
             self.gpu_model = Some(model.clone());
         }
         Ok(())
+    }
+
+    fn check_share_container(&self, of_file: bool) -> Result<(), Problem> {
+        let Some(container) = &self.share_container else { return Ok(()) };
+        let flag = format!("--gpu-fraction-container {container}");
+        match &self.gpu {
+            Some(gpu) if gpu.is_share() => Ok(()),
+            Some(gpu) => {
+                let what = format!("{flag} is about a share of a GPU, and --gpu {gpu} is none");
+                Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+                    .fix("leave it out   or   --gpu 0.5"))
+            }
+            // The manifest may ask for a share.
+            None if of_file => Ok(()),
+            None => {
+                let what = format!("{flag} is about a share of a GPU, and none is asked for");
+                Err(Problem::new(number::MISSING, Exit::Usage, what).fix("--gpu 0.5"))
+            }
+        }
     }
 
     fn read_workers(&mut self, args: &Args) -> Result<(), Problem> {

@@ -233,6 +233,7 @@ impl Assembly {
             groups: Vec::new(),
             pods: Vec::new(),
             position: None,
+            devices: Vec::new(),
         });
     }
 
@@ -276,6 +277,7 @@ impl Assembly {
                 groups: Vec::new(),
                 pods: Vec::new(),
                 position: None,
+                devices: Vec::new(),
             })
         });
         self.by_group.insert((namespace, name), at);
@@ -304,25 +306,7 @@ impl Assembly {
             .copied()
             .or_else(|| self.at_or_above(owner_uid))
             .or_else(by_label);
-        let at = known.unwrap_or_else(|| {
-            let resource = match owner {
-                Some(owner) => Resource::new(text(&owner["apiVersion"]), text(&owner["kind"]), ""),
-                None => names::pods(),
-            };
-            let name = owner.map_or_else(|| text(&meta["name"]), |owner| text(&owner["name"]));
-            self.add(Workload {
-                resource,
-                namespace,
-                name: name.into(),
-                uid: owner.map_or_else(|| text(&meta["uid"]), |owner| text(&owner["uid"])).into(),
-                queue: queue_label(&pod).into(),
-                created: created(&pod),
-                object: None,
-                groups: Vec::new(),
-                pods: Vec::new(),
-                position: None,
-            })
-        });
+        let at = known.unwrap_or_else(|| self.add(Workload::of_pod(&pod)));
         let workload = &mut self.workloads[at];
         if workload.resource.kind == "Pod" && workload.object.is_none() {
             let mut object = pod.clone();
@@ -331,6 +315,30 @@ impl Assembly {
             workload.object = Some(object);
         }
         workload.pods.push(pod);
+    }
+}
+
+impl Workload {
+    /// The workload that a pod tells of: its controller, or the pod itself; not its pods yet.
+    pub(crate) fn of_pod(pod: &Value) -> Self {
+        let meta = &pod["metadata"];
+        let owner = controller(pod);
+        let maker = owner.unwrap_or(meta);
+        Self {
+            resource: owner.map_or_else(names::pods, |owner| {
+                Resource::new(text(&owner["apiVersion"]), text(&owner["kind"]), "")
+            }),
+            namespace: text(&meta["namespace"]).into(),
+            name: text(&maker["name"]).into(),
+            uid: text(&maker["uid"]).into(),
+            queue: queue_label(pod).into(),
+            created: created(pod),
+            object: None,
+            groups: Vec::new(),
+            pods: Vec::new(),
+            position: None,
+            devices: Vec::new(),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `spec/workloads` 11.1.
 
+use kai_api::names::{condition, event};
 use serde_json::Value;
 
 use super::Workload;
 use crate::kinds::{self, Suspend};
 use crate::manifest::text;
+use crate::time;
 
 /// How a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,7 +195,7 @@ fn ended_pods(workload: &Workload, ends: bool) -> State {
     }
 }
 
-/// Why it waits: the `PodGroup`'s last condition, else what the pods say.
+/// Why it waits: the `PodGroup`'s last condition, or a bind that failed after it, else what the pods say.
 fn pending(workload: &Workload, live: &[&Value]) -> State {
     let condition = workload.groups.iter().find_map(|group| {
         let all = group["status"]["schedulingConditions"].as_array()?;
@@ -201,6 +203,14 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
             text(&c["type"]) == "UnschedulableOnNodePool" && text(&c["status"]) != "False"
         })
     });
+    let since = |condition: &Value| time::of(&condition["lastTransitionTime"]);
+    if let Some(failure) = bind_failure(live.iter().copied())
+        && condition.is_none_or(|told| since(failure) > since(told))
+    {
+        let message = text(&failure["message"]);
+        let failed = word(text(&failure["reason"]), message);
+        return State::because(Phase::Pending, failed, message);
+    }
     if let Some(condition) = condition {
         let first = &condition["reasons"][0];
         let reason = if text(&first["reason"]).is_empty() {
@@ -212,7 +222,7 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
             "" => text(&first["message"]),
             message => message,
         };
-        return State::because(Phase::Pending, word(reason), one_full_stop(message));
+        return State::because(Phase::Pending, word(reason, message), one_full_stop(message));
     }
     let unscheduled = live.iter().find_map(|pod| {
         let all = pod["status"]["conditions"].as_array()?;
@@ -221,7 +231,7 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
     match unscheduled {
         Some(condition) => State::because(
             Phase::Pending,
-            word(text(&condition["reason"])),
+            word(text(&condition["reason"]), text(&condition["message"])),
             text(&condition["message"]),
         ),
         None if workload.groups.is_empty() => State::because(
@@ -250,12 +260,30 @@ fn unsaid(workload: &Workload, live: &[&Value]) -> State {
     State::because(Phase::Pending, "GangIncomplete", &message)
 }
 
-/// The short word for a reason of the contract.
-fn word(reason: &str) -> &str {
+/// The newest failed bind of pods that have no node yet: their condition `PodBound`.
+pub(crate) fn bind_failure<'a>(pods: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
+    let conditions = pods
+        .filter(|pod| !is_bound(pod))
+        .flat_map(|pod| pod["status"]["conditions"].as_array().into_iter().flatten());
+    let failed = conditions.filter(|condition| {
+        text(&condition["type"]) == condition::POD_BOUND && text(&condition["status"]) == "False"
+    });
+    failed.max_by_key(|condition| time::of(&condition["lastTransitionTime"]))
+}
+
+/// The short word for a reason of the contract; that of a shared device is only in the message.
+fn word<'a>(reason: &'a str, message: &str) -> &'a str {
+    let is_about_sharing =
+        message.contains("reservation") && !matches!(reason, "OverLimit" | "QueueDoesNotExist");
     match reason {
+        _ if is_about_sharing => "NoReservation",
         "Not enough resources for the workload" | "PodSchedulingErrors" | "Unschedulable" => {
+            if message.contains("annotation gpu-") || message.contains("annotation mps") {
+                return "InvalidGpu";
+            }
             "NoCapacity"
         }
+        event::BINDING_ERROR => "BindFailed",
         "QueueDoesNotExist" => "NoQueue",
         "NonPreemptibleOverQuota" => "OverQuota",
         "PreemptionDelayNotElapsed" => "PreemptionDelay",
@@ -284,7 +312,7 @@ pub(crate) fn is_bound(pod: &Value) -> bool {
 }
 
 /// Whether the pod has ended.
-pub(super) fn is_over(pod: &Value) -> bool {
+pub(crate) fn is_over(pod: &Value) -> bool {
     matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed")
 }
 
@@ -298,5 +326,69 @@ pub(crate) fn one_full_stop(message: &str) -> &str {
     match message.strip_suffix('.') {
         Some(sentence) if sentence.ends_with('.') => sentence,
         Some(_) | None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The state of a pod that waits, with conditions `Type=Status/Reason@second: message` of the pod, and the message
+    /// of its `PodGroup`'s condition, with the second.
+    fn check(pod_conditions: &[&str], told: Option<(u32, &str)>, expect: &str) {
+        let at = |second: &str| format!("2026-01-01T00:00:{second:0>2}Z");
+        let condition = |text: &&str| {
+            let (head, message) = text.split_once(": ").expect("a message");
+            let (head, second) = head.split_once('@').expect("a second");
+            let (head, reason) = head.split_once('/').expect("a reason");
+            let (kind, status) = head.split_once('=').expect("a status");
+            json!({"type": kind, "status": status, "reason": reason, "message": message,
+                "lastTransitionTime": at(second)})
+        };
+        let conditions: Vec<Value> = pod_conditions.iter().map(condition).collect();
+        let pod = json!({"metadata": {"name": "p"}, "status": {"phase": "Pending", "conditions": conditions}});
+        let mut workload = Workload::of_pod(&pod);
+        workload.pods.push(pod);
+        let conditions = told.map(|(second, message)| {
+            json!([{"type": "UnschedulableOnNodePool", "status": "True", "reason": "Unschedulable",
+                "message": message, "lastTransitionTime": at(&second.to_string())}])
+        });
+        workload.groups.push(json!({"status": {"schedulingConditions": conditions}}));
+        let state = state(&workload);
+        assert_eq!(format!("{}: {}", state.show(), state.message.unwrap_or_default()), expect);
+    }
+
+    #[test]
+    fn a_bind_that_failed_is_the_reason_until_the_scheduler_says_another() {
+        let failed =
+            "PodBound=False/BindingError@10: Failed to bind pod a/p to node n: out of reach";
+        let reserved = "PodBound=False/BindingError@10: Failed to bind pod a/p to node n: its reservation did not report";
+        let no_room = "no nodes with enough resources were found: 4 node(s) didn't have enough resources: GPUs.";
+        let aside = "no nodes with enough resources were found: 1 node(s) had no GPU to share: its reservation did not report.";
+        check(
+            &[failed],
+            None,
+            "Pending (BindFailed): Failed to bind pod a/p to node n: out of reach",
+        );
+        check(
+            &[reserved],
+            Some((5, no_room)),
+            "Pending (NoReservation): Failed to bind pod a/p to node n: its reservation did not report",
+        );
+        check(&[reserved], Some((15, no_room)), &format!("Pending (NoCapacity): {no_room}"));
+        check(&[], Some((15, aside)), &format!("Pending (NoReservation): {aside}"));
+        check(
+            &["PodBound=True/Bound@10: x"],
+            Some((5, no_room)),
+            &format!("Pending (NoCapacity): {no_room}"),
+        );
+        let invalid = "PodScheduled=False/Unschedulable@1: annotation gpu-fraction: \"1.5\" must be a positive number";
+        check(
+            &[invalid],
+            None,
+            "Pending (InvalidGpu): annotation gpu-fraction: \"1.5\" must be a positive number",
+        );
     }
 }
