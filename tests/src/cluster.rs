@@ -3,16 +3,16 @@
 
 pub mod processes;
 
-use std::{path::Path, process::Output, time::Duration};
+use std::{net::TcpListener, path::Path, process::Output, time::Duration};
 
 use anyhow::{Context, Result, bail};
-use k8s_openapi::api::core::v1::Node;
+use k8s_openapi::api::{admissionregistration::v1::MutatingWebhookConfiguration, core::v1::Node};
 use kai_sandbox::nodes::group;
 use kube::{Api, Client, api::ListParams};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::{control_plane::ControlPlane, daemon::Daemon};
+use crate::{control_plane::ControlPlane, daemon::Daemon, live::create_runtime_class};
 use processes::{run_cli, start_nodes, start_podgrouper, start_scheduler, succeed};
 
 /// Namespace of the daemons.
@@ -38,6 +38,8 @@ pub struct Cluster {
     pub scheduler: Daemon,
     /// kai-podgrouper.
     pub podgrouper: Daemon,
+    /// Where it serves admission.
+    webhooks: [String; 2],
     nodes: Daemon,
     /// The control plane below.
     pub plane: ControlPlane,
@@ -54,9 +56,18 @@ impl Cluster {
         succeed(&run_cli(&kubeconfig, &["install", "apply", "--yes", "--without-daemons"])?)?;
         let nodes = start_nodes(&plane, setup.nodes)?;
         let scheduler = start_scheduler(&plane, "kai-scheduler", &[]).await?;
-        let podgrouper = start_podgrouper(&plane, &[]).await?;
-        let cluster = Self { scheduler, podgrouper, nodes, plane };
+        // The same port after each restart: the API server goes on to ask there.
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let webhooks = [
+            format!("--webhook-listen-address=127.0.0.1:{port}"),
+            format!("--webhook-url=https://127.0.0.1:{port}"),
+        ];
+        let flags = [&*webhooks[0], &*webhooks[1]];
+        let podgrouper = start_podgrouper(&plane, &flags).await?;
+        let cluster = Self { scheduler, podgrouper, webhooks, nodes, plane };
+        create_runtime_class(cluster.client().await?).await?;
         cluster.wait_for_nodes(setup.nodes).await?;
+        cluster.wait_for_admission().await?;
         Ok(cluster)
     }
 
@@ -66,6 +77,16 @@ impl Cluster {
         self.wait_until("the nodes", async || {
             let seen = api.list(&ListParams::default()).await?.items.len();
             Ok(if seen == wanted { Ok(()) } else { Err(format!("{seen} of {wanted}")) })
+        })
+        .await
+    }
+
+    /// Waits until the API server asks about pods.
+    async fn wait_for_admission(&self) -> Result<()> {
+        let api: Api<MutatingWebhookConfiguration> = Api::all(self.client().await?);
+        self.wait_until("admission", async || {
+            let found = api.get_opt("mutating-kai-admission").await?;
+            Ok(if found.is_some() { Ok(()) } else { Err("not registered".to_owned()) })
         })
         .await
     }
@@ -104,7 +125,8 @@ impl Cluster {
 
     /// Starts the podgrouper again, after a test killed it.
     pub async fn restart_podgrouper(&mut self) -> Result<()> {
-        self.podgrouper = start_podgrouper(&self.plane, &[]).await?;
+        let flags = [&*self.webhooks[0], &*self.webhooks[1]];
+        self.podgrouper = start_podgrouper(&self.plane, &flags).await?;
         Ok(())
     }
 

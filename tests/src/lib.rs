@@ -8,6 +8,7 @@
 //!            simulated nodes, real operators)         device over-committed, no pod bound twice
 //! ```
 
+pub mod break_point;
 pub mod cluster;
 pub mod control_plane;
 pub mod daemon;

@@ -3,6 +3,8 @@
 //! One file tells one story. It runs on the embedded API server everywhere, and on a real kube-apiserver where
 //! `KUBEBUILDER_ASSETS` names one. The scheduler runs with the rights of its own account; nodes are simulated.
 
+mod admission;
+mod devices;
 mod judge;
 mod object;
 mod place;
@@ -20,6 +22,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use admission::create_runtime_class;
+pub use admission::{Admission, start_admission};
 pub use place::Place;
 
 /// How long an expectation may take to come true.
@@ -41,6 +45,9 @@ pub struct Scenario {
     /// It needs controllers of Kubernetes that the embedded server does not have.
     #[serde(default)]
     pub needs_controllers: bool,
+    /// Admission is served: pods that share GPUs are prepared, and what is wrong is refused.
+    #[serde(default)]
+    admission: bool,
     /// Flags of the scheduler.
     #[serde(default)]
     flags: Vec<String>,
@@ -104,12 +111,17 @@ pub async fn run(scenario: &Scenario, place: &Place) -> Result<()> {
         specs: nodes::group::expand(&groups, scenario.rack_nodes),
         pace: 1,
         run_seconds: RUN_SECONDS,
+        ..nodes::Options::default()
     };
     let running = Nodes::new(options).start(client.clone()).await?;
     let mut stage = Stage { place, client, flags: scenario.flags.clone(), scheduler: None };
+    let admission = if scenario.admission { Some(start_admission(place).await?) } else { None };
     stage.start().await?;
     let result = stage.play(scenario).await;
     stage.stop().await?;
+    if let Some(admission) = admission {
+        admission.stop(place).await?;
+    }
     running.remove().await;
     result
 }
@@ -189,7 +201,8 @@ impl Stage<'_> {
     }
 
     async fn start(&mut self) -> Result<()> {
-        let words = ["kai-scheduler", "--listen-address=127.0.0.1:0"].map(String::from);
+        let image = "--resource-reservation-pod-image=kai-scheduler";
+        let words = ["kai-scheduler", "--listen-address=127.0.0.1:0", image].map(String::from);
         let words = words.into_iter().chain(self.flags.iter().cloned());
         let args = kai_scheduler::Args::from_command_line(words.map(Into::into))?;
         let client = self.place.account(kai_api::names::component::SCHEDULER).await?;

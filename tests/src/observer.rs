@@ -20,6 +20,10 @@ const RESOURCES: &[&str] = &["cpu", "memory", "nvidia.com/gpu"];
 const GPU_GROUP: &str = "runai-gpu-group";
 /// Prefix of the labels that name devices when a pod shares several.
 const GPU_GROUPS: &str = "runai-gpu-group/";
+/// Namespace of the pods that hold shared devices.
+const RESERVATIONS: &str = "kai-resource-reservation";
+/// Annotation of such a pod with the device that it got.
+const RESERVED: &str = "run.ai/reserve_for_gpu_index";
 /// Annotation with the share of each device.
 const GPU_FRACTION: &str = "gpu-fraction";
 /// Annotation that names a pod's `PodGroup`.
@@ -34,6 +38,8 @@ struct Holding {
     /// Shared devices, and how much of each in thousandths.
     devices: BTreeSet<String>,
     fraction_milli: i128,
+    /// It holds a device for others: the device itself, once it says which.
+    reserves: Option<String>,
 }
 
 /// What was seen so far, and every promise that was seen broken.
@@ -101,7 +107,10 @@ impl Observed {
     fn check_node(&mut self, node: &str, cause: &str) {
         let holders: Vec<&Holding> = self.pods.values().filter(|pod| pod.node == node).collect();
         let mut devices: BTreeMap<&str, i128> = BTreeMap::new();
-        for holder in &holders {
+        let reservations = || holders.iter().filter(|holder| holder.reserves.is_some());
+        let reserved: BTreeSet<&str> =
+            reservations().flat_map(|holder| &holder.devices).map(String::as_str).collect();
+        for holder in holders.iter().filter(|holder| holder.reserves.is_none()) {
             for device in &holder.devices {
                 *devices.entry(device).or_default() += holder.fraction_milli;
             }
@@ -113,12 +122,20 @@ impl Observed {
                 format!("device {device} of {node} holds {milli}/1000 after {cause}")
             })
             .collect();
+        let mut uuids = BTreeSet::new();
+        for uuid in reservations().filter_map(|holder| holder.reserves.as_deref()) {
+            if !uuid.is_empty() && !uuids.insert(uuid) {
+                found.push(format!("GPU {uuid} of {node} is reserved twice after {cause}"));
+            }
+        }
         let none = vec![0; RESOURCES.len()];
         let allocatable = self.allocatable_milli.get(node).unwrap_or(&none);
         for (index, resource) in RESOURCES.iter().enumerate() {
             let mut sum: i128 = holders.iter().map(|holder| holder.amounts_milli[index]).sum();
             if *resource == "nvidia.com/gpu" {
-                sum += 1000 * i128::try_from(devices.len()).unwrap_or(i128::MAX);
+                // One that a reservation pod holds is among what that pod asks for.
+                let open = devices.keys().filter(|device| !reserved.contains(*device));
+                sum += 1000 * i128::try_from(open.count()).unwrap_or(i128::MAX);
             }
             if sum > allocatable[index] {
                 let most = allocatable[index];
@@ -228,7 +245,9 @@ fn holding(pod: &Pod, node: String) -> Holding {
         .collect();
     let fraction = pod.annotations().get(GPU_FRACTION);
     let fraction_milli = fraction.map_or(0, |text| milli(&Quantity(text.clone())));
-    Holding { node, amounts_milli, devices, fraction_milli }
+    let uuid = || pod.annotations().get(RESERVED).cloned().unwrap_or_default();
+    let reserves = (pod.namespace().as_deref() == Some(RESERVATIONS)).then(uuid);
+    Holding { node, amounts_milli, devices, fraction_milli, reserves }
 }
 
 /// A quantity in thousandths, rounded up.

@@ -53,7 +53,8 @@ pub(super) fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
 /// When there is no such account, or the process does not start.
 pub async fn start_scheduler(plane: &ControlPlane, name: &str, flags: &[&str]) -> Result<Daemon> {
     let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::SCHEDULER).await?;
-    let fixed = ["--listen-address=127.0.0.1:0", "--plugin-server-port=0"];
+    let image = "--resource-reservation-pod-image=kai-scheduler";
+    let fixed = ["--listen-address=127.0.0.1:0", "--plugin-server-port=0", image];
     let arguments = daemon_arguments(&kubeconfig, &[&fixed[..], flags].concat());
     Daemon::start(plane.folder(), name, &binary("kai-scheduler"), &arguments)
 }

@@ -8,7 +8,7 @@ use kube::{Client, ResourceExt, api::DynamicObject};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::object;
+use super::{devices, object};
 
 /// All of it has to be true at one moment.
 #[derive(Deserialize, Default, Debug)]
@@ -42,6 +42,14 @@ pub(super) struct Expect {
     labels: BTreeMap<String, BTreeMap<String, String>>,
     /// Devices of the claims that are reserved for a pod, in the order of their names.
     claims: BTreeMap<String, String>,
+    /// How many devices a pod's container is told: those that the reservation pods of its groups hold.
+    pub(super) devices: BTreeMap<String, usize>,
+    /// The share of each device that it is told.
+    pub(super) shares: BTreeMap<String, String>,
+    /// Pods of each list are told the same devices, and those of different lists have none in common.
+    pub(super) together: Vec<Vec<String>>,
+    /// How many reservation pods there are.
+    pub(super) reservations: Option<usize>,
     /// For how long it has to stay true.
     pub(super) still_seconds: u64,
 }
@@ -86,6 +94,7 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
     misses.extend(said(expect, client).await?);
     misses.extend(marks(expect, client).await?);
     misses.extend(claimed(expect, client).await?);
+    misses.extend(devices::misses(expect, client).await?);
     Ok(misses)
 }
 

@@ -176,13 +176,23 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     Ok((GroupVersionKind::gvk(group, version, kind), namespaced))
 }
 
-fn api(client: &Client, kind: &str) -> Result<Api<DynamicObject>> {
+/// Where objects of a kind are: in the namespace `default` unless another is said.
+fn api(client: &Client, kind: &str, namespace: Option<&str>) -> Result<Api<DynamicObject>> {
     let (gvk, namespaced) = known(kind)?;
     let resource = ApiResource::from_gvk(&gvk);
     Ok(if namespaced {
-        Api::namespaced_with(client.clone(), "default", &resource)
+        Api::namespaced_with(client.clone(), namespace.unwrap_or("default"), &resource)
     } else {
         Api::all_with(client.clone(), &resource)
+    })
+}
+
+/// The kind, namespace and name of `Kind/name` or `Kind/namespace/name`.
+fn parts(name: &str) -> Result<(&str, Option<&str>, &str)> {
+    let (kind, name) = name.split_once('/').context("an object is named Kind/name")?;
+    Ok(match name.split_once('/') {
+        Some((namespace, name)) => (kind, Some(namespace), name),
+        None => (kind, None, name),
     })
 }
 
@@ -200,11 +210,20 @@ pub(super) fn is_installed(kind: &str, name: &str) -> bool {
 }
 
 pub(super) async fn list(client: &Client, kind: &str) -> Result<Vec<DynamicObject>> {
-    Ok(api(client, kind)?.list(&ListParams::default()).await?.items)
+    Ok(api(client, kind, None)?.list(&ListParams::default()).await?.items)
+}
+
+/// All objects of a kind in a namespace.
+pub(super) async fn list_in(
+    client: &Client,
+    kind: &str,
+    namespace: &str,
+) -> Result<Vec<DynamicObject>> {
+    Ok(api(client, kind, Some(namespace))?.list(&ListParams::default()).await?.items)
 }
 
 pub(super) async fn find(client: &Client, kind: &str, name: &str) -> Result<Option<DynamicObject>> {
-    Ok(api(client, kind)?.get_opt(name).await?)
+    Ok(api(client, kind, None)?.get_opt(name).await?)
 }
 
 /// Creates an object; one that speaks of a pod by owner gets that pod's UID. A kind that was just defined is waited for.
@@ -220,7 +239,7 @@ pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
     let status = object.as_object_mut().and_then(|fields| fields.remove("status"));
     let object: DynamicObject = serde_json::from_value(object)?;
     let name = object.name_any();
-    let api = api(client, &kind)?;
+    let api = api(client, &kind, object.metadata.namespace.as_deref())?;
     let end = Instant::now() + SERVED_WITHIN;
     loop {
         match api.create(&PostParams::default(), &object).await {
@@ -242,8 +261,8 @@ pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
 
 /// Patches an object; what is said of its status goes where only that can be written.
 pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<()> {
-    let (kind, name) = name.split_once('/').context("a patch names Kind/name")?;
-    let (api, params) = (api(client, kind)?, PatchParams::default());
+    let (kind, namespace, name) = parts(name)?;
+    let (api, params) = (api(client, kind, namespace)?, PatchParams::default());
     let patched = if patch["status"].is_null() {
         api.patch(name, &params, &Patch::Merge(patch)).await
     } else {
@@ -257,8 +276,8 @@ pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<
 /// # Errors
 /// One that is still there after a while, because of a finalizer.
 pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
-    let (kind, name) = name.split_once('/').context("a delete names Kind/name")?;
-    let api = api(client, kind)?;
+    let (kind, namespace, name) = parts(name)?;
+    let api = api(client, kind, namespace)?;
     let mut params = DeleteParams::default();
     if kind == "Pod" {
         params = params.grace_period(0);

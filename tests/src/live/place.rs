@@ -101,6 +101,10 @@ impl Place {
                 }
             }
         }
+        for pod in object::list_in(&client, "Pod", namespace::RESERVATION).await? {
+            let name = pod.metadata.name.context("an object has a name")?;
+            object::delete(&client, &format!("Pod/{}/{name}", namespace::RESERVATION)).await?;
+        }
         // The scenario may have changed what was installed; installing does not change it back.
         object::delete(&client, "SchedulingShard/default").await?;
         self.install().await

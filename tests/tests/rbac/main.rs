@@ -20,11 +20,15 @@ use kai_tests::{
 use kube::{
     Client,
     api::{Api, DynamicObject, Patch, PatchParams, PostParams},
-    core::GroupVersionKind,
+    core::{ApiResource, GroupVersionKind},
     discovery::{Scope, pinned_kind},
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
+
+mod objects;
+
+use objects::{devices, sharing, special_pods, volumes};
 
 const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
     "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts:kai-scheduler"]}]}"#;
@@ -50,6 +54,7 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     let setup = Setup { nodes: "3xH100:8", operators: None, api_server_flags: &flags };
     let mut cluster = Cluster::start(&assets, setup).await?;
+    admission(&mut cluster).await?;
     start_podgrouper(&mut cluster, &log).await?;
     cluster.scheduler.stop()?;
     begun_bind(&cluster.client().await?).await?;
@@ -133,10 +138,66 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     }
     special_pods(&client).await?;
     devices(cluster, &client).await?;
+    sharing(cluster, &client).await?;
     volumes(&client).await?;
     shards(cluster, &client).await?;
     gangs(cluster, &client).await?;
     budgets(cluster, &client).await
+}
+
+/// Runs a podgrouper that serves admission: what others break it puts right, and what is switched off it takes back.
+async fn admission(cluster: &mut Cluster) -> Result<()> {
+    cluster.podgrouper.stop()?;
+    let flags = ["--webhook-listen-address=127.0.0.1:0", "--webhook-url=https://127.0.0.1:0"];
+    cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &flags).await?;
+    let client = cluster.client().await?;
+    let api = |group: &str, version: &str, kind: &str| -> Api<DynamicObject> {
+        let gvk = GroupVersionKind::gvk(group, version, kind);
+        Api::all_with(client.clone(), &ApiResource::from_gvk(&gvk))
+    };
+    let group = "admissionregistration.k8s.io";
+    let registrations = api(group, "v1", "MutatingWebhookConfiguration");
+    let name = "mutating-kai-admission";
+    let policy = async |wanted: Option<&str>| {
+        cluster
+            .wait_until("the registration", async || {
+                let found = registrations.get_opt(name).await?;
+                let policy = found.map(|found| found.data["webhooks"][0]["failurePolicy"].clone());
+                let is_so = policy == wanted.map(Into::into);
+                Ok(if is_so { Ok(()) } else { Err(format!("{policy:?}")) })
+            })
+            .await
+    };
+    policy(Some("Fail")).await?;
+    let edit = json!([{"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Ignore"}]);
+    let edit: Patch<()> = Patch::Json(serde_json::from_value(edit)?);
+    registrations.patch(name, &PatchParams::default(), &edit).await?;
+    policy(Some("Fail")).await?;
+    let secrets = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Secret"));
+    let secrets: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &secrets);
+    let secret = "kai-admission-webhook-tls-secret";
+    let broken = json!({"stringData": {"tls.key": "nonsense"}});
+    let broken = secrets.patch(secret, &PatchParams::default(), &Patch::Merge(&broken)).await?;
+    cluster
+        .wait_until("the certificate", async || {
+            let found = secrets.get(secret).await?;
+            let is_whole = found.data["data"] != broken.data["data"];
+            Ok(if is_whole { Ok(()) } else { Err("broken".to_owned()) })
+        })
+        .await?;
+    let off = json!({"webhooks": {"enableValidation": false}});
+    let off = json!({"spec": {"admission": {"service": {"enabled": false}}, "queueController": off,
+        "podGroupController": off}});
+    let configs = api("kai.scheduler", "v1", "Config");
+    configs.patch("kai-config", &PatchParams::default(), &Patch::Merge(&off)).await?;
+    policy(None).await?;
+    let others = api(group, "v1", "ValidatingWebhookConfiguration");
+    cluster
+        .wait_until("no registration", async || {
+            let left = others.list(&kube::api::ListParams::default()).await?.items.len();
+            Ok(if left == 0 { Ok(()) } else { Err(format!("{left} left")) })
+        })
+        .await
 }
 
 /// Runs a podgrouper with a Lease until it has done all that it may with one, and then one without, which no crash of the
@@ -279,119 +340,6 @@ async fn wait_marked(cluster: &Cluster, client: &Client, name: &str) -> Result<(
             })
         })
         .await
-}
-
-/// Pods whose grouping or status reads something of its own.
-async fn special_pods(client: &Client) -> Result<()> {
-    // A driver of another scheduler, read by itself.
-    let driver =
-        create(client, &pod("driver", &json!({}), &json!({"schedulerName": "other"}))).await?;
-    let owners = json!([{"apiVersion": "v1", "kind": "Pod", "name": "driver", "uid": driver}]);
-    create(client, &pod("executor", &json!({"ownerReferences": owners}), &json!({}))).await?;
-    create(
-        client,
-        &json!({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
-        "metadata": {"name": "native"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}),
-    )
-    .await?;
-    create(
-        client,
-        &pod("native", &json!({}), &json!({"schedulingGroup": {"podGroupName": "native"}})),
-    )
-    .await?;
-    create(
-        client,
-        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
-        "metadata": {"name": "claim"}, "spec": {"devices": {"requests": [{"name": "r",
-            "exactly": {"deviceClassName": "net.example.com"}}]}}}),
-    )
-    .await?;
-    create(
-        client,
-        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
-        "metadata": {"name": "net.example.com"}, "spec": {}}),
-    )
-    .await?;
-    let (resource, _) = pinned_kind(client, &GroupVersionKind::gvk("", "v1", "Node")).await?;
-    let nodes: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
-    let nodes = nodes.list(&kube::api::ListParams::default()).await?;
-    let node = nodes.items.first().and_then(|node| node.metadata.name.as_deref());
-    create(
-        client,
-        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
-        "metadata": {"name": "net"}, "spec": {"driver": "net.example.com", "nodeName": node,
-            "pool": {"name": "net", "generation": 1, "resourceSliceCount": 1},
-            "devices": [{"name": "net-0"}]}}),
-    )
-    .await?;
-    let claims = json!({"resourceClaims": [{"name": "r", "resourceClaimName": "claim"}]});
-    create(client, &pod("claimant", &json!({}), &claims)).await?;
-    let memory = json!({"annotations": {"gpu-memory": "1000"}});
-    create(client, &pod("part", &memory, &json!({}))).await?;
-    // Its owner is gone: told again and again.
-    let owners = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "u"}]);
-    create(client, &pod("orphan", &json!({"ownerReferences": owners}), &json!({}))).await?;
-    Ok(())
-}
-
-/// A pod with a part of a device, and one whose extended resource devices stand in for.
-async fn devices(cluster: &Cluster, client: &Client) -> Result<()> {
-    let driver = "link.example.com";
-    create(
-        client,
-        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": driver},
-        "spec": {"extendedResourceName": "example.com/link",
-            "selectors": [{"cel": {"expression": format!("device.driver == '{driver}'")}}]}}),
-    )
-    .await?;
-    create(
-        client,
-        &json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
-        "metadata": {"name": "link"}, "spec": {"driver": driver, "nodeName": "node-1",
-            "pool": {"name": "link", "generation": 1, "resourceSliceCount": 1},
-            "devices": [{"name": "link-0"}, {"name": "link-1"}]}}),
-    )
-    .await?;
-    let zones =
-        ["topology.node.k8s.io", "v1alpha2", "NodeResourceTopology", "noderesourcetopologies"];
-    install_kind(client, zones).await?;
-    let labels = json!({"kai.scheduler/queue": "default-queue"});
-    let half = json!({"labels": labels, "annotations": {"gpu-fraction": "0.5"}});
-    create(client, &pod("half", &half, &json!({}))).await?;
-    let containers = json!({"containers": [{"name": "c", "image": "i",
-        "resources": {"limits": {"example.com/link": "1"}}}]});
-    create(client, &pod("linked", &json!({"labels": labels}), &containers)).await?;
-    for name in ["begun", "half", "linked"] {
-        wait_bound(cluster, client, name, 1).await?;
-    }
-    Ok(())
-}
-
-/// Pods whose claims get a volume that is there, and one that has to be made.
-async fn volumes(client: &Client) -> Result<()> {
-    for (class, provisioner) in [("local", "kubernetes.io/no-provisioner"), ("made", "x.io/disk")] {
-        let object = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
-            "metadata": {"name": class}, "provisioner": provisioner,
-            "volumeBindingMode": "WaitForFirstConsumer"});
-        create(client, &object).await?;
-        let spec = json!({"storageClassName": class, "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}}});
-        let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "metadata": {"name": class, "namespace": "default"}, "spec": spec});
-        create(client, &claim).await?;
-    }
-    let spec = json!({"storageClassName": "local", "accessModes": ["ReadWriteOnce"],
-        "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/disk"}});
-    let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume",
-        "metadata": {"name": "disk"}, "spec": spec});
-    create(client, &volume).await?;
-    for class in ["local", "made"] {
-        let labels = json!({"labels": {"kai.scheduler/queue": "default-queue"}});
-        let volumes =
-            json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": class}}]});
-        create(client, &pod(&format!("with-{class}"), &labels, &volumes)).await?;
-    }
-    Ok(())
 }
 
 /// A shard, and changes of the Deployment and the Service that it got.
