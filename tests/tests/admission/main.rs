@@ -248,7 +248,7 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         label("runai-gpu-group", Value::Null),
         label("runai-gpu-group/h", json!("h")),
         annotation("gpu-fraction", json!("0.1")),
-        annotation("gpu-memory", json!("7")),
+        json!({"metadata": {"annotations": {"gpu-fraction": null, "gpu-memory": "7"}}}),
         annotation("gpu-fraction-num-devices", json!("2")),
         annotation("received-resource-type", json!("Regular")),
         annotation("runai/shared-gpu-configmap", json!("a-abc1234-shared-gpu")),
@@ -260,10 +260,13 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         let params = PatchParams::default();
         let found = somebody.patch_status("bound", &params, &Patch::Merge(&change)).await;
         check(&what, &answer(found)?, Some("delete the pod"));
-        // Both kinds of share at once are nothing for anybody.
-        let refused = what.contains("gpu-memory").then_some("exclude each other");
-        check(&what, &patch(&somebody, "waiting", &change).await?, refused);
-        check(&what, &patch(&daemon, "daemons", &change).await?, refused);
+        check(&what, &patch(&somebody, "waiting", &change).await?, None);
+        check(&what, &patch(&daemon, "daemons", &change).await?, None);
+    }
+    // Both kinds of share at once are nothing for anybody.
+    let both = json!({"metadata": {"annotations": {"gpu-fraction": "0.5", "gpu-memory": "7"}}});
+    for (who, name) in [(&somebody, "waiting"), (&daemon, "daemons")] {
+        check("both", &patch(who, name, &both).await?, Some("exclude each other"));
     }
     for change in [
         label("a", json!("c")),

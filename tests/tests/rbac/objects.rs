@@ -1,5 +1,8 @@
 //! Pods, devices and volumes that have the daemons use their rights.
 
+use kai_api::names::namespace;
+use kube::api::DeleteParams;
+
 use super::*;
 
 /// Pods whose grouping or status reads something of its own.
@@ -47,15 +50,13 @@ pub(super) async fn special_pods(client: &Client) -> Result<()> {
     .await?;
     let claims = json!({"resourceClaims": [{"name": "r", "resourceClaimName": "claim"}]});
     create(client, &pod("claimant", &json!({}), &claims)).await?;
-    let memory = json!({"annotations": {"gpu-memory": "1000"}});
-    create(client, &pod("part", &memory, &json!({}))).await?;
     // Its owner is gone: told again and again.
     let owners = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "u"}]);
     create(client, &pod("orphan", &json!({"ownerReferences": owners}), &json!({}))).await?;
     Ok(())
 }
 
-/// A pod with a part of a device, and one whose extended resource devices stand in for.
+/// A pod whose extended resource devices stand in for.
 pub(super) async fn devices(cluster: &Cluster, client: &Client) -> Result<()> {
     let driver = "link.example.com";
     create(
@@ -77,12 +78,10 @@ pub(super) async fn devices(cluster: &Cluster, client: &Client) -> Result<()> {
         ["topology.node.k8s.io", "v1alpha2", "NodeResourceTopology", "noderesourcetopologies"];
     install_kind(client, zones).await?;
     let labels = json!({"kai.scheduler/queue": "default-queue"});
-    let half = json!({"labels": labels, "annotations": {"gpu-fraction": "0.5"}});
-    create(client, &pod("half", &half, &json!({}))).await?;
     let containers = json!({"containers": [{"name": "c", "image": "i",
         "resources": {"limits": {"example.com/link": "1"}}}]});
     create(client, &pod("linked", &json!({"labels": labels}), &containers)).await?;
-    for name in ["begun", "half", "linked"] {
+    for name in ["begun", "linked"] {
         wait_bound(cluster, client, name, 1).await?;
     }
     Ok(())
@@ -116,12 +115,11 @@ pub(super) async fn volumes(client: &Client) -> Result<()> {
 }
 
 /// A pod that shares a GPU, as admission leaves it: labels and a config map of an earlier bind are taken away, and one that
-/// is there again is added to.
+/// is there again is added to. The GPU is free again in the end.
 pub(super) async fn sharing(cluster: &Cluster, client: &Client) -> Result<()> {
     let prefix = "sharer-abcdefg-shared-gpu";
     let map = format!("{prefix}-0");
-    let meta =
-        json!({"annotations": {"gpu-fraction": "0.5", "runai/shared-gpu-configmap": prefix}});
+    let meta = json!({"annotations": {"gpu-memory": "1000", "runai/shared-gpu-configmap": prefix}});
     let source = json!({"configMapKeyRef": {"name": map, "key": "NVIDIA_VISIBLE_DEVICES"}});
     let spec = json!({
         "schedulingGates": [{"name": "test/later"}],
@@ -148,5 +146,28 @@ pub(super) async fn sharing(cluster: &Cluster, client: &Client) -> Result<()> {
     create(client, &body).await?;
     let open = json!({"spec": {"schedulingGates": null}});
     api("Pod").patch("sharer", &PatchParams::default(), &Patch::Merge(&open)).await?;
-    wait_bound(cluster, client, "sharer", 1).await
+    wait_bound(cluster, client, "sharer", 1).await?;
+    // The share is a part of the node's memory, which the podgrouper reads.
+    let group = api("Pod").get("sharer").await?.metadata.annotations;
+    let group = group.unwrap_or_default().remove("pod-group-name").context("it is grouped")?;
+    let gvk = GroupVersionKind::gvk("scheduling.run.ai", "v2alpha2", "PodGroup");
+    let groups = ApiResource::from_gvk(&gvk);
+    let groups: Api<DynamicObject> = Api::default_namespaced_with(client.clone(), &groups);
+    cluster
+        .wait_until("the share in the group's status", async || {
+            let status = groups.get(&group).await?.data["status"].clone();
+            let gpus = &status["resourcesStatus"]["allocated"]["nvidia.com/gpu"];
+            Ok(if gpus.is_null() { Err(status.to_string()) } else { Ok(()) })
+        })
+        .await?;
+    api("Pod").delete("sharer", &DeleteParams::background().grace_period(0)).await?;
+    let pods = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"));
+    let reservations: Api<DynamicObject> =
+        Api::namespaced_with(client.clone(), namespace::RESERVATION, &pods);
+    cluster
+        .wait_until("the reservation to go", async || {
+            let left = reservations.list(&kube::api::ListParams::default()).await?.items.len();
+            Ok(if left == 0 { Ok(()) } else { Err(format!("{left} left")) })
+        })
+        .await
 }
