@@ -26,6 +26,10 @@ const RESERVATIONS: &str = "kai-resource-reservation";
 const RESERVED: &str = "run.ai/reserve_for_gpu_index";
 /// Annotation with the share of each device.
 const GPU_FRACTION: &str = "gpu-fraction";
+/// Annotation with the MiB of each device, instead of the share.
+const GPU_MEMORY: &str = "gpu-memory";
+/// Label of a node with the MiB of each of its devices.
+const DEVICE_MEMORY: &str = "nvidia.com/gpu.memory";
 /// Annotation that names a pod's `PodGroup`.
 const POD_GROUP: &str = "pod-group-name";
 
@@ -35,17 +39,36 @@ struct Holding {
     node: String,
     /// Per entry of [`RESOURCES`], in thousandths.
     amounts_milli: Vec<i128>,
-    /// Shared devices, and how much of each in thousandths.
+    /// Shared devices.
     devices: BTreeSet<String>,
-    fraction_milli: i128,
+    share: Share,
     /// It holds a device for others: the device itself, once it says which.
     reserves: Option<String>,
+}
+
+/// What a pod holds of each device that it shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    Milli(i128),
+    Mib(i128),
+}
+
+impl Share {
+    /// The part of a device in thousandths of a thousandth; rounded down, so that no rounding looks like too much.
+    fn micro(self, device_mib: i128) -> i128 {
+        match self {
+            Self::Milli(milli) => milli * 1000,
+            Self::Mib(mib) => mib * 1_000_000 / device_mib.max(1),
+        }
+    }
 }
 
 /// What was seen so far, and every promise that was seen broken.
 #[derive(Debug, Default)]
 pub struct Observed {
     allocatable_milli: BTreeMap<String, Vec<i128>>,
+    /// MiB of each device, by node.
+    device_mib: BTreeMap<String, i128>,
     pods: BTreeMap<String, Holding>,
     /// The node of each pod by UID, also of pods that are gone.
     bound: BTreeMap<String, String>,
@@ -69,6 +92,8 @@ impl Observed {
             .map(|name| allocatable.and_then(|all| all.get(*name)).map_or(0, milli))
             .collect();
         self.allocatable_milli.insert(node.name_any(), amounts);
+        let device_mib = node.labels().get(DEVICE_MEMORY).and_then(|text| text.parse().ok());
+        self.device_mib.insert(node.name_any(), device_mib.unwrap_or_default());
     }
 
     /// Takes a pod in, and checks the node it is on.
@@ -110,16 +135,17 @@ impl Observed {
         let reservations = || holders.iter().filter(|holder| holder.reserves.is_some());
         let reserved: BTreeSet<&str> =
             reservations().flat_map(|holder| &holder.devices).map(String::as_str).collect();
+        let device_mib = self.device_mib.get(node).copied().unwrap_or_default();
         for holder in holders.iter().filter(|holder| holder.reserves.is_none()) {
             for device in &holder.devices {
-                *devices.entry(device).or_default() += holder.fraction_milli;
+                *devices.entry(device).or_default() += holder.share.micro(device_mib);
             }
         }
         let mut found: Vec<String> = devices
             .iter()
-            .filter(|(_, milli)| **milli > 1000)
-            .map(|(device, milli)| {
-                format!("device {device} of {node} holds {milli}/1000 after {cause}")
+            .filter(|(_, micro)| **micro > 1_000_000)
+            .map(|(device, micro)| {
+                format!("device {device} of {node} holds {}/1000 after {cause}", micro / 1000)
             })
             .collect();
         let mut uuids = BTreeSet::new();
@@ -243,11 +269,14 @@ fn holding(pod: &Pod, node: String) -> Holding {
             },
         )
         .collect();
-    let fraction = pod.annotations().get(GPU_FRACTION);
-    let fraction_milli = fraction.map_or(0, |text| milli(&Quantity(text.clone())));
+    let amount = |key| pod.annotations().get(key).map(|text| milli(&Quantity(text.clone())));
+    let share = match (amount(GPU_FRACTION), amount(GPU_MEMORY)) {
+        (None, Some(mib_milli)) => Share::Mib(mib_milli / 1000),
+        (fraction, _) => Share::Milli(fraction.unwrap_or_default()),
+    };
     let uuid = || pod.annotations().get(RESERVED).cloned().unwrap_or_default();
     let reserves = (pod.namespace().as_deref() == Some(RESERVATIONS)).then(uuid);
-    Holding { node, amounts_milli, devices, fraction_milli, reserves }
+    Holding { node, amounts_milli, devices, share, reserves }
 }
 
 /// A quantity in thousandths, rounded up.
@@ -299,6 +328,21 @@ mod tests {
             )));
         }
         assert_eq!(seen.findings, ["device d of n1 holds 1200/1000 after a/p2"]);
+    }
+
+    #[test]
+    fn memory_counts_as_a_part_of_the_nodes_devices() {
+        let mut seen = seen();
+        seen.node(&object(
+            "{metadata: {name: n2, labels: {nvidia.com/gpu.memory: '1000'}}, status: {allocatable: {nvidia.com/gpu: '1'}}}",
+        ));
+        for name in ["p1", "p2"] {
+            seen.pod(&object(&format!(
+                "{{metadata: {{name: {name}, namespace: a, uid: {name}, labels: {{runai-gpu-group: d}},\
+                  annotations: {{gpu-memory: '501'}}}}, spec: {{nodeName: n2, containers: []}}}}"
+            )));
+        }
+        assert_eq!(seen.findings, ["device d of n2 holds 1002/1000 after a/p2"]);
     }
 
     #[test]
