@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use admission::create_runtime_class;
 pub use admission::{Admission, start_admission};
+pub use devices::{Told, told};
 pub use place::Place;
 
 /// How long an expectation may take to come true.

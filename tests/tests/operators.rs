@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1::{Event, Pod};
 use kai_tests::{
     cluster::{Cluster, Setup},
     control_plane::{assets, operators_command},
+    live::told,
     observer::Observer,
 };
 use kube::{Api, ResourceExt, api::ListParams};
@@ -54,6 +55,7 @@ async fn real_operators_make_the_pods() -> Result<()> {
     let Some(cluster) = start("operators").await? else { return Ok(()) };
     let observer = Observer::start(cluster.client().await?).await?;
     every_framework_is_grouped_and_bound_as_a_gang(&cluster).await?;
+    shares_of_gpus_reach_the_containers(&cluster).await?;
     a_gang_that_does_not_fit_stays_unbound_and_says_why(&cluster).await?;
     assert_eq!(observer.finish().await?.findings, [""; 0]);
     Ok(())
@@ -73,6 +75,59 @@ async fn every_framework_is_grouped_and_bound_as_a_gang(cluster: &Cluster) -> Re
     wait_bound(cluster, "two", 2).await?;
     wait_bound(cluster, "three", 4).await?;
     wait_bound(cluster, "four", 1).await
+}
+
+/// Whoever makes the pods: each container is told the devices that its pod's groups hold, and how much of them is its own.
+async fn shares_of_gpus_reach_the_containers(cluster: &Cluster) -> Result<()> {
+    let cases = [
+        (&["ray", "ray-half", "--workers", "4", "--gpu", "0.5"][..], 4, 1, "0.50"),
+        (
+            &["pytorch", "torch-third", "--workers", "3", "--gpu", "0.3", "--image", "i"],
+            3,
+            1,
+            "0.30",
+        ),
+        (&["argo", "argo-part", "--gpu", "0.4", "--image", "busybox"], 1, 1, "0.40"),
+        (&["job", "job-memory", "--gpu-memory", "8Gi", "--image", "busybox"], 1, 1, "0.100443"),
+        (&["job", "job-four", "--gpu", "0.25x4", "--image", "busybox"], 1, 4, "0.25"),
+    ];
+    for (arguments, ..) in cases {
+        let command = ["-q", QUEUE, "--", "sleep", "600"];
+        cluster.kai_ok(&[&["submit"], arguments, &command].concat())?;
+    }
+    let client = cluster.client().await?;
+    let seen = async || -> Result<Vec<String>> {
+        let told = told(&client).await?;
+        let mut misses = Vec::new();
+        for (arguments, pods, devices, share) in cases {
+            let of_workload = told.iter().filter(|(name, _)| name.starts_with(arguments[1]));
+            let rightly = of_workload
+                .filter(|(_, told)| told.devices.len() == devices && told.share == share)
+                .count();
+            if rightly != pods {
+                misses.push(format!("{rightly} of {pods} pods of {} in {told:#?}", arguments[1]));
+            }
+        }
+        Ok(misses)
+    };
+    cluster
+        .wait_until("shares of GPUs", async || {
+            // A pod is told of its devices a moment before its binding is seen.
+            Ok(match seen().await {
+                Ok(misses) if misses.is_empty() => Ok(()),
+                Ok(misses) => Err(misses.join("\n")),
+                Err(error) => Err(error.to_string()),
+            })
+        })
+        .await?;
+    let halves = told(&client).await?;
+    let halves = halves.iter().filter(|(name, _)| name.starts_with("ray-half"));
+    let devices: std::collections::BTreeSet<&String> =
+        halves.flat_map(|(_, told)| &told.devices).collect();
+    assert_eq!(devices.len(), 2, "four halves on {devices:?}");
+    let described = cluster.kai_ok(&["describe", "job-memory"])?;
+    assert!(described.contains("GPU-") && described.contains("8192"), "{described}");
+    Ok(())
 }
 
 async fn a_gang_that_does_not_fit_stays_unbound_and_says_why(cluster: &Cluster) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use kai_api::names::{annotation, env, label, namespace};
 use kube::{Client, ResourceExt, api::DynamicObject};
 use serde_json::Value;
@@ -20,11 +20,7 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
         return Ok(Vec::new());
     }
     let reservations = object::list_in(client, "Pod", namespace::RESERVATION).await?;
-    let view = View {
-        pods: object::list(client, "Pod").await?,
-        maps: object::list(client, "ConfigMap").await?,
-        held: reservations.iter().map(held).collect(),
-    };
+    let view = View::read(client, &reservations).await?;
     let mut misses = Vec::new();
     if let Some(count) = expect.reservations.filter(|count| *count != reservations.len()) {
         let names: Vec<String> = reservations.iter().map(ResourceExt::name_any).collect();
@@ -54,6 +50,37 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
     Ok(misses)
 }
 
+/// What is told to a pod that shares GPUs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its devices, which the reservation pods of its groups hold.
+    pub devices: BTreeSet<String>,
+    /// Its share of each.
+    pub share: String,
+}
+
+/// What pods of the namespace `default` are told, by name; an error where one is told other devices than its groups hold.
+///
+/// # Errors
+/// When the API server cannot be asked, or a pod is told something else.
+pub async fn told(client: &Client) -> Result<BTreeMap<String, Told>> {
+    let reservations = object::list_in(client, "Pod", namespace::RESERVATION).await?;
+    let view = View::read(client, &reservations).await?;
+    let mut all = BTreeMap::new();
+    for pod in &view.pods {
+        let name = pod.name_any();
+        let devices = view.devices(&name);
+        if devices.is_empty() {
+            continue;
+        }
+        let misses = view.judge_devices(&name, devices.len());
+        ensure!(misses.is_empty(), "{}", misses.join("; "));
+        let share = view.told(&name, env::GPU_PORTION).unwrap_or_default();
+        all.insert(name, Told { devices, share });
+    }
+    Ok(all)
+}
+
 /// The group of a reservation pod, and the device that it says.
 fn held(pod: &DynamicObject) -> (String, String) {
     let text = |value: Option<&String>| value.cloned().unwrap_or_default();
@@ -69,6 +96,14 @@ struct View {
 }
 
 impl View {
+    async fn read(client: &Client, reservations: &[DynamicObject]) -> Result<Self> {
+        Ok(Self {
+            pods: object::list(client, "Pod").await?,
+            maps: object::list(client, "ConfigMap").await?,
+            held: reservations.iter().map(held).collect(),
+        })
+    }
+
     fn pod(&self, name: &str) -> Option<&DynamicObject> {
         self.pods.iter().find(|pod| pod.name_any() == name)
     }
