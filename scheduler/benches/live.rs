@@ -3,7 +3,7 @@
 //! Starts etcd and kube-apiserver from the folder in `KUBEBUILDER_ASSETS`; wall times inform, they
 //! never gate. B20: pods that wait, from the scheduler's start to its last bind, beside
 //! kube-scheduler without client limits in the same run. B22: pods that come at a steady rate, from
-//! the request that creates one to its node. Source: design B20, B22 of the performance plan.
+//! the request that creates one to its node. B22-share: the same of pods that share GPUs beside others. Source: design B20, B22 of the performance plan.
 
 use std::{
     io::{Error, Result, Write},
@@ -17,11 +17,12 @@ mod load;
 #[path = "live/plane.rs"]
 mod plane;
 
-use load::Load;
+use load::{Kind, Load};
 use plane::{Child, Plane};
 
 const LIST: &str = r#"{"id":"B20","sizes":[4000],"slope_max":null,"what":"one-GPU pods on size/8 nodes, start to last bind","live":true}
-{"id":"B22","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, create to bound","live":true}"#;
+{"id":"B22","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, create to bound","live":true}
+{"id":"B22-share","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, each a share of a GPU that is reserved","live":true}"#;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,9 +31,13 @@ fn main() -> Result<()> {
     match words[..] {
         ["--list"] => writeln!(std::io::stdout(), "{LIST}"),
         ["B20", size] => runtime.block_on(fill(number(size)?)),
-        ["B22", rate] => runtime.block_on(arrivals(number(rate)?)),
+        ["B22", rate] => runtime.block_on(arrivals("B22", number(rate)?, Kind::Whole)),
+        ["B22-share", rate] => runtime.block_on(arrivals("B22-share", number(rate)?, Kind::Share)),
         // `cargo bench` of the workspace runs every target; without an order there is nothing to do.
-        _ => writeln!(std::io::stderr(), "usage: live --list | B20 PODS | B22 PODS_PER_SECOND"),
+        _ => writeln!(
+            std::io::stderr(),
+            "usage: live --list | B20 PODS | B22 PODS_PER_SECOND | B22-share PODS_PER_SECOND"
+        ),
     }
 }
 
@@ -62,22 +67,30 @@ async fn fill(pods: u32) -> Result<()> {
 }
 
 /// B22: pods come while the scheduler runs.
-async fn arrivals(rate: u32) -> Result<()> {
+async fn arrivals(id: &str, rate: u32, kind: Kind) -> Result<()> {
     const SECONDS: u32 = 10;
     let plane = Plane::start().await?;
     let load = Load::new(plane.client().await?);
-    load.prepare((rate * SECONDS).div_ceil(8) + 1).await?;
+    let nodes = match kind {
+        Kind::Whole => (rate * SECONDS).div_ceil(8) + 1,
+        // Eleven more fit on a GPU, and fewer than 110 on a node.
+        Kind::Share => (rate * SECONDS).div_ceil(80) + 1,
+    };
+    load.prepare(nodes).await?;
+    if matches!(kind, Kind::Share) {
+        load.reservations(nodes - 1).await?;
+    }
     load.groups("kai", rate * SECONDS).await?;
     let _scheduler = start_scheduler(&plane)?;
     // One pod shows that it runs.
     load.groups("first", 1).await?;
     load.pods("first", 1, "kai-scheduler").await?;
     load.wait_until_bound().await?;
-    let mut latencies = load.arrivals("kai", rate, SECONDS).await?;
+    let mut latencies = load.arrivals(rate, SECONDS, kind).await?;
     latencies.sort_unstable();
     let at = |part: usize| latencies[(latencies.len() - 1) * part / 100];
-    print("B22-p50", rate, at(50))?;
-    print("B22-p99", rate, at(99))
+    print(&format!("{id}-p50"), rate, at(50))?;
+    print(&format!("{id}-p99"), rate, at(99))
 }
 
 fn start_scheduler(plane: &Plane) -> Result<Child> {

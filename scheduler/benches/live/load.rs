@@ -115,13 +115,27 @@ impl Load {
         Ok(list["items"].as_array().is_none_or(Vec::is_empty))
     }
 
+    /// A reservation pod and a pod that shares its GPU, for every GPU of so many nodes.
+    pub(crate) async fn reservations(&self, nodes: u32) -> Result<()> {
+        let namespace = json!({"metadata": {"name": "kai-resource-reservation"}});
+        self.send(Method::POST, "/api/v1/namespaces", &namespace).await?;
+        self.groups("user", nodes * 8).await?;
+        let devices = (0..nodes).flat_map(|node| (0..8).map(move |device| (node, device)));
+        let pods = devices.flat_map(|(node, device)| {
+            let user = node * 8 + device;
+            [(RESERVATIONS, reservation(node, device)), (PODS, share(user, Some((node, device))))]
+        });
+        self.create(pods).await
+    }
+
     /// Creates pods at a steady rate; gives the time from the request to the node, of each.
     pub(crate) async fn arrivals(
         &self,
-        prefix: &str,
         rate: u32,
         seconds: u32,
+        of: Kind,
     ) -> Result<Vec<Duration>> {
+        let prefix = "kai";
         let query = format!("{PODS}?watch=true");
         let request = Request::get(query).body(Vec::new()).map_err(Error::other)?;
         let lines = self.client.request_stream(request).await.map_err(Error::other)?;
@@ -133,7 +147,11 @@ impl Load {
             let mut requests = tokio::task::JoinSet::new();
             for number in 0..count {
                 ticks.tick().await;
-                let (client, body) = (self.client.clone(), pod(prefix, number, "kai-scheduler"));
+                let body = match of {
+                    Kind::Whole => pod(prefix, number, "kai-scheduler"),
+                    Kind::Share => share(number, None),
+                };
+                let client = self.client.clone();
                 sent.insert(format!("{prefix}-{number}"), Instant::now());
                 requests
                     .spawn(async move { Self { client }.send(Method::POST, PODS, &body).await });
@@ -184,6 +202,16 @@ impl Load {
 }
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
+const RESERVATIONS: &str = "/api/v1/namespaces/kai-resource-reservation/pods";
+
+/// What pods ask for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// One GPU.
+    Whole,
+    /// A twelfth of one.
+    Share,
+}
 
 fn node(number: u32) -> Value {
     let name = format!("node-{number:05}");
@@ -222,4 +250,49 @@ fn pod(prefix: &str, number: u32, scheduler: &str) -> Value {
             "containers": [{"name": "main", "image": "none", "resources": resources}],
         },
     })
+}
+
+/// A pod that holds a GPU for others, and has said which.
+fn reservation(node: u32, device: u32) -> Value {
+    let group = format!("group-{node}-{device}");
+    json!({
+        "metadata": {
+            "name": format!("gpu-reservation-{group}"),
+            "labels": {"app": "kai-resource-reservation", "app.runai.resource.reservation": group, "runai-gpu-group": group},
+            "annotations": {"run.ai/reserve_for_gpu_index": format!("GPU-{node}-{device}")},
+        },
+        "spec": {
+            "nodeName": format!("node-{node:05}"),
+            "containers": [{"name": "resource-reservation", "image": "none",
+                "resources": {"limits": {"nvidia.com/gpu": "1"}}}],
+        },
+    })
+}
+
+/// A pod with a twelfth of a GPU as admission leaves it: on a device already, or waiting.
+fn share(number: u32, on: Option<(u32, u32)>) -> Value {
+    let name = format!("{}-{number}", if on.is_some() { "user" } else { "kai" });
+    let prefix = format!("{name}-abcdefg-shared-gpu");
+    let variable = |variable: &str, map: &str| {
+        let source = json!({"name": map, "key": variable});
+        json!({"name": variable, "valueFrom": {"configMapKeyRef": source}})
+    };
+    let map = format!("{prefix}-0");
+    let mut pod = json!({
+        "metadata": {"name": name, "annotations": {
+            "pod-group-name": name, "gpu-fraction": "0.08", "runai/shared-gpu-configmap": prefix,
+        }},
+        "spec": {
+            "schedulerName": "kai-scheduler",
+            "containers": [{"name": "main", "image": "none",
+                "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
+                "env": [variable("NVIDIA_VISIBLE_DEVICES", &map), variable("GPU_PORTION", &map)],
+                "envFrom": [{"configMapRef": {"name": format!("{map}-evar")}}]}],
+        },
+    });
+    if let Some((node, device)) = on {
+        pod["metadata"]["labels"] = json!({"runai-gpu-group": format!("group-{node}-{device}")});
+        pod["spec"]["nodeName"] = json!(format!("node-{node:05}"));
+    }
+    pod
 }
