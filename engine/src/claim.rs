@@ -40,8 +40,8 @@ pub struct Claim {
     pub volume: bool,
     /// The queue of label `kai.scheduler/queue`; a claim of GPUs that pods share needs the queue of their group.
     pub queue: Option<QueueId>,
-    /// Whether `status.reservedFor` is full: 256 consumers.
-    pub full: bool,
+    /// How many consumers `status.reservedFor` names.
+    pub consumers: u32,
     /// What it asks for that is not supported; its pods wait until it is allocated.
     pub unsupported: Option<Unsupported>,
     /// The devices that it was given.
@@ -209,6 +209,8 @@ pub struct Claimed {
 /// spec/scheduling.md 13.1, pre-filter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ClaimProblem {
+    /// The API server serves no claims: dynamic resource allocation is off.
+    NotServed,
     /// The claim does not exist.
     NotFound,
     /// It is of GPUs, for pods of more than one claim template, and not labelled with the queue of the group.

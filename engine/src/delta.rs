@@ -51,6 +51,8 @@ pub enum Delta {
     Budget(BudgetId, Box<Budget>),
     /// A budget of disruptions is gone.
     BudgetGone(BudgetId),
+    /// Whether the API server serves resource claims. They are, until this is told.
+    ClaimsServed(bool),
     /// A resource claim is there, or changed.
     Claim(ClaimId, Box<Claim>),
     /// A resource claim is gone.

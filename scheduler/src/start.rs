@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use kai_engine::Cluster;
+use kai_engine::{Cluster, Delta};
 use kube::{
     Client,
     config::{KubeConfigOptions, Kubeconfig},
@@ -167,7 +167,7 @@ impl Shared {
     async fn lead(&self, guard: &Guard, stop: &CancellationToken) -> Result<End, Error> {
         let turn = stop.child_token();
         self.settle_leftovers(guard, stop).await;
-        let Some(devices_version) = self.devices_version(stop).await else {
+        let Some(devices) = self.devices(stop).await else {
             return Ok(End::Stopped);
         };
         let (events_in, events) = mpsc::channel(BATCHES_MAX);
@@ -175,7 +175,7 @@ impl Shared {
         let (tasks, tasks_out) = mpsc::unbounded_channel();
         let resync: [Arc<Notify>; Kind::ALL.len()] = Default::default();
         let mut watches = JoinSet::new();
-        let sources = sources(&self.args, devices_version, &resync).into_iter();
+        let sources = sources(&self.args, devices.version, &resync).into_iter();
         for source in sources.filter(|source| is_watched(&self.args, source.kind)) {
             watches.spawn(watch::watch(
                 self.client.clone(),
@@ -204,7 +204,7 @@ impl Shared {
         let policy = tokio::spawn(cdi::follow(client, set, says_cdi, turn.clone()));
         let image = self.own_image().await;
         // All of the state is in this future.
-        let state = self.state(devices_version, image, has_cdi);
+        let state = self.state(devices, image, has_cdi);
         let looped = Box::pin(state.run(channels, guard, &turn));
         let result = tokio::select! {
             end = looped => end.map_err(Error::from),
@@ -250,9 +250,9 @@ impl Shared {
         }
     }
 
-    /// The version of `resource.k8s.io` to use; the newest where none is served, which reads as empty lists. It is
-    /// asked until there is an answer: one failure must not decide for the life of the process.
-    async fn devices_version(&self, stop: &CancellationToken) -> Option<&'static str> {
+    /// How `resource.k8s.io` is served; none where the process is to stop. It is asked until there is an answer: one
+    /// failure must not decide for the life of the process.
+    async fn devices(&self, stop: &CancellationToken) -> Option<Devices> {
         let mut failures = 0;
         loop {
             let answer = tokio::select! {
@@ -260,10 +260,12 @@ impl Shared {
                 answer = read(&self.client, "/apis/resource.k8s.io") => answer,
             };
             match answer {
-                Ok(bytes) => return Some(newest_version(&bytes)),
+                Ok(bytes) => {
+                    return Some(Devices { version: newest_version(&bytes), are_served: true });
+                }
                 Err(Failure::Refused { code, .. }) => {
                     tracing::info!(code, "resource.k8s.io is not served: no claims, no devices");
-                    return Some(DEVICES_VERSIONS[0]);
+                    return Some(Devices { version: DEVICES_VERSIONS[0], are_served: code != 404 });
                 }
                 Err(failure) => {
                     tracing::warn!(%failure, "failed to read what resource.k8s.io serves");
@@ -291,7 +293,7 @@ impl Shared {
 
     fn state(
         &self,
-        devices_version: &'static str,
+        devices: Devices,
         image: Option<Box<str>>,
         has_cdi: tokio::sync::watch::Receiver<bool>,
     ) -> Run {
@@ -308,13 +310,15 @@ impl Shared {
             announces_evictions: args.update_pod_eviction_condition,
             asks_budgets: args.respect_disruption_budgets,
             metrics: self.metrics.clone(),
-            devices_version,
+            devices_version: devices.version,
             has_hami_core: args.sharing.plugins.has_hami_core,
             has_cdi,
         };
+        let mut cluster = Cluster::default();
+        cluster.apply(Delta::ClaimsServed(devices.are_served));
         Run {
             ingest: Ingest::new(rules),
-            cluster: Cluster::default(),
+            cluster,
             source: self.source.clone(),
             config: self.source.settings(std::iter::empty()).config,
             dispatch,
@@ -331,6 +335,14 @@ impl Shared {
             cycles: 0,
         }
     }
+}
+
+/// How `resource.k8s.io` is served.
+#[derive(Clone, Copy, Debug)]
+struct Devices {
+    /// The newest version; where none is served the newest of all, which reads as empty lists.
+    version: &'static str,
+    are_served: bool,
 }
 
 /// Whether a kind matters under these flags.

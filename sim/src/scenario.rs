@@ -67,6 +67,8 @@ pub struct Scenario {
     pub counters: Entries<i64>,
     /// Devices that several nodes reach.
     pub reaches: Entries<Reach>,
+    /// Whether the API server serves resource claims; it does when left out.
+    pub claims_served: Option<bool>,
     /// Resource claims that pods name; those of templates are made with their pods.
     pub claims: Entries<Claim>,
     /// Queues; what is written first is oldest.

@@ -50,6 +50,8 @@ pub struct Facts {
     pub groups: BTreeMap<GroupId, Group>,
     /// Budgets of disruptions.
     pub budgets: BTreeMap<BudgetId, Budget>,
+    /// Whether the API server serves no resource claims.
+    pub are_claims_off: bool,
     /// Resource claims.
     pub claims: BTreeMap<ClaimId, Claim>,
     /// Device classes.
@@ -324,6 +326,7 @@ impl Facts {
             Delta::PodGone(id) => drop(self.pods.remove(id)),
             Delta::Budget(id, facts) => drop(self.budgets.insert(*id, (**facts).clone())),
             Delta::BudgetGone(id) => drop(self.budgets.remove(id)),
+            Delta::ClaimsServed(are_served) => self.are_claims_off = !are_served,
             Delta::Claim(id, facts) => drop(self.claims.insert(*id, (**facts).clone())),
             Delta::ClaimGone(id) => drop(self.claims.remove(id)),
             Delta::DeviceClass(id, facts) => drop(self.device_classes.insert(*id, *facts)),
@@ -369,7 +372,8 @@ impl Facts {
             self.zones.iter().map(|(id, facts)| Delta::Zones(*id, Some(Box::new(facts.clone()))));
         let claims =
             self.claims.iter().map(|(id, facts)| Delta::Claim(*id, Box::new(facts.clone())));
-        classes.chain(slices).chain(zones).chain(claims)
+        let off = self.are_claims_off.then_some(Delta::ClaimsServed(false));
+        off.into_iter().chain(classes).chain(slices).chain(zones).chain(claims)
     }
 
     /// The devices that a claim may get on a node: its own, then those of several nodes.

@@ -39,6 +39,9 @@ impl Want {
     }
 }
 
+/// The most consumers that a claim may have. Source: the API's `ResourceClaimReservedForMaxSize`.
+const CONSUMERS_MAX: u32 = 256;
+
 impl Cluster {
     /// Whether a pod may be considered at all, given its resource claims.
     ///
@@ -55,8 +58,11 @@ impl Cluster {
     /// spec/scheduling.md 13.1, pre-filter.
     pub(crate) fn admits_claim(&self, pod: PodId, claim: ClaimId) -> Result<(), Misfit> {
         let refused = |problem| Err(Misfit::Claim(claim, problem));
+        if self.claims.are_off {
+            return refused(ClaimProblem::NotServed);
+        }
         let Some(facts) = self.claims.facts(claim) else { return refused(ClaimProblem::NotFound) };
-        if facts.full {
+        if self.claims.consumers(claim) >= CONSUMERS_MAX {
             return refused(ClaimProblem::Full);
         }
         let gpu = facts.requests.iter().any(|request| request.gpu);

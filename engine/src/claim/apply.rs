@@ -35,6 +35,8 @@ pub(crate) struct Claims {
     pub(crate) counters: Column<CounterId, CounterRow>,
     /// Devices of several nodes.
     pub(crate) reaches: Reaches,
+    /// Whether the API server serves none: no pod that names one may be considered.
+    pub(crate) are_off: bool,
     /// How many devices count as GPUs and bound nothing.
     pub(crate) loose: u32,
     /// Claims that were given devices, by the node that these are bound to.
@@ -50,6 +52,16 @@ impl Claims {
     /// The devices that a claim was given, as told.
     pub(crate) fn allocation(&self, claim: ClaimId) -> Option<&Allocation> {
         self.facts(claim)?.allocation.as_ref()
+    }
+
+    /// How many consumers a claim has, those that a plan adds included. Pods that were placed and are not written down
+    /// yet are among its holders, and those that are written down are too, unless they have left since.
+    ///
+    /// Any number of pods may have a volume.
+    pub(crate) fn consumers(&self, claim: ClaimId) -> u32 {
+        let Some(row) = self.rows.get(claim) else { return 0 };
+        let facts = row.facts.as_deref().filter(|facts| !facts.volume);
+        facts.map_or(0, |facts| facts.consumers.max(row.holders))
     }
 
     /// Whether a device class exists.
@@ -227,6 +239,14 @@ impl Cluster {
         }
         self.nodes.index.fragments.forget_ranks();
         self.agenda.grow_anew();
+    }
+
+    /// Takes in whether the API server serves claims.
+    pub(crate) fn claims_served_told(&mut self, are_served: bool) {
+        if self.claims.are_off == are_served {
+            self.claims.are_off = !are_served;
+            self.agenda.grow_anew();
+        }
     }
 
     /// Adds (`sign` 1) or takes back (-1) what a node offers, while it is there.

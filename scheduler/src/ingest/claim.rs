@@ -26,8 +26,6 @@ use crate::{
 
 /// Which entry of its pod a claim was made for from a template.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
-/// The most consumers of a claim. Source: the API's `ResourceClaimReservedForMaxSize`.
-const CONSUMERS_MAX: usize = 256;
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status<'a>>;
 
@@ -222,7 +220,7 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
         own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
         synthetic: meta.annotations.value(EXTENDED) == Some("true"),
         queue: meta.labels.value(label::QUEUE).map(|queue| ingest.names.queue(queue)),
-        full: wire.status.reserved_for.len() >= CONSUMERS_MAX,
+        consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
         ..Claim::default()
     };
     claim.own |= claim.synthetic;

@@ -285,6 +285,10 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
 /// spec/scheduling.md 13.1, pre-filter; spec/contract.md 2.1 for the queue label.
 fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     match problem {
+        ClaimProblem::NotServed => format!(
+            "the pod cannot be scheduled, it references resource claim {claim} while dynamic resource allocation is not \
+             available in the cluster"
+        ),
         ClaimProblem::NotFound => format!(
             "failed to get resource claim {claim}: could not find ResourceClaim \"{claim}\""
         ),

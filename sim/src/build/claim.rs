@@ -157,12 +157,15 @@ fn select(device: &mut SliceDevice, class: DeviceClassId, to: (DeviceClassId, &[
 
 /// Claims that pods name.
 pub(super) fn claims(world: &mut World, scenario: &Scenario) -> Result<()> {
+    if scenario.claims_served == Some(false) {
+        world.tell(Delta::ClaimsServed(false));
+    }
     for (name, claim) in scenario.claims.iter() {
         let key = format!("claims.{name}");
         let id = world.names.claim(name);
         let facts = Claim {
             queue: claim.queue.as_deref().map(|queue| world.names.queue(queue)),
-            full: claim.full,
+            consumers: claim.consumers,
             ..requests(world, &format!("{key}.devices"), &claim.devices)?
         };
         world.tell(Delta::Claim(id, Box::new(facts)));

@@ -164,9 +164,10 @@ fn free(no_room: &NoRoom) -> String {
 /// What is wrong with a claim.
 fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     let what = match problem {
+        ClaimProblem::NotServed => "is named where no claims are served",
         ClaimProblem::NotFound => "does not exist",
         ClaimProblem::OtherQueue => "is shared and not labelled with the queue",
-        ClaimProblem::Full => "has 256 consumers",
+        ClaimProblem::Full => "has the most consumers, 256",
         ClaimProblem::NoClass => "names a device class that does not exist",
         ClaimProblem::Unsupported(Unsupported::Mode) => "has an unknown allocation mode",
         ClaimProblem::Unsupported(Unsupported::Constraint) => "has an unknown constraint",

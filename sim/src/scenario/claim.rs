@@ -70,6 +70,6 @@ pub struct Claim {
     pub devices: String,
     /// The node where it was given devices, though no pod of it is there.
     pub on: Option<String>,
-    /// Whether it has as many consumers as a claim may have.
-    pub full: bool,
+    /// How many consumers it has; a claim may have 256.
+    pub consumers: u32,
 }

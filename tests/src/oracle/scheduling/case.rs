@@ -56,6 +56,7 @@ pub struct Scheduler {
     pub reclaim_may_relocate_victims: bool,
     pub node_placement: NodePlacement,
     pub shared_gpu_placement: String,
+    pub dra_enabled: bool,
     #[serde(default)]
     pub peer_plugins: Plugins,
 }

@@ -13,11 +13,11 @@ use super::case;
 /// The label that names a claim's queue.
 const QUEUE: &str = "kai.scheduler/queue";
 
-/// The most consumers that a claim may have.
-const CONSUMERS_MAX: usize = 256;
-
 /// Tells what the case says of devices. Any device serves any class in the source's fakes.
 pub fn tell(world: &mut World, case: &case::Case) {
+    if !case.scheduler.dra_enabled {
+        world.tell(Delta::ClaimsServed(false));
+    }
     let Some(dra) = &case.dra else { return };
     for class in &dra.device_classes {
         let id = world.names.device_class(class);
@@ -67,7 +67,8 @@ fn tell_claim(world: &mut World, dra: &case::Dra, claim: &case::Claim) {
             admin: false,
         }],
         queue: claim.labels.get(QUEUE).map(|queue| world.names.queue(queue)),
-        full: status.is_some_and(|status| status.reserved_for.len() >= CONSUMERS_MAX),
+        consumers: status
+            .map_or(0, |status| u32::try_from(status.reserved_for.len()).unwrap_or(u32::MAX)),
         allocation,
         ..Claim::default()
     };
