@@ -19,6 +19,7 @@ mod lasting;
 mod pool;
 mod probe;
 mod proof;
+mod sparing;
 mod tally;
 
 use std::collections::BTreeSet;
@@ -333,8 +334,8 @@ impl<'a> Hunt<'a> {
         demand.short(&room, count).is_some()
     }
 
-    /// Tries one set of victims; when it lets all pods in, the trial is kept.
-    fn simulate(&mut self, cluster: &mut Cluster, victims: &Set) -> bool {
+    /// Tries one set of victims: whether it lets the pods in. The trial is kept then, where `keep` says so.
+    fn simulate(&mut self, cluster: &mut Cluster, victims: &Set, keep: bool) -> bool {
         cluster.steps.scenarios += 1;
         self.search.sets += 1;
         self.remember(cluster, victims);
@@ -363,7 +364,7 @@ impl<'a> Hunt<'a> {
         if !placed || !self.is_fair(&mut trial, count, victims) {
             return false;
         }
-        if count == self.search.pods.len() {
+        if keep {
             trial.keep();
         }
         true

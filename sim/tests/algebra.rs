@@ -223,6 +223,7 @@ impl<'a> Renumbering<'a> {
             | Delta::Budget(..)
             | Delta::BudgetGone(_)
             | Delta::Claim(..)
+            | Delta::ClaimsServed(_)
             | Delta::ClaimGone(_)
             | Delta::DeviceClass(..)
             | Delta::DeviceClassGone(_)

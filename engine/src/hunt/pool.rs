@@ -113,7 +113,7 @@ pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
 
 impl Cluster {
     /// Whether a group has its minimum in each of its sub-groups without what it loses with some batches.
-    fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
+    pub(super) fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
         &self,
         group: GroupId,
         lost: impl Fn() -> B,

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Hunt, Pick, Pool, Set, Tally, cheapest::Sets};
+use super::{
+    Hunt, Pick, Pool, Set, Tally,
+    cheapest::Sets,
+    sparing::{Sparing, Tried},
+};
 use crate::{
     cluster::Cluster,
     few::Few,
@@ -41,6 +45,8 @@ pub(super) struct Probe {
     drawn: usize,
     /// Sets to be tried before the next victim comes up.
     sets: Sets,
+    /// Victims that let all pods in, while it is looked for those that may stay.
+    sparing: Option<Box<Sparing>>,
 }
 
 impl Hunt<'_> {
@@ -60,12 +66,24 @@ impl Hunt<'_> {
             if self.is_spent(cluster) {
                 return Probed::Spent(Box::new(probe));
             }
-            if std::mem::take(&mut probe.is_new) {
+            if let Some(mut sparing) = probe.sparing.take() {
+                if let Some(victims) = self.spare(cluster, &mut sparing) {
+                    return Probed::Found(victims);
+                }
+                probe.sparing = Some(sparing);
+            } else if std::mem::take(&mut probe.is_new) {
                 let short = self.search.demand.short(&probe.held.room, self.search.count);
                 if !probe.known.is_empty() {
                     cluster.steps.filtered += u64::from(short.is_some());
-                    if short.is_none() && self.simulate(cluster, &probe.known) {
-                        return Probed::Found(probe.known);
+                    if short.is_none() {
+                        match self.try_set(cluster, &probe.known) {
+                            Tried::Refused => {}
+                            Tried::Admitted => return Probed::Found(probe.known),
+                            Tried::Sparing(sparing) => {
+                                probe.sparing = Some(sparing);
+                                continue;
+                            }
+                        }
                     }
                 }
                 if self.search.pick == Pick::OneNode && self.is_beyond_one(cluster, &probe.held) {
@@ -76,10 +94,11 @@ impl Hunt<'_> {
             {
                 let set = self.within_budgets(cluster, &probe.known, set);
                 let Some(victims) = self.victims_of(cluster, &probe, &set) else { continue };
-                if self.simulate(cluster, &victims) {
-                    return Probed::Found(victims);
+                match self.try_set(cluster, &victims) {
+                    Tried::Refused => drop(probe.tried.insert(set)),
+                    Tried::Admitted => return Probed::Found(victims),
+                    Tried::Sparing(sparing) => probe.sparing = Some(sparing),
                 }
-                probe.tried.insert(set);
             } else {
                 if self.drawn(cluster, probe.drawn).is_none() {
                     return Probed::Nothing;
@@ -109,6 +128,7 @@ impl Hunt<'_> {
             tried: BTreeSet::new(),
             drawn: 0,
             sets: Sets::default(),
+            sparing: None,
         }
     }
 

@@ -131,12 +131,19 @@ impl Tally {
                 ..Freed::default()
             };
             let freed = self.freed.or_insert_with(node, vacant);
-            release(cluster, *pod, freed);
-            for at in 0..demand.shapes.len() {
-                let most = most_of(cluster, demand.shapes[at].0, rank, freed);
-                self.room[at] = (self.room[at] + most).saturating_sub(freed.room[at]);
-                freed.room[at] = most;
-            }
+            release(cluster, *pod, (freed, 1));
+            recount(cluster, demand, rank, (freed, &mut self.room));
+        }
+    }
+
+    /// Takes victims that were added back.
+    pub(super) fn remove(&mut self, cluster: &Cluster, demand: &Demand, pods: &[PodId]) {
+        for pod in pods {
+            let Some(node) = cluster.node_of(*pod) else { continue };
+            let Some(rank) = cluster.nodes.index.rank(node) else { continue };
+            let Some(freed) = self.freed.get_mut(node) else { continue };
+            release(cluster, *pod, (freed, -1));
+            recount(cluster, demand, rank, (freed, &mut self.room));
         }
     }
 
@@ -167,18 +174,33 @@ impl Tally {
     }
 }
 
-/// Adds what a pod holds of its node: what it asked for, but the devices that its claims got, whatever they asked for.
-fn release(cluster: &Cluster, pod: PodId, freed: &mut Freed) {
+/// Counts anew what a node holds, in `room` too.
+fn recount(
+    cluster: &Cluster,
+    demand: &Demand,
+    rank: Rank,
+    (freed, room): (&mut Freed, &mut Few<usize>),
+) {
+    for at in 0..demand.shapes.len() {
+        let most = most_of(cluster, demand.shapes[at].0, rank, freed);
+        room[at] = (room[at] + most).saturating_sub(freed.room[at]);
+        freed.room[at] = most;
+    }
+}
+
+/// Adds (`sign` 1) or takes back (-1) what a pod holds of its node: what it asked for, but the devices that its claims got,
+/// whatever they asked for.
+fn release(cluster: &Cluster, pod: PodId, (freed, sign): (&mut Freed, i64)) {
     let shape = &cluster.shapes[cluster.pods[pod].shape];
     let stands_in = cluster.lanes_stood_in(pod);
     for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {
-        freed.add(lane, amount);
+        freed.add(lane, sign * amount);
     }
     let parts = i64::from(shape.shared) * GPU_MILLI;
-    freed.add(Lane::GPU, parts + cluster.claimed_milli(pod));
+    freed.add(Lane::GPU, sign * (parts + cluster.claimed_milli(pod)));
     if shape.shared > 0 {
         // Slots are kept for reservation pods that what it shares has yet to get.
-        freed.add(Lane::PODS, i64::from(shape.shared));
+        freed.add(Lane::PODS, sign * i64::from(shape.shared));
     }
 }
 

@@ -304,6 +304,7 @@ fn device_news() -> impl Strategy<Value = Delta> {
         1 => counter(),
         3 => device_class(),
         2 => zones(),
+        1 => any::<bool>().prop_map(Delta::ClaimsServed),
         1 => (0..CLAIMS).prop_map(|id| Delta::ClaimGone(ClaimId::new(id))),
         1 => (0..CLASSES).prop_map(|id| Delta::DeviceClassGone(DeviceClassId::new(id))),
     ]

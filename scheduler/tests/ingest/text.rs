@@ -40,6 +40,7 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
         ),
         Delta::BudgetGone(id) => format!("budget {} gone", id.number()),
         Delta::Claim(id, claim) => format!("claim {}{}", id.number(), claim_text(claim, names)),
+        Delta::ClaimsServed(are_served) => format!("claims served {are_served}"),
         Delta::ClaimGone(id) => format!("claim {} gone", id.number()),
         Delta::DeviceClass(id, class) => {
             let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));

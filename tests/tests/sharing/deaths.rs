@@ -31,7 +31,7 @@ enum Victim {
 const VICTIMS: [Victim; 4] =
     [Victim::Scheduler, Victim::ApiServer, Victim::Reservations, Victim::Node];
 
-/// Two nodes with two GPUs each, a gang of two and a single pod.
+/// A gang of two, a single pod, and one node with two GPUs more than they need.
 fn setup() -> Setup<'static> {
     let pod = |name: &str, group: &str, hundredths, devices| Wanted {
         name: name.into(),
@@ -40,7 +40,7 @@ fn setup() -> Setup<'static> {
         devices,
     };
     Setup {
-        nodes: "2xH100:2",
+        nodes: "3xH100:2",
         reservation_millis: 20..=20,
         wanted: vec![
             pod("pair-0", "pair", 50, 1),
