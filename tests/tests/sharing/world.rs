@@ -365,7 +365,7 @@ impl World {
                 found[..found.len().min(20)].join("\n  ")
             );
             // One look at many pods is work for the server, which the daemons wait for.
-            let pause = 30 + u64::try_from(self.wanted.len()).unwrap_or_default();
+            let pause = 60 + u64::try_from(self.wanted.len()).unwrap_or_default();
             sleep(Duration::from_millis(pause)).await;
         }
     }

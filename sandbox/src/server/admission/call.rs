@@ -78,12 +78,20 @@ impl Endpoint {
         let client = self.client.get_or_init(|| self.connect()).as_ref().map_err(Clone::clone)?;
         let uri: Uri = url.parse().map_err(|error| format!("the URL: {error}"))?;
         let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let request = Request::post(path)
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "application/json")
-            .body(Body::from(review.to_string().into_bytes()))
-            .map_err(|error| error.to_string())?;
-        let response = client.send(request).await.map_err(|error| sentence(&error))?;
+        let review = review.to_string().into_bytes();
+        let request = || {
+            Request::post(path)
+                .header(CONTENT_TYPE, "application/json")
+                .header(ACCEPT, "application/json")
+                .body(Body::from(review.clone()))
+                .map_err(|error| error.to_string())
+        };
+        let response = match client.send(request()?).await {
+            Ok(response) => response,
+            // A connection that was kept may be closed by the webhook just as it is used again: Go's client, which
+            // kube-apiserver has, asks once more too.
+            Err(_) => client.send(request()?).await.map_err(|error| sentence(&error))?,
+        };
         let status = response.status();
         let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
         let bytes = body.await.map_err(|error| sentence(&*error))?.to_bytes();
