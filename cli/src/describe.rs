@@ -292,7 +292,8 @@ fn about(workload: &Workload, events: &[Value], most: usize) -> String {
         .filter(|event| uids.contains(&text(&event["involvedObject"]["uid"])))
         .map(|event| (when(event), event))
         .collect();
-    mine.sort_by_key(|(when, _)| *when);
+    // Events of one moment come in the same order each time.
+    mine.sort_by_key(|(when, event)| (*when, text(&event["reason"])));
     let skip = mine.len().saturating_sub(most);
     if mine.is_empty() {
         return row("Events", "none");

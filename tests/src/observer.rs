@@ -72,6 +72,8 @@ pub struct Observed {
     pods: BTreeMap<String, Holding>,
     /// The node of each pod by UID, also of pods that are gone.
     bound: BTreeMap<String, String>,
+    /// The UIDs of pods that hold GPUs for others, also of those that are gone.
+    reservations: BTreeSet<String>,
     /// UID to `namespace/group` of each live pod.
     groups: BTreeMap<String, String>,
     /// Promises that were broken, in the order seen.
@@ -79,9 +81,9 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// How many different pods were ever bound.
+    /// How many different pods were ever bound; those that hold GPUs for others are not counted.
     pub fn binds(&self) -> usize {
-        self.bound.len()
+        self.bound.len() - self.reservations.len()
     }
 
     /// Takes a node in.
@@ -110,6 +112,9 @@ impl Observed {
             && before != node
         {
             self.findings.push(format!("{name} was bound to {before} and then to {node}"));
+        }
+        if pod.namespace().as_deref() == Some(RESERVATIONS) {
+            self.reservations.insert(uid.clone());
         }
         let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or("");
         if matches!(phase, "Succeeded" | "Failed") {
