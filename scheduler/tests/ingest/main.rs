@@ -28,6 +28,7 @@ use serde_json::{Value, json};
 use text::line;
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Case {
     title: String,
     #[serde(default)]

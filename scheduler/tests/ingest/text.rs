@@ -95,9 +95,12 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
     if let Some(queue) = claim.queue {
         let _ = write!(text, " queue={}", queue.number());
     }
-    let flags = [("own", claim.own), ("synthetic", claim.synthetic), ("full", claim.full)];
+    let flags = [("own", claim.own), ("synthetic", claim.synthetic)];
     for (word, _) in flags.into_iter().filter(|(_, is_so)| *is_so) {
         let _ = write!(text, " {word}");
+    }
+    if claim.consumers > 0 {
+        let _ = write!(text, " consumers={}", claim.consumers);
     }
     if let Some(what) = claim.unsupported {
         let _ = write!(text, " unsupported={what:?}");
