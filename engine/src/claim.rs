@@ -26,7 +26,6 @@ pub(crate) use standing::Standings;
 
 /// The facts of a resource claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of one object")]
 pub struct Claim {
     /// What it asks for, in the order of its spec.
     pub requests: Vec<DeviceRequest>,
