@@ -4,6 +4,7 @@
 //! `KUBEBUILDER_ASSETS` names one. The scheduler runs with the rights of its own account; nodes are simulated.
 
 mod admission;
+mod attack;
 mod devices;
 mod judge;
 mod object;
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use admission::create_runtime_class;
 pub use admission::{Admission, start_admission};
 pub use devices::{Told, told};
+pub use attack::{Move, TENANT, tenant};
 pub use place::Place;
 
 /// How long an expectation may take to come true.
@@ -71,6 +73,8 @@ struct Step {
     patch: BTreeMap<String, Value>,
     /// `Kind/name` each.
     delete: Vec<String>,
+    /// What a user does who has rights in one namespace only.
+    tenant: Vec<Move>,
     /// Starts or stops the scheduler.
     scheduler: Option<Switch>,
     wait_seconds: Option<u64>,
@@ -155,6 +159,12 @@ impl Stage<'_> {
         for name in &step.delete {
             object::delete(&self.client, name).await?;
         }
+        if !step.tenant.is_empty() {
+            let client = tenant(self.place).await?;
+            for one in &step.tenant {
+                one.make(&client).await.context("a move of the tenant")?;
+            }
+        }
         match step.scheduler {
             Some(Switch::Start) => self.start().await?,
             Some(Switch::Stop) => self.stop().await?,
@@ -174,10 +184,11 @@ impl Stage<'_> {
 
     /// Waits until all of it is true, and then for as long as it has to stay true.
     async fn expect(&self, expect: &judge::Expect) -> Result<()> {
-        let end = Instant::now() + TIMEOUT;
+        let (started, end) = (Instant::now(), Instant::now() + TIMEOUT);
         loop {
             let misses = judge::misses(expect, &self.client).await?;
             if misses.is_empty() {
+                tracing::info!(after = ?started.elapsed(), "came true");
                 break;
             }
             if Instant::now() > end {

@@ -15,6 +15,13 @@ use kai_tests::{
 /// Stories told at once, each in a cluster of its own; they mostly wait.
 const AT_ONCE: usize = 4;
 
+/// Says how long each expectation took, where `RUST_LOG` asks for it.
+fn init_log() {
+    let filter = tracing_subscriber::EnvFilter::from_default_env();
+    // A second test finds it set.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
+}
+
 /// All files in the order of their names.
 fn scenarios() -> Result<Vec<(String, Scenario)>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("live");
@@ -42,6 +49,7 @@ fn report(failures: &[String]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stories_come_true_on_the_embedded_server() -> Result<()> {
+    init_log();
     let all = scenarios()?;
     let chosen = all.iter().filter(|(name, story)| is_chosen(name) && !story.needs_controllers);
     let told = chosen.map(|(name, scenario)| async move {
@@ -58,6 +66,7 @@ async fn stories_come_true_on_the_embedded_server() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stories_come_true_on_a_real_server() -> Result<()> {
+    init_log();
     let Some(assets) = assets("live: a real kube-apiserver") else { return Ok(()) };
     let place = Place::real(ControlPlane::start(&assets, &[]).await?).await?;
     let mut failures = Vec::new();

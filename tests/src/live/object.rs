@@ -12,6 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use super::TENANT;
+
 /// How long a kind may take to be served after its definition.
 const SERVED_WITHIN: Duration = Duration::from_secs(30);
 /// How long what is deleted may take to go.
@@ -156,6 +158,7 @@ fn merge(into: &mut Value, patch: &Value) {
 fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     let (group, version, namespaced) = match kind {
         "Pod" | "Event" | "PersistentVolumeClaim" | "ConfigMap" => ("", "v1", true),
+        "Job" => ("batch", "v1", true),
         "Node" | "PersistentVolume" | "Namespace" => ("", "v1", false),
         "StorageClass" | "CSIDriver" => ("storage.k8s.io", "v1", false),
         "CSIStorageCapacity" => ("storage.k8s.io", "v1", true),
@@ -209,8 +212,13 @@ pub(super) fn is_installed(kind: &str, name: &str) -> bool {
     }
 }
 
+/// All objects of a kind, of the namespaces `default` and that of a tenant where it has some.
 pub(super) async fn list(client: &Client, kind: &str) -> Result<Vec<DynamicObject>> {
-    Ok(api(client, kind, None)?.list(&ListParams::default()).await?.items)
+    let mut found = list_in(client, kind, "default").await?;
+    if known(kind)?.1 {
+        found.extend(list_in(client, kind, TENANT).await?);
+    }
+    Ok(found)
 }
 
 /// All objects of a kind in a namespace.
@@ -222,8 +230,13 @@ pub(super) async fn list_in(
     Ok(api(client, kind, Some(namespace))?.list(&ListParams::default()).await?.items)
 }
 
+/// An object by its name, of the namespace `default` or else of a tenant's.
 pub(super) async fn find(client: &Client, kind: &str, name: &str) -> Result<Option<DynamicObject>> {
-    Ok(api(client, kind, None)?.get_opt(name).await?)
+    let found = api(client, kind, None)?.get_opt(name).await?;
+    if found.is_some() || !known(kind)?.1 {
+        return Ok(found);
+    }
+    Ok(api(client, kind, Some(TENANT))?.get_opt(name).await?)
 }
 
 /// Creates an object; one that speaks of a pod by owner gets that pod's UID. A kind that was just defined is waited for.

@@ -21,7 +21,8 @@ pub enum Place {
 }
 
 /// What scenarios make, dependants first.
-const KINDS: [&str; 19] = [
+const KINDS: [&str; 20] = [
+    "Job",
     "Pod",
     "ResourceClaim",
     "ResourceSlice",
@@ -78,14 +79,19 @@ impl Place {
 
     /// A client with the rights of one of the product's accounts.
     pub async fn account(&self, name: &str) -> Result<Client> {
+        self.account_in(NAMESPACE, name).await
+    }
+
+    /// A client with the rights of an account of some namespace.
+    pub async fn account_in(&self, of: &str, name: &str) -> Result<Client> {
         match self {
             Self::Embedded(server) => {
-                let user = format!("system:serviceaccount:{}:{name}", namespace::SYSTEM);
-                let own = format!("system:serviceaccounts:{}", namespace::SYSTEM);
+                let user = format!("system:serviceaccount:{of}:{name}");
+                let own = format!("system:serviceaccounts:{of}");
                 let groups = ["system:serviceaccounts", &own, "system:authenticated"];
                 Ok(server.client_as(&user, &groups))
             }
-            Self::Real(plane) => client(&plane.kubeconfig_of_account(NAMESPACE, name).await?).await,
+            Self::Real(plane) => client(&plane.kubeconfig_of_account(of, name).await?).await,
         }
     }
 
@@ -97,7 +103,9 @@ impl Place {
             for object in left {
                 let name = object.metadata.name.context("an object has a name")?;
                 if !object::is_installed(kind, &name) {
-                    object::delete(&client, &format!("{kind}/{name}")).await?;
+                    let of =
+                        object.metadata.namespace.map_or(name.clone(), |of| format!("{of}/{name}"));
+                    object::delete(&client, &format!("{kind}/{of}")).await?;
                 }
             }
         }

@@ -1,0 +1,138 @@
+//! What a user does who has rights in one namespace only: a small language of moves, so that stories are told in it and
+//! random sequences can be drawn.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use k8s_openapi::api::{
+    core::v1::{Namespace, ServiceAccount},
+    rbac::v1::{Role, RoleBinding},
+};
+use kube::{
+    Api, Client, Resource,
+    api::{Patch, PatchParams},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::{Place, object};
+
+/// The namespace of the user, and the name of its account there.
+pub const TENANT: &str = "mallory";
+/// What the account may do in its namespace: all that a user of a cluster is usually given, and no more.
+const RIGHTS: [(&str, &[&str]); 5] = [
+    ("", &["pods", "configmaps", "persistentvolumeclaims", "services"]),
+    ("batch", &["jobs"]),
+    ("policy", &["poddisruptionbudgets"]),
+    ("resource.k8s.io", &["resourceclaims", "resourceclaimtemplates"]),
+    ("scheduling.run.ai", &["podgroups"]),
+];
+
+/// One move; exactly one of `create`, `patch` and `delete`. In every text `$n` is the number of the repetition.
+#[derive(Deserialize, Serialize, Clone, Default, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Move {
+    /// A whole object; it is put into the user's namespace.
+    pub create: Option<Value>,
+    /// Merge patches, by `Kind/name`.
+    pub patch: BTreeMap<String, Value>,
+    /// `Kind/name` each.
+    pub delete: Vec<String>,
+    /// How often: a flood is a move with many.
+    pub times: Option<usize>,
+    /// An annotation of so many bytes, which nobody reads, in each object that is created or patched.
+    pub junk_bytes: usize,
+    /// Part of what the API server answers where it refuses the move; empty: it does not.
+    pub refused: String,
+}
+
+/// Makes the namespace with an account that has rights there alone; a client of that account.
+///
+/// # Errors
+/// What the API server says.
+pub async fn tenant(place: &Place) -> Result<Client> {
+    let admin = place.admin().await?;
+    apply::<Namespace>(&Api::all(admin.clone()), json!({})).await?;
+    apply::<ServiceAccount>(&Api::namespaced(admin.clone(), TENANT), json!({})).await?;
+    let rules = RIGHTS.map(
+        |(group, resources)| json!({"apiGroups": [group], "resources": resources, "verbs": ["*"]}),
+    );
+    apply::<Role>(&Api::namespaced(admin.clone(), TENANT), json!({ "rules": rules })).await?;
+    let binding = json!({
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": TENANT},
+        "subjects": [{"kind": "ServiceAccount", "name": TENANT, "namespace": TENANT}],
+    });
+    apply::<RoleBinding>(&Api::namespaced(admin, TENANT), binding).await?;
+    place.account_in(TENANT, TENANT).await
+}
+
+async fn apply<K>(api: &Api<K>, mut object: Value) -> Result<()>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    object["apiVersion"] = json!(K::api_version(&()));
+    object["kind"] = json!(K::kind(&()));
+    object["metadata"] = json!({"name": TENANT});
+    let params = PatchParams::apply("kai-tests").force();
+    api.patch(TENANT, &params, &Patch::Apply(&object)).await?;
+    Ok(())
+}
+
+impl Move {
+    /// Makes the move as the account of `client`.
+    ///
+    /// # Errors
+    /// One that the API server refuses although `refused` is empty, or takes although it is not.
+    pub async fn make(&self, client: &Client) -> Result<()> {
+        for number in 0..self.times.unwrap_or(1) {
+            let made = self.make_once(client, number).await;
+            match (made, self.refused.is_empty()) {
+                (Ok(()), true) => {}
+                (Err(error), true) => return Err(error),
+                (Ok(()), false) => bail!("{self:?} was not refused"),
+                (Err(error), false) => {
+                    let text = format!("{error:#}");
+                    if !text.contains(&self.refused) {
+                        bail!("refused with {text:?}, not {:?}", self.refused);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn make_once(&self, client: &Client, number: usize) -> Result<()> {
+        if let Some(object) = &self.create {
+            let mut object = numbered(object, number)?;
+            object["metadata"]["namespace"] = json!(TENANT);
+            self.stuff(&mut object);
+            object::create(client, object).await?;
+        }
+        for (name, patch) in &self.patch {
+            let mut patch = numbered(patch, number)?;
+            self.stuff(&mut patch);
+            object::patch(client, &owned(name, number)?, &patch).await?;
+        }
+        for name in &self.delete {
+            object::delete(client, &owned(name, number)?).await?;
+        }
+        Ok(())
+    }
+
+    fn stuff(&self, object: &mut Value) {
+        if self.junk_bytes > 0 {
+            object["metadata"]["annotations"]["junk"] = json!("x".repeat(self.junk_bytes));
+        }
+    }
+}
+
+fn numbered(value: &Value, number: usize) -> Result<Value> {
+    let text = value.to_string().replace("$n", &number.to_string());
+    serde_json::from_str(&text).context("a number makes no text another form")
+}
+
+/// `Kind/namespace/name` of `Kind/name`.
+fn owned(name: &str, number: usize) -> Result<String> {
+    let (kind, name) = name.split_once('/').context("an object is named Kind/name")?;
+    Ok(format!("{kind}/{TENANT}/{}", name.replace("$n", &number.to_string())))
+}
