@@ -135,6 +135,19 @@ pub struct DeviceMatch {
 pub struct DeviceClass {
     /// The extended resource whose requests it serves on nodes where no device plugin does.
     pub backs: Option<Lane>,
+    /// Why claims get none of its devices yet, or at all.
+    pub unselected: Option<Unselected>,
+}
+
+/// Why a selection has no devices, whichever there are. The graver comes later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Unselected {
+    /// Its selectors were not asked of every device yet.
+    Undecided,
+    /// One of its selectors cannot be used.
+    Broken,
+    /// One of its selectors costs more than it may.
+    Costly,
 }
 
 /// A device that a resource slice of a node publishes.
@@ -220,6 +233,8 @@ pub enum ClaimProblem {
     NoClass,
     /// It asks for something that is not supported.
     Unsupported(Unsupported),
+    /// What it selects has no devices.
+    Unselected(Unselected),
     /// The claims of the pod are bound to different nodes.
     Apart,
 }

@@ -72,7 +72,7 @@ pub mod steps;
 pub use budget::Budget;
 pub use claim::{
     Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
-    DeviceRequest, Reach, Shares, SliceDevice, Unsupported,
+    DeviceRequest, Reach, Shares, SliceDevice, Unselected, Unsupported,
 };
 pub use cluster::{Cluster, Stage};
 pub use cycle::{

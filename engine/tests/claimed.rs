@@ -87,7 +87,8 @@ fn a_class_that_comes_makes_room_by_fragments() {
     let pod = Pod { owner: Owner::Group(GroupId::new(0)), shape, ..Pod::default() };
     cluster.apply(Delta::Pod(PodId::new(0), Box::new(pod)));
     assert_eq!(given(&plan(&mut cluster, &config, Timestamp(0))), []);
-    cluster.apply(Delta::DeviceClass(CLASS, DeviceClass { backs: Some(resource) }));
+    cluster
+        .apply(Delta::DeviceClass(CLASS, DeviceClass { backs: Some(resource), unselected: None }));
     let next = plan(&mut cluster, &config, Timestamp(1));
     assert_eq!(given(&next), [SliceDeviceId::new(7)]);
 }

@@ -13,6 +13,7 @@ use kai_api::shard::SchedulingShardSpec;
 use kai_engine::{Delta, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Timestamp};
 
 use crate::{
+    cel::{Answer, Question},
     names::{Names, Number, Presence},
     settings::Aligning,
     sharing::Told,
@@ -22,6 +23,7 @@ use crate::{
 mod budget;
 mod catalog;
 mod claim;
+mod device;
 mod gpu;
 mod group;
 mod kind;
@@ -34,7 +36,6 @@ mod pod;
 mod priority;
 mod queue;
 mod request;
-mod selector;
 mod shape;
 mod shard;
 mod share;
@@ -118,6 +119,8 @@ pub struct Ingest {
     pub deltas: Vec<Delta>,
     /// Groups whose conditions or pods changed since they were taken.
     pub touched: Vec<u32>,
+    /// What selectors have to be asked of which devices; the answers come to [`Ingest::answered`].
+    pub questions: Vec<Question>,
     /// What was told of pods that have to do with shared GPUs, since it was taken.
     pub shared: Vec<Told>,
     /// Whose objects are ours.
@@ -159,6 +162,7 @@ impl Ingest {
             names,
             deltas: Vec::new(),
             touched: Vec::new(),
+            questions: Vec::new(),
             shared: Vec::new(),
             rules,
             generations: [0; Kind::ALL.len()],
@@ -188,6 +192,11 @@ impl Ingest {
         pod::stuck(self);
         catalog::flush(self);
         needs::flush(self);
+    }
+
+    /// Takes in what came of [`Ingest::questions`]; devices are told anew by [`Ingest::advance`].
+    pub fn answered(&mut self, answers: Vec<Answer>) {
+        self.catalog.answered(answers);
     }
 
     /// Aligns pods to NUMA zones from now on, or not.

@@ -15,8 +15,10 @@
 pub mod actuate;
 pub mod args;
 pub mod call;
+pub mod cel;
 pub mod config;
 pub mod dispatch;
+pub mod fair;
 pub mod health;
 pub mod ingest;
 pub mod lease;
@@ -27,6 +29,7 @@ pub mod names;
 pub mod order;
 pub mod report;
 pub mod run;
+pub mod selecting;
 pub mod serve;
 pub mod settings;
 pub mod sharing;

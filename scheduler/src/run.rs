@@ -23,6 +23,7 @@ use crate::{
     names::{Names, Number},
     order::{self, Desk},
     report::Report,
+    selecting,
     sharing::Sharing,
     usage::Feed,
     watch::Event,
@@ -86,6 +87,8 @@ pub struct Channels {
     pub resync: [Arc<Notify>; Kind::ALL.len()],
     /// What queues used in the past.
     pub usage: Feed,
+    /// Selectors are evaluated there.
+    pub selecting: selecting::Desk,
     /// Who asks in which order groups have their turns.
     pub order: Desk,
 }
@@ -163,6 +166,7 @@ impl Run {
                 }
                 Some(events) = channels.events.recv() => self.take(events),
                 Some(usage) = channels.usage.next() => self.ingest.used(usage),
+                Some(answers) = channels.selecting.next() => self.ingest.answered(answers),
                 Some(reply) = channels.order.next() => {
                     let is_early = self.cycles == 0;
                     let order = (!is_early).then(|| order::text(&self.cluster, &self.ingest.names));
@@ -210,6 +214,9 @@ impl Run {
         for _ in 0..BATCHES_MAX {
             while let Ok(outcome) = channels.outcomes.try_recv() {
                 self.settle(outcome, &channels.tasks);
+            }
+            while let Some(answers) = channels.selecting.ready() {
+                self.ingest.answered(answers);
             }
             let patience = QUIET.min(deadline.saturating_duration_since(Instant::now()));
             let (pause, came) = pass(timeout(patience, channels.events.recv())).await;
@@ -319,6 +326,7 @@ impl Run {
         }
         self.release(now);
         self.tell(now);
+        channels.selecting.ask(std::mem::take(&mut self.ingest.questions));
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
         let plan = self.plan(now);

@@ -27,7 +27,7 @@ use crate::{
     order,
     report::Report,
     run::{self, Channels, End, Run},
-    serve,
+    selecting, serve,
     sharing::{Sharing, cdi},
     usage,
     watch::{self, Source},
@@ -61,6 +61,9 @@ pub enum Error {
     /// The endpoints cannot be served.
     #[error(transparent)]
     Serve(#[from] serve::Error),
+    /// There is no thread for selectors.
+    #[error("failed to start a thread for selectors of devices")]
+    Thread(#[source] std::io::Error),
     /// A watch cannot go on.
     #[error(transparent)]
     Watch(#[from] watch::Error),
@@ -197,7 +200,8 @@ impl Shared {
         let reader = tokio::spawn(reader.keep(turn.clone()));
         let (order, endpoint) = order::desk(self.args.plugin_server_port);
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
-        let channels = Channels { events, outcomes, tasks, resync, usage, order };
+        let selecting = selecting::Desk::open().map_err(Error::Thread)?;
+        let channels = Channels { events, outcomes, tasks, resync, usage, selecting, order };
         let (says_cdi, has_cdi) =
             tokio::sync::watch::channel(self.args.sharing.cdi().unwrap_or(false));
         let (client, set) = (self.client.clone(), self.args.sharing.cdi());

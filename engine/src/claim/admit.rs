@@ -82,6 +82,11 @@ impl Cluster {
         if facts.requests.iter().any(|request| !self.claims.has_class(request.class)) {
             return refused(ClaimProblem::NoClass);
         }
+        let unselected =
+            facts.requests.iter().filter_map(|one| self.claims.unselected(one.class)).max();
+        if let Some(unselected) = unselected {
+            return refused(ClaimProblem::Unselected(unselected));
+        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     claim::{
-        Allocation, Ask, Claim, CounterRow, DeviceClass, SliceDevice, SliceRow,
+        Allocation, Ask, Claim, CounterRow, DeviceClass, SliceDevice, SliceRow, Unselected,
         reach::{Reaches, loose},
     },
     cluster::{Cluster, Phase, Sign, State},
@@ -65,6 +65,11 @@ impl Claims {
     }
 
     /// Whether a device class exists.
+    /// Why a class has no devices for claims; none where it has, or does not exist.
+    pub(crate) fn unselected(&self, class: DeviceClassId) -> Option<Unselected> {
+        self.classes.get(class).copied().flatten()?.unselected
+    }
+
     pub(crate) fn has_class(&self, class: DeviceClassId) -> bool {
         self.classes.get(class).is_some_and(Option::is_some)
     }

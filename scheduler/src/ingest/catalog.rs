@@ -1,26 +1,34 @@
 //! What devices there are and what selects them: `ResourceSlice`s and `DeviceClass`es, kept as far as matching needs.
 //!
 //! A *selection* is a device class with the selectors of a request. The engine knows each by a number, and each
-//! device by the selections that have it. Matching is done here, when a selection or a slice is new, for the nodes
-//! that this concerns; it is told before the next cycle.
+//! device by the selections that have it. Selectors are asked elsewhere, each once of each device: what has no answer
+//! yet is not selected, and what answers concern is told before the next cycle.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     Ingest,
-    selector::{Asked, Attribute, Device, Functions, Selector},
+    device::{Attribute, Device},
     share::qualified,
 };
-use crate::names::{AskedFor, Names, Number, SpecialDevice};
+use crate::{
+    cel::{Answer, Described},
+    names::{AskedFor, Names, Number, SpecialDevice},
+};
 use kai_engine::{
     CounterId, Delta, DeviceClass, DeviceClassId, Lane, NodeId, Reach, ReachId, Shares,
     SliceDevice, SliceDeviceId,
 };
 
 mod selection;
+mod verdicts;
 
 pub(super) use selection::Wish;
 use selection::{IDLE_MAX, Selection, Selections};
+use verdicts::Verdicts;
 
 /// Classes, selections and slices.
 #[derive(Debug, Default)]
@@ -31,6 +39,8 @@ pub(super) struct Catalog {
     /// Slices by driver and pool.
     by_pool: BTreeMap<Pool, BTreeSet<Box<str>>>,
     selections: Selections,
+    /// What is known of selectors and devices.
+    verdicts: Verdicts,
     /// Attributes that claims want alike, each with how often.
     matched: BTreeMap<Box<str>, u32>,
     /// Where devices have to be told anew.
@@ -71,8 +81,8 @@ pub(super) struct Slice {
     pub(super) pool_generation: i64,
     /// How many slices the pool has at that generation; fewer make no pool.
     pub(super) pool_slices: usize,
-    /// Each with who reaches it.
-    pub(super) devices: Vec<(Site, Device)>,
+    /// Each with who reaches it, and what selectors see of it.
+    pub(super) devices: Vec<(Site, Device, Arc<Described>)>,
     /// What counters of the pool hold, by set and counter, in thousandths.
     pub(super) counters: Vec<(Box<str>, i64)>,
     pub(super) generation: u32,
@@ -80,7 +90,7 @@ pub(super) struct Slice {
 
 impl Slice {
     fn sites(&self) -> BTreeSet<Site> {
-        self.devices.iter().map(|(site, _)| *site).collect()
+        self.devices.iter().map(|(site, ..)| *site).collect()
     }
 
     /// The single nodes that devices of it are of.
@@ -141,11 +151,11 @@ impl Catalog {
         }
     }
 
-    /// Compiles the selections of a class anew; says which there are.
-    fn recompile(&mut self, class: &str) -> Vec<(DeviceClassId, Option<DeviceClass>)> {
+    /// Gives the selections of a class its selectors; says which there are.
+    fn class_changed(&mut self, class: &str) -> Vec<(DeviceClassId, Option<DeviceClass>)> {
         let facts = self.classes.get(class);
         let told = |selection: &Selection| facts.map(|class| selection.told(class));
-        let touched = self.selections.recompile(class, facts).into_iter();
+        let touched = self.selections.class_changed(class, facts).into_iter();
         let touched: Vec<_> =
             touched.map(|(number, one)| (DeviceClassId::new(number), told(one))).collect();
         if !touched.is_empty() {
@@ -185,6 +195,26 @@ impl Catalog {
         self.stale_pools.insert(pool);
     }
 
+    /// A device as selectors see it, which many devices share.
+    pub(super) fn described(&mut self, device: Described) -> Arc<Described> {
+        self.verdicts.described(device)
+    }
+
+    /// Takes verdicts in; the sites that waited for them are told anew.
+    pub(super) fn answered(&mut self, answers: Vec<Answer>) {
+        for answer in answers {
+            self.stale.extend(self.verdicts.answered(answer));
+        }
+    }
+
+    /// Forgets what is known of devices that are gone, and of selectors that nobody uses.
+    fn tidy(&mut self) {
+        if self.verdicts.is_large() {
+            let used = self.selections.iter().flat_map(|(_, one)| one.expressions());
+            self.verdicts.tidy(&used.cloned().collect());
+        }
+    }
+
     /// The slices of a pool at its newest generation; none while it is not complete.
     fn complete(&self, pool: &Pool) -> Option<Vec<&Slice>> {
         let names = self.by_pool.get(pool).into_iter().flatten();
@@ -202,7 +232,7 @@ impl Catalog {
         let pools: BTreeSet<Pool> = slices.map(Slice::of_pool).collect();
         // Slices of a pool are in the order of their names.
         let current = pools.iter().filter_map(|pool| self.complete(pool)).flatten();
-        current.filter(|slice| slice.devices.iter().any(|(of, _)| *of == site)).collect()
+        current.filter(|slice| slice.devices.iter().any(|(of, ..)| *of == site)).collect()
     }
 }
 
@@ -218,7 +248,7 @@ fn leave<K: Ord>(all: &mut BTreeMap<K, BTreeSet<Box<str>>>, key: &K, name: &str)
 /// A class came, changed or went: its selections are told, and matched anew.
 pub(super) fn class_changed(ingest: &mut Ingest, class: &str) {
     ingest.catalog.selection(class, Wish::default());
-    for (id, told) in ingest.catalog.recompile(class) {
+    for (id, told) in ingest.catalog.class_changed(class) {
         ingest.deltas.push(match told {
             Some(told) => Delta::DeviceClass(id, told),
             None => Delta::DeviceClassGone(id),
@@ -244,11 +274,15 @@ pub(super) fn asks(
     let Ingest { catalog, names, deltas, .. } = ingest;
     let before = std::mem::replace(&mut names.claims[claim].alike, alike);
     catalog.match_attributes(&names.claims[claim].alike, &before);
+    let namespace = names.claims.key(claim).split_once('/').map_or("", |(namespace, _)| namespace);
+    let namespace: Arc<str> = Arc::from(namespace);
     for one in &asked {
-        catalog.selections.enter(one.selection);
+        if catalog.selections.enter(one.selection, &namespace) {
+            catalog.stale.extend(catalog.by_site.keys());
+        }
     }
     for one in std::mem::replace(&mut names.claims[claim].asked, asked) {
-        catalog.selections.leave(one.selection);
+        catalog.selections.leave(one.selection, &namespace);
     }
     let gone = catalog.selections.evict(&catalog.classes).into_iter();
     deltas.extend(gone.map(|number| Delta::DeviceClassGone(DeviceClassId::new(number))));
@@ -264,16 +298,19 @@ pub(super) fn flush(ingest: &mut Ingest) {
     if stale.is_empty() {
         return;
     }
-    let functions = Functions::new();
-    let selectors = ingest.catalog.selections.iter().filter_map(|(_, one)| one.selector.as_ref());
-    let domains: BTreeSet<String> = selectors.flat_map(Selector::domains).cloned().collect();
+    let mut verdicts = std::mem::take(&mut ingest.catalog.verdicts);
     for site in stale {
         let mut devices = Vec::new();
         let Ingest { catalog, names, .. } = ingest;
         for slice in catalog.current(site) {
-            for (_, device) in slice.devices.iter().filter(|(of, _)| *of == site) {
-                let asked = functions.device(&slice.driver, device, &domains);
-                devices.push(catalog.told(names, (site, slice, device), &asked));
+            for (_, device, described) in slice.devices.iter().filter(|(of, ..)| *of == site) {
+                let is_selected = |selection: &Selection, verdicts: &mut Verdicts| {
+                    selection.holds(described, site, verdicts)
+                };
+                let told = catalog.told(names, (site, slice, device), |selection| {
+                    is_selected(selection, &mut verdicts)
+                });
+                devices.push(told);
             }
         }
         ingest.deltas.push(match site {
@@ -289,6 +326,16 @@ pub(super) fn flush(ingest: &mut Ingest) {
             }
         });
     }
+    ingest.questions.append(&mut verdicts.questions);
+    let catalog = &mut ingest.catalog;
+    catalog.verdicts = verdicts;
+    catalog.tidy();
+    let unselected = catalog.selections.unselected(&catalog.verdicts).into_iter();
+    let told = unselected.filter_map(|(number, class)| {
+        let told = catalog.selections.told(number, catalog.classes.get(&class)?);
+        Some(Delta::DeviceClass(DeviceClassId::new(number), told))
+    });
+    ingest.deltas.extend(told);
 }
 
 /// Tells what the counters of a pool hold.
@@ -315,13 +362,12 @@ impl Catalog {
         &self,
         names: &mut Names,
         (site, slice, device): (Site, &Slice, &Device),
-        asked: &Asked<'_>,
+        mut holds: impl FnMut(&Selection) -> bool,
     ) -> SliceDevice {
         // What each selection takes of its capacities.
         let mut selected: Vec<(DeviceClassId, Vec<i64>)> = Vec::new();
         for (number, selection) in self.selections.iter() {
-            let is_of = selection.selector.as_ref().is_some_and(|one| asked.satisfies(one))
-                && device.is_tolerated(&selection.own.tolerations);
+            let is_of = device.is_tolerated(&selection.own.tolerations) && holds(selection);
             let taken = is_of.then(|| device.taken(&slice.driver, &selection.own.capacity));
             selected.extend(taken.flatten().map(|taken| (DeviceClassId::new(number), taken)));
         }

@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::{
     Delta, Ingest, Kind,
     catalog::{self, Wish},
+    device::Tolerated,
     node::NAME_KEY,
-    selector::Tolerated,
     shape::{NodeSelector, node_terms},
     share::{milli, qualified},
 };

@@ -6,7 +6,7 @@
 use kai_api::quantity::Quantity;
 use serde::Deserialize;
 
-use super::selector::Device;
+use super::device::Device;
 use crate::wire::{Text, null_as_default};
 
 /// One capacity of a device; amounts in thousandths.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Ingest, Kind,
     catalog::{self, Class, Site, Slice},
-    selector::{Attribute, Device},
+    device::{Attribute, Device},
     shape::node_terms,
     share::{WireCapacity, milli, qualified},
 };
@@ -136,7 +136,11 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         let each = spec.per_device_node_selection == Some(true);
         let site = if each { one.properties().nodes.site(ingest) } else { of_all };
         // The API lets no device be without a site.
-        devices.extend(site.map(|site| (site, device(&spec.driver, one))));
+        devices.extend(site.map(|site| {
+            let device = device(&spec.driver, one);
+            let described = ingest.catalog.described(device.described(&spec.driver));
+            (site, device, described)
+        }));
     }
     let slice = Slice {
         driver: Box::from(&*spec.driver),

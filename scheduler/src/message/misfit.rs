@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use kai_engine::{
-    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, NodeId, QueueLane, TooLarge, Unsupported,
-    Why,
+    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, NodeId, QueueLane, TooLarge, Unselected,
+    Unsupported, Why,
 };
 
 use super::{amount_text, detail, over_limit, over_quota, thousandths};
@@ -311,6 +311,17 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
             };
             format!("resource claim {claim} asks for {what} which this scheduler does not give")
         }
+        ClaimProblem::Unselected(Unselected::Undecided) => {
+            format!("the selectors of resource claim {claim} are still being evaluated")
+        }
+        ClaimProblem::Unselected(Unselected::Broken) => {
+            format!("a selector of resource claim {claim} or of its device class cannot be used")
+        }
+        ClaimProblem::Unselected(Unselected::Costly) => format!(
+            "a selector of resource claim {claim} or of its device class costs more to evaluate \
+             than the API's limit of {}: write a shorter one",
+            crate::cel::COST_MAX
+        ),
         ClaimProblem::Apart => {
             format!("resource claim {claim} is bound to another node than another claim")
         }

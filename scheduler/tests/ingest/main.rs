@@ -19,6 +19,7 @@ use std::{
 use kai_engine::{PerLane, Timestamp};
 use kai_scheduler::{
     Args,
+    cel::{COST_MAX, Selector},
     ingest::{Ingest, Kind, Rules},
     names::Number,
     settings::Aligning,
@@ -111,14 +112,29 @@ fn told(case: &Case) -> String {
     for object in &case.objects {
         apply(&mut ingest, object);
     }
-    ingest.advance(NOW);
+    advance(&mut ingest);
     let deltas = std::mem::take(&mut ingest.deltas);
     deltas.iter().map(|delta| line(delta, &ingest.names) + "\n").collect()
 }
 
+/// Tells what is known once all selectors were asked.
+fn advance(ingest: &mut Ingest) {
+    ingest.advance(NOW);
+    while !ingest.questions.is_empty() {
+        let questions = std::mem::take(&mut ingest.questions).into_iter();
+        let judged = questions.map(|question| {
+            let selector = Selector::new(&question.expression);
+            let (verdict, _) = selector.judge(&question.device, COST_MAX);
+            question.answer(verdict)
+        });
+        ingest.answered(judged.collect());
+        ingest.advance(NOW);
+    }
+}
+
 fn apply(ingest: &mut Ingest, object: &Value) {
     if object["flush"] == true {
-        ingest.advance(NOW);
+        advance(ingest);
         return;
     }
     if let Some(listed) = object["listed"].as_str() {

@@ -44,7 +44,8 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
         Delta::ClaimGone(id) => format!("claim {} gone", id.number()),
         Delta::DeviceClass(id, class) => {
             let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));
-            format!("class {}{}", id.number(), backs.unwrap_or_default())
+            let why = class.unselected.map(|why| format!(" {why:?}").to_lowercase());
+            format!("class {}{}{}", id.number(), backs.unwrap_or_default(), why.unwrap_or_default())
         }
         Delta::DeviceClassGone(id) => format!("class {} gone", id.number()),
         Delta::Slices(id, devices) => {

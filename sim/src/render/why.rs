@@ -2,7 +2,7 @@
 
 use kai_engine::{
     Bound, Charge, ClaimProblem, DomainProblem, EvictionKind, GPU_MILLI, Misfit, Missing, NoDomain,
-    NoRoom, Progress, QueueLane, Unready, Unsupported, Why,
+    NoRoom, Progress, QueueLane, Unready, Unselected, Unsupported, Why,
 };
 
 use crate::{amount::decimal, names::Names};
@@ -169,6 +169,9 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         ClaimProblem::OtherQueue => "is shared and not labelled with the queue",
         ClaimProblem::Full => "has the most consumers, 256",
         ClaimProblem::NoClass => "names a device class that does not exist",
+        ClaimProblem::Unselected(Unselected::Undecided) => "has selectors that are not decided yet",
+        ClaimProblem::Unselected(Unselected::Broken) => "has a selector that cannot be used",
+        ClaimProblem::Unselected(Unselected::Costly) => "has a selector that costs too much",
         ClaimProblem::Unsupported(Unsupported::Mode) => "has an unknown allocation mode",
         ClaimProblem::Unsupported(Unsupported::Constraint) => "has an unknown constraint",
         ClaimProblem::Apart => "is bound to another node than another claim",

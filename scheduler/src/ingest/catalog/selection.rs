@@ -3,12 +3,15 @@
 //! What no claim asks for any more is kept for a while, as claims of a template come and go; then its number is given to
 //! another one, so that claims with ever new selectors cost no more than those that are there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
-use kai_engine::DeviceClass;
+use kai_engine::{DeviceClass, Unselected};
 
-use super::Class;
-use crate::ingest::selector::{Selector, Tolerated};
+use super::{Class, Site, Verdicts};
+use crate::{cel::Described, ingest::device::Tolerated};
 
 /// Selections that are kept although nobody asks for them; attributes too.
 pub(super) const IDLE_MAX: usize = 32;
@@ -27,10 +30,14 @@ pub(in crate::ingest) struct Wish {
 pub(super) struct Selection {
     class: Box<str>,
     pub(super) own: Wish,
-    /// Those of the class and its own; none while the class does not exist.
-    pub(super) selector: Option<Selector>,
-    /// How many requests of claims ask for it.
-    claims: u32,
+    /// The selectors of the class; none while it does not exist.
+    class_selectors: Option<Vec<Arc<str>>>,
+    /// Its own.
+    selectors: Vec<Arc<str>>,
+    /// How many requests of claims ask for it, by their namespaces.
+    claims: BTreeMap<Arc<str>, u32>,
+    /// Why no claim may have devices of it, as the engine was told.
+    unselected: Option<Unselected>,
     /// Its turn to be let go, where nobody asks for it.
     turn: Option<u64>,
 }
@@ -52,18 +59,40 @@ pub(super) struct Selections {
 impl Selection {
     /// Only the class as it is serves an extended resource.
     pub(super) fn told(&self, class: &Class) -> DeviceClass {
-        DeviceClass { backs: (self.own == Wish::default()).then_some(class.backs) }
+        let backs = (self.own == Wish::default()).then_some(class.backs);
+        DeviceClass { backs, unselected: self.unselected }
     }
 
-    fn compile(&mut self, class: Option<&Class>) {
-        self.selector = class.map(|class| {
-            let all = class.selectors.iter().chain(&self.own.selectors).map(|text| &**text);
-            let selector = Selector::compile(all);
-            if let Some(fault) = &selector.fault {
-                tracing::warn!(class = &*self.class, fault, "a CEL selector cannot be used");
-            }
-            selector
-        });
+    fn of_class(&mut self, class: Option<&Class>) {
+        let texts = |class: &Class| class.selectors.iter().map(|text| Arc::from(&**text)).collect();
+        self.class_selectors = class.map(texts);
+    }
+
+    /// All of its selectors.
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.class_selectors.iter().flatten().chain(&self.selectors)
+    }
+
+    /// Whether it has a device, by what is known; what is not is asked, one selector after the other: those of the class
+    /// for the cluster, its own for each namespace whose claims have them.
+    pub(super) fn holds(
+        &self,
+        device: &Arc<Described>,
+        site: Site,
+        verdicts: &mut Verdicts,
+    ) -> bool {
+        let Some(of_class) = &self.class_selectors else { return false };
+        let cluster = Arc::from("");
+        let mut all_hold = true;
+        for expression in of_class {
+            all_hold =
+                all_hold && verdicts.holds(expression, device, (site, &mut [&cluster].into_iter()));
+        }
+        for expression in &self.selectors {
+            all_hold =
+                all_hold && verdicts.holds(expression, device, (site, &mut self.claims.keys()));
+        }
+        all_hold
     }
 }
 
@@ -74,9 +103,16 @@ impl Selections {
         if let Some(number) = self.by_key.get(&key) {
             return (*number, false);
         }
-        let mut selection =
-            Selection { class: Box::from(class), own, selector: None, claims: 0, turn: None };
-        selection.compile(facts);
+        let mut selection = Selection {
+            class: Box::from(class),
+            class_selectors: None,
+            selectors: own.selectors.iter().map(|text| Arc::from(&**text)).collect(),
+            own,
+            claims: BTreeMap::new(),
+            unselected: None,
+            turn: None,
+        };
+        selection.of_class(facts);
         let number = self.free.pop().unwrap_or_else(|| self.another());
         self.rows[number as usize] = Some(selection);
         self.by_key.insert(key, number);
@@ -98,8 +134,8 @@ impl Selections {
         u32::try_from(self.rows.len() - 1).expect("there are fewer than 2^32 selections")
     }
 
-    /// Compiles those of a class anew; all of them come back.
-    pub(super) fn recompile(
+    /// Gives those of a class its selectors; all of them come back.
+    pub(super) fn class_changed(
         &mut self,
         class: &str,
         facts: Option<&Class>,
@@ -109,7 +145,7 @@ impl Selections {
             if let Some(selection) = row
                 && *selection.class == *class
             {
-                selection.compile(facts);
+                selection.of_class(facts);
                 touched.push((number, &*selection));
             }
         }
@@ -121,25 +157,53 @@ impl Selections {
         (0..).zip(&self.rows).filter_map(|(number, row)| Some((number, row.as_ref()?)))
     }
 
-    /// One request more asks for a selection.
-    pub(super) fn enter(&mut self, number: u32) {
+    /// One request more asks for a selection; whether it is the first of its namespace.
+    pub(super) fn enter(&mut self, number: u32, namespace: &Arc<str>) -> bool {
         let selection = self.row(number);
-        selection.claims += 1;
+        let count = selection.claims.entry(Arc::clone(namespace)).or_default();
+        *count += 1;
+        let is_first = *count == 1;
         if let Some(turn) = selection.turn.take() {
             self.idle.remove(&turn);
         }
+        is_first && !self.row(number).selectors.is_empty()
     }
 
     /// One request less does.
-    pub(super) fn leave(&mut self, number: u32) {
+    pub(super) fn leave(&mut self, number: u32, namespace: &str) {
         let turn = self.turns;
         let selection = self.row(number);
-        selection.claims -= 1;
-        if selection.claims == 0 {
+        if let Some(count) = selection.claims.get_mut(namespace) {
+            *count -= 1;
+            if *count == 0 {
+                selection.claims.remove(namespace);
+            }
+        }
+        if selection.claims.is_empty() && selection.turn.is_none() {
             selection.turn = Some(turn);
             self.idle.insert(turn, number);
             self.turns += 1;
         }
+    }
+
+    /// Selections whose claims have to wait for another reason than before, or for none, with their classes.
+    pub(super) fn unselected(&mut self, verdicts: &Verdicts) -> Vec<(u32, Box<str>)> {
+        let mut changed = Vec::new();
+        for (number, row) in (0..).zip(&mut self.rows) {
+            let Some(selection) = row else { continue };
+            let unselected =
+                selection.expressions().filter_map(|text| verdicts.unselected(text)).max();
+            if selection.class_selectors.is_some() && selection.unselected != unselected {
+                selection.unselected = unselected;
+                changed.push((number, selection.class.clone()));
+            }
+        }
+        changed
+    }
+
+    /// A selection in use, as it is told.
+    pub(super) fn told(&mut self, number: u32, class: &Class) -> DeviceClass {
+        self.row(number).told(class)
     }
 
     /// Lets go of what nobody asked for the longest, where there is too much of it. The numbers of those that were told
@@ -178,8 +242,8 @@ mod tests {
         let mut selections = Selections::default();
         for class in 0..=IDLE_MAX {
             let (number, _) = selections.number(&class.to_string(), Wish::default(), None);
-            selections.enter(number);
-            selections.leave(number);
+            selections.enter(number, &Arc::from("ml"));
+            selections.leave(number, "ml");
         }
         let known = selections.rows.len();
         selections.evict(&BTreeMap::new());

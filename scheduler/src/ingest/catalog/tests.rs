@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::selection::IDLE_MAX;
 use crate::{
     Args,
+    cel::{Answer, COST_MAX, Question, Selector},
     ingest::{Ingest, Kind, Rules},
 };
 
@@ -25,9 +26,21 @@ fn applied(ingest: &mut Ingest, kind: Kind, object: &Value) {
     ingest.applied(kind, object.to_string().as_bytes()).expect("the object can be read");
 }
 
+fn judged(question: Question) -> Answer {
+    let (verdict, _) = Selector::new(&question.expression).judge(&question.device, COST_MAX);
+    question.answer(verdict)
+}
+
 /// By which numbers the only device was selected when it was told last.
 fn selected(ingest: &mut Ingest) -> Vec<u32> {
-    ingest.advance(kai_engine::Timestamp(0));
+    loop {
+        ingest.advance(kai_engine::Timestamp(0));
+        let questions = std::mem::take(&mut ingest.questions);
+        if questions.is_empty() {
+            break;
+        }
+        ingest.answered(questions.into_iter().map(judged).collect());
+    }
     let told = std::mem::take(&mut ingest.deltas);
     let mut slices = told.iter().rev().filter_map(|delta| {
         if let Delta::Slices(_, devices) = delta { devices.first() } else { None }

@@ -1,0 +1,58 @@
+//! Lines of work, one for each tenant: who has had a turn waits until all others that have work had one.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+/// Work that waits, by tenant.
+#[derive(Debug)]
+pub struct Fair<T> {
+    lines: BTreeMap<Arc<str>, VecDeque<T>>,
+    /// Tenants that have work, in the order of their turns.
+    turns: VecDeque<Arc<str>>,
+}
+
+impl<T> Default for Fair<T> {
+    fn default() -> Self {
+        Self { lines: BTreeMap::new(), turns: VecDeque::new() }
+    }
+}
+
+impl<T> Fair<T> {
+    /// Adds work at the end of a tenant's line.
+    pub fn push(&mut self, tenant: &Arc<str>, work: T) {
+        self.line(tenant).push_back(work);
+    }
+
+    /// Adds work that was begun: it comes first in the tenant's next turn.
+    pub fn go_on(&mut self, tenant: &Arc<str>, work: T) {
+        self.line(tenant).push_front(work);
+    }
+
+    fn line(&mut self, tenant: &Arc<str>) -> &mut VecDeque<T> {
+        let turns = &mut self.turns;
+        self.lines.entry(Arc::clone(tenant)).or_insert_with(|| {
+            turns.push_back(Arc::clone(tenant));
+            VecDeque::new()
+        })
+    }
+
+    /// The next work, and whose it is.
+    pub fn pop(&mut self) -> Option<(Arc<str>, T)> {
+        let tenant = self.turns.pop_front()?;
+        let line = self.lines.get_mut(&tenant)?;
+        let work = line.pop_front()?;
+        if line.is_empty() {
+            self.lines.remove(&tenant);
+        } else {
+            self.turns.push_back(Arc::clone(&tenant));
+        }
+        Some((tenant, work))
+    }
+
+    /// The last work of a tenant's line, to be added to.
+    pub fn last_mut(&mut self, tenant: &str) -> Option<&mut T> {
+        self.lines.get_mut(tenant)?.back_mut()
+    }
+}
