@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use kai_api::names::reason;
+use kai_api::{
+    names::reason,
+    pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX},
+};
 use kai_engine::{
     Bound, Limit, Min, Misfit, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
 };
@@ -132,9 +135,10 @@ fn found(why: &Why, group: u32, names: &Names) -> Option<Told> {
         Why::QueueNotLeaf => {
             errors(format!("Queue '{queue}' has queues below it; only a queue without runs work"))
         }
-        Why::Malformed => errors(String::from(
+        Why::Malformed => errors(format!(
             "The subgroups of the workload make no tree: a name repeats, a parent does not exist, \
-             parents form a ring or more subgroups are needed than there are",
+             parents form a ring, more subgroups are needed than there are, there are more than \
+             {SUB_GROUPS_MAX}, or more than {SUB_GROUP_DEPTH_MAX} are above each other"
         )),
         Why::OverLimit(bound) => Some(over_limit(bound, names).into()),
         Why::OverQuota(bound) => Some(over_quota(bound, names).into()),
@@ -176,10 +180,18 @@ fn delayed(until: Timestamp, group: u32, names: &Names) -> Error {
     Error::new(reason::PREEMPTION_DELAY, message)
 }
 
+/// Sub-groups that the event `NotReady` names: an event has room for 1024 bytes.
+const UNREADY_MAX: usize = 5;
+
 /// What the event `NotReady` says.
 pub fn not_ready(unready: &[Unready], names: &Names) -> String {
-    let parts: String = unready.iter().map(|one| waiting_for(one, names)).collect();
-    format!("Job is not ready for scheduling.{parts}")
+    let named = unready.iter().take(UNREADY_MAX);
+    let parts: String = named.map(|one| waiting_for(one, names)).collect();
+    let more = match unready.len().saturating_sub(UNREADY_MAX) {
+        0 => String::new(),
+        more => format!(" So do {more} more SubGroups."),
+    };
+    format!("Job is not ready for scheduling.{parts}{more}")
 }
 
 fn waiting_for(unready: &Unready, names: &Names) -> String {

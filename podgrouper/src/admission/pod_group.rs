@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kai_api::pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX};
 use serde_json::Value;
 
 use super::{Denial, Judgement};
@@ -56,6 +57,12 @@ fn part(row: &Value) -> Part<'_> {
 
 /// How many children each sub-group has; those directly below the group are counted under the empty name.
 fn tree<'a>(parts: &[Part<'a>]) -> Result<BTreeMap<&'a str, i64>, String> {
+    if parts.len() > SUB_GROUPS_MAX {
+        return Err(format!(
+            "{} subgroups are more than a PodGroup may have: {SUB_GROUPS_MAX}",
+            parts.len()
+        ));
+    }
     let mut parents: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     let mut twice = BTreeSet::new();
     for part in parts {
@@ -89,6 +96,16 @@ fn tree<'a>(parts: &[Part<'a>]) -> Result<BTreeMap<&'a str, i64>, String> {
             at = parents.get(name).copied().flatten();
         }
         rooted.extend(way);
+    }
+    for name in parents.keys() {
+        let above = |name: &&str| parents.get(name).copied().flatten();
+        let mut way = std::iter::successors(Some(*name), above);
+        if way.nth(SUB_GROUP_DEPTH_MAX).is_some() {
+            return Err(format!(
+                "subgroup {name} is below more than {SUB_GROUP_DEPTH_MAX} subgroups with itself: put it \
+                 below fewer"
+            ));
+        }
     }
     Ok(children)
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, str::FromStr};
 
+use kai_api::pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX};
 use kai_api::{
     duration::GoDuration,
     names::{annotation, condition, priority_class, value},
@@ -72,9 +73,6 @@ pub(super) struct Status {
     #[serde(deserialize_with = "null_as_default")]
     scheduling_conditions: Vec<Value>,
 }
-
-/// A group with more sub-groups is malformed. Source: spec/contract.md 10 (KAI #1829).
-const SUB_GROUPS_MAX: usize = 10_000;
 
 pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
@@ -270,13 +268,16 @@ fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
         }
     }
     let Some(parents) = parents(&sorted, &places) else { return Structure::Malformed };
+    let mut is_inner = vec![false; sorted.len()];
+    for parent in parents.iter().flatten() {
+        is_inner[usize::from(*parent)] = true;
+    }
     let mut sub_groups = Vec::with_capacity(sorted.len());
     for (place, wire) in (0_u16..).zip(&sorted) {
-        let is_inner = parents.contains(&Some(place));
         sub_groups.push(SubGroup {
             name: ingest.names.symbol(&wire.name),
             parent: parents[usize::from(place)],
-            min: if is_inner {
+            min: if is_inner[usize::from(place)] {
                 Min::Members(wire.min_sub_group.map(count))
             } else {
                 Min::Pods(wire.min_member.map_or(0, count))
@@ -287,7 +288,8 @@ fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
     Structure::Tree { min: spec.min_sub_group.map(count), topology, sub_groups }
 }
 
-/// The place of each sub-group's parent; none where a parent is unknown or parents form a ring.
+/// The place of each sub-group's parent; none where a parent is unknown, parents form a ring, or are too many above each
+/// other.
 fn parents(
     sorted: &[&WireSubGroup<'_>],
     places: &HashMap<String, u16>,
@@ -300,20 +302,11 @@ fn parents(
             Some(parent) => parents.push(Some(*places.get(&parent.to_lowercase())?)),
         }
     }
-    // Every walk upwards ends within as many steps as there are sub-groups, or is in a ring.
-    let mut rooted = vec![false; sorted.len()];
-    for start in 0..sorted.len() {
-        let mut path = Vec::new();
-        let mut at = Some(start);
-        while let Some(place) = at.filter(|place| !rooted[*place]) {
-            if path.len() > sorted.len() {
-                return None;
-            }
-            path.push(place);
-            at = parents[place].map(usize::from);
-        }
-        for place in path {
-            rooted[place] = true;
+    for place in 0..parents.len() {
+        let above = |at: &usize| parents[*at].map(usize::from);
+        let mut walk = std::iter::successors(Some(place), above);
+        if walk.nth(SUB_GROUP_DEPTH_MAX).is_some() {
+            return None;
         }
     }
     Some(parents)

@@ -42,6 +42,12 @@ pub struct Move {
     pub times: Option<usize>,
     /// An annotation of so many bytes, which nobody reads, in each object that is created or patched.
     pub junk_bytes: usize,
+    /// So many sub-groups in the `PodGroup` that is created, each below the one before.
+    pub chain: usize,
+    /// So many sub-groups in the `PodGroup` that is created, beside each other.
+    pub fan: usize,
+    /// So many resources of amount zero in the first container of the pod that is created.
+    pub zeros: usize,
     /// Part of what the API server answers where it refuses the move; empty: it does not.
     pub refused: String,
 }
@@ -123,6 +129,30 @@ impl Move {
         if self.junk_bytes > 0 {
             object["metadata"]["annotations"]["junk"] = json!("x".repeat(self.junk_bytes));
         }
+        if self.chain > 0 {
+            object["spec"]["subGroups"] = (0..self.chain).map(|at| self.link(at)).collect();
+        }
+        if self.fan > 0 {
+            let part = |at| json!({"name": format!("s{at}"), "minMember": 1});
+            object["spec"]["subGroups"] = (0..self.fan).map(part).collect();
+        }
+        for at in 0..self.zeros {
+            let container = &mut object["spec"]["containers"][0];
+            container["resources"]["limits"][format!("example.com/r{at}")] = json!("0");
+        }
+    }
+}
+
+impl Move {
+    fn link(&self, at: usize) -> Value {
+        let mut link = json!({"name": format!("s{at}")});
+        if at > 0 {
+            link["parent"] = json!(format!("s{}", at - 1));
+        }
+        if at + 1 == self.chain {
+            link["minMember"] = json!(1);
+        }
+        link
     }
 }
 
