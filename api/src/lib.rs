@@ -20,6 +20,7 @@ pub mod bind_request;
 pub mod config;
 pub mod crd;
 pub mod duration;
+pub mod fair;
 pub mod names;
 pub mod pod_group;
 pub mod quantity;

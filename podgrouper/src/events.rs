@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 /// Component name in events and logs.
 pub(crate) const COMPONENT: &str = "kai-podgrouper";
 /// Longest message that the API takes.
 const MESSAGE_BYTES_MAX: usize = 1024;
-/// Distinct events remembered for counting; beyond that the memory starts anew.
+/// Objects remembered; beyond that those are forgotten of which nothing was said for long.
 const REMEMBERED_MAX: usize = 10_000;
 
 /// The object an event is about.
@@ -26,15 +28,44 @@ pub(crate) struct Subject<'a> {
     pub(crate) uid: &'a str,
 }
 
-/// Writes events; equal ones become one with a count.
+/// The shortest and the longest pause between two events on one object.
+const PAUSE_MIN: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_mins(10);
+
+/// Writes events: one for each state of an object, and those of an object that changes all the time less and less often.
 pub(crate) struct Recorder {
     client: kube::Client,
-    counts: Mutex<HashMap<String, u64>>,
+    said: Mutex<HashMap<String, Said>>,
+}
+
+/// What was said of an object last.
+#[derive(Debug)]
+struct Said {
+    /// A hash of it.
+    what: u64,
+    at: Instant,
+    /// So long nothing else is said; doubled with every event, and forgotten after as much silence.
+    pause: Duration,
+}
+
+/// Whether something is to be said of an object now; then it counts as said. What is dropped comes again where it stays
+/// true, as what fails is tried again.
+fn is_news(said: &mut HashMap<String, Said>, uid: &str, what: u64, now: Instant) -> bool {
+    if said.len() > REMEMBERED_MAX {
+        said.retain(|_, said| now < said.at + PAUSE_MAX);
+    }
+    let pause = match said.get(uid) {
+        Some(said) if said.what == what || now < said.at + said.pause => return false,
+        Some(said) if now < said.at + 2 * said.pause => (2 * said.pause).min(PAUSE_MAX),
+        Some(_) | None => PAUSE_MIN,
+    };
+    said.insert(uid.to_owned(), Said { what, at: now, pause });
+    true
 }
 
 impl Recorder {
     pub(crate) fn new(client: kube::Client) -> Self {
-        Self { client, counts: Mutex::default() }
+        Self { client, said: Mutex::default() }
     }
 
     /// Writes a warning; a failure is only logged, for an event is no one's input.
@@ -62,27 +93,17 @@ impl Recorder {
         (subject.uid, reason, message).hash(&mut hasher);
         let stem = &subject.name[..subject.name.len().min(200)];
         let name = format!("{stem}.{:016x}", hasher.finish());
-        let count = {
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            if counts.len() > REMEMBERED_MAX {
-                counts.clear();
-            }
-            let count = counts.entry(name.clone()).or_default();
-            *count += 1;
-            *count
+        let is_news = {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            is_news(&mut said, subject.uid, hasher.finish(), Instant::now())
         };
+        if !is_news {
+            return Ok(());
+        }
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Event"));
         let api: Api<DynamicObject> =
             Api::namespaced_with(self.client.clone(), subject.namespace, &resource);
         let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        if count > 1 {
-            let patch = json!({"count": count, "lastTimestamp": now});
-            let patched = api.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await;
-            match patched {
-                Err(kube::Error::Api(status)) if status.code == 404 => {}
-                other => return other.map(|_| ()),
-            }
-        }
         let event = event(subject, &name, reason, message, &now);
         let event = serde_json::from_value(event).map_err(kube::Error::SerdeError)?;
         match api.create(&PostParams::default(), &event).await {
@@ -113,4 +134,27 @@ fn event(subject: &Subject<'_>, name: &str, reason: &str, message: &str, now: &s
         "source": {"component": COMPONENT},
         "reportingComponent": COMPONENT,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::is_news;
+
+    /// A state is said once; states that take turns are said at growing pauses, and what is said in the end is true.
+    #[test]
+    fn a_state_is_said_once_and_changes_less_and_less_often() {
+        let (mut said, start) = (HashMap::new(), Instant::now());
+        let second = |second: u64| start + Duration::from_secs(second);
+        let once = (0..3600).filter(|at| is_news(&mut said, "a", 1, second(*at))).count();
+        assert_eq!(once, 1);
+        let flood = (3600..7200).filter(|at| is_news(&mut said, "a", at % 2, second(*at))).count();
+        assert!((5..15).contains(&flood), "{flood} events of 3,600 changes");
+        assert!(is_news(&mut said, "a", 7, second(9000)), "the last state is said");
+        assert!(is_news(&mut said, "b", 7, second(9000)), "and each object is for itself");
+    }
 }

@@ -40,7 +40,7 @@ fn start_log(args: &Args) {
         text if text.parse::<u8>().is_ok_and(|level| level > 0) => "debug",
         _ => "info",
     };
-    let filter = EnvFilter::new(format!("warn,kai_podgrouper={level}"));
+    let filter = EnvFilter::new(format!("warn,kai_podgrouper={level},{CLIENT}"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if args.zap_encoder == "console" || args.zap_devel {
         log.init();
@@ -65,6 +65,9 @@ async fn start(args: Args) -> Result<(), Error> {
     });
     run(args, client, stop).await
 }
+
+/// The client logs each request that fails, without its address and however often; whoever asked says it once per change.
+const CLIENT: &str = "kube_client::client::builder=off";
 
 /// A client that keeps to `--qps` and `--burst` where they are given: on average so many requests a
 /// second, and never more than the burst at once.

@@ -1,10 +1,11 @@
-//! The work queue: one entry a key, never two workers on one key, failures later and later.
+//! The work queue: one entry a key, never two workers on one key, failures later and later, tenants in turns.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use kai_api::fair::Fair;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -14,7 +15,15 @@ const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// Room that a queue keeps when nothing waits.
 const ROOM_MIN: usize = 1_024;
 
-/// Keys that wait for a worker.
+/// While the API server does not do what is asked, so often one key finds out whether it does again.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// Whose work a key is.
+pub(crate) trait Tenant {
+    fn tenant(&self) -> &Arc<str>;
+}
+
+/// Keys that wait for a worker. Tenants take turns, so that a flood of one is one turn of another.
 #[derive(Debug)]
 pub(crate) struct Queue<K> {
     state: Mutex<State<K>>,
@@ -23,24 +32,75 @@ pub(crate) struct Queue<K> {
 
 #[derive(Debug)]
 struct State<K> {
-    ready: VecDeque<K>,
+    ready: Fair<K>,
     /// Keys in `ready`.
     queued: HashSet<K>,
     /// Keys that a worker holds; the flag says whether one more round was asked for meanwhile.
     held: HashMap<K, bool>,
     later: BTreeSet<(Instant, K)>,
-    failures: HashMap<K, (u32, Instant)>,
+    failures: HashMap<K, Failed>,
+    /// Keys of `later` whose failure was the API server's.
+    away: BTreeSet<K>,
+    /// When one of them is tried.
+    probe: Option<Instant>,
 }
 
-impl<K: Clone + Eq + Hash + Ord> Queue<K> {
+/// Rounds on a key that failed, one after the other.
+#[derive(Debug)]
+struct Failed {
+    count: u32,
+    since: Instant,
+    /// Its entry in `later`: there is one at most.
+    due: Instant,
+    is_away: bool,
+}
+
+impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
+    fn enqueue(&mut self, key: K) {
+        self.forget_retry(&key);
+        if let Some(again) = self.held.get_mut(&key) {
+            *again = true;
+        } else if self.queued.insert(key.clone()) {
+            let tenant = Arc::clone(key.tenant());
+            self.ready.push(&tenant, key);
+        }
+    }
+
+    /// A round comes before it was due.
+    fn forget_retry(&mut self, key: &K) {
+        if let Some(failed) = self.failures.get(key) {
+            self.later.remove(&(failed.due, key.clone()));
+        }
+        self.away.remove(key);
+    }
+
+    /// Readies what is due by now.
+    fn ready_due(&mut self, now: Instant) {
+        while self.later.first().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, key)) = self.later.pop_first() else { break };
+            self.enqueue(key);
+        }
+        if self.probe.is_some_and(|at| at <= now) {
+            let key = self.away.first().cloned();
+            self.probe = key.is_some().then_some(now + PROBE);
+            if let Some(key) = key {
+                self.enqueue(key);
+            }
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
     pub(crate) fn new() -> Self {
         Self {
             state: Mutex::new(State {
-                ready: VecDeque::new(),
+                ready: Fair::default(),
                 queued: HashSet::new(),
                 held: HashMap::new(),
                 later: BTreeSet::new(),
                 failures: HashMap::new(),
+                away: BTreeSet::new(),
+                probe: None,
             }),
             wake: Notify::new(),
         }
@@ -52,14 +112,8 @@ impl<K: Clone + Eq + Hash + Ord> Queue<K> {
 
     /// Asks for a round on a key.
     pub(crate) fn add(&self, key: K) {
-        let mut state = self.state();
-        if let Some(again) = state.held.get_mut(&key) {
-            *again = true;
-        } else if state.queued.insert(key.clone()) {
-            state.ready.push_back(key);
-            drop(state);
-            self.wake.notify_one();
-        }
+        self.state().enqueue(key);
+        self.wake.notify_one();
     }
 
     /// The next key, for one worker alone until [`Queue::done`] or [`Queue::failed`].
@@ -68,22 +122,11 @@ impl<K: Clone + Eq + Hash + Ord> Queue<K> {
             let wait = {
                 let mut state = self.state();
                 let now = Instant::now();
-                while let Some((due, key)) = state.later.first().cloned() {
-                    if due > now {
-                        break;
-                    }
-                    state.later.pop_first();
-                    if let Some(again) = state.held.get_mut(&key) {
-                        *again = true;
-                    } else if state.queued.insert(key.clone()) {
-                        state.ready.push_back(key);
-                    }
-                }
-                if let Some(key) = state.ready.pop_front() {
+                state.ready_due(now);
+                if let Some((_, key)) = state.ready.pop() {
                     state.queued.remove(&key);
                     if state.ready.is_empty() {
                         // The room for all pods of the cluster is needed once, at the start.
-                        state.ready.shrink_to(ROOM_MIN);
                         state.queued.shrink_to(ROOM_MIN);
                     }
                     state.held.insert(key.clone(), false);
@@ -94,34 +137,55 @@ impl<K: Clone + Eq + Hash + Ord> Queue<K> {
                     }
                     return key;
                 }
-                state.later.first().map_or(BACKOFF_MAX, |(due, _)| *due - now)
+                let due = state.later.first().map(|(due, _)| *due);
+                let next = due.into_iter().chain(state.probe).min();
+                next.map_or(BACKOFF_MAX, |at| at - now)
             };
             // A timeout is as good as a call: either way the state is looked at again.
             let _ = tokio::time::timeout(wait, self.wake.notified()).await;
         }
     }
 
-    /// Ends a round that went well.
+    /// Ends a round that went well. Where the API server had failed the key, it does what is asked again: all others that
+    /// wait for that come at once.
     pub(crate) fn done(&self, key: &K) {
         let mut state = self.state();
-        state.failures.remove(key);
         let again = state.held.remove(key).unwrap_or(false);
-        drop(state);
+        let was_away = state.failures.remove(key).is_some_and(|failed| failed.is_away);
+        if was_away {
+            state.probe = None;
+            for other in std::mem::take(&mut state.away) {
+                state.enqueue(other);
+            }
+        }
         if again {
-            self.add(key.clone());
+            state.enqueue(key.clone());
+        }
+        drop(state);
+        if again || was_away {
+            self.wake.notify_one();
         }
     }
 
-    /// Ends a round that failed: the key comes again after 1 s, 2 s, 4 s ... 60 s. Returns how long
+    /// Ends a round that failed: the key comes again after 1 s, 2 s, 4 s ... 60 s, once, whatever asks for it meanwhile.
+    /// Where it was the API server's failure (`is_away`), one of all such keys is tried every 2 s besides. Returns how long
     /// it has been failing.
-    pub(crate) fn failed(&self, key: &K) -> Duration {
+    pub(crate) fn failed(&self, key: &K, is_away: bool) -> Duration {
         let mut state = self.state();
         let now = Instant::now();
-        let (count, since) = state.failures.get(key).copied().unwrap_or((0, now));
-        state.failures.insert(key.clone(), (count.saturating_add(1), since));
+        state.forget_retry(key);
         state.held.remove(key);
+        let before = state.failures.get(key);
+        let (count, since) = before.map_or((0, now), |failed| (failed.count, failed.since));
         let wait = BACKOFF_MIN.saturating_mul(1_u32 << count.min(6)).min(BACKOFF_MAX);
-        state.later.insert((now + wait, key.clone()));
+        let due = now + wait;
+        let failed = Failed { count: count.saturating_add(1), since, due, is_away };
+        state.failures.insert(key.clone(), failed);
+        state.later.insert((due, key.clone()));
+        if is_away {
+            state.away.insert(key.clone());
+            state.probe.get_or_insert(now + PROBE);
+        }
         drop(state);
         self.wake.notify_one();
         now - since
@@ -130,37 +194,99 @@ impl<K: Clone + Eq + Hash + Ord> Queue<K> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{sync::Arc, time::Duration};
 
     use tokio::time::{Instant, timeout};
 
     use super::Queue;
+    use crate::store::Key;
+
+    fn key(name: &str) -> Key {
+        Key::new("n", name)
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_key_is_held_by_one_worker_and_comes_again() {
         let queue = Queue::new();
-        queue.add("a");
-        queue.add("a");
-        assert_eq!(queue.take().await, "a");
-        queue.add("a");
+        queue.add(key("a"));
+        queue.add(key("a"));
+        assert_eq!(queue.take().await, key("a"));
+        queue.add(key("a"));
         assert!(timeout(Duration::from_secs(1), queue.take()).await.is_err());
-        queue.done(&"a");
-        assert_eq!(queue.take().await, "a");
-        queue.done(&"a");
+        queue.done(&key("a"));
+        assert_eq!(queue.take().await, key("a"));
+        queue.done(&key("a"));
         assert!(timeout(Duration::from_secs(1), queue.take()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn failures_wait_longer_up_to_a_minute() {
         let queue = Queue::new();
-        queue.add("a");
+        queue.add(key("a"));
         let mut waits = Vec::new();
         for _ in 0..9 {
             let start = Instant::now();
             queue.take().await;
             waits.push(start.elapsed().as_secs());
-            queue.failed(&"a");
+            queue.failed(&key("a"), false);
         }
         assert_eq!(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+
+    /// However often a failing object is edited, it is tried again at one time only: afterwards there is silence.
+    #[tokio::test(start_paused = true)]
+    async fn edits_of_what_fails_leave_one_retry() {
+        let queue = Queue::new();
+        for _ in 0..1500 {
+            queue.add(key("a"));
+            queue.take().await;
+            queue.failed(&key("a"), false);
+        }
+        let start = Instant::now();
+        let mut rounds = 0;
+        while timeout(Duration::from_mins(10), queue.take()).await.is_ok()
+            && start.elapsed() <= Duration::from_mins(10)
+        {
+            rounds += 1;
+            queue.failed(&key("a"), false);
+        }
+        assert_eq!(rounds, 10, "one a minute");
+    }
+
+    /// A flood of one namespace is one turn of another.
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_one_namespace_delays_another_by_one_turn() {
+        let queue = Queue::new();
+        for number in 0..10_000 {
+            queue.add(Key::new("mallory", &number.to_string()));
+        }
+        queue.add(Key::new("ana", "canary"));
+        let mut before = 0;
+        while *queue.take().await.namespace != *Arc::<str>::from("ana") {
+            before += 1;
+        }
+        assert_eq!(before, 1, "rounds before the canary's");
+    }
+
+    /// An API server that was away is asked by one key, and all come as soon as it answers.
+    #[tokio::test(start_paused = true)]
+    async fn what_waits_for_the_server_comes_once_it_answers() {
+        let queue = Queue::new();
+        let start = Instant::now();
+        for number in 0..100 {
+            queue.add(key(&number.to_string()));
+        }
+        let mut rounds = 0;
+        while start.elapsed() < Duration::from_secs(45) {
+            let Ok(key) = timeout(Duration::from_secs(1), queue.take()).await else { continue };
+            queue.failed(&key, true);
+            rounds += 1;
+        }
+        assert!(rounds < 100 * 6 + 45, "{rounds} rounds while it was away");
+        let back = Instant::now();
+        for _ in 0..100 {
+            queue.done(&queue.take().await);
+        }
+        assert!(back.elapsed() <= Duration::from_secs(2), "{:?}", back.elapsed());
     }
 }

@@ -23,7 +23,7 @@ use crate::object::{Gvk, Object};
 use crate::pod::Pod;
 use crate::settings::Settings;
 use crate::store::{Key, Store};
-use crate::walk::{is_unserved, walk};
+use crate::walk::{WalkError, is_unserved, walk};
 use kai_api::names;
 
 /// A rule asks for a handful of facts; more than this is a loop.
@@ -40,6 +40,8 @@ pub(crate) enum Failure {
     Conflict,
     /// The workload's controller is not that far yet: try again, and tell only if it lasts.
     Early(String),
+    /// The API server cannot be reached, or does not let us: try again, and tell nobody of this pod.
+    Away(String),
     /// Something is wrong: try again, and tell.
     Wrong(String),
 }
@@ -122,7 +124,10 @@ impl Reconciler {
             if error.is_gone() && is_grouped {
                 return Failure::Early(error.to_string());
             }
-            Failure::Wrong(error.to_string())
+            match &error {
+                WalkError::Read { source, .. } => failure(source, error.to_string()),
+                _ => Failure::Wrong(error.to_string()),
+            }
         })?;
         for object in &walk.keys {
             self.dependents.add(object, key, &self.store);
@@ -304,7 +309,8 @@ impl Reconciler {
                 Err(Failure::Conflict)
             }
             Err(error) => {
-                Err(Failure::Wrong(format!("failed to write PodGroup {key}: {}", text(&error))))
+                let why = format!("failed to write PodGroup {key}: {}", text(&error));
+                Err(failure(&error, why))
             }
         }
     }
@@ -329,12 +335,11 @@ impl Reconciler {
                 Ok(())
             }
             Err(kube::Error::Api(status)) if status.code == 409 => Err(Failure::Conflict),
-            Err(error) => Err(Failure::Wrong(format!(
-                "failed to mark pod {}/{}: {}",
-                pod.namespace,
-                pod.name,
-                text(&error)
-            ))),
+            Err(error) => {
+                let (namespace, name) = (&pod.namespace, &pod.name);
+                let why = format!("failed to mark pod {namespace}/{name}: {}", text(&error));
+                Err(failure(&error, why))
+            }
         }
     }
 
@@ -405,7 +410,17 @@ fn read_key(read: &Read) -> Option<ObjectKey> {
 }
 
 fn wrong(error: &kube::Error) -> Failure {
-    Failure::Wrong(text(error))
+    failure(error, text(error))
+}
+
+/// Whose failure an error is: the server's, or that of what was asked.
+fn failure(error: &kube::Error, why: String) -> Failure {
+    match error {
+        kube::Error::Api(status) if !matches!(status.code, 401 | 403 | 429 | 500..) => {
+            Failure::Wrong(why)
+        }
+        _ => Failure::Away(why),
+    }
 }
 
 /// The API server's own words, where there are some.

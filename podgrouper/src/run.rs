@@ -186,9 +186,14 @@ async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>) {
 }
 
 async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: Failure) {
-    let lasted = queue.failed(key);
+    let lasted = queue.failed(key, matches!(failure, Failure::Away(_)));
     let why = match failure {
         Failure::Conflict => return,
+        Failure::Away(why) => {
+            // The watches say it once for all.
+            tracing::debug!(pod = %key, "the API server is away: {why}");
+            return;
+        }
         Failure::Early(why) if lasted < EARLY_MAX && !reconciler.settings.is_peer() => {
             tracing::debug!(pod = %key, "{why}; waiting for the workload's controller");
             return;

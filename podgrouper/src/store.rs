@@ -31,6 +31,12 @@ impl Key {
     }
 }
 
+impl crate::queue::Tenant for Key {
+    fn tenant(&self) -> &Arc<str> {
+        &self.namespace
+    }
+}
+
 impl std::fmt::Display for Key {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}/{}", self.namespace, self.name)

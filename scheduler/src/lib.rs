@@ -18,7 +18,6 @@ pub mod call;
 pub mod cel;
 pub mod config;
 pub mod dispatch;
-pub mod fair;
 pub mod health;
 pub mod ingest;
 pub mod lease;

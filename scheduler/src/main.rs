@@ -60,6 +60,9 @@ async fn schedule(args: Args) -> Result<(), Error> {
     Box::pin(run(args, client, stop)).await
 }
 
+/// The client logs each request that fails, without its address and however often; whoever asked says it once per change.
+const CLIENT: &str = "kube_client::client::builder=off";
+
 /// Logs to standard error, at the level of `-v` unless `RUST_LOG` says otherwise.
 fn log(args: &Args) {
     let level = match args.v {
@@ -68,8 +71,9 @@ fn log(args: &Args) {
         4..=5 => "debug",
         6.. => "trace",
     };
-    let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new(format!("{level},hyper=warn,rustls=warn,tower=warn")));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| {
+        EnvFilter::new(format!("{level},hyper=warn,rustls=warn,tower=warn,{CLIENT}"))
+    });
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if args.log_json { lines.json().init() } else { lines.init() }
 }

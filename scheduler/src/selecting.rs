@@ -14,12 +14,10 @@ use std::{
     thread,
 };
 
+use kai_api::fair::Fair;
 use tokio::sync::mpsc;
 
-use crate::{
-    cel::{Answer, COST_MAX, Described, Question, STACK_BYTES, Selector, Verdict},
-    fair::Fair,
-};
+use crate::cel::{Answer, COST_MAX, Described, Question, STACK_BYTES, Selector, Verdict};
 
 /// The most that an evaluation may cost in the quick lane, and what a turn there may cost before the next begins.
 pub const QUICK_COST: u64 = 20_000;

@@ -51,6 +51,11 @@ impl<T> Fair<T> {
         Some((tenant, work))
     }
 
+    /// Whether nobody has work.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
     /// The last work of a tenant's line, to be added to.
     pub fn last_mut(&mut self, tenant: &str) -> Option<&mut T> {
         self.lines.get_mut(tenant)?.back_mut()
