@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use kube::Client;
 use kube::api::Api;
 use kube::core::{ApiResource, GroupVersionKind};
+use kube::runtime::utils::Backoff;
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::Value;
 
@@ -45,6 +47,27 @@ impl Selection {
     }
 }
 
+/// The longest pause between two tries of a watch: when the API server answers again, it is noticed soon.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Growing pauses, jittered, that start anew after two minutes without a failure.
+#[derive(Default)]
+struct Pauses(watcher::DefaultBackoff);
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        self.0.next().map(|pause| pause.min(PAUSE_MAX))
+    }
+}
+
+impl Backoff for Pauses {
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
 /// Follows a kind until the task is dropped; lists in pages, relists after 410 and waits between failures.
 ///
 /// What `S` leaves out of an object is never in memory.
@@ -61,7 +84,7 @@ pub(crate) async fn follow<S: Shape>(
         None => Api::all_with(client, &resource),
     };
     let config = watcher::Config::default().fields(&selection.fields).labels(&selection.labels);
-    let mut events = watcher(api, config).default_backoff().boxed();
+    let mut events = watcher(api, config).backoff(Pauses::default()).boxed();
     let mut last_error = String::new();
     while let Some(event) = events.next().await {
         match event {

@@ -124,10 +124,10 @@ impl Reconciler {
             if error.is_gone() && is_grouped {
                 return Failure::Early(error.to_string());
             }
-            match &error {
-                WalkError::Read { source, .. } => failure(source, error.to_string()),
-                _ => Failure::Wrong(error.to_string()),
+            if let WalkError::Read { source, .. } = &error {
+                return failure(source, error.to_string());
             }
+            Failure::Wrong(error.to_string())
         })?;
         for object in &walk.keys {
             self.dependents.add(object, key, &self.store);
@@ -415,12 +415,12 @@ fn wrong(error: &kube::Error) -> Failure {
 
 /// Whose failure an error is: the server's, or that of what was asked.
 fn failure(error: &kube::Error, why: String) -> Failure {
-    match error {
-        kube::Error::Api(status) if !matches!(status.code, 401 | 403 | 429 | 500..) => {
-            Failure::Wrong(why)
-        }
-        _ => Failure::Away(why),
+    if let kube::Error::Api(status) = error
+        && !matches!(status.code, 401 | 403 | 429 | 500..)
+    {
+        return Failure::Wrong(why);
     }
+    Failure::Away(why)
 }
 
 /// The API server's own words, where there are some.

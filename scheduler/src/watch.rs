@@ -74,6 +74,9 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 const WATCH_SECONDS: std::ops::Range<u32> = 240..480;
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// While the server does not answer, or does not let us read what nothing can be decided without, it is asked this often
+/// at least: all waits for it.
+const RECONNECT_MAX: Duration = Duration::from_secs(3);
 /// A stream that lasted for this long was healthy: its end is no failure.
 const HEALTHY_MIN: Duration = Duration::from_secs(5);
 /// Bounds the memory of one page while a list is paged.
@@ -142,20 +145,29 @@ pub async fn watch(
         }
         watch.report(&problem).await;
         failures = if started.elapsed() > HEALTHY_MIN { 0 } else { failures + 1 };
+        let pause_max = match &problem {
+            Problem::Refused { code: 400..500, .. } if !watch.source.required => BACKOFF_MAX,
+            _ => RECONNECT_MAX,
+        };
         let is_expected = matches!(problem, Problem::ListsNotStreamed | Problem::Expired);
         if is_expected && failures < 3 {
             continue;
         }
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = tokio::time::sleep(backoff(failures)) => {}
+            () = tokio::time::sleep(backoff_to(failures, pause_max)) => {}
         }
     }
 }
 
 /// Doubling pauses, each shortened by up to a half at random so that clients spread.
 pub fn backoff(failures: u32) -> Duration {
-    let full = BACKOFF_MIN.saturating_mul(1 << failures.min(12)).min(BACKOFF_MAX);
+    backoff_to(failures, BACKOFF_MAX)
+}
+
+/// As [`backoff`], with another longest pause.
+fn backoff_to(failures: u32, max: Duration) -> Duration {
+    let full = BACKOFF_MIN.saturating_mul(1 << failures.min(12)).min(max);
     full.mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 

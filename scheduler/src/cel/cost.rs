@@ -90,11 +90,12 @@ fn call(name: &str, arguments: &[Value]) -> u64 {
     };
     let more = match name {
         "matches" | "find" | "findAll" => REGEX + product() / TEXT_BYTES,
-        // What comes out may be as large as one argument for each byte of another.
-        "replace" | "join" | "split" | "format" | "flatten" => product() / TEXT_BYTES,
-        // Each entry is compared with each.
+        // What comes out may be as large as one argument for each byte of another, or each entry of one is compared with
+        // each of another.
+        "replace" | "join" | "split" | "format" | "flatten" | "contains" | "equivalent"
+        | "intersects" | "@in" => product() / TEXT_BYTES,
+        // Each entry is compared with each other.
         "distinct" | "sort" | "isSorted" => product().saturating_mul(product()) / TEXT_BYTES,
-        "contains" | "equivalent" | "intersects" | "@in" => product() / TEXT_BYTES,
         // The only number that is an amount of work.
         "range" => arguments.iter().map(number).fold(0, u64::saturating_add),
         _ => 0,
@@ -119,7 +120,15 @@ fn size(value: &Value) -> u64 {
         Value::Map(map) => map.map.iter().map(|(key, value)| of_key(key) + size(value)).sum(),
         Value::String(text) => text.len() as u64 / TEXT_BYTES,
         Value::Bytes(bytes) => bytes.len() as u64 / TEXT_BYTES,
-        _ => 0,
+        Value::Function(..)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Bool(_)
+        | Value::Duration(_)
+        | Value::Timestamp(_)
+        | Value::Opaque(_)
+        | Value::Null => 0,
     }
 }
 
@@ -134,14 +143,21 @@ fn length(value: &Value) -> u64 {
         Value::Map(map) => map.map.values().map(|one| length(one).max(1)).sum(),
         Value::String(text) => text.len() as u64,
         Value::Bytes(bytes) => bytes.len() as u64,
-        _ => 1,
+        Value::Function(..)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Bool(_)
+        | Value::Duration(_)
+        | Value::Timestamp(_)
+        | Value::Opaque(_)
+        | Value::Null => 1,
     }
 }
 
 fn number(value: &Value) -> u64 {
-    match value {
-        Value::Int(number) => u64::try_from(*number).unwrap_or(0),
-        Value::UInt(number) => *number,
-        _ => 0,
+    if let Value::Int(number) = value {
+        return u64::try_from(*number).unwrap_or(0);
     }
+    if let Value::UInt(number) = value { *number } else { 0 }
 }

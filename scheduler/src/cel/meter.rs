@@ -55,11 +55,9 @@ pub(super) fn metered(expression: &IdedExpr) -> Result<IdedExpr, String> {
 
 /// A call whose arguments are evaluated, charged for, and then given.
 fn counted(call: &CallExpr) -> Result<Expr, String> {
-    let is_prefixed = |target: &IdedExpr| match &target.expr {
-        Expr::Ident(name) => {
-            PREFIXED.contains(&&**name) || (name == "ip" && call.func_name == "isCanonical")
-        }
-        _ => false,
+    let is_prefixed = |target: &IdedExpr| {
+        let Expr::Ident(name) = &target.expr else { return false };
+        PREFIXED.contains(&&**name) || (name == "ip" && call.func_name == "isCanonical")
     };
     let target = call.target.as_deref();
     let given = target.filter(|target| !is_prefixed(target));
@@ -133,7 +131,11 @@ fn count(expression: &IdedExpr) -> usize {
         Expr::Select(select) => 1 + count(&select.operand),
         Expr::List(list) => 1 + list.elements.iter().map(count).sum::<usize>(),
         Expr::Map(map) => 1 + map.entries.len(),
-        _ => 1,
+        Expr::Comprehension(_)
+        | Expr::Ident(_)
+        | Expr::Literal(_)
+        | Expr::Struct(_)
+        | Expr::Unspecified => 1,
     }
 }
 
@@ -152,7 +154,7 @@ pub(super) fn depth(expression: &IdedExpr) -> usize {
                 [&one.iter_range, &one.accu_init, &one.loop_cond, &one.loop_step, &one.result];
             deepest(&mut parts.into_iter())
         }
-        _ => 0,
+        Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) | Expr::Unspecified => 0,
     }
 }
 

@@ -28,7 +28,7 @@ const RIGHTS: [(&str, &[&str]); 5] = [
     ("scheduling.run.ai", &["podgroups"]),
 ];
 
-/// One move; exactly one of `create`, `patch` and `delete`. In every text `$n` is the number of the repetition.
+/// One move: what it creates comes before what it patches, and that before what it deletes. In every text `$n` is the number of the repetition.
 #[derive(Deserialize, Serialize, Clone, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Move {
@@ -38,6 +38,8 @@ pub struct Move {
     pub patch: BTreeMap<String, Value>,
     /// `Kind/name` each.
     pub delete: Vec<String>,
+    /// Kinds of which all objects in the user's namespace are deleted, as they are there at this moment.
+    pub delete_all: Vec<String>,
     /// How often: a flood is a move with many.
     pub times: Option<usize>,
     /// An annotation of so many bytes, which nobody reads, in each object that is created or patched.
@@ -118,6 +120,9 @@ impl Move {
             let mut patch = numbered(patch, number)?;
             self.stuff(&mut patch);
             object::patch(client, &owned(name, number)?, &patch).await?;
+        }
+        for kind in &self.delete_all {
+            object::delete_all(client, kind, TENANT).await?;
         }
         for name in &self.delete {
             object::delete(client, &owned(name, number)?).await?;

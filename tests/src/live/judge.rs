@@ -8,7 +8,7 @@ use kube::{Client, ResourceExt, api::DynamicObject};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{devices, object};
+use super::{TENANT, devices, object};
 
 /// All of it has to be true at one moment.
 #[derive(Deserialize, Default, Debug)]
@@ -16,6 +16,10 @@ use super::{devices, object};
 pub(super) struct Expect {
     /// How many pods of a gang are on a node and not leaving.
     bound: BTreeMap<String, usize>,
+    /// How many pods of the tenant are on a node and not leaving; no other of them waits.
+    tenant_bound: Option<usize>,
+    /// How many events are on objects of the tenant, each counted as often as it was said.
+    event_count: Option<i64>,
     /// On how many nodes they are.
     nodes: BTreeMap<String, usize>,
     /// In how many racks they are.
@@ -89,6 +93,31 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
         let seen = pod.map_or_else(Vec::new, conditions);
         if !seen.iter().any(|text| text.contains(part)) {
             misses.push(format!("pod {name}: no condition {part:?} in {seen:#?}"));
+        }
+    }
+    if let Some(wanted) = expect.tenant_bound {
+        let ours = |pod: &&DynamicObject| {
+            pod.metadata.namespace.as_deref() == Some(TENANT)
+                && pod.metadata.deletion_timestamp.is_none()
+        };
+        let (bound, waiting): (Vec<_>, Vec<_>) =
+            pods.iter().filter(ours).partition(|pod| !node_of(pod).is_empty());
+        if bound.len() != wanted || !waiting.is_empty() {
+            let waiting: Vec<String> = waiting
+                .iter()
+                .map(|pod| format!("{} {:?}", pod.name_any(), conditions(pod)))
+                .collect();
+            misses.push(format!(
+                "tenant: {} bound, not {wanted}; waiting: {waiting:#?}",
+                bound.len()
+            ));
+        }
+    }
+    if let Some(wanted) = expect.event_count {
+        let events = object::list_in(client, "Event", TENANT).await?;
+        let said: i64 = events.iter().map(|event| event.data["count"].as_i64().unwrap_or(1)).sum();
+        if said != wanted {
+            misses.push(format!("tenant: {said} events, not {wanted}"));
         }
     }
     misses.extend(said(expect, client).await?);

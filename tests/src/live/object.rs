@@ -232,18 +232,22 @@ pub(super) async fn list_in(
 
 /// An object by its name, of the namespace `default` or else of a tenant's.
 pub(super) async fn find(client: &Client, kind: &str, name: &str) -> Result<Option<DynamicObject>> {
-    let found = api(client, kind, None)?.get_opt(name).await?;
+    let found = match api(client, kind, None)?.get_opt(name).await {
+        // The tenant sees its own namespace alone.
+        Err(kube::Error::Api(status)) if status.code == 403 => None,
+        found => found?,
+    };
     if found.is_some() || !known(kind)?.1 {
         return Ok(found);
     }
     Ok(api(client, kind, Some(TENANT))?.get_opt(name).await?)
 }
 
-/// Creates an object; one that speaks of a pod by owner gets that pod's UID. A kind that was just defined is waited for.
+/// Creates an object; one that names an owner without a UID gets that of the pod of this name. A kind that was just defined is waited for.
 pub(super) async fn create(client: &Client, mut object: Value) -> Result<()> {
     let kind = object["kind"].as_str().context("an object has a kind")?.to_owned();
     if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
-        for owner in owners {
+        for owner in owners.iter_mut().filter(|owner| owner["uid"].is_null()) {
             let name = owner["name"].as_str().context("an owner has a name")?;
             let pod = find(client, "Pod", name).await?.context("the owner exists")?;
             owner["uid"] = json!(pod.uid());
@@ -311,6 +315,13 @@ pub(super) async fn delete(client: &Client, name: &str) -> Result<()> {
         ensure!(Instant::now() < end, "{kind}/{name} does not go, finalizers: {finalizers:?}");
         sleep(Duration::from_millis(20)).await;
     }
+    Ok(())
+}
+
+/// Asks for the deletion of all objects of a kind in a namespace, and waits for none.
+pub(super) async fn delete_all(client: &Client, kind: &str, namespace: &str) -> Result<()> {
+    let api = api(client, kind, Some(namespace))?;
+    api.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
     Ok(())
 }
 
