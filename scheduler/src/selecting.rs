@@ -154,15 +154,14 @@ impl Lane {
             spent += cost;
             let expression = Arc::clone(&job.expression);
             let question = Question { namespace: Arc::clone(&namespace), expression, device };
-            match verdict {
-                Verdict::Costly => {
-                    turn.costly.push(question);
-                    if self.cost_max == COST_MAX {
-                        // It is refused for every device.
-                        return Some(turn);
-                    }
-                }
-                verdict => turn.answers.push(question.answer(verdict)),
+            if verdict != Verdict::Costly {
+                turn.answers.push(question.answer(verdict));
+                continue;
+            }
+            turn.costly.push(question);
+            if self.cost_max == COST_MAX {
+                // It is refused for every device.
+                return Some(turn);
             }
         }
         if !job.devices.is_empty() {

@@ -145,10 +145,9 @@ pub async fn watch(
         }
         watch.report(&problem).await;
         failures = if started.elapsed() > HEALTHY_MIN { 0 } else { failures + 1 };
-        let pause_max = match &problem {
-            Problem::Refused { code: 400..500, .. } if !watch.source.required => BACKOFF_MAX,
-            _ => RECONNECT_MAX,
-        };
+        let is_refused = matches!(problem, Problem::Refused { code: 400..500, .. });
+        let is_waited_for = watch.source.required || !is_refused;
+        let pause_max = if is_waited_for { RECONNECT_MAX } else { BACKOFF_MAX };
         let is_expected = matches!(problem, Problem::ListsNotStreamed | Problem::Expired);
         if is_expected && failures < 3 {
             continue;
