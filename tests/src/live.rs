@@ -9,6 +9,7 @@ mod devices;
 mod judge;
 mod object;
 mod place;
+mod tenant;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -25,9 +26,10 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use admission::create_runtime_class;
 pub use admission::{Admission, start_admission};
+pub use attack::Move;
 pub use devices::{Told, told};
-pub use attack::{Move, TENANT, tenant};
 pub use place::Place;
+pub use tenant::{TENANT, tenant};
 
 /// How long an expectation may take to come true.
 const TIMEOUT: Duration = Duration::from_secs(90);

@@ -4,29 +4,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use k8s_openapi::api::{
-    core::v1::{Namespace, ServiceAccount},
-    rbac::v1::{Role, RoleBinding},
-};
-use kube::{
-    Api, Client, Resource,
-    api::{Patch, PatchParams},
-};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use kube::Client;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Place, object};
-
-/// The namespace of the user, and the name of its account there.
-pub const TENANT: &str = "mallory";
-/// What the account may do in its namespace: all that a user of a cluster is usually given, and no more.
-const RIGHTS: [(&str, &[&str]); 5] = [
-    ("", &["pods", "configmaps", "persistentvolumeclaims", "services"]),
-    ("batch", &["jobs"]),
-    ("policy", &["poddisruptionbudgets"]),
-    ("resource.k8s.io", &["resourceclaims", "resourceclaimtemplates"]),
-    ("scheduling.run.ai", &["podgroups"]),
-];
+use super::{TENANT, object};
 
 /// One move: what it creates comes before what it patches, and that before what it deletes. In every text `$n` is the number of the repetition.
 #[derive(Deserialize, Serialize, Clone, Default, Debug)]
@@ -52,38 +34,6 @@ pub struct Move {
     pub zeros: usize,
     /// Part of what the API server answers where it refuses the move; empty: it does not.
     pub refused: String,
-}
-
-/// Makes the namespace with an account that has rights there alone; a client of that account.
-///
-/// # Errors
-/// What the API server says.
-pub async fn tenant(place: &Place) -> Result<Client> {
-    let admin = place.admin().await?;
-    apply::<Namespace>(&Api::all(admin.clone()), json!({})).await?;
-    apply::<ServiceAccount>(&Api::namespaced(admin.clone(), TENANT), json!({})).await?;
-    let rules = RIGHTS.map(
-        |(group, resources)| json!({"apiGroups": [group], "resources": resources, "verbs": ["*"]}),
-    );
-    apply::<Role>(&Api::namespaced(admin.clone(), TENANT), json!({ "rules": rules })).await?;
-    let binding = json!({
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": TENANT},
-        "subjects": [{"kind": "ServiceAccount", "name": TENANT, "namespace": TENANT}],
-    });
-    apply::<RoleBinding>(&Api::namespaced(admin, TENANT), binding).await?;
-    place.account_in(TENANT, TENANT).await
-}
-
-async fn apply<K>(api: &Api<K>, mut object: Value) -> Result<()>
-where
-    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
-{
-    object["apiVersion"] = json!(K::api_version(&()));
-    object["kind"] = json!(K::kind(&()));
-    object["metadata"] = json!({"name": TENANT});
-    let params = PatchParams::apply("kai-tests").force();
-    api.patch(TENANT, &params, &Patch::Apply(&object)).await?;
-    Ok(())
 }
 
 impl Move {
