@@ -415,12 +415,13 @@ fn wrong(error: &kube::Error) -> Failure {
 
 /// Whose failure an error is: the server's, or that of what was asked.
 fn failure(error: &kube::Error, why: String) -> Failure {
-    if let kube::Error::Api(status) = error
-        && !matches!(status.code, 401 | 403 | 429 | 500..)
-    {
-        return Failure::Wrong(why);
+    let kube::Error::Api(status) = error else { return Failure::Away(why) };
+    // What admission refuses is forbidden too, but is the object's own fault.
+    let has_no_right = status.code == 403 && status.message.contains("is forbidden: User \"");
+    if has_no_right || matches!(status.code, 401 | 429 | 500..) {
+        return Failure::Away(why);
     }
-    Failure::Away(why)
+    Failure::Wrong(why)
 }
 
 /// The API server's own words, where there are some.
