@@ -90,7 +90,7 @@ impl Source {
 }
 
 /// A shard's wish with the strategy of the command line, where there is one.
-fn ranked(mut spec: SchedulingShardSpec, strategy: Option<&str>) -> SchedulingShardSpec {
+pub fn ranked(mut spec: SchedulingShardSpec, strategy: Option<&str>) -> SchedulingShardSpec {
     if let Some(strategy) = strategy.map(String::from) {
         let (gpu, cpu) = (Some(strategy.clone()), Some(strategy));
         spec.placement_strategy = Some(PlacementStrategy { gpu, cpu });
@@ -108,7 +108,7 @@ fn warn(place: &str, problems: &[String]) {
 }
 
 /// The engine's configuration of a command line.
-fn engine(args: &Args) -> Config {
+pub(crate) fn engine(args: &Args) -> Config {
     Config {
         consolidation_victims_max: Some(args.max_consolidation_preemptees),
         reclaim_may_relocate: args.allow_consolidating_reclaim,

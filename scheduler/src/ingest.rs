@@ -100,7 +100,7 @@ impl Rules {
     }
 
     /// Whether an object with these labels belongs to our node pool.
-    fn is_ours(&self, labels: &crate::wire::Pairs<'_>) -> bool {
+    pub(crate) fn is_ours(&self, labels: &crate::wire::Pairs<'_>) -> bool {
         let value = labels.value(&self.pool_key);
         match (self.pool_key.is_empty(), self.pool_value.is_empty()) {
             (true, _) => true,

@@ -39,7 +39,7 @@ struct PageMeta {
 
 /// What is to be done about a request.
 #[derive(Debug)]
-enum Fate {
+pub(crate) enum Fate {
     /// It goes with its pod.
     Leave,
     /// Nobody will carry it out.
@@ -99,16 +99,32 @@ async fn settle_one(write: &Write, request: BindRequest) {
     }
 }
 
-/// Reads the pod and the node where that matters.
-async fn fate(request: &BindRequest, client: &Client) -> Fate {
+/// What a request says by itself: the bind that it asks for, or what else is to become of it.
+pub(crate) fn begun(request: &BindRequest) -> Result<Bind, Fate> {
     if request.metadata.deletion_timestamp.is_some() || phase(request) == "Succeeded" {
-        return Fate::Leave;
+        return Err(Fate::Leave);
     }
     if has_failed(request) {
-        return Fate::GiveUp("it failed");
+        return Err(Fate::GiveUp("it failed"));
     }
-    let Some(bind) = bind_of(request) else {
-        return Fate::GiveUp("it is incomplete, or asks for resource claims or a share of a GPU");
+    bind_of(request)
+        .ok_or(Fate::GiveUp("it is incomplete, or asks for resource claims or a share of a GPU"))
+}
+
+/// Why a request cannot be carried out for a pod with this UID that is on this node; none where it can.
+pub(crate) fn objection(request: &BindRequest, uid: &str, node: &str) -> Option<&'static str> {
+    let owners = request.metadata.owner_references.iter().flatten();
+    if owners.clone().count() > 0 && !owners.clone().any(|owner| owner.uid == uid) {
+        return Some("its pod was replaced by another");
+    }
+    (!node.is_empty()).then_some("its pod has a node")
+}
+
+/// Reads the pod and the node where that matters.
+async fn fate(request: &BindRequest, client: &Client) -> Fate {
+    let bind = match begun(request) {
+        Ok(bind) => bind,
+        Err(fate) => return fate,
     };
     let path = format!("/api/v1/namespaces/{}/pods/{}", bind.namespace, bind.name);
     let bytes = match read(client, &path).await {
@@ -119,12 +135,8 @@ async fn fate(request: &BindRequest, client: &Client) -> Fate {
     };
     let Ok(pod) = serde_json::from_slice::<Whereabouts<'_>>(&bytes) else { return Fate::Leave };
     let uid = &*pod.metadata.uid;
-    let owners = request.metadata.owner_references.iter().flatten();
-    if owners.clone().count() > 0 && !owners.clone().any(|owner| owner.uid == uid) {
-        return Fate::GiveUp("its pod was replaced by another");
-    }
-    if !pod.spec.node_name.is_empty() {
-        return Fate::GiveUp("its pod has a node");
+    if let Some(objection) = objection(request, uid, &pod.spec.node_name) {
+        return Fate::GiveUp(objection);
     }
     // The API server binds to nodes that do not exist as well.
     match read(client, &format!("/api/v1/nodes/{}", bind.node)).await {

@@ -32,6 +32,7 @@ pub mod selecting;
 pub mod serve;
 pub mod settings;
 pub mod sharing;
+pub mod snapshot;
 pub mod usage;
 pub mod watch;
 pub mod wire;

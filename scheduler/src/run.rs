@@ -33,6 +33,7 @@ mod hold;
 mod news;
 mod outcome;
 
+pub(crate) use news::tell;
 use outcome::{bound, not_bound};
 
 /// After a change, so long without another ends the wait for more.

@@ -350,7 +350,7 @@ struct Devices {
 }
 
 /// Whether a kind matters under these flags.
-fn is_watched(args: &Args, kind: Kind) -> bool {
+pub(crate) fn is_watched(args: &Args, kind: Kind) -> bool {
     let is_of_storage = matches!(kind, Kind::CsiDriver | Kind::CsiStorageCapacity);
     (args.schedule_csi_storage || !is_of_storage)
         && (args.respect_disruption_budgets || kind != Kind::DisruptionBudget)

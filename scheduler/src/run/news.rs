@@ -1,18 +1,19 @@
 //! What changed, told to the engine.
 
-use kai_engine::{Delta, PodId, Timestamp};
+use kai_engine::{Cluster, Delta, PodId, Timestamp};
 
 use super::{Run, outcome::not_bound};
-use crate::{actuate::Task, sharing::Failed};
+use crate::{
+    actuate::Task,
+    ingest::Ingest,
+    sharing::{Failed, Sharing},
+};
 
 impl Run {
-    /// Tells the engine what changed. Where the volumes of claims are being made follows from the labels of nodes, which
-    /// the engine has: what that takes from other claims is told in a second go.
+    /// Tells the engine what changed.
     pub(super) fn tell(&mut self, now: Timestamp) {
-        self.apply_deltas(now);
-        if self.ingest.keep_room(&|node, terms| self.cluster.meets(node, terms)) {
-            self.apply_deltas(now);
-        }
+        let Self { ingest, sharing, cluster, .. } = self;
+        tell(ingest, sharing, cluster, now);
     }
 
     /// Gives back the places of binds whose devices cannot be had, and says why. Where it is the node's fault, which is
@@ -33,15 +34,29 @@ impl Run {
         }
         tasks
     }
+}
 
-    fn apply_deltas(&mut self, now: Timestamp) {
-        self.ingest.advance(now);
-        for told in self.ingest.shared.drain(..) {
-            self.sharing.told(told);
-        }
-        self.ingest.deltas.extend(self.sharing.take_deltas());
-        for delta in self.ingest.deltas.drain(..) {
-            self.cluster.apply(delta);
-        }
+/// Tells the engine what changed. Where the volumes of claims are being made follows from the labels of nodes, which
+/// the engine has: what that takes from other claims is told in a second go.
+pub(crate) fn tell(
+    ingest: &mut Ingest,
+    sharing: &mut Sharing,
+    cluster: &mut Cluster,
+    now: Timestamp,
+) {
+    apply_deltas(ingest, sharing, cluster, now);
+    if ingest.keep_room(&|node, terms| cluster.meets(node, terms)) {
+        apply_deltas(ingest, sharing, cluster, now);
+    }
+}
+
+fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluster, now: Timestamp) {
+    ingest.advance(now);
+    for told in ingest.shared.drain(..) {
+        sharing.told(told);
+    }
+    ingest.deltas.extend(sharing.take_deltas());
+    for delta in ingest.deltas.drain(..) {
+        cluster.apply(delta);
     }
 }

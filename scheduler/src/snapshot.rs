@@ -1,0 +1,140 @@
+//! Cluster snapshots: what the scheduler would know of a cluster, in a file. KAI writes and reads the same container.
+//!
+//! ```text
+//!  FILE ─► container ─► split ─► walk ─► load ─► ingest ─► Cluster, Config ─► plan
+//!          zip, bounds   values   parts   passes  as from a watch
+//! ```
+//!
+//! Objects go through the scheduler's own [`crate::ingest`], one at a time: what a snapshot means is what the live
+//! scheduler would think. Nothing but the object at hand is held as JSON. A file whose parts come in an order that
+//! leaves questions open (KAI writes pods before nodes and binds) is read a second time, the kinds in question alone.
+//! Source: spec/contract.md 8.2, 8.3.
+
+mod arrays;
+mod configuration;
+mod container;
+mod error;
+mod lenient;
+mod load;
+mod parameters;
+mod split;
+mod strip;
+mod walk;
+mod write;
+
+use std::{collections::BTreeMap, path::Path};
+
+use kai_engine::{Cluster, Plan, Timestamp};
+
+pub use arrays::{ARRAYS, Array, Of};
+pub use configuration::write as configuration;
+pub use error::{Error, Problem};
+pub use parameters::write as parameters;
+pub use write::{Header, Part, WriteError, write};
+
+use container::Container;
+use load::{Load, State};
+use walk::walk;
+
+use crate::{Args, ingest::Ingest, settings::Settings, sharing::Sharing};
+
+/// Passes over a file at most. Each that finds something new to read again makes one more; four have been enough for
+/// every file, and the bound keeps a hostile one from going round.
+const PASSES_MAX: u32 = 16;
+
+/// A cluster as a snapshot has it.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The part of the scheduler's command line that the file carries; the rest are defaults.
+    pub args: Args,
+    /// What the file's configuration asks for, with what of it has no effect here.
+    pub settings: Settings,
+    /// Names, and the way in for more objects: apply them, then [`Snapshot::tell`].
+    pub ingest: Ingest,
+    /// The engine's state.
+    pub cluster: Cluster,
+    /// How many objects each array of the file has; arrays that the settings leave out are not there.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// When it was taken. KAI does not say; then it is the newest moment that an object names.
+    pub taken: Timestamp,
+    /// Whether the file says when it was taken.
+    pub is_dated: bool,
+    /// What whoever wrote it could not read, a sentence each; KAI does not say.
+    pub left_out: Vec<String>,
+    /// The version of the API server, where the file says it.
+    pub server_version: Option<String>,
+    sharing: Sharing,
+}
+
+impl Snapshot {
+    /// Reads a file of ours or of KAI's: the zip archive, or the JSON in it.
+    ///
+    /// # Cost
+    /// One pass over the JSON, two where its order or what pods ask for needs it. Memory: the cluster as the scheduler
+    /// keeps it, and the largest object.
+    ///
+    /// # Errors
+    /// The file is no snapshot, or broken: where, and what is wrong there.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        read(path).map_err(|problem| Error { path: path.to_path_buf(), problem })
+    }
+
+    /// What the scheduler would decide next.
+    pub fn plan(&mut self) -> Plan {
+        kai_engine::plan(&mut self.cluster, &self.settings.config, self.taken)
+    }
+
+    /// Tells the engine of objects that were applied to [`Snapshot::ingest`] since.
+    pub fn tell(&mut self) {
+        let Self { ingest, sharing, cluster, taken, .. } = self;
+        crate::run::tell(ingest, sharing, cluster, *taken);
+    }
+}
+
+fn read(path: &Path) -> Result<Snapshot, Problem> {
+    let mut container = Container::open(path)?;
+    let mut load = Load::default();
+    walk(container.json()?, &mut load)?;
+    if load.wants_objects_alone() {
+        walk(container.json()?, &mut load)?;
+    }
+    let at = |place: &str, what: String| Problem::Place { place: String::from(place), what };
+    load.begin().map_err(|what| at("config", what))?;
+    load.end();
+    let mut taken = container.taken;
+    for _ in 0..PASSES_MAX {
+        if let Some(state) = &mut load.state {
+            let at = *taken.get_or_insert_with(|| state.newest());
+            state.tell(at);
+        }
+        if !load.wants_again() {
+            return done(load, (container.taken, taken));
+        }
+        walk(container.json()?, &mut load)?;
+        load.end();
+    }
+    Err(at("rawObjects", format!("they are not understood after {PASSES_MAX} passes")))
+}
+
+fn done(
+    load: Load,
+    (told, taken): (Option<Timestamp>, Option<Timestamp>),
+) -> Result<Snapshot, Problem> {
+    let Load { args, left_out, server_version, state, .. } = load;
+    let Some(State { settings, ingest, cluster, sharing, counts, .. }) = state else {
+        let place = String::from("snapshot.json");
+        return Err(Problem::Place { place, what: String::from("it has no objects") });
+    };
+    Ok(Snapshot {
+        args: args.unwrap_or_default(),
+        settings,
+        ingest,
+        cluster,
+        counts,
+        taken: taken.unwrap_or(Timestamp(0)),
+        is_dated: told.is_some(),
+        left_out,
+        server_version,
+        sharing,
+    })
+}

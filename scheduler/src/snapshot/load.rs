@@ -1,0 +1,351 @@
+//! Objects of a snapshot, given to the scheduler's own `ingest` as if they came from a watch.
+
+use std::collections::{BTreeMap, HashMap};
+
+use kai_api::{bind_request::BindRequest, names::annotation};
+use kai_engine::{Cluster, Timestamp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    arrays::{Array, Of},
+    configuration,
+    lenient::without_nulls,
+    parameters,
+    walk::{Head, Pass},
+};
+use crate::{
+    Args,
+    actuate::Bind,
+    config,
+    ingest::{Ingest, Kind, Rules},
+    leftover::{begun, objection},
+    run,
+    settings::Settings,
+    sharing::Sharing,
+    wire::{Pairs, Whereabouts},
+};
+
+/// Objects at most: their facts stay in memory, and the smallest are a few bytes of JSON.
+const OBJECTS_MAX: usize = 8_000_000;
+
+/// What has been read so far.
+#[derive(Debug, Default)]
+pub(super) struct Load {
+    pub(super) args: Option<Args>,
+    config: Option<Vec<u8>>,
+    pub(super) left_out: Vec<String>,
+    pub(super) server_version: Option<String>,
+    /// None before the objects.
+    pub(super) state: Option<State>,
+    stage: Stage,
+}
+
+/// What a pass is for.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+enum Stage {
+    /// Everything, as far as it comes in a good order.
+    #[default]
+    First,
+    /// The objects, which came before what says how to read them.
+    Objects,
+    /// Objects of these kinds again, and pods that are being bound.
+    Again(Vec<Kind>),
+}
+
+/// The cluster so far.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) settings: Settings,
+    pub(super) ingest: Ingest,
+    pub(super) cluster: Cluster,
+    pub(super) sharing: Sharing,
+    pub(super) counts: BTreeMap<&'static str, usize>,
+    objects: usize,
+    args: Args,
+    /// Binds that KAI began, by namespace and name of their pods.
+    binds: HashMap<String, (BindRequest, Bind)>,
+    /// Nodes and binds are known: a pod can be seen as it will be once its bind is finished.
+    knows_nodes: bool,
+    knows_binds: bool,
+    /// Pods were read before that.
+    has_early_pods: bool,
+}
+
+impl Load {
+    /// Whether the objects have to be read in a pass of their own; it comes next.
+    pub(super) fn wants_objects_alone(&mut self) -> bool {
+        self.stage = Stage::Objects;
+        self.state.is_none()
+    }
+
+    /// Nothing more is known of how objects are to be read than is now. An error is about the configuration.
+    pub(super) fn begin(&mut self) -> Result<(), String> {
+        if self.state.is_none() {
+            let args = self.args.clone().unwrap_or_default();
+            let json = self.config.as_deref().unwrap_or(b"{}");
+            let settings = configuration::read(json, &config::engine(&args))?;
+            self.state = Some(State::new(args, settings));
+        }
+        Ok(())
+    }
+
+    /// Whether something has to be read again; it comes next.
+    pub(super) fn wants_again(&mut self) -> bool {
+        let Some(state) = &mut self.state else { return false };
+        let mut kinds = std::mem::take(&mut state.ingest.resync);
+        kinds.sort_unstable_by_key(|kind| kind.index());
+        kinds.dedup();
+        let is_due = !kinds.is_empty() || (state.has_early_pods && !state.binds.is_empty());
+        state.has_early_pods = false;
+        kinds.iter().for_each(|kind| state.ingest.begin(*kind));
+        self.stage = Stage::Again(kinds);
+        is_due
+    }
+
+    /// A pass is over.
+    pub(super) fn end(&mut self) {
+        let Some(state) = &mut self.state else { return };
+        let all = Kind::ALL;
+        let kinds = if let Stage::Again(kinds) = &self.stage { kinds } else { &all[..] };
+        kinds.iter().for_each(|kind| state.ingest.end(*kind));
+        state.drain();
+        if !matches!(self.stage, Stage::Again(_)) {
+            state.knows_nodes = true;
+            state.knows_binds = true;
+        }
+    }
+}
+
+impl Pass for Load {
+    fn head(&mut self, head: Head, json: &[u8]) -> Result<(), String> {
+        if self.stage != Stage::First {
+            return Ok(());
+        }
+        match head {
+            Head::Config => self.config = Some(json.to_vec()),
+            Head::SchedulerParams => self.args = Some(parameters::read(json)?),
+            Head::LeftOut => {
+                let left_out = serde_json::from_slice::<Option<Vec<String>>>(json);
+                self.left_out = left_out.map_err(|error| error.to_string())?.unwrap_or_default();
+            }
+            Head::Discovery => self.server_version = server_version(json)?,
+        }
+        Ok(())
+    }
+
+    fn wants_objects(&mut self) -> Result<bool, String> {
+        if self.stage == Stage::First && (self.args.is_none() || self.config.is_none()) {
+            return Ok(false);
+        }
+        self.begin().map(|()| true)
+    }
+
+    fn wants(&self, array: &'static Array) -> bool {
+        let Some(state) = &self.state else { return false };
+        match (array.of, &self.stage) {
+            (Of::BindRequests, stage) => !matches!(stage, Stage::Again(_)),
+            // Binds that were begun are finished in the next pass.
+            (Of::Kind(Kind::Pod), Stage::Again(_)) => true,
+            (Of::Kind(kind), Stage::Again(kinds)) => kinds.contains(&kind),
+            (Of::Kind(_), Stage::First | Stage::Objects) => array.is_wanted(&state.args),
+        }
+    }
+
+    fn object(&mut self, array: &'static Array, json: &[u8]) -> Result<(), String> {
+        let Some(state) = &mut self.state else { return Ok(()) };
+        let is_again = if let Stage::Again(kinds) = &self.stage {
+            Some(kinds.contains(&Kind::Pod))
+        } else {
+            *state.counts.entry(array.key).or_default() += 1;
+            state.objects += 1;
+            if state.objects > OBJECTS_MAX {
+                return Err(format!("there are more than {OBJECTS_MAX} objects"));
+            }
+            None
+        };
+        match array.of {
+            Of::BindRequests => state.bind_request(json),
+            Of::Kind(Kind::Pod) => state.pod(json, is_again != Some(false)),
+            Of::Kind(kind) => state.apply(kind, json),
+        }
+    }
+
+    fn passed(&mut self, array: &'static Array) -> Result<(), String> {
+        if let Some(state) = &mut self.state {
+            state.knows_nodes |= array.of == Of::Kind(Kind::Node);
+            state.knows_binds |= array.of == Of::BindRequests;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn new(args: Args, settings: Settings) -> Self {
+        let mut ingest = Ingest::new(Rules::new(&args));
+        ingest.align(settings.aligning.clone());
+        ingest.resync.clear();
+        Kind::ALL.into_iter().for_each(|kind| ingest.begin(kind));
+        Self {
+            sharing: Sharing::new(&args, None),
+            settings,
+            ingest,
+            cluster: Cluster::default(),
+            counts: BTreeMap::new(),
+            objects: 0,
+            args,
+            binds: HashMap::new(),
+            knows_nodes: false,
+            knows_binds: false,
+            has_early_pods: false,
+        }
+    }
+
+    /// Takes an object in; what Go writes as `null` is not there.
+    fn apply(&mut self, kind: Kind, json: &[u8]) -> Result<(), String> {
+        if self.ingest.applied(kind, json).is_err() {
+            let cannot = |error: serde_json::Error| format!("this {kind} cannot be read: {error}");
+            let mut value: Value = serde_json::from_slice(json).map_err(cannot)?;
+            without_nulls(&mut value);
+            self.ingest.applied(kind, value.to_string().as_bytes()).map_err(cannot)?;
+        }
+        let is_nameless = match kind {
+            Kind::Pod => self.ingest.names.pods.find("").is_some(),
+            Kind::Node => self.ingest.names.nodes.find("").is_some(),
+            _ => false,
+        };
+        if is_nameless {
+            let field = if kind == Kind::Pod { "uid" } else { "name" };
+            return Err(format!("this {kind} has no metadata.{field}"));
+        }
+        self.drain();
+        Ok(())
+    }
+
+    fn drain(&mut self) {
+        self.ingest.touched.clear();
+        for delta in self.ingest.deltas.drain(..) {
+            self.cluster.apply(delta);
+        }
+    }
+
+    /// Notes a bind that KAI began, where this scheduler would finish it.
+    fn bind_request(&mut self, json: &[u8]) -> Result<(), String> {
+        #[derive(Deserialize)]
+        struct Labelled<'a> {
+            #[serde(borrow)]
+            metadata: Labels<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Labels<'a> {
+            #[serde(borrow, default)]
+            labels: Pairs<'a>,
+        }
+        let cannot = |error: serde_json::Error| format!("this BindRequest cannot be read: {error}");
+        let Labelled { metadata } = serde_json::from_slice(json).map_err(cannot)?;
+        if !self.ingest.rules.is_ours(&metadata.labels) {
+            return Ok(());
+        }
+        let mut value: Value = serde_json::from_slice(json).map_err(cannot)?;
+        without_nulls(&mut value);
+        let request: BindRequest = serde_json::from_value(value).map_err(cannot)?;
+        if let Ok(bind) = begun(&request) {
+            self.binds.insert(format!("{}/{}", bind.namespace, bind.name), (request, bind));
+        }
+        Ok(())
+    }
+
+    /// Takes a pod in, as it will be once its bind is finished: the scheduler does that before it decides anything. While
+    /// nodes and binds are not known yet it is taken as it is, and looked at again.
+    fn pod(&mut self, json: &[u8], takes_all: bool) -> Result<(), String> {
+        if !self.knows_nodes || !self.knows_binds {
+            self.has_early_pods = true;
+        } else if !self.binds.is_empty() {
+            let pod: Whereabouts<'_> = serde_json::from_slice(json)
+                .map_err(|error| format!("this Pod cannot be read: {error}"))?;
+            if let Some(bind) = self.bind_of(&pod) {
+                let bound = bound(json, bind).map_err(|error| error.to_string())?;
+                return self.apply(Kind::Pod, bound.as_bytes());
+            }
+        }
+        if !takes_all {
+            return Ok(());
+        }
+        match ended(json, &self.args.scheduler_name) {
+            Some(pod) => self.apply(Kind::Pod, pod.as_bytes()),
+            None => self.apply(Kind::Pod, json),
+        }
+    }
+
+    fn bind_of(&self, pod: &Whereabouts<'_>) -> Option<&Bind> {
+        let (request, bind) = self.binds.get(&pod.metadata.key())?;
+        let nodes = &self.ingest.names.nodes;
+        let has_node = nodes.find(&bind.node).is_some_and(|node| nodes[node].presence.is_there);
+        let is_open = objection(request, &pod.metadata.uid, &pod.spec.node_name).is_none();
+        (has_node && is_open).then_some(bind)
+    }
+
+    /// The newest moment at which something was made or began: the file is not older.
+    pub(super) fn newest(&self) -> Timestamp {
+        let names = &self.ingest.names;
+        let pods = names.pods.iter().map(|(_, pod)| pod.created);
+        let groups = names.groups.iter().flat_map(|(_, group)| {
+            let stamps = &group.stamps;
+            [
+                stamps.stale_since,
+                stamps.last_start,
+                stamps.last_eviction,
+                Some(group.facts.created.0),
+            ]
+        });
+        Timestamp(pods.chain(groups.flatten()).max().unwrap_or(0))
+    }
+
+    /// Tells the engine what was taken in.
+    pub(super) fn tell(&mut self, now: Timestamp) {
+        run::tell(&mut self.ingest, &mut self.sharing, &mut self.cluster, now);
+        self.ingest.touched.clear();
+    }
+}
+
+/// A pod as it is once it was bound.
+fn bound(json: &[u8], bind: &Bind) -> serde_json::Result<String> {
+    let mut pod: Value = serde_json::from_slice(json)?;
+    pod["spec"]["nodeName"] = json!(bind.node);
+    let annotations = &mut pod["metadata"]["annotations"];
+    annotations[annotation::RECEIVED_RESOURCE_TYPE] = json!(bind.received);
+    if let Some(zones) = &bind.zones {
+        annotations[annotation::NUMA_PREDICTED] = json!(zones);
+    }
+    Ok(pod.to_string())
+}
+
+/// A pod that ended well, of which KAI writes little more than its group: whose it was goes without saying. None where it
+/// says so itself, or did not end.
+fn ended(json: &[u8], scheduler: &str) -> Option<String> {
+    memchr::memmem::find(json, b"\"Succeeded\"")?;
+    let mut pod: Value = serde_json::from_slice(json).ok()?;
+    let is_whole =
+        pod["status"]["phase"] != "Succeeded" || pod["spec"]["schedulerName"].is_string();
+    (!is_whole).then(|| {
+        pod["spec"] = json!({ "schedulerName": scheduler });
+        pod.to_string()
+    })
+}
+
+/// The version of the API server that the cluster had.
+fn server_version(json: &[u8]) -> Result<Option<String>, String> {
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Discovery {
+        server_version: Option<Version>,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Version {
+        git_version: Option<String>,
+    }
+    let discovery: Option<Discovery> =
+        serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    Ok(discovery.and_then(|discovery| discovery.server_version?.git_version))
+}

@@ -1,0 +1,119 @@
+//! One pass over `snapshot.json`: its parts by name, its objects one by one.
+
+use std::{io::Read, mem::take};
+
+use super::{
+    arrays::{self, Array},
+    error::Problem,
+    split::{Fault, Splitter},
+};
+
+/// A part of the file that is no array of objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Head {
+    Config,
+    SchedulerParams,
+    Discovery,
+    /// Ours: what could not be read when the file was written.
+    LeftOut,
+}
+
+const HEADS: [(&str, Head); 4] = [
+    ("config", Head::Config),
+    ("schedulerParams", Head::SchedulerParams),
+    ("discovery", Head::Discovery),
+    ("leftOut", Head::LeftOut),
+];
+
+/// What a pass does with what it comes by. Errors say what is wrong; where is known here.
+pub(super) trait Pass {
+    /// A part, whole.
+    fn head(&mut self, head: Head, json: &[u8]) -> Result<(), String>;
+    /// The objects are next: whether they are wanted now.
+    fn wants_objects(&mut self) -> Result<bool, String>;
+    /// Whether the objects of an array are wanted.
+    fn wants(&self, array: &'static Array) -> bool;
+    /// One of them.
+    fn object(&mut self, array: &'static Array, json: &[u8]) -> Result<(), String>;
+    /// An array was read to its end.
+    fn passed(&mut self, array: &'static Array) -> Result<(), String>;
+}
+
+/// Walks through the whole text.
+pub(super) fn walk(json: impl Read, pass: &mut impl Pass) -> Result<(), Problem> {
+    let mut walk = Walk { splitter: Splitter::new(json), place: String::new() };
+    walk.whole(pass).map_err(|fault| Problem::at(&walk.place, &fault))
+}
+
+struct Walk<R> {
+    splitter: Splitter<R>,
+    /// Where it is, for what is wrong there.
+    place: String,
+}
+
+impl<R: Read> Walk<R> {
+    fn whole(&mut self, pass: &mut impl Pass) -> Result<(), Fault> {
+        if !self.splitter.open(b'{')? {
+            return Err(Fault::Value(String::from("an object was expected, found null")));
+        }
+        let mut is_first = true;
+        while let Some(key) = self.splitter.key(&mut is_first)? {
+            self.place.clone_from(&key);
+            let head = HEADS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&key));
+            if let Some((name, head)) = head {
+                self.place = String::from(*name);
+                pass.head(*head, self.splitter.value()?).map_err(Fault::Value)?;
+            } else if key.eq_ignore_ascii_case("rawObjects") {
+                // What can be wrong before the first object is how they are to be read.
+                self.place = String::from("config");
+                let is_wanted = pass.wants_objects().map_err(Fault::Value)?;
+                self.place = String::from("rawObjects");
+                if is_wanted {
+                    self.objects(pass)?;
+                } else {
+                    self.splitter.skip()?;
+                }
+            } else {
+                self.splitter.skip()?;
+            }
+            self.place.clear();
+        }
+        self.splitter.finish()
+    }
+
+    fn objects(&mut self, pass: &mut impl Pass) -> Result<(), Fault> {
+        if !self.splitter.open(b'{')? {
+            return Ok(());
+        }
+        let mut is_first = true;
+        while let Some(key) = self.splitter.key(&mut is_first)? {
+            match arrays::find(&key).filter(|array| pass.wants(array)) {
+                Some(array) => self.array(array, pass)?,
+                None => self.splitter.skip()?,
+            }
+            self.place = String::from("rawObjects");
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, array: &'static Array, pass: &mut impl Pass) -> Result<(), Fault> {
+        let of_array = format!("rawObjects.{}", array.key);
+        self.place.clone_from(&of_array);
+        if self.splitter.open(b'[')? {
+            let mut is_first = true;
+            let mut index = 0_usize;
+            while self.splitter.item(&mut is_first)? {
+                let result = match self.splitter.value() {
+                    Ok(json) => pass.object(array, json).map_err(Fault::Value),
+                    Err(fault) => Err(fault),
+                };
+                if let Err(fault) = result {
+                    self.place = format!("{}[{index}]", take(&mut self.place));
+                    return Err(fault);
+                }
+                index += 1;
+            }
+        }
+        pass.passed(array).map_err(Fault::Value)
+    }
+}
