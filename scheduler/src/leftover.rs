@@ -45,7 +45,7 @@ pub(crate) enum Fate {
     /// Nobody will carry it out.
     GiveUp(&'static str),
     /// It can be carried out.
-    Finish(Bind),
+    Finish(Box<Bind>),
 }
 
 /// Settles every request of our node pool. `selector` is the pool's, as a query parameter.
@@ -140,7 +140,7 @@ async fn fate(request: &BindRequest, client: &Client) -> Fate {
     }
     // The API server binds to nodes that do not exist as well.
     match read(client, &format!("/api/v1/nodes/{}", bind.node)).await {
-        Ok(_) => Fate::Finish(Bind { uid: Box::from(uid), ..bind }),
+        Ok(_) => Fate::Finish(Box::new(Bind { uid: Box::from(uid), ..bind })),
         Err(failure) if failure.code() == Some(404) => Fate::GiveUp("its node is gone"),
         Err(_) => Fate::Leave,
     }

@@ -126,16 +126,29 @@ struct Bounded<R> {
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.json.read(buffer)?;
-        match self.left.checked_sub(count as u64) {
-            Some(left) => self.left = left,
-            None => {
-                let what = format!(
-                    "it unpacks to more than {} GiB, which no snapshot does",
-                    JSON_BYTES_MAX >> 30
-                );
-                return Err(io::Error::other(what));
-            }
-        }
+        let Some(left) = self.left.checked_sub(count as u64) else {
+            let what = format!(
+                "it unpacks to more than {} GiB, which no snapshot does",
+                JSON_BYTES_MAX >> 30
+            );
+            return Err(io::Error::other(what));
+        };
+        self.left = left;
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_unpacks_to_too_much_ends_with_an_error() {
+        let mut text = Vec::new();
+        let mut bounded = Bounded { json: io::repeat(b' '), left: 1000 };
+        let error = bounded.read_to_end(&mut text).expect_err("it never ends");
+        assert_eq!(error.to_string(), "it unpacks to more than 8 GiB, which no snapshot does");
+        let mut whole = Bounded { json: &b"{}"[..], left: 2 };
+        assert_eq!(whole.read_to_end(&mut text).expect("it is small enough"), 2);
     }
 }

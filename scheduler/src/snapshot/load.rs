@@ -26,8 +26,9 @@ use crate::{
     wire::{Pairs, Whereabouts},
 };
 
-/// Objects at most: their facts stay in memory, and the smallest are a few bytes of JSON.
-const OBJECTS_MAX: usize = 8_000_000;
+/// Objects at most, twenty times what a large cluster has: their facts stay in memory, about a KiB each, and the smallest
+/// are a few bytes of JSON.
+const OBJECTS_MAX: usize = 2_000_000;
 
 /// What has been read so far.
 #[derive(Debug, Default)]
@@ -98,7 +99,9 @@ impl Load {
         kinds.dedup();
         let is_due = !kinds.is_empty() || (state.has_early_pods && !state.binds.is_empty());
         state.has_early_pods = false;
-        kinds.iter().for_each(|kind| state.ingest.begin(*kind));
+        for kind in &kinds {
+            state.ingest.begin(*kind);
+        }
         self.stage = Stage::Again(kinds);
         is_due
     }
@@ -108,7 +111,9 @@ impl Load {
         let Some(state) = &mut self.state else { return };
         let all = Kind::ALL;
         let kinds = if let Stage::Again(kinds) = &self.stage { kinds } else { &all[..] };
-        kinds.iter().for_each(|kind| state.ingest.end(*kind));
+        for kind in kinds {
+            state.ingest.end(*kind);
+        }
         state.drain();
         if !matches!(self.stage, Stage::Again(_)) {
             state.knows_nodes = true;
@@ -185,7 +190,9 @@ impl State {
         let mut ingest = Ingest::new(Rules::new(&args));
         ingest.align(settings.aligning.clone());
         ingest.resync.clear();
-        Kind::ALL.into_iter().for_each(|kind| ingest.begin(kind));
+        for kind in Kind::ALL {
+            ingest.begin(kind);
+        }
         Self {
             sharing: Sharing::new(&args, None),
             settings,
@@ -209,14 +216,12 @@ impl State {
             without_nulls(&mut value);
             self.ingest.applied(kind, value.to_string().as_bytes()).map_err(cannot)?;
         }
-        let is_nameless = match kind {
-            Kind::Pod => self.ingest.names.pods.find("").is_some(),
-            Kind::Node => self.ingest.names.nodes.find("").is_some(),
-            _ => false,
-        };
-        if is_nameless {
-            let field = if kind == Kind::Pod { "uid" } else { "name" };
-            return Err(format!("this {kind} has no metadata.{field}"));
+        let names = &self.ingest.names;
+        if kind == Kind::Pod && names.pods.find("").is_some() {
+            return Err(String::from("this Pod has no metadata.uid"));
+        }
+        if kind == Kind::Node && names.nodes.find("").is_some() {
+            return Err(String::from("this Node has no metadata.name"));
         }
         self.drain();
         Ok(())
@@ -260,6 +265,10 @@ impl State {
     fn pod(&mut self, json: &[u8], takes_all: bool) -> Result<(), String> {
         if !self.knows_nodes || !self.knows_binds {
             self.has_early_pods = true;
+            if memchr::memmem::find(json, b"nominatedNodeName").is_some() {
+                // A node that is not known yet is none.
+                self.ingest.resync.push(Kind::Pod);
+            }
         } else if !self.binds.is_empty() {
             let pod: Whereabouts<'_> = serde_json::from_slice(json)
                 .map_err(|error| format!("this Pod cannot be read: {error}"))?;

@@ -108,10 +108,8 @@ fn ended(pod: &Value) -> Value {
 
 /// Whose pod it is: without it nobody knows that it counted for its group.
 fn scheduler_of(pod: &Value) -> Value {
-    match &pod["spec"]["schedulerName"] {
-        Value::Null => json!({}),
-        name => json!({ "schedulerName": name }),
-    }
+    let name = pod["spec"]["schedulerName"].as_str();
+    name.map_or_else(|| json!({}), |name| json!({ "schedulerName": name }))
 }
 
 fn strip_container(container: &mut Value) {

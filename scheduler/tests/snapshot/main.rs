@@ -33,7 +33,7 @@ struct Case {
 }
 
 /// How the file is made.
-#[derive(Deserialize, Default, Clone, Copy)]
+#[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 enum Zip {
     #[default]
@@ -59,21 +59,19 @@ enum Zip {
 fn packed(text: &[u8], how: Zip) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut bytes);
-    let names: &[&str] = match how {
-        Zip::Twice => &["snapshot.json", "snapshot.json"],
-        Zip::Misnamed => &["cluster.json"],
-        Zip::Beside => &["README", "snapshot.json"],
-        _ => &["snapshot.json"],
-    };
+    let mut names = vec![if how == Zip::Misnamed { "cluster.json" } else { "snapshot.json" }];
+    names.extend((how == Zip::Twice).then_some("snapshot.json"));
+    names.extend((how == Zip::Beside).then_some("README"));
     for name in names {
-        let method = match how {
-            Zip::Stored => CompressionMethod::STORE,
-            Zip::Odd => CompressionMethod::from(93),
-            _ => CompressionMethod::DEFLATE,
+        let is_plain = matches!(how, Zip::Stored | Zip::Odd);
+        let method = match is_plain {
+            true if how == Zip::Odd => CompressionMethod::from(93),
+            true => CompressionMethod::STORE,
+            false => CompressionMethod::DEFLATE,
         };
-        let file = archive.new_file(*name).compression_method(method);
+        let file = archive.new_file(name).compression_method(method);
         let (mut entry, config) = file.start().expect("an entry");
-        let sums = if matches!(how, Zip::Stored | Zip::Odd) {
+        let mut sums = if is_plain {
             let mut writer = config.wrap(&mut entry);
             writer.write_all(text).expect("memory");
             writer.finish().expect("memory").1
@@ -84,22 +82,22 @@ fn packed(text: &[u8], how: Zip) -> Vec<u8> {
             deflate.finish().expect("memory");
             sums
         };
-        let sums = match how {
-            Zip::Belied => rawzip::DataDescriptorOutput::new(1, sums.uncompressed_size()),
-            _ => sums,
-        };
+        if how == Zip::Belied {
+            sums = rawzip::DataDescriptorOutput::new(1, sums.uncompressed_size());
+        }
         entry.finish(sums).expect("memory");
     }
     archive.finish().expect("memory");
-    match how {
-        Zip::None => text.to_vec(),
-        Zip::Cut => bytes[..bytes.len() / 2].to_vec(),
-        Zip::Damaged => {
-            bytes[60] ^= 0xff;
-            bytes
-        }
-        _ => bytes,
+    if how == Zip::None {
+        return text.to_vec();
     }
+    if how == Zip::Cut {
+        bytes.truncate(bytes.len() / 2);
+    }
+    if how == Zip::Damaged {
+        bytes[60] ^= 0xff;
+    }
+    bytes
 }
 
 /// What was understood, a line each.
@@ -145,7 +143,8 @@ fn decided(snapshot: &Snapshot, plan: &Plan) -> String {
         .collect();
     waits.sort();
     lines.extend(waits);
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn said(case: &Case, file: &Path) -> String {

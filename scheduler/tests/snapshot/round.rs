@@ -118,7 +118,9 @@ fn reduced(object: &Value) -> Value {
 /// What the live scheduler would have after these objects came by its watches.
 fn watched(arrays: &[(&'static str, Vec<Value>)], args: &Args) -> Ingest {
     let mut ingest = Ingest::new(Rules::new(args));
-    Kind::ALL.into_iter().for_each(|kind| ingest.begin(kind));
+    for kind in Kind::ALL {
+        ingest.begin(kind);
+    }
     for (key, objects) in arrays {
         let array = ARRAYS.iter().find(|array| array.key == *key).expect("an array");
         let Of::Kind(kind) = array.of else { continue };
@@ -126,12 +128,49 @@ fn watched(arrays: &[(&'static str, Vec<Value>)], args: &Args) -> Ingest {
             ingest.applied(kind, object.to_string().as_bytes()).expect("an object");
         }
     }
-    Kind::ALL.into_iter().for_each(|kind| ingest.end(kind));
+    for kind in Kind::ALL {
+        ingest.end(kind);
+    }
     ingest.advance(NOW);
     ingest
 }
 
+/// The same cluster as bare JSON, with its parts in another order.
+fn in_order(arrays: &[(&str, Vec<Value>)], order: &[usize], header: &Header) -> String {
+    let parts = order.iter().map(|at| format!("\"{}\":{}", arrays[*at].0, json!(arrays[*at].1)));
+    format!(
+        "{{\"rawObjects\":{{{}}},\"schedulerParams\":{},\"config\":{}}}",
+        parts.collect::<Vec<_>>().join(","),
+        header.params,
+        header.config
+    )
+}
+
 proptest! {
+    #[test]
+    fn the_order_of_parts_does_not_matter(arrays in cluster(), order in Just([0, 1, 2, 3, 4]).prop_shuffle()) {
+        let header = Header {
+            taken: NOW,
+            config: snapshot::configuration(&kai_api::shard::SchedulingShardSpec::default()),
+            params: snapshot::parameters(&Args::default()),
+            discovery: None,
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("snapshot.json");
+        let mut said = [&[0, 1, 2, 3, 4], &order].map(|order| {
+            fs::write(&path, in_order(&arrays, order, &header)).expect("a file");
+            let mut read = Snapshot::read(&path).expect("it is one");
+            super::understood(&mut read)
+        });
+        // Pods of one group that are alike may be told in any order.
+        for text in &mut said {
+            let mut lines: Vec<&str> = text.lines().collect();
+            lines.sort_unstable();
+            *text = lines.join("\n");
+        }
+        prop_assert_eq!(&said[0], &said[1]);
+    }
+
     #[test]
     fn a_snapshot_is_what_a_watch_would_have_told(arrays in cluster(), restricted: bool, hierarchy: bool) {
         let args = Args {
@@ -145,7 +184,9 @@ proptest! {
         let live: Settings = source.settings(shards.iter().map(|(name, spec)| (name, spec)));
         let mut ingest = watched(&arrays, &args);
         let mut engine = Cluster::default();
-        ingest.deltas.drain(..).for_each(|delta| engine.apply(delta));
+        for delta in ingest.deltas.drain(..) {
+            engine.apply(delta);
+        }
 
         let header = Header {
             taken: NOW,

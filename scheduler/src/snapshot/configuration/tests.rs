@@ -1,3 +1,5 @@
+//! Cases of the configuration, both ways.
+
 use kai_api::shard::{ActionConfig, MinRuntime, PlacementStrategy, PluginConfig};
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Texts taken apart, at every border.
+
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -68,7 +70,7 @@ fn what_is_wrong_is_told_with_its_place() {
         "the file ends too early, after 12 bytes of JSON: a whole value was expected",
     );
     check(r#"{"a":[]} x"#, "the end of the file was expected, found 'x' (byte 9 of the JSON)");
-    check(r#"{a:[]}"#, "a key was expected, found 'a' (byte 1 of the JSON)");
+    check("{a:[]}", "a key was expected, found 'a' (byte 1 of the JSON)");
     check(r#"{"a" []}"#, "a colon was expected, found '[' (byte 5 of the JSON)");
     check(
         r#"{"skipped":{"#,

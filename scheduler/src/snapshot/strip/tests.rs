@@ -1,3 +1,5 @@
+//! What is written of objects.
+
 use super::*;
 use crate::snapshot::ARRAYS;
 
