@@ -8,8 +8,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::error::{Error, Exit, Problem, number};
 use crate::output::Color;
 use crate::{
-    completion, config, delete, describe, install, list, logs, queues, sandbox, submit, suspend,
-    top, version, wait,
+    completion, config, delete, describe, install, list, logs, queues, sandbox, snapshot, submit,
+    suspend, top, version, wait,
 };
 
 const HELP: &str = "\
@@ -26,6 +26,7 @@ See:          list         Workloads with their state and the reason why they wa
               top          Every GPU, and who holds what of it
 Connect:      logs         Logs of all ranks, merged
 Operate:      install      Install, check or remove the scheduler
+              snapshot     What the scheduler sees of the cluster, in a file
               sandbox      A whole cluster in this process: try it without one
 Settings:     config       Defaults, and where each value came from
               completion   Shell completion (also through `kubectl kai <TAB>`)
@@ -162,6 +163,8 @@ pub enum Command {
     Sandbox(sandbox::Args),
     /// Install, check or remove the scheduler
     Install(install::Args),
+    /// What the scheduler sees of the cluster, in a file; and what it would do next
+    Snapshot(snapshot::Args),
     /// Shell completion, also through `kubectl kai <TAB>`
     Completion(completion::Args),
     /// Defaults, and where each value came from

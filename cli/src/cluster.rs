@@ -19,6 +19,10 @@ pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
 const FIELD_MANAGER: &str = "kubectl-kai";
+/// The form of a list of which only the metadata is sent.
+const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+);
 /// Objects a page; small enough for a slow link, large enough that most lists are one request.
 const PAGE: u32 = 500;
 /// The longest wait for an answer, without `--request-timeout`.
@@ -148,6 +152,30 @@ impl Cluster {
         }
     }
 
+    /// Reads a page of a list: the first where `next` is empty, else the one that it names. Of each object the metadata
+    /// alone where that is enough: then the server sends no more.
+    pub(crate) async fn page(
+        &self,
+        call: &Call<'_>,
+        select: &Select<'_>,
+        next: &str,
+        metadata_only: bool,
+    ) -> Result<Value, Failure> {
+        let mut path = format!("{}?limit={PAGE}", call.path());
+        for (key, value) in
+            [("labelSelector", select.labels), ("fieldSelector", select.fields), ("continue", next)]
+        {
+            if !value.is_empty() {
+                path += &format!("&{key}={}", escape(value));
+            }
+        }
+        let mut request = get(&path);
+        if metadata_only {
+            request.headers_mut().insert(header::ACCEPT, METADATA_LIST);
+        }
+        self.send(request).await.map(|answer| answer.body)
+    }
+
     /// Reads all objects of a kind, page by page; `None` when the server doesn't serve the kind.
     pub(crate) async fn list(
         &self,
@@ -157,17 +185,7 @@ impl Cluster {
         let mut items = Vec::new();
         let mut next = String::new();
         loop {
-            let mut path = format!("{}?limit={PAGE}", call.path());
-            for (key, value) in [
-                ("labelSelector", select.labels),
-                ("fieldSelector", select.fields),
-                ("continue", next.as_str()),
-            ] {
-                if !value.is_empty() {
-                    path += &format!("&{key}={}", escape(value));
-                }
-            }
-            let mut body = match self.read(&path).await {
+            let mut body = match self.page(call, select, &next, false).await {
                 Ok(body) => body,
                 Err(Failure::Refused(refusal)) if refusal.code == 404 => return Ok(None),
                 // The token of the next page has expired: begin again rather than miss objects.

@@ -37,6 +37,7 @@ pub mod output;
 mod queue;
 mod queues;
 pub mod sandbox;
+mod snapshot;
 mod submit;
 mod suspend;
 mod table;
@@ -94,6 +95,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Resume(args) => suspend::run(&args, false, context).await,
         Command::Sandbox(args) => sandbox::run(args, context).await,
         Command::Install(args) => install::run(args, context).await,
+        Command::Snapshot(args) => snapshot::run(&args, context).await,
         Command::Completion(args) => completion::run(&args, context),
         Command::Config(args) => config::run(&args, context),
         Command::Version(args) => version::run(&args, context).await,
@@ -111,6 +113,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::Queues(_)
         | Command::Top(_)
         | Command::Install(_)
+        | Command::Snapshot(_)
         | Command::Config(_)
         | Command::Version(_) => true,
         // They print names, whatever else is asked for.

@@ -233,6 +233,15 @@ impl Output {
         written.map_err(|e| unwritable(&e))
     }
 
+    /// Writes data that is no text, as it is.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.stdout.write.write_all(bytes).and_then(|()| self.stdout.write.flush());
+        written.map_err(|e| unwritable(&e))
+    }
+
     /// Says something beside the data, a line on stderr; silent under `--quiet`.
     pub fn talk(&mut self, text: &str) {
         if !self.quiet {

@@ -42,11 +42,12 @@ impl Resource {
     }
 
     pub(crate) fn api_version(&self) -> String {
-        if self.group.is_empty() {
-            self.version.clone()
-        } else {
-            format!("{}/{}", self.group, self.version)
-        }
+        Self::api_version_of(&self.group, &self.version)
+    }
+
+    /// Group and version as objects spell them.
+    pub(crate) fn api_version_of(group: &str, version: &str) -> String {
+        if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
     }
 
     /// The path of its objects, or of one of them.
