@@ -1,8 +1,9 @@
 //! `cargo xtask bench [ID...]`: one line a measurement and each id's growth slope; `--gate` fails on a steeper slope or
 //! on more instructions or allocations than `bench-limits.json` allows. Wall times inform, they never gate.
 //!
-//! Core benchmarks (B01-B14) are programs of `engine`; instructions and allocations are counted by callgrind, which
-//! repeats exactly.
+//! Core benchmarks (B01-B14) are programs of `engine`, B43 reads snapshots and is one of `scheduler`; instructions and
+//! allocations are counted by callgrind, which repeats exactly. Where a program tells a bound of its memory, that gates
+//! too.
 //! Live ones (B20, B22) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`.
 
 mod count;
@@ -56,6 +57,11 @@ struct Line {
     allocations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
+    /// The most memory that the process had, and may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_mib: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_mib_max: Option<u64>,
 }
 
 /// The growth of one benchmark over its sizes.
@@ -95,8 +101,18 @@ fn measure_entry(entry: &Entry, counts: &Counts<'_>, arguments: &Arguments) -> R
         let count = counts.get(&(entry.id.as_str(), size));
         let instructions = count.map(|count| count.instructions);
         let allocations = count.map(|count| count.allocations);
-        for Measured { id, wall_ms, proof } in Catalogue::wall_ms(entry, size)? {
-            let line = Line { id, size, wall_ms, instructions, allocations, proof };
+        for Measured { id, wall_ms, proof, peak_mib } in Catalogue::wall_ms(entry, size)? {
+            let peak_mib_max = entry.peak_mib_max;
+            let line = Line {
+                id,
+                size,
+                wall_ms,
+                instructions,
+                allocations,
+                proof,
+                peak_mib,
+                peak_mib_max,
+            };
             show(&line, arguments.json)?;
             lines.push(line);
         }
@@ -112,8 +128,9 @@ fn show(line: &Line, json: bool) -> Result<()> {
     let (counted, allocated) = (text(line.instructions), text(line.allocations));
     let Line { id, size, wall_ms, .. } = line;
     let proof = line.proof.as_ref().map_or_else(String::new, |proof| format!("  {proof}"));
+    let peak = line.peak_mib.map_or_else(String::new, |peak| format!("  peak {peak} MiB"));
     print(&format!(
-        "{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions  {allocated:>9} allocations{proof}"
+        "{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions  {allocated:>9} allocations{proof}{peak}"
     ))
 }
 

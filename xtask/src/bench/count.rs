@@ -65,7 +65,7 @@ impl std::ops::AddAssign for Count {
 
 /// Counts every size of every benchmark that needs no cluster, the largest first.
 pub(super) fn count<'e>(catalogue: &Catalogue, entries: &[&'e Entry]) -> Result<Counts<'e>> {
-    let counted = entries.iter().filter(|entry| !entry.live);
+    let counted = entries.iter().filter(|entry| !entry.live && entry.counted);
     let mut jobs: Vec<(&'e str, u64)> = counted
         .flat_map(|entry| entry.sizes.iter().map(|size| (entry.id.as_str(), *size)))
         .collect();

@@ -51,6 +51,13 @@ pub(super) fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
             None => broken.push(format!("{key}: has no accepted count")),
         }
     }
+    for line in lines {
+        if let (Some(peak), Some(max)) = (line.peak_mib, line.peak_mib_max)
+            && peak > max
+        {
+            broken.push(format!("{}/{}: peak {peak} MiB, allowed {max}", line.id, line.size));
+        }
+    }
     for growth in growths {
         if growth.slope_max.is_some_and(|max| growth.slope > max) {
             broken.push(format!("{}: slope {:.3}", growth.id, growth.slope));

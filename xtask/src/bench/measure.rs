@@ -18,8 +18,21 @@ pub(super) struct Entry {
     /// Runs against a control plane, so that instructions mean nothing.
     #[serde(default)]
     pub(super) live: bool,
+    /// Small enough for callgrind.
+    #[serde(default = "yes")]
+    pub(super) counted: bool,
+    /// The most memory that its process may have.
+    #[serde(default)]
+    pub(super) peak_mib_max: Option<u64>,
     #[serde(skip)]
     program: PathBuf,
+    /// The name of the program, in which the function `measured` is.
+    #[serde(skip)]
+    bench: &'static str,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Entry {
@@ -43,6 +56,9 @@ pub(super) struct Measured {
     /// Why no search can succeed, where the plan shows it.
     #[serde(default)]
     pub(super) proof: Option<String>,
+    /// The most memory that its process had, where it says so.
+    #[serde(default)]
+    pub(super) peak_mib: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -58,16 +74,20 @@ struct Target {
 }
 
 /// Package and bench target of the programs whose costs are counted.
-const CORE: (&str, &str) = ("kai-engine", "decision");
+const CORE: [(&str, &str); 2] = [("kai-engine", "decision"), ("kai-scheduler", "snapshot")];
 /// Those that need a control plane; built when one of theirs is asked for.
 const LIVE: (&str, &str) = ("kai-scheduler", "live");
 
 impl Catalogue {
     /// Builds the programs that `ids` need, optimised; those of the core when there are none.
     pub(super) fn build(ids: &[String]) -> Result<Self> {
-        let mut entries = offered(CORE)?;
-        let core = |id: &String| entries.iter().any(|entry: &Entry| entry.is_asked(id));
-        if !ids.iter().all(core) {
+        let mut entries: Vec<Entry> = Vec::new();
+        for program in CORE {
+            if entries.is_empty() || !is_whole(ids, &entries) {
+                entries.extend(offered(program)?);
+            }
+        }
+        if !ids.is_empty() && !is_whole(ids, &entries) {
             entries.extend(offered(LIVE)?);
         }
         Ok(Self { entries })
@@ -111,7 +131,7 @@ impl Catalogue {
         // A profile before each measured part and one after it: each counts what came since the last. Costs could be
         // collected in the function alone, but calls are counted outside of it as well.
         let measured =
-            ["before", "after"].map(|when| format!("--dump-{when}={}::measured", CORE.1));
+            ["before", "after"].map(|when| format!("--dump-{when}={}::measured", entry.bench));
         let mut valgrind = command("valgrind", &["--tool=callgrind", "--quiet", &out_flag]);
         valgrind.args(measured).args([&program, id, size.as_str(), "--once"]);
         capture(&mut valgrind).context("callgrind counts instructions; install valgrind")?;
@@ -127,15 +147,21 @@ impl Catalogue {
     }
 }
 
+/// Whether these entries are all that is asked for; without ids there are always more.
+fn is_whole(ids: &[String], entries: &[Entry]) -> bool {
+    let is_there = |id: &String| entries.iter().any(|entry| entry.is_asked(id));
+    !ids.is_empty() && ids.iter().all(is_there)
+}
+
 /// What a program offers, after it was built.
-fn offered((package, bench): (&str, &str)) -> Result<Vec<Entry>> {
+fn offered((package, bench): (&str, &'static str)) -> Result<Vec<Entry>> {
     let program = build(package, bench)?;
     let listing = capture(&mut command(&program.to_string_lossy(), &["--list"]))?;
     let mut entries = Vec::new();
     for line in listing.lines().filter(|line| line.starts_with('{')) {
         let entry: Entry =
             serde_json::from_str(line).with_context(|| format!("{bench} --list printed {line}"))?;
-        entries.push(Entry { program: program.clone(), ..entry });
+        entries.push(Entry { program: program.clone(), bench, ..entry });
     }
     Ok(entries)
 }
