@@ -85,9 +85,12 @@ impl Snapshot {
     }
 
     /// Tells the engine of objects that were applied to [`Snapshot::ingest`] since.
-    pub fn tell(&mut self) {
+    ///
+    /// # Errors
+    /// Selectors of devices cannot be evaluated: no thread can be started.
+    pub fn tell(&mut self) -> std::io::Result<()> {
         let Self { ingest, sharing, cluster, taken, .. } = self;
-        crate::run::tell(ingest, sharing, cluster, *taken);
+        load::tell(ingest, sharing, cluster, *taken)
     }
 }
 
@@ -104,8 +107,9 @@ fn read(path: &Path) -> Result<Snapshot, Problem> {
     let mut taken = container.taken;
     for _ in 0..PASSES_MAX {
         if let Some(state) = &mut load.state {
-            let at = *taken.get_or_insert_with(|| state.newest());
-            state.tell(at);
+            let now = *taken.get_or_insert_with(|| state.newest());
+            let told = state.tell(now);
+            told.map_err(|error| at("rawObjects.resourceClaims", error.to_string()))?;
         }
         if !load.wants_again() {
             return done(load, (container.taken, taken));

@@ -1,9 +1,13 @@
 //! Objects of a snapshot, given to the scheduler's own `ingest` as if they came from a watch.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+};
 
+use futures::executor::block_on;
 use kai_api::{bind_request::BindRequest, names::annotation};
-use kai_engine::{Cluster, Timestamp};
+use kai_engine::{Cluster, Delta, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,6 +25,7 @@ use crate::{
     ingest::{Ingest, Kind, Rules},
     leftover::{begun, objection},
     run,
+    selecting::Desk,
     settings::Settings,
     sharing::Sharing,
     wire::{Pairs, Whereabouts},
@@ -37,6 +42,7 @@ pub(super) struct Load {
     config: Option<Vec<u8>>,
     pub(super) left_out: Vec<String>,
     pub(super) server_version: Option<String>,
+    serves_claims: Option<bool>,
     /// None before the objects.
     pub(super) state: Option<State>,
     stage: Stage,
@@ -116,6 +122,7 @@ impl Load {
         }
         state.drain();
         if !matches!(self.stage, Stage::Again(_)) {
+            state.serve_claims(self.serves_claims);
             state.knows_nodes = true;
             state.knows_binds = true;
         }
@@ -134,7 +141,7 @@ impl Pass for Load {
                 let left_out = serde_json::from_slice::<Option<Vec<String>>>(json);
                 self.left_out = left_out.map_err(|error| error.to_string())?.unwrap_or_default();
             }
-            Head::Discovery => self.server_version = server_version(json)?,
+            Head::Discovery => (self.server_version, self.serves_claims) = discovery(json)?,
         }
         Ok(())
     }
@@ -311,9 +318,46 @@ impl State {
     }
 
     /// Tells the engine what was taken in.
-    pub(super) fn tell(&mut self, now: Timestamp) {
-        run::tell(&mut self.ingest, &mut self.sharing, &mut self.cluster, now);
-        self.ingest.touched.clear();
+    pub(super) fn tell(&mut self, now: Timestamp) -> io::Result<()> {
+        tell(&mut self.ingest, &mut self.sharing, &mut self.cluster, now)
+    }
+
+    /// Whether claims are served follows from the objects, where the file does not say it.
+    fn serve_claims(&mut self, told: Option<bool>) {
+        let keys = ["deviceClasses", "resourceSlices", "resourceClaims"];
+        let has_any = keys.iter().any(|key| self.counts.get(key).is_some_and(|count| *count > 0));
+        self.cluster.apply(Delta::ClaimsServed(told.unwrap_or(has_any)));
+    }
+}
+
+/// Tells the engine what was taken in. Selectors of devices are asked on the threads that do so for the live scheduler,
+/// with the same bounds; here they are waited for.
+pub(super) fn tell(
+    ingest: &mut Ingest,
+    sharing: &mut Sharing,
+    cluster: &mut Cluster,
+    now: Timestamp,
+) -> io::Result<()> {
+    let mut desk = None;
+    loop {
+        run::tell(ingest, sharing, cluster, now);
+        ingest.touched.clear();
+        let questions = std::mem::take(&mut ingest.questions);
+        if questions.is_empty() {
+            return Ok(());
+        }
+        let mut open = questions.len();
+        let desk = match &mut desk {
+            Some(desk) => desk,
+            slot @ None => slot.insert(Desk::open()?),
+        };
+        desk.ask(questions);
+        while open > 0 {
+            let ended = || io::Error::other("a selector of devices ended its evaluation");
+            let answers = block_on(desk.next()).ok_or_else(ended)?;
+            open = open.saturating_sub(answers.len());
+            ingest.answered(answers);
+        }
     }
 }
 
@@ -342,12 +386,19 @@ fn ended(json: &[u8], scheduler: &str) -> Option<String> {
     })
 }
 
-/// The version of the API server that the cluster had.
-fn server_version(json: &[u8]) -> Result<Option<String>, String> {
+/// The version of the API server that the cluster had, and whether it served resource claims, where its resources are
+/// listed.
+fn discovery(json: &[u8]) -> Result<(Option<String>, Option<bool>), String> {
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
     struct Discovery {
         server_version: Option<Version>,
+        resources: Option<Vec<List>>,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct List {
+        group_version: String,
     }
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
@@ -356,5 +407,8 @@ fn server_version(json: &[u8]) -> Result<Option<String>, String> {
     }
     let discovery: Option<Discovery> =
         serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    Ok(discovery.and_then(|discovery| discovery.server_version?.git_version))
+    let Discovery { server_version, resources } = discovery.unwrap_or_default();
+    let is_of_claims = |list: &List| list.group_version.starts_with("resource.k8s.io/");
+    let serves_claims = resources.map(|lists| lists.iter().any(is_of_claims));
+    Ok((server_version.and_then(|version| version.git_version), serves_claims))
 }
