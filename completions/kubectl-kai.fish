@@ -61,6 +61,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "top" -d 'Ev
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "logs" -d 'Logs of all ranks, merged'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "sandbox" -d 'A whole cluster in this process: try it without one'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "install" -d 'Install, check or remove the scheduler'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "snapshot" -d 'What the scheduler sees of the cluster, in a file; and what it would do next'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "completion" -d 'Shell completion, also through `kubectl kai <TAB>`'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "config" -d 'Defaults, and where each value came from'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "version" -d 'Client and scheduler versions'
@@ -665,6 +666,57 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Say more'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l shard -d 'The shard whose scheduler is meant' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l force -d 'Replace the file if there is one'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -a "show" -d 'What a snapshot holds, and what the scheduler would do next'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace to work in' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l context -d 'Kubeconfig context' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l kubeconfig -d 'Kubeconfig file' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s o -l output -d 'table, wide, json, yaml, name or jsonpath=TEMPLATE' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l cluster -d 'Kubeconfig cluster' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l user -d 'Kubeconfig user' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l token -d 'Bearer token' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l as -d 'User to impersonate' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l as-group -d 'Group to impersonate, repeatable' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l certificate-authority -d 'Certificate authority of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l tls-server-name -d 'Name expected in the certificate of the API server' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l cache-dir -d 'Folder for the completion cache' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish install uninstall" -s n -l namespace -d 'Namespace to work in' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish install uninstall" -l context -d 'Kubeconfig context' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish install uninstall" -l kubeconfig -d 'Kubeconfig file' -r
