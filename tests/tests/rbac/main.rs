@@ -61,10 +61,6 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     let more = ["--leader-elect=true", "--schedule-csi-storage"];
     cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &more).await?;
     act(&mut cluster).await?;
-    // What it cannot group it says again, on the events that the one before it wrote.
-    cluster.podgrouper.stop()?;
-    cluster.podgrouper = processes::start_podgrouper(&cluster.plane, &PODGROUPER_FLAGS).await?;
-    sleep(Duration::from_secs(5)).await;
     cluster.plane.crash_api_server().await?;
     // What is left to be used comes with watches that start again, each with a list of one object.
     let mut left = Vec::new();

@@ -56,14 +56,9 @@ pub struct Scheduler {
     pub reclaim_may_relocate_victims: bool,
     pub node_placement: NodePlacement,
     pub shared_gpu_placement: String,
-    #[serde(default = "yes")]
-    pub dra_enabled: bool,
+    pub dra_enabled: Option<bool>,
     #[serde(default)]
     pub peer_plugins: Plugins,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// The peer's plugins: all that it loads by itself, or a list.

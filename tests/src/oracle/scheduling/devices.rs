@@ -15,7 +15,7 @@ const QUEUE: &str = "kai.scheduler/queue";
 
 /// Tells what the case says of devices. Any device serves any class in the source's fakes.
 pub fn tell(world: &mut World, case: &case::Case) {
-    if !case.scheduler.dra_enabled {
+    if case.scheduler.dra_enabled == Some(false) {
         world.tell(Delta::ClaimsServed(false));
     }
     let Some(dra) = &case.dra else { return };
