@@ -21,9 +21,9 @@ use super::{
 pub struct Header {
     /// When it is taken.
     pub taken: Timestamp,
-    /// [`super::configuration`].
+    /// [`super::configuration()`].
     pub config: Value,
-    /// [`super::parameters`].
+    /// [`super::parameters()`].
     pub params: Value,
     /// `serverVersion` and `resources`, where they are known.
     pub discovery: Option<Value>,
