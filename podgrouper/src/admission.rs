@@ -18,8 +18,7 @@ pub mod settings;
 mod topology;
 mod validate;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::Uri;
 use kai_api::config::ConfigSpec;
@@ -32,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Args;
 use crate::error::Error;
-use crate::follow::{Change, Listing, Selection, follow};
+use crate::follow::{Change, Listing, Selection, Table, follow, keep_table};
 use crate::object::Object;
 use crate::serve::Ready;
 use crate::slim::AnyShape;
@@ -58,7 +57,8 @@ pub(crate) struct Judgement {
     pub(crate) denial: Option<Denial>,
 }
 
-type Queues = Arc<Mutex<BTreeMap<String, Arc<Object>>>>;
+/// The queues, for the comparison of their quotas.
+type Queues = Arc<Table>;
 
 /// What has to be there before the server is ready.
 const CONFIG: &str = "the Config for admission";
@@ -119,7 +119,8 @@ impl Admission {
         };
         tasks.spawn(follow_config(client.clone(), flags, settings));
         if let Some(queues) = queues {
-            tasks.spawn(follow_queues(client.clone(), queues));
+            let (client, of) = (client.clone(), Selection::of("scheduling.run.ai/v2", "Queue"));
+            tasks.spawn(async move { keep_table(client, of, &queues, || ()).await });
         }
         let admission = Self {
             client,
@@ -244,30 +245,6 @@ async fn follow_config(
                 *held = found;
                 is_news
             });
-        }
-    })
-    .await;
-}
-
-/// The queues, for the comparison of their quotas.
-async fn follow_queues(client: Client, queues: Queues) {
-    let mut listing = Listing::new();
-    follow::<AnyShape>(client, Selection::of("scheduling.run.ai/v2", "Queue"), |change| {
-        let mut rows = queues.lock().unwrap_or_else(PoisonError::into_inner);
-        match change {
-            Change::ListStart => listing.start(),
-            Change::Set(object) => {
-                listing.see(object.name().to_owned());
-                rows.insert(object.name().to_owned(), object);
-            }
-            Change::Gone(object) => {
-                rows.remove(object.name());
-            }
-            Change::ListEnd => {
-                for name in listing.end(rows.keys().cloned().collect()) {
-                    rows.remove(&name);
-                }
-            }
         }
     })
     .await;

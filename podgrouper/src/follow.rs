@@ -1,7 +1,7 @@
 //! The watches: pods, `PodGroups` and priority classes into the store, and their keys into the queue.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -13,7 +13,7 @@ use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::Value;
 
 use crate::object::{Gvk, Object};
-use crate::slim::{Shape, Slim};
+use crate::slim::{AnyShape, Shape, Slim};
 
 /// What happened to the objects of a kind.
 pub(crate) enum Change {
@@ -107,6 +107,40 @@ pub(crate) async fn follow<S: Shape>(
             }
         }
     }
+}
+
+/// Objects of one kind by name.
+pub(crate) type Table = Mutex<BTreeMap<String, Arc<Object>>>;
+
+/// Keeps a table of the objects of a kind whose names are unique, and calls `changed` after each change; never ends.
+pub(crate) async fn keep_table(
+    client: Client,
+    selection: Selection,
+    table: &Table,
+    changed: impl Fn(),
+) {
+    let mut listing = Listing::new();
+    follow::<AnyShape>(client, selection, |change| {
+        let mut rows = table.lock().unwrap_or_else(PoisonError::into_inner);
+        match change {
+            Change::ListStart => listing.start(),
+            Change::Set(object) => {
+                listing.see(object.name().to_owned());
+                rows.insert(object.name().to_owned(), object);
+            }
+            Change::Gone(object) => {
+                rows.remove(object.name());
+            }
+            Change::ListEnd => {
+                for name in listing.end(rows.keys().cloned().collect()) {
+                    rows.remove(&name);
+                }
+            }
+        }
+        drop(rows);
+        changed();
+    })
+    .await;
 }
 
 /// Keys seen in a list, to find those that went away unseen.

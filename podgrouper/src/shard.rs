@@ -25,9 +25,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::cache::to_object;
-use crate::follow::{Change, Listing, Selection, follow};
+use crate::follow::{Selection, Table, keep_table};
 use crate::object::{Gvk, Object};
-use crate::slim::AnyShape;
 
 pub use args::KNOWN_FLAGS;
 pub(crate) use plan::{Pools, View, plan};
@@ -51,9 +50,9 @@ pub(crate) enum Write {
 /// Shards, the Config and Deployments, as the watches tell them.
 #[derive(Debug, Default)]
 struct Seen {
-    shards: Mutex<BTreeMap<String, Arc<Object>>>,
-    configs: Mutex<BTreeMap<String, Arc<Object>>>,
-    deployments: Mutex<BTreeMap<String, Arc<Object>>>,
+    shards: Table,
+    configs: Table,
+    deployments: Table,
     wake: Notify,
 }
 
@@ -88,34 +87,8 @@ pub(crate) async fn run(client: Client, place: Place) {
     );
 }
 
-async fn watch(
-    client: Client,
-    selection: Selection,
-    seen: &Seen,
-    table: &Mutex<BTreeMap<String, Arc<Object>>>,
-) {
-    let mut listing = Listing::new();
-    follow::<AnyShape>(client, selection, |change| {
-        let mut rows = table.lock().unwrap_or_else(PoisonError::into_inner);
-        match change {
-            Change::ListStart => listing.start(),
-            Change::Set(object) => {
-                listing.see(object.name().to_owned());
-                rows.insert(object.name().to_owned(), object);
-            }
-            Change::Gone(object) => {
-                rows.remove(object.name());
-            }
-            Change::ListEnd => {
-                for name in listing.end(rows.keys().cloned().collect()) {
-                    rows.remove(&name);
-                }
-            }
-        }
-        drop(rows);
-        seen.wake.notify_one();
-    })
-    .await;
+async fn watch(client: Client, selection: Selection, seen: &Seen, table: &Table) {
+    keep_table(client, selection, table, || seen.wake.notify_one()).await;
 }
 
 struct Controller {
@@ -138,9 +111,7 @@ impl Controller {
 
     /// Brings every shard up to date; whether all writes went through.
     async fn round(&self, seen: &Seen) -> bool {
-        let copy = |table: &Mutex<BTreeMap<String, Arc<Object>>>| {
-            table.lock().unwrap_or_else(PoisonError::into_inner).clone()
-        };
+        let copy = |table: &Table| table.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (shards, deployments) = (copy(&seen.shards), copy(&seen.deployments));
         let configs = copy(&seen.configs);
         let settings = sharing::flags(configs.values().next().map(AsRef::as_ref));

@@ -78,7 +78,7 @@ async fn devices_are_shared_rightly_while_the_scheduler_is_killed_again_and_agai
     world.stop().await?;
     result?;
     assert_eq!(seen.findings, [""; 0], "KAI_SEED={number}");
-    assert!(seen.binds() > PODS, "{} pods were bound", seen.binds());
+    assert!(seen.binds() >= PODS, "{} pods were bound", seen.binds());
     Ok(())
 }
 
