@@ -83,7 +83,7 @@ impl Dispatch {
     ) -> Bind {
         let groups: Vec<Arc<str>> =
             devices.iter().map(|device| names.device_name(*device)).collect();
-        let share = self.share(node, &groups, grant, names);
+        let share = self.share((pod, node), &groups, grant, names);
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
         let row = &mut names.pods[pod];
@@ -119,7 +119,7 @@ impl Dispatch {
     /// The shares of GPUs that a pod gets; their devices are told it once they are known.
     fn share(
         &self,
-        node: u32,
+        (pod, node): (u32, u32),
         groups: &[Arc<str>],
         grant: Grant,
         names: &Names,
@@ -133,6 +133,7 @@ impl Dispatch {
             portion_micro,
             memory_mib: (self.has_hami_core && memory_mib > 0).then_some(memory_mib),
             has_cdi: *self.has_cdi.borrow(),
+            maps: names.pods[pod].maps.as_deref().cloned(),
         }))
     }
 

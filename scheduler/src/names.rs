@@ -11,6 +11,8 @@ use kai_engine::{
     TopologyId, ids::Id,
 };
 
+use crate::sharing::Maps;
+
 mod group;
 mod table;
 
@@ -136,6 +138,8 @@ pub struct PodRow {
     pub claims: Vec<u32>,
     /// It asks for a part of a GPU.
     pub is_fractional: bool,
+    /// Where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
+    pub maps: Option<Box<Maps>>,
     /// Labels of it that name shared GPUs.
     pub gpu_labels: Vec<Box<str>>,
     /// It is told of to who keeps shared GPUs.

@@ -34,6 +34,7 @@ use crate::{
 pub mod cdi;
 mod device;
 mod flags;
+mod maps;
 mod outcome;
 mod portion;
 mod set_aside;
@@ -43,6 +44,7 @@ mod waiting;
 pub use device::Reservation;
 use device::{Device, Next};
 pub use flags::SharingArgs;
+pub use maps::{Maps, NOT_PREPARED};
 pub use outcome::{Ending, Outcome};
 pub use portion::portion_text;
 use set_aside::SetAside;
@@ -364,6 +366,7 @@ impl Sharing {
             namespace: row.namespace.clone(),
             name: row.name.clone(),
             labels: row.gpu_labels.clone(),
+            maps: row.maps.as_deref().cloned(),
         }))
     }
 

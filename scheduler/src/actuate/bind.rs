@@ -2,12 +2,12 @@
 //!
 //! The UID is the precondition and annotations ride along: the API server copies them to the pod
 //! in the same write. Labels do not, so a pod with shared GPUs is patched first; a crash between
-//! the two leaves labels on a pod without a node, which mean nothing and are replaced by the next
-//! bind. Source: spec/contract.md 4.3, 11.3; design/performance.md 3.2.
+//! the two leaves labels and config maps of a pod without a node, which mean nothing and are replaced
+//! by the next bind. Source: spec/contract.md 4.3, 11.3; design/performance.md 3.2.
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use futures::future::join;
 use http::Method;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -15,6 +15,7 @@ use tokio::time::sleep;
 use super::{
     ClaimGrant, ExtendedGrant, Outcome, ShareGrant, VolumeGrant, Write,
     claim::{Consumer, Reservation},
+    config_map::Owner,
     extended::Made,
 };
 use crate::{
@@ -169,12 +170,7 @@ impl Bind {
     }
 
     async fn bind_reserved(&self, write: &Write) -> Result<(), String> {
-        if !self.labels.is_empty() || self.share.is_some() {
-            let pod = self.label(write).await?;
-            if let Some(share) = &self.share {
-                share.write_maps(write, &pod).await?;
-            }
-        }
+        self.tell_devices(write).await?;
         let mut unsure = 0;
         loop {
             let message = match self.post(write).await {
@@ -222,13 +218,26 @@ impl Bind {
         call(write, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
     }
 
-    /// Sets and removes labels, on this very pod only; the pod as it is then.
-    async fn label(&self, write: &Write) -> Result<Bytes, String> {
+    /// Writes down the devices that the pod shares: the scheduler finds them by its labels, and its container in config
+    /// maps.
+    async fn tell_devices(&self, write: &Write) -> Result<(), String> {
+        let Some(share) = &self.share else { return self.label(write).await };
+        let owner = Owner { namespace: &self.namespace, name: &self.name, uid: &self.uid };
+        // Each ends before this does, however the other ended: what is written later would outlive the bind's undoing.
+        let (labelled, told) = join(self.label(write), share.write_maps(write, owner)).await;
+        labelled.and(told)
+    }
+
+    /// Sets and removes labels, on this very pod only.
+    async fn label(&self, write: &Write) -> Result<(), String> {
+        if self.labels.is_empty() {
+            return Ok(());
+        }
         let labels: serde_json::Map<String, Value> =
             self.labels.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
         let body = json!({ "metadata": { "uid": self.uid, "labels": labels } });
         let patched = call(write, Method::PATCH, &self.path(""), Form::Merge, &body).await;
-        patched.map_err(|failure| format!("failed to label the pod: {failure}"))
+        patched.map(drop).map_err(|failure| format!("failed to label the pod: {failure}"))
     }
 
     /// Reads how the bind stands, for as long as it takes: nothing may be released before.

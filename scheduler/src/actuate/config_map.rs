@@ -13,14 +13,15 @@ use super::{Write, reservation::ATTEMPTS_MAX};
 use crate::{
     call::{Failure, Form, call, read},
     watch::backoff,
-    wire::{Meta, Pairs, Text, Whereabouts, null_as_default},
+    wire::{Pairs, Text, Whereabouts, null_as_default},
 };
 
 /// The pod that config maps belong to.
-pub(super) struct Owner {
-    namespace: String,
-    name: String,
-    uid: String,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner<'p> {
+    pub(super) namespace: &'p str,
+    pub(super) name: &'p str,
+    pub(super) uid: &'p str,
 }
 
 /// A config map as it is read back.
@@ -55,13 +56,7 @@ struct OwnerReference<'a> {
     uid: Text<'a>,
 }
 
-impl Owner {
-    pub(super) fn of(meta: &Meta<'_>) -> Self {
-        let [namespace, name, uid] =
-            [&meta.namespace, &meta.name, &meta.uid].map(ToString::to_string);
-        Self { namespace, name, uid }
-    }
-
+impl Owner<'_> {
     fn path(&self, map: &str) -> String {
         let slash = if map.is_empty() { "" } else { "/" };
         format!("/api/v1/namespaces/{}/configmaps{slash}{map}", self.namespace)

@@ -1,25 +1,17 @@
 //! What a pod is told of the GPUs that it shares: its labels, and the two config maps that its container reads.
 //!
-//! Labels come first and config maps after them, so that whatever a crash leaves is found by the labels, and taken away
-//! or written anew by the next bind. Both maps belong to the pod and go with it.
+//! All are written at once, before the bind. Whatever a crash leaves of them means nothing while the pod has no node, and
+//! is written anew by its next bind; both maps belong to the pod and go with it.
 //!
 //! # Source
 //! spec/contract.md 4.5 (labels), 4.7 (config maps), 4.8 (a map that is not the pod's own is not taken over).
 
-use bytes::Bytes;
-use futures::future::try_join;
-use kai_api::{
-    names::{annotation, env},
-    shared_gpu::{self, capabilities_map, variables_map},
-};
-use serde::Deserialize;
+use futures::future::join;
+use kai_api::names::env;
 use serde_json::{Map, Value, json};
 
 use super::{Write, config_map::Owner};
-use crate::{
-    sharing::portion_text,
-    wire::{Meta, Text, null_as_default},
-};
+use crate::sharing::{Maps, NOT_PREPARED, portion_text};
 
 /// Before a device's UUID, where devices are named as the Container Device Interface does.
 const CDI_PREFIX: &str = "k8s.device-plugin.nvidia.com/gpu=";
@@ -37,83 +29,8 @@ pub struct ShareGrant {
     pub memory_mib: Option<u64>,
     /// Devices are named as the Container Device Interface does.
     pub has_cdi: bool,
-}
-
-/// What is read of a pod to find its config maps.
-#[derive(Deserialize)]
-pub(super) struct Reading<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow)]
-    spec: Spec<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    init_containers: Vec<Container<'a>>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    containers: Vec<Container<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Container<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    env: Vec<Variable<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Variable<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    value_from: Option<Value>,
-}
-
-/// The config maps of a pod, and where its container looks for the devices.
-#[derive(PartialEq, Eq, Debug)]
-pub(super) struct Maps {
-    pub(super) capabilities: String,
-    pub(super) variables: String,
-    /// The container takes the devices from the first by their key, else all of the second.
-    devices_by_key: bool,
-}
-
-impl Reading<'_> {
-    /// The config maps of the pod.
-    ///
-    /// # Errors
-    /// Admission has not prepared it: no container of it would see a device.
-    pub(super) fn maps(&self) -> Result<Maps, String> {
-        let annotations = &self.metadata.annotations;
-        let Some(prefix) = annotations.value(annotation::SHARED_GPU_CONFIG_MAP) else {
-            return Err(String::from(
-                "the pod was created while the admission webhook for shared GPUs was off, and no container of it would \
-                 see its device: delete it and create it again",
-            ));
-        };
-        let named = annotations.value(annotation::GPU_FRACTION_CONTAINER);
-        let init = self.spec.init_containers.iter().map(|container| &*container.name);
-        let regular = self.spec.containers.iter().map(|container| &*container.name);
-        let target = shared_gpu::target(named, init, regular).map_err(|error| error.to_string())?;
-        let containers =
-            if target.is_init { &self.spec.init_containers } else { &self.spec.containers };
-        let mut variables = containers.get(target.index).into_iter().flat_map(|one| &one.env);
-        let devices_by_key = variables.any(|variable| {
-            let source = variable.value_from.as_ref();
-            &*variable.name == env::VISIBLE_DEVICES
-                && source.is_some_and(|source| source.get("configMapKeyRef").is_some())
-        });
-        Ok(Maps {
-            capabilities: capabilities_map(prefix, target),
-            variables: variables_map(prefix, target),
-            devices_by_key,
-        })
-    }
+    /// Where the pod is told of them; none where admission has not prepared it.
+    pub maps: Option<Maps>,
 }
 
 impl ShareGrant {
@@ -138,22 +55,20 @@ impl ShareGrant {
         maps
     }
 
-    /// Writes both config maps of a pod. `pod` is the pod as the API server has it.
+    /// Writes both config maps of a pod.
     ///
     /// # Errors
     /// Why one of them cannot be written.
-    pub(super) async fn write_maps(&self, write: &Write, pod: &Bytes) -> Result<(), String> {
-        let reading: Reading<'_> = serde_json::from_slice(pod)
-            .map_err(|error| format!("failed to read the pod: {error}"))?;
-        let maps = reading.maps()?;
-        let owner = Owner::of(&reading.metadata);
+    pub(super) async fn write_maps(&self, write: &Write, owner: Owner<'_>) -> Result<(), String> {
+        let Some(maps) = &self.maps else { return Err(String::from(NOT_PREPARED)) };
         let [capabilities, variables] = self.data(maps.devices_by_key);
-        try_join(
-            owner.write(write, &maps.capabilities, capabilities),
-            owner.write(write, &maps.variables, variables),
-        )
-        .await
-        .map(drop)
+        let (capabilities_map, variables_map) = (maps.capabilities(), maps.variables());
+        let written = join(
+            owner.write(write, &capabilities_map, capabilities),
+            owner.write(write, &variables_map, variables),
+        );
+        let (first, second) = written.await;
+        first.and(second)
     }
 }
 
@@ -169,6 +84,7 @@ mod tests {
             portion_micro: 500_000,
             memory_mib: Some(40_000),
             has_cdi,
+            maps: None,
         }
     }
 
@@ -184,38 +100,5 @@ mod tests {
         let [_, variables] = grant(&["GPU-a"], true).data(false);
         let expect = json!({"NVIDIA_VISIBLE_DEVICES": "k8s.device-plugin.nvidia.com/gpu=GPU-a"});
         assert_eq!(Value::from(variables), expect);
-    }
-
-    fn check(pod: &str, expect: &str) {
-        let pod: Value = serde_saphyr::from_str(pod).expect("a pod");
-        let text = pod.to_string();
-        let reading: Reading<'_> = serde_json::from_str(&text).expect("a pod");
-        let told = match reading.maps() {
-            Ok(maps) => {
-                let place = if maps.devices_by_key { "first" } else { "second" };
-                format!("{} {} {place}", maps.capabilities, maps.variables)
-            }
-            Err(reason) => reason,
-        };
-        assert!(told.contains(expect), "{told:?} lacks {expect:?}");
-    }
-
-    #[test]
-    fn config_maps_are_those_of_the_container_that_gets_the_device() {
-        let prefix = "runai/shared-gpu-configmap: p";
-        let by_key = "{name: NVIDIA_VISIBLE_DEVICES, valueFrom: {configMapKeyRef: {name: p-0, key: NVIDIA_VISIBLE_DEVICES}}}";
-        check(
-            &format!(
-                "{{metadata: {{annotations: {{{prefix}}}}}, spec: {{containers: [{{name: a, env: [{by_key}]}}]}}}}"
-            ),
-            "p-0 p-0-evar first",
-        );
-        check(
-            &format!(
-                "{{metadata: {{annotations: {{{prefix}, gpu-fraction-container-name: i}}}}, spec: {{initContainers: [{{name: x}}, {{name: i}}], containers: [{{name: a}}]}}}}"
-            ),
-            "p-i1 p-i1-evar second",
-        );
-        check("{metadata: {}, spec: {containers: [{name: a}]}}", "admission webhook");
     }
 }

@@ -7,10 +7,10 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::{Write, config_map::Owner, share::Reading};
+use super::{Write, config_map::Owner};
 use crate::{
     call::{Failure, Form, call, read},
-    sharing::Outcome,
+    sharing::{Maps, Outcome},
     wire::Whereabouts,
 };
 
@@ -27,6 +27,8 @@ pub struct Strip {
     pub name: Box<str>,
     /// Its labels that name shared GPUs.
     pub labels: Vec<Box<str>>,
+    /// Its config maps, where admission has prepared it.
+    pub maps: Option<Maps>,
 }
 
 impl Strip {
@@ -56,11 +58,10 @@ impl Strip {
         if *pod.metadata.uid != *self.uid || !pod.spec.node_name.is_empty() {
             return Ok(());
         }
-        let reading: Reading<'_> = serde_json::from_slice(&bytes).map_err(unreadable)?;
-        if let Ok(maps) = reading.maps() {
-            let owner = Owner::of(&pod.metadata);
-            owner.remove(write, &maps.capabilities).await?;
-            owner.remove(write, &maps.variables).await?;
+        if let Some(maps) = &self.maps {
+            let owner = Owner { namespace: &self.namespace, name: &self.name, uid: &self.uid };
+            owner.remove(write, &maps.capabilities()).await?;
+            owner.remove(write, &maps.variables()).await?;
         }
         let labels: Map<String, Value> =
             self.labels.iter().map(|key| (key.to_string(), Value::Null)).collect();

@@ -3,14 +3,17 @@
 use std::str::FromStr;
 
 use kai_api::{
-    names::{annotation, resource},
+    names::{annotation, env, resource},
     quantity::Quantity,
-    shared_gpu,
+    shared_gpu::{self, Target},
 };
 use kai_engine::{GPU_MILLI, GpuRequest, Lane, Resources};
 
 use super::{Ingest, request::Asking};
-use crate::wire::Pairs;
+use crate::{
+    sharing::{Maps, NOT_PREPARED},
+    wire::Pairs,
+};
 
 /// More devices than this are on no node.
 const DEVICES_MAX: u16 = 1024;
@@ -89,11 +92,44 @@ pub(super) fn refusal(annotations: &Pairs<'_>, asking: &Asking<'_, '_>) -> Optio
             resource::AMD_GPU
         ));
     }
-    let named = annotations.value(annotation::GPU_FRACTION_CONTAINER)?;
+    if let (Some(_), Err(unknown)) =
+        (annotations.value(annotation::GPU_FRACTION_CONTAINER), target(annotations, asking))
+    {
+        return Some(unknown.to_string());
+    }
+    prepared(annotations).is_none().then(|| String::from(NOT_PREPARED))
+}
+
+/// The name under which admission announced the config maps of a pod that shares GPUs.
+fn prepared<'p>(annotations: &'p Pairs<'_>) -> Option<&'p str> {
+    annotations.value(annotation::SHARED_GPU_CONFIG_MAP).filter(|prefix| !prefix.is_empty())
+}
+
+fn target(
+    annotations: &Pairs<'_>,
+    asking: &Asking<'_, '_>,
+) -> Result<Target, shared_gpu::UnknownContainer> {
+    let named = annotations.value(annotation::GPU_FRACTION_CONTAINER);
     let init = asking.init_containers.iter().map(|container| &*container.name);
     let regular = asking.containers.iter().map(|container| &*container.name);
-    let target = shared_gpu::target(Some(named), init, regular);
-    target.err().map(|unknown| unknown.to_string())
+    shared_gpu::target(named, init, regular)
+}
+
+/// The config maps that tell a pod the GPUs that it shares; none where admission has not prepared it.
+///
+/// # Source
+/// spec/contract.md 3.3, 4.7.
+pub(super) fn maps(annotations: &Pairs<'_>, asking: &Asking<'_, '_>) -> Option<Maps> {
+    let prefix = Box::from(prepared(annotations)?);
+    let target = target(annotations, asking).ok()?;
+    let containers = if target.is_init { asking.init_containers } else { asking.containers };
+    let mut variables = containers.get(target.index).into_iter().flat_map(|one| &one.env);
+    let devices_by_key = variables.any(|variable| {
+        let source = variable.value_from.as_ref();
+        &*variable.name == env::VISIBLE_DEVICES
+            && source.is_some_and(|source| source.config_map_ref.is_some())
+    });
+    Some(Maps { prefix, target, devices_by_key })
 }
 
 /// A fraction in (0, 1] as millionths, rounded up so that nothing is given away.

@@ -277,6 +277,12 @@ fn remember(ingest: &mut Ingest, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let pool = Some(&*ingest.rules.pool_value);
     let has_pool_label = meta.labels.value(&ingest.rules.pool_key) == pool;
     ingest.touched.extend(ingest.names.pods[row].group);
+    let is_fractional =
+        matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
+    let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
+    let maps = (is_fractional && waits)
+        .then(|| gpu::maps(&meta.annotations, &wire.spec.asking()))
+        .flatten();
     let pod = &mut ingest.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = Box::from(&*meta.namespace);
@@ -285,8 +291,8 @@ fn remember(ingest: &mut Ingest, row: u32, wire: &Wire<'_>, facts: &Pod) {
     }
     pod.presence = presence;
     pod.has_pool_label = has_pool_label;
-    pod.is_fractional =
-        matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
+    pod.is_fractional = is_fractional;
+    pod.maps = maps.map(Box::new);
     pod.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
     pod.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
 }

@@ -170,6 +170,8 @@ pub(super) struct Named<'a> {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Variable<'a> {
     #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
     pub(super) value_from: Option<VariableSource<'a>>,
 }
 

@@ -7,7 +7,10 @@ use kai_engine::{
     Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
     SliceDeviceId, Structure, Symbol,
 };
-use kai_scheduler::names::{Names, Number};
+use kai_scheduler::{
+    names::{Names, Number},
+    sharing::Maps,
+};
 
 use super::NOW;
 
@@ -20,7 +23,10 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
         Delta::QueueGone(id) => format!("queue {} gone", id.number()),
         Delta::Group(id, group) => format!("group {}{}", id.number(), group_text(group, names)),
         Delta::GroupGone(id) => format!("group {} gone", id.number()),
-        Delta::Pod(id, pod) => format!("pod {}{}", id.number(), pod_text(pod, names)),
+        Delta::Pod(id, pod) => {
+            let maps = names.pods.row(id.number()).and_then(|row| row.maps.as_deref());
+            format!("pod {}{}{}", id.number(), pod_text(pod, names), maps_text(maps))
+        }
         Delta::PodGone(id) => format!("pod {} gone", id.number()),
         Delta::Topology(id, topology) => {
             format!("topology {} levels={}", id.number(), symbols(&topology.levels, names))
@@ -252,6 +258,12 @@ fn constraint(constraint: Option<&kai_engine::Constraint>, names: &Names) -> Str
         level(constraint.required),
         level(constraint.preferred)
     )
+}
+
+fn maps_text(maps: Option<&Maps>) -> String {
+    let Some(maps) = maps else { return String::new() };
+    let place = if maps.devices_by_key { "by key" } else { "in the second" };
+    format!(" told-by={},{} {place}", maps.capabilities(), maps.variables())
 }
 
 fn pod_text(pod: &Pod, names: &Names) -> String {

@@ -241,6 +241,7 @@ impl World {
                 portion_micro: 500_000,
                 memory_mib: None,
                 has_cdi: false,
+                maps: None,
             };
             binds.push(Task::Bind(Bind {
                 pod: self.pod(&placed.pod),
