@@ -9,96 +9,65 @@
 //! No clock, no I/O, no threads, no floats, no hash maps: the same deltas give the same plan on every machine.
 //! State lives across cycles, so a cycle costs what changed.
 //!
-//! Read in this order: [`ids`], [`idset`], [`resources`]; the facts [`node`], [`pod`], [`group`], [`queue`] and
-//! how they come in, [`delta`]; what comes out, [`mod@plan`]; then how.
+//! Folders are layers: each imports from those above it in this list, and from none below. `cargo xtask tidy` holds it.
 
-pub mod ids;
-pub mod idset;
-pub mod resources;
+mod base;
 
-pub mod claim;
-pub mod delta;
-pub mod group;
-pub mod node;
-pub mod numa;
-pub mod pod;
-pub mod queue;
+mod told;
 
-pub mod cluster;
-mod device;
-mod few;
-mod fewmap;
-mod lanes;
-mod leastset;
-mod shape;
-mod tree;
+mod decided;
 
-mod bracket;
-mod buckets;
-pub mod budget;
-mod check;
-mod index;
-mod trial;
+mod config;
 
-mod company;
-mod crowd;
-mod depth;
-pub mod entitlement;
+mod state;
+
+mod queues;
+
 mod fit;
-mod fragment;
-mod hunt;
-mod leaning;
-mod limits;
-mod losses;
-mod order;
-mod placement;
-mod scarce;
-mod search;
-pub mod share;
-mod sieve;
-mod spread;
-mod topology;
-mod turns;
-mod victims;
-mod why;
 
-mod agenda;
-pub mod cycle;
-pub mod plan;
-pub mod proof;
-pub mod remedy;
-pub mod steps;
+mod place;
 
-pub use budget::Budget;
-pub use claim::{
-    Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
-    DeviceRequest, Reach, Shares, SliceDevice, Unselected, Unsupported,
-};
-pub use cluster::{Cluster, Stage};
-pub use cycle::{
-    Actions, Config, Millis, Placement, QueueDepth, ReclaimResolution, Timestamp, Typical, plan,
-    plan_stepwise,
-};
-pub use delta::Delta;
-pub use group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
-pub use ids::{
+mod pending;
+
+mod evict;
+
+mod actions;
+
+pub use base::ids;
+pub use decided::plan;
+pub use queues::{entitlement, share};
+
+pub use actions::{plan, plan_stepwise};
+pub use base::ids::{
     BudgetId, ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId,
     ReachId, SliceDeviceId, Symbol, TopologyId,
 };
-pub use node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
-pub use numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
-pub use plan::{
+pub use base::resources::{
+    Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources,
+};
+pub use base::time::{Millis, Timestamp};
+pub use config::{Actions, Config, Placement, QueueDepth, ReclaimResolution, Typical};
+pub use decided::plan::{
     Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, TooLarge,
     Unready, Verdict, Why,
     domain::{DomainProblem, DomainRoom, NoDomain, Room},
     refusal::{Amounts, Refusal},
 };
-pub use pod::{
+pub use decided::proof::{EvictionKind, Proof, Shortage};
+pub use decided::remedy::Remedy;
+pub use decided::steps::{Progress, Steps};
+pub use state::{Cluster, Stage};
+pub use told::budget::Budget;
+pub use told::claim::{
+    Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
+    DeviceRequest, Reach, Shares, SliceDevice, Unselected, Unsupported,
+};
+pub use told::delta::Delta;
+pub use told::group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
+pub use told::node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
+pub use told::numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
+pub use told::pod::{
     GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
     PodTerm, Requirement, Reserved, Shape, Spread, Storage, Toleration, VolumeNodes,
 };
-pub use proof::{EvictionKind, Proof, Shortage};
-pub use queue::Queue;
-pub use remedy::Remedy;
-pub use resources::{Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources};
-pub use steps::{Progress, Steps};
+pub use told::queue::Queue;

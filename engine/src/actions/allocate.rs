@@ -1,0 +1,227 @@
+//! Places pending groups in free room.
+//!
+//! # Source
+//! spec/scheduling.md 1.12. Unlike the peer, room that was made by evicting is for whom it was made (14.3, Q48): else a
+//! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
+
+use crate::{
+    actions::Cycle,
+    base::{
+        few::Few,
+        id_set::IdSet,
+        ids::{GroupId, PodId, Rank},
+        time::Millis,
+    },
+    decided::{plan::Why, steps::Progress},
+    pending::{
+        depth::Front,
+        scheduling_order::{Turn, Turns},
+    },
+    place::{Attempt, Mode},
+    state::{Cluster, tree::Member, trial::Trial},
+};
+
+/// How long pods that are moved are expected back.
+const EXPECTED: Millis = 60_000;
+
+impl Cycle<'_> {
+    /// Gives every waiting group its turns until it has no more to place or finds no room.
+    pub(crate) fn allocate(&mut self) {
+        self.claim();
+        self.withdrawals.settled = self.changes.len();
+        let agenda = &self.cluster.agenda;
+        let depth = self.config.queue_depth.allocate;
+        let front = depth.map(|depth| Front::new(agenda, depth, |_| true));
+        let mut turns = Turns::new(self.cluster, agenda.awake(), front);
+        // Each has a group that gets something, most of the time.
+        self.changes.reserve(turns.queues());
+        self.said.reserve(turns.queues());
+        self.withdrawals.started.reserve(turns.queues());
+        while let Some(turn) = turns.next() {
+            if self.cluster.steps.total() >= self.config.steps_max {
+                self.cluster.steps.spent = true;
+                self.cluster.agenda.changed = true;
+                return;
+            }
+            self.cluster.steps.groups += 1;
+            match self.try_group(turn.group, None) {
+                Ok(()) => self.seat_again(&mut turns, turn),
+                Err(why) if self.is_passed(turn.group, &why) => {
+                    // Others of its class may have labels that nobody minds.
+                    self.cluster.pass(turn.group, why, &mut self.said);
+                    if !turns.skip(self.cluster, turn) {
+                        self.cluster.agenda.sleep(turn.queue, turn.class);
+                    }
+                }
+                Err(why) => {
+                    turns.done(self.cluster, turn);
+                    self.turn_down(turn, why);
+                }
+            }
+        }
+        if let (Some(front), Some(depth)) = (turns.front(), depth) {
+            self.cluster.tell_behind(front, depth, &mut self.said);
+        }
+    }
+
+    /// Gives groups that pods were evicted for, or that were moved, what they were promised, before anybody else.
+    ///
+    /// A claim lasts while the room is only coming, and until the first of the pods that were moved is back: one that
+    /// lasted on would be used for other places, those that the group is evicted from for others among them. It is void
+    /// once the group finds no room.
+    fn claim(&mut self) {
+        for group in std::mem::take(&mut self.cluster.agenda.claims) {
+            if self.cluster.agenda.listing(group).is_none() {
+                if self.is_expected(group) {
+                    self.cluster.agenda.claims.push(group);
+                } else {
+                    self.cluster.agenda.moves.remove(&group);
+                }
+                continue;
+            }
+            let mut got = false;
+            loop {
+                self.cluster.steps.groups += 1;
+                if !self.try_promised(group) && self.try_group(group, None).is_err() {
+                    break;
+                }
+                got = true;
+                let waits = self.cluster.relist(group, &mut self.said).is_some();
+                if !waits || !(self.is_expected(group) || self.is_owed(group)) {
+                    break;
+                }
+            }
+            if got && self.cluster.groups[group].tree.count().nominated > 0 {
+                self.cluster.agenda.claims.push(group);
+            } else {
+                self.cluster.agenda.moves.remove(&group);
+            }
+        }
+    }
+
+    /// Whether pods of a group that was moved are still to come back, and it is not too long ago.
+    fn is_expected(&self, group: GroupId) -> bool {
+        let moves = self.cluster.agenda.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
+        let last = self.cluster.groups[group].last_eviction;
+        moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
+    }
+
+    /// Whether a pod of a group waits that the last plan promised a place.
+    fn is_owed(&self, group: GroupId) -> bool {
+        self.cluster.groups[group].pods.iter().any(|pod| self.cluster.has_promise(*pod))
+    }
+
+    /// Places the next pods of a group on the nodes that they were promised, or are expected on after they were moved,
+    /// where each of them was: what became free meanwhile where they would rather go was freed for others.
+    fn try_promised(&mut self, group: GroupId) -> bool {
+        let cluster = &*self.cluster;
+        let mut expected = cluster.expected(group).into_iter();
+        let kept = &cluster.agenda.kept;
+        let tree = &cluster.groups[group].tree;
+        let is_promised = |pod: PodId| cluster.has_promise(pod);
+        let own = if tree.can_fill(Member::Set(0), &is_promised) {
+            tree.to_place(&is_promised)
+        } else {
+            Few::default()
+        };
+        let pods = if own.is_empty() { cluster.to_place(group) } else { own };
+        // Promises are the group's: a pod that was made again may go before the one that has one.
+        let waits = |pod: &&PodId| cluster.pods.state[**pod].is_waiting() && !pods.contains(pod);
+        let others = tree.leaves.iter().flat_map(|leaf| &leaf.pods).filter(waits);
+        let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
+        let promised = pods.iter().map(|pod| {
+            let node = kept.get(pod).copied().or_else(|| expected.next());
+            cluster.nodes.index.rank(node.or_else(|| spare.next())?)
+        });
+        let nodes: Option<IdSet<Rank>> = promised.collect();
+        drop(spare);
+        let nodes = nodes.filter(|_| !pods.is_empty());
+        nodes.is_some_and(|nodes| self.try_pods(group, &pods, Some(&nodes)).is_ok())
+    }
+
+    /// Places the next pods of a group, on some nodes or on any, or says why not.
+    fn try_group(&mut self, group: GroupId, nodes: Option<&IdSet<Rank>>) -> Result<(), Why> {
+        let pods = self.cluster.to_place(group);
+        if pods.is_empty() {
+            return Err(self.cluster.not_ready(group));
+        }
+        self.try_pods(group, &pods, nodes)
+    }
+
+    /// Places some pods of a group.
+    fn try_pods(
+        &mut self,
+        group: GroupId,
+        pods: &Few<PodId>,
+        nodes: Option<&IdSet<Rank>>,
+    ) -> Result<(), Why> {
+        let started = self.cluster.has_started(group);
+        let mut attempt = Attempt::new(self.config, group, Mode::Real, pods);
+        if nodes.is_none()
+            && let Some(packings) = self.cluster.agenda.searches.recall_packings(group)
+        {
+            attempt.resume(packings);
+        }
+        let mut trial = Trial::new(self.cluster);
+        if let Err(why) = attempt.run(&mut trial, nodes) {
+            drop(trial);
+            if nodes.is_some() {
+                return Err(why);
+            }
+            return Err(self.put_off_packing(group, attempt, why));
+        }
+        trial.keep();
+        self.commit(&mut |_| None);
+        let row = &mut self.cluster.groups[group];
+        if !started && row.tree.count().nominated == 0 {
+            self.withdrawals.started.push((group, row.last_start));
+            row.last_start = Some(self.now);
+        }
+        self.cluster.steps.solved += u64::from(!started);
+        Ok(())
+    }
+
+    /// Whether a group that found no room says nothing of the others of its class; one that goes on is asked first again.
+    fn is_passed(&self, group: GroupId, why: &Why) -> bool {
+        self.cluster.is_shunned(group) && !matches!(why, Why::Undecided { .. })
+    }
+
+    /// Keeps what an attempt left to go on with for the next cycle; says why the group waits until then.
+    fn put_off_packing(&mut self, group: GroupId, attempt: Attempt<'_>, why: Why) -> Why {
+        let Some((packings, progress)) = attempt.unfinished() else { return why };
+        if !self.cluster.agenda.searches.keep_packings(group, packings) {
+            return why;
+        }
+        self.cluster.steps.spent = true;
+        Why::Undecided { progress: Box::new(progress), before: Some(Box::new(why)) }
+    }
+
+    /// Says why a group finds no room; its class is left alone until room may have come, or at once goes on.
+    fn turn_down(&mut self, turn: Turn, why: Why) {
+        if matches!(why, Why::Undecided { .. }) {
+            self.cluster.say(turn.group, why, &mut self.said);
+            return;
+        }
+        let said = &self.cluster.groups[turn.group].why;
+        if let Some(Why::Undecided { progress, .. }) = said
+            && matches!(**progress, Progress::Packing { .. })
+        {
+            self.cluster.say(turn.group, why.clone(), &mut self.said);
+        }
+        self.cluster.park(turn, &why, &mut self.said);
+    }
+
+    /// After a success: the group's next step, and the next group of its class, get their turns.
+    fn seat_again(&mut self, turns: &mut Turns, turn: Turn) {
+        let listing = self.cluster.relist(turn.group, &mut self.said);
+        let next = listing.map(|listing| listing.class);
+        turns.replace(self.cluster, turn, std::iter::once(turn.class).chain(next));
+    }
+}
+
+impl Cluster {
+    /// Whether a pod waits that the last plan promised a place.
+    fn has_promise(&self, pod: PodId) -> bool {
+        self.pods.state[pod].is_waiting() && self.agenda.kept.contains_key(&pod)
+    }
+}

@@ -1,0 +1,166 @@
+//! Turns what trials kept into the plan.
+
+use crate::{
+    actions::Cycle,
+    base::{
+        ids::{GroupId, NodeId, PodId},
+        min_set::LeastSet,
+    },
+    decided::plan::{Change, Eviction, Grant},
+    state::{
+        Cluster, device,
+        rows::{Phase, State},
+    },
+    told::pod::{GpuRequest, Place},
+};
+
+impl Cycle<'_> {
+    /// Appends what the log holds to the plan, in order, each pod once with what became of it in the end.
+    ///
+    /// `reason` says why a pod is evicted; it is asked for evicted pods only.
+    pub(crate) fn commit(&mut self, reason: &mut dyn FnMut(PodId) -> Option<Eviction>) {
+        let mut log = std::mem::take(&mut self.cluster.log);
+        if let [op] = log.as_slice() {
+            self.commit_pod(op.pod, &op.was, reason);
+        } else {
+            for op in &log {
+                if self.marked.insert(op.pod) {
+                    self.commit_pod(op.pod, &op.was, reason);
+                }
+            }
+            self.marked.clear();
+        }
+        log.clear();
+        self.cluster.log = log;
+    }
+
+    /// A pod of a group that is moved has come where one was expected, or is promised that place; once.
+    fn arrive(&mut self, pod: PodId, node: NodeId) {
+        let Some(group) = self.cluster.pods[pod].group() else { return };
+        if self.cluster.agenda.kept.get(&pod) == Some(&node) {
+            return;
+        }
+        let Some(nodes) = self.cluster.agenda.moves.get_mut(&group) else { return };
+        if let Some(at) = nodes.iter().position(|expected| *expected == node) {
+            nodes.remove(at);
+        }
+    }
+
+    /// Tells promises again that stood already, of groups that pods are evicted for or from: a plan that evicts says
+    /// whole for whom, and where all of them go.
+    pub(crate) fn repeat_promises(&mut self) {
+        let mut groups: LeastSet<GroupId> = LeastSet::default();
+        for change in &self.changes {
+            if let Change::Evict { pod, reason, .. } = change {
+                groups.extend(reason.for_group());
+                groups.extend(self.cluster.pods[*pod].group());
+            }
+        }
+        for (pod, Place { node, devices, reserved }) in std::mem::take(&mut self.stands) {
+            if self.cluster.pods[pod].group().is_some_and(|group| groups.contains(&group)) {
+                self.changes.push(Change::Nominate { pod, node, devices, reserved });
+            }
+        }
+    }
+
+    fn commit_pod(
+        &mut self,
+        pod: PodId,
+        was: &State,
+        reason: &mut dyn FnMut(PodId) -> Option<Eviction>,
+    ) {
+        let state = &self.cluster.pods.state[pod];
+        let phase = state.phase;
+        let promise = state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
+        let promise = promise.cloned();
+        if phase == Phase::Releasing && self.is_fresh(pod) {
+            let nominee = state.nominee.clone();
+            self.withdraw(pod, nominee);
+        } else if was.phase.is_active() && phase == Phase::Releasing {
+            let node = state.place.as_ref().expect("an evicted pod holds its place").node;
+            let reason = reason(pod).expect("who evicts says why");
+            self.changes.push(Change::Evict { pod, node, reason });
+            self.cluster.spend_budget(pod);
+            self.cluster.agenda.searches.upset();
+            if let Some(group) = self.cluster.pods[pod].group() {
+                self.cluster.groups[group].last_eviction = Some(self.now);
+                self.cluster.agenda.touch(group);
+            }
+        }
+        if phase == Phase::Binding && was.phase == Phase::Pending {
+            let place = self.cluster.pods.state[pod].place.clone();
+            let place = place.expect("a placed pod holds its place");
+            self.cluster.agenda.searches.upset();
+            self.cluster.agenda.searches.pay(pod);
+            self.arrive(pod, place.node);
+            let grant = self.cluster.grant(pod);
+            self.changes.push(Change::Place {
+                pod,
+                node: place.node,
+                devices: place.devices,
+                reserved: place.reserved,
+                grant,
+            });
+        }
+        if let Some(place) = promise {
+            if phase == Phase::Pending {
+                self.arrive(pod, place.node);
+            }
+            self.promise(pod, place);
+        }
+    }
+
+    /// Tells what a pod is promised, or keeps it where that is no news.
+    pub(super) fn promise(&mut self, pod: PodId, place: Place) {
+        self.cluster.agenda.promised.insert(pod, place.clone());
+        self.cluster.agenda.searches.pay(pod);
+        if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
+            self.stands.push((pod, place));
+            return;
+        }
+        self.cluster.agenda.searches.upset();
+        let Place { node, devices, reserved } = place;
+        self.changes.push(Change::Nominate { pod, node, devices, reserved });
+    }
+}
+
+/// Whether a promise says what one before said; a device to be opened is counted anew each time.
+fn is_repeated(before: &Place, place: &Place) -> bool {
+    let devices = || before.devices.iter().zip(&place.devices);
+    before.node == place.node
+        && before.reserved == place.reserved
+        && before.devices.len() == place.devices.len()
+        && devices().all(|(old, new)| old == new || (old.is_opened() && new.is_opened()))
+}
+
+impl Cluster {
+    /// What a placed pod gets of GPUs.
+    fn grant(&self, pod: PodId) -> Grant {
+        let gpu = &self.shapes[self.pods[pod].shape].facts.gpu;
+        match gpu {
+            GpuRequest::None => Grant::Regular { count: 0 },
+            GpuRequest::Whole(count) => Grant::Regular { count: *count },
+            GpuRequest::Fraction { devices, .. } | GpuRequest::Memory { devices, .. } => {
+                let node = self.node_of(pod).expect("a placed pod holds its place");
+                let portion = device::portion_milli(gpu, self.nodes.gpus(node).memory_mib);
+                let portion_milli = u32::try_from(portion).expect("a part is at most a device");
+                let portion_micro = match gpu {
+                    GpuRequest::Fraction { micro, .. } => *micro,
+                    GpuRequest::None
+                    | GpuRequest::Whole(_)
+                    | GpuRequest::Memory { .. }
+                    | GpuRequest::Mig(_)
+                    | GpuRequest::LegacyMig(_) => portion_milli * 1000,
+                };
+                Grant::Fraction { devices: *devices, portion_milli, portion_micro }
+            }
+            GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => Grant::Mig,
+        }
+    }
+
+    /// Whether some pod of a group holds a place and is not leaving.
+    pub(crate) fn has_started(&self, group: GroupId) -> bool {
+        let count = self.groups[group].tree.count();
+        count.active > count.nominated
+    }
+}

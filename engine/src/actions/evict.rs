@@ -1,0 +1,469 @@
+//! Lets groups in by evicting others: consolidate, reclaim, preempt.
+//!
+//! # Source
+//! spec/scheduling.md 4 to 6.
+
+use crate::{
+    actions::Cycle,
+    base::{
+        few::Few,
+        few_map::FewMap,
+        ids::{GroupId, PodId, QueueId},
+        resources::Charge,
+        time::Timestamp,
+    },
+    decided::{
+        plan::{Eviction, QueueState, Why},
+        proof::{EvictionKind, Proof, Shortage},
+        steps::Progress,
+    },
+    evict::{
+        Hunt, Outcome, Search,
+        queue_snapshot::Before,
+        resume::Recall,
+        victims::{Prey, Rule, Victims},
+    },
+    pending::{
+        depth::Front,
+        scheduling_order::{Turn, Turns},
+    },
+    queues::entitlement::{Claim, entitled, may_give},
+    state::{Cluster, rows::Phase, tree::Member},
+};
+
+/// The part of a cycle's steps that one search may take at first: one of so many.
+const SEARCHES_MIN: u64 = 64;
+
+impl Cycle<'_> {
+    /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
+    ///
+    /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
+    /// all others the next time and goes on where it stopped; where something changed meanwhile it begins anew, with
+    /// twice as many.
+    pub(crate) fn evict(&mut self, kind: EvictionKind) {
+        if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
+            return;
+        }
+        self.cluster.agenda.searches.settle();
+        let front = self.front(kind);
+        let pairs: Vec<_> =
+            self.cluster.agenda.pairs().map(|(queue, class, _)| (queue, class)).collect();
+        let slow =
+            |(queue, class): &(QueueId, _)| self.cluster.agenda.patience(*queue, *class, kind) > 0;
+        let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
+        for pairs in [first, last] {
+            self.evict_for(kind, Turns::new(self.cluster, pairs.into_iter(), front.clone()));
+        }
+    }
+
+    fn evict_for(&mut self, kind: EvictionKind, mut turns: Turns) {
+        while let Some(turn) = turns.next() {
+            if self.cluster.steps.total() >= self.config.steps_max {
+                self.cluster.steps.spent = true;
+                return;
+            }
+            let listing = self.cluster.agenda.listing(turn.group);
+            let listing = listing.filter(|listing| listing.queue == turn.queue);
+            if listing.is_none_or(|now| (now.class, now.key) != (turn.class, turn.key)) {
+                // A plan of this action took pods of it, so that it waits for something else now.
+                turns.replace(self.cluster, turn, listing.map(|listing| listing.class));
+                continue;
+            }
+            if self.is_delayed(turn.group) {
+                // The next of its class may be older, and out of its delay.
+                turns.skip(self.cluster, turn);
+                continue;
+            }
+            if self.hunt(kind, turn) {
+                self.cluster.relist(turn.group, &mut self.said);
+                turns.replace(self.cluster, turn, [turn.class]);
+            } else if self.cluster.is_shunned(turn.group) || self.count_barred(kind, turn) > 0 {
+                // What keeps it out need not keep out others of its class.
+                turns.skip(self.cluster, turn);
+            } else {
+                turns.done(self.cluster, turn);
+            }
+        }
+    }
+
+    /// The groups that the action looks at, where their number is bounded.
+    fn front(&mut self, kind: EvictionKind) -> Option<Front> {
+        let depth = self.config.queue_depth.of(kind)?;
+        let (cluster, now) = (&*self.cluster, self.now);
+        let mut delayed = Vec::new();
+        let front = Front::new(&cluster.agenda, depth, |group| {
+            let facts = cluster.groups[group].facts.as_ref();
+            let preemptible = facts.is_some_and(|facts| facts.preemptible);
+            let is_delayed = cluster.delayed_until(group).is_some_and(|until| now < until);
+            delayed.extend(is_delayed.then_some(group));
+            !is_delayed && (preemptible || kind != EvictionKind::Consolidate)
+        });
+        for group in delayed {
+            self.is_delayed(group);
+        }
+        Some(front)
+    }
+
+    /// Whether a group may not evict yet; remembers when it may, and says so beside why the group waits.
+    fn is_delayed(&mut self, group: GroupId) -> bool {
+        let until = self.cluster.delayed_until(group).filter(|until| self.now < *until);
+        let known = self.cluster.groups[group].why.as_ref();
+        let was_delayed = matches!(known, Some(Why::Delayed { .. }));
+        if until.is_none() && !was_delayed {
+            return false;
+        }
+        let why = match known.cloned() {
+            Some(Why::Delayed { why, .. }) => Some(why),
+            other => other.map(Box::new),
+        };
+        let next = match until {
+            Some(until) => {
+                self.wake_at(until);
+                why.map(|why| Why::Delayed { until, why })
+            }
+            None => why.map(|why| *why),
+        };
+        if let Some(next) = next {
+            self.cluster.say(group, next, &mut self.said);
+        }
+        until.is_some()
+    }
+
+    /// Remembers that something changes by time alone.
+    pub(crate) fn wake_at(&mut self, at: Timestamp) {
+        let wake = &mut self.cluster.agenda.wake;
+        *wake = Some(wake.map_or(at, |before| before.min(at)));
+    }
+
+    /// Tries to let one group in; says whether it did.
+    fn hunt(&mut self, kind: EvictionKind, turn: Turn) -> bool {
+        if self.undecided.contains(&turn.group) {
+            return false;
+        }
+        self.cluster.steps.groups += 1;
+        match self.cluster.agenda.searches.recall((turn.group, kind), self.now) {
+            Recall::Unknown if self.is_crowded_out(kind, turn) => {
+                self.undecided.insert(turn.group);
+                self.cluster.steps.spent = true;
+                false
+            }
+            Recall::Unknown => match self.new_search(kind, turn) {
+                Ok(search) => self.search(turn, search, true),
+                Err(shortage) => {
+                    self.note_proof(kind, turn, shortage);
+                    false
+                }
+            },
+            Recall::Unfinished(search) => {
+                search.know(self.cluster);
+                self.search(turn, *search, false)
+            }
+            Recall::Fruitless(until) => {
+                self.wake_when_unsafe(until);
+                false
+            }
+        }
+    }
+
+    /// Whether a search that ran out of its steps before would only take those of others: it begins anew in each cycle
+    /// until one of those that are kept comes to its end.
+    fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
+        let agenda = &self.cluster.agenda;
+        agenda.searches.is_full() && agenda.patience(turn.queue, turn.class, kind) > 0
+    }
+
+    /// The search for victims for a group, where some may be evicted for it; else what counting shows, if it does.
+    fn new_search(&mut self, kind: EvictionKind, turn: Turn) -> Result<Search, Option<Shortage>> {
+        let group = turn.group;
+        let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
+        let (priority, preemptible) = (facts.priority, facts.preemptible);
+        let request = self.cluster.class_ask(turn.class);
+        let (config, now) = (self.config, self.now);
+        let prey = |rule| Prey { config, now, group, rule };
+        match kind {
+            EvictionKind::Consolidate => {
+                if !preemptible {
+                    return Err(None);
+                }
+                let pods = self.cluster.to_place(group);
+                if let Some((needed_milli, most_milli)) = self.cluster.lasting_gpu_gap(&pods) {
+                    return Err(Some(Shortage::Gpus { needed_milli, most_milli }));
+                }
+                self.offer();
+                let prey = prey(Rule::Anyone);
+                let mut victims = Victims::new(self.cluster, &prey, |_| true);
+                if let Some(most) = self.config.consolidation_victims_max {
+                    victims = victims.limit(self.cluster, &prey, most as usize);
+                }
+                let aim = (group, kind, prey.rule);
+                Ok(Search::new(self.cluster, aim, (Few::default(), victims)))
+            }
+            EvictionKind::Preempt => {
+                if !preemptible {
+                    // GPU memory counts against the largest GPUs there are, as in every check of bounds.
+                    let largest = self.cluster.nodes.memory_max();
+                    let pods = self.cluster.to_place(group);
+                    let ask = |sum, pod: &PodId| sum + self.cluster.ask(*pod, largest);
+                    let request = pods.iter().fold(Charge::default(), ask);
+                    if !self.cluster.within_quota(group, request) {
+                        return Err(None);
+                    }
+                }
+                self.offer();
+                let prey = prey(Rule::Below(priority));
+                let victims = Victims::new(self.cluster, &prey, |queue| queue == turn.queue);
+                let aim = (group, kind, prey.rule);
+                Ok(Search::new(self.cluster, aim, (Few::One([turn.queue]), victims)))
+            }
+            EvictionKind::Reclaim => {
+                let row = |queue: QueueId| self.cluster.holding(queue);
+                let claim = Claim { queue: turn.queue, request, preemptible, mig: false };
+                if !entitled(&row, &claim) {
+                    return Err(None);
+                }
+                self.offer();
+                let row = |queue: QueueId| self.cluster.holding(queue);
+                let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
+                let running = self.cluster.agenda.running.iter().map(|(id, _)| id);
+                let givers: Few<QueueId> = running.filter(|id| others(*id)).collect();
+                let gives = |queue: QueueId| givers.binary_search(&queue).is_ok();
+                let prey = prey(Rule::SafeFrom(turn.queue));
+                let victims = Victims::new(self.cluster, &prey, gives);
+                let aim = (group, kind, prey.rule);
+                Ok(Search::new(self.cluster, aim, (givers, victims)))
+            }
+        }
+    }
+
+    /// Searches among victims within what one search may take, and takes what it finds into the plan.
+    fn search(&mut self, turn: Turn, search: Search, is_new: bool) -> bool {
+        let kind = search.kind;
+        let at = (turn.queue, turn.class, kind);
+        let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
+        let steps_max =
+            (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
+        // Where others left it fewer, that they did not suffice says nothing of how many it needs.
+        let has_all = self.cluster.steps.total().saturating_add(steps_max) <= self.config.steps_max;
+        let mut hunt = Hunt::new(self.cluster, (self.config, self.now), search, steps_max);
+        let outcome = hunt.run(self.cluster);
+        let is_over = outcome != Outcome::Undecided;
+        if is_over || (is_new && has_all) {
+            self.cluster.agenda.note_patience(at, !is_over);
+        }
+        let search = hunt.search;
+        let shortage = match outcome {
+            Outcome::Nothing => self.left_out(kind, turn, &search),
+            Outcome::Disproved(shortage) => Some(shortage),
+            Outcome::Found | Outcome::Undecided => None,
+        };
+        self.note_proof(kind, turn, shortage);
+        match outcome {
+            Outcome::Found => {
+                self.cluster.steps.solved += 1;
+                self.commit_evictions(kind, turn, &search.before);
+                return true;
+            }
+            Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
+            Outcome::Undecided => {
+                self.put_off(kind, turn, search);
+                self.cluster.steps.spent = true;
+            }
+        }
+        false
+    }
+
+    /// That victims were left out who are there: not the others' number is what lacks, but them.
+    fn left_out(&self, kind: EvictionKind, turn: Turn, search: &Search) -> Option<Shortage> {
+        let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let barred = self.count_barred(kind, turn);
+        if barred > 0 {
+            return Some(Shortage::Others { barred: many(barred) });
+        }
+        let guarded = search.guarded(self.cluster, &search.prey(self.config, self.now))?;
+        Some(Shortage::Disruptions { guarded: many(guarded) })
+    }
+
+    /// How many groups that this kind of eviction may take from may not lose their places to this one again.
+    fn count_barred(&self, kind: EvictionKind, turn: Turn) -> usize {
+        self.cluster.count_barred(turn.group, |loser| {
+            let is_peer = self.cluster.groups[loser].queue() == Some(turn.queue);
+            match kind {
+                EvictionKind::Consolidate => true,
+                EvictionKind::Preempt => is_peer,
+                EvictionKind::Reclaim => !is_peer,
+            }
+        })
+    }
+
+    /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
+    fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
+        self.cluster.steps.filtered += u64::from(shortage.is_some());
+        let at = (turn.queue, turn.class, kind);
+        self.explained.extend(self.cluster.agenda.note_proof(at, shortage));
+        self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
+    }
+
+    /// Remembers that a search found nothing, and what was said before it began.
+    fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &Search) {
+        let until = search.until(self.cluster, &search.prey(self.config, self.now));
+        self.wake_when_unsafe(until);
+        self.cluster.agenda.searches.keep((turn.group, kind), None, until);
+        let why = &self.cluster.groups[turn.group].why;
+        if let Some(Why::Undecided { progress, before: Some(before) }) = why
+            && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
+        {
+            let before = (**before).clone();
+            self.cluster.say(turn.group, before, &mut self.said);
+        }
+    }
+
+    /// Keeps a search for the next cycle, where it goes on if so many are not kept yet, and says how far it is.
+    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: Search) {
+        let prey = search.prey(self.config, self.now);
+        self.undecided.insert(turn.group);
+        let progress = Box::new(search.progress(self.cluster, &prey));
+        let until = search.until(self.cluster, &prey);
+        self.wake_when_unsafe(until);
+        let before = self.cluster.groups[turn.group].why.as_ref().and_then(Why::standing);
+        let before = before.cloned().map(Box::new);
+        self.cluster.say(turn.group, Why::Undecided { progress, before }, &mut self.said);
+        self.cluster.agenda.searches.keep((turn.group, kind), Some(Box::new(search)), until);
+    }
+
+    /// Remembers when the first candidate is safe no more.
+    fn wake_when_unsafe(&mut self, until: Option<Timestamp>) {
+        if let Some(until) = until {
+            self.wake_at(until);
+        }
+    }
+
+    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn, before: &Before) {
+        let for_group = turn.group;
+        let mut reasons = FewMap::default();
+        // In the order of the log, which no number decides.
+        let mut victims: Few<(PodId, GroupId)> = Few::default();
+        for (pod, group) in self.cluster.evicted_in_log() {
+            if reasons.get(pod).is_some() {
+                continue;
+            }
+            let reason = match kind {
+                EvictionKind::Consolidate => Eviction::Consolidate { for_group },
+                EvictionKind::Preempt => Eviction::Preempt { for_group },
+                EvictionKind::Reclaim => {
+                    let queue =
+                        self.cluster.groups[group].queue().expect("a group that runs has a queue");
+                    let (from, to) = self.cluster.disputants(queue, turn.queue);
+                    let state = |queue| Box::new(self.state_before(queue, before));
+                    Eviction::Reclaim { for_group, from: state(from), to: state(to) }
+                }
+            };
+            reasons.or_insert_with(pod, || Some(reason));
+            victims.push((pod, group));
+        }
+        let told = self.changes.len();
+        self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
+        self.cluster.agenda.claims.push(for_group);
+        // Where all who were to leave found their places again nobody comes to tell of room.
+        let leaves = |pod: PodId| self.cluster.pods.state[pod].phase == Phase::Releasing;
+        self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
+        let mut groups: FewMap<GroupId, ()> = FewMap::default();
+        let mut losers: Few<GroupId> = Few::default();
+        for (pod, group) in &victims {
+            groups.or_insert_with(*group, || losers.push(*group));
+            if !self.is_withdrawn(*pod) {
+                self.cluster.agenda.losses.leaves(*group);
+            }
+        }
+        for group in &losers {
+            self.forgo(*group);
+        }
+        self.expect_back(&victims);
+        for group in &losers {
+            self.keep_together(*group);
+            self.cluster.relist(*group, &mut self.said);
+        }
+        if self.has_withdrawn() {
+            let evicted =
+                |(pod, group): &(PodId, GroupId)| (!self.is_withdrawn(*pod)).then_some(*group);
+            losers = victims.iter().filter_map(evicted).collect();
+        }
+        let held = self.cluster.groups[for_group].tree.count().active;
+        self.cluster.agenda.losses.note(for_group, (losers.in_order(), self.now), held);
+    }
+}
+
+impl Cycle<'_> {
+    /// A group has no claim to what it was promised where that, with what it is left, makes no minimum.
+    fn forgo(&mut self, group: GroupId) {
+        let Cluster { groups, agenda, .. } = &*self.cluster;
+        let tree = &groups[group].tree;
+        let is_owed = tree.count().nominated > 0 || agenda.moves.contains_key(&group);
+        if is_owed && !tree.is_satisfied(Member::Set(0)) {
+            self.cluster.agenda.claims.retain(|claim| *claim != group);
+            self.cluster.agenda.moves.remove(&group);
+        }
+    }
+
+    /// Remembers where groups that are moved are to go: nobody was to end without a place.
+    fn expect_back(&mut self, victims: &[(PodId, GroupId)]) {
+        for &(pod, group) in victims {
+            let Some(place) = &self.cluster.pods.state[pod].nominee else { continue };
+            let node = place.node;
+            let comes_anew = !self.is_withdrawn(pod);
+            let agenda = &mut self.cluster.agenda;
+            if comes_anew {
+                agenda.moves.entry(group).or_default().push(node);
+            }
+            if !agenda.claims.contains(&group) {
+                agenda.claims.push(group);
+            }
+        }
+    }
+
+    fn state_before(&self, queue: QueueId, before: &Before) -> QueueState {
+        let state = self.cluster.queue_state(queue);
+        match before.get(queue) {
+            None => state,
+            Some(held) => QueueState {
+                allocated: held.allocated,
+                allocated_non_preemptible: held.protected,
+                ..state
+            },
+        }
+    }
+}
+
+impl Cluster {
+    /// Until when a live group may not evict; none where it never had to wait.
+    ///
+    /// # Source
+    /// spec/scheduling.md 4.7.
+    fn delayed_until(&self, group: GroupId) -> Option<Timestamp> {
+        let row = &self.groups[group];
+        let facts = row.facts.as_ref().filter(|facts| facts.preemption_delay > 0)?;
+        let from = row.last_eviction.unwrap_or(facts.created).max(facts.created);
+        Some(Timestamp(from.0.saturating_add(facts.preemption_delay)))
+    }
+
+    /// Pods that the log evicts, with their groups.
+    fn evicted_in_log(&self) -> Few<(PodId, GroupId)> {
+        self.log
+            .iter()
+            .filter(|op| op.was.phase.is_active())
+            .filter_map(|op| Some((op.pod, self.pods[op.pod].group()?)))
+            .collect()
+    }
+
+    /// The queues that a message quotes: the leaves where they are siblings, else the queues above them.
+    ///
+    /// # Source
+    /// spec/scheduling.md 4.8.
+    fn disputants(&self, from: QueueId, to: QueueId) -> (QueueId, QueueId) {
+        let up = |queue: QueueId| self.queues.rows[queue].up;
+        if up(from) == up(to) {
+            (from, to)
+        } else {
+            (up(from).unwrap_or(from), up(to).unwrap_or(to))
+        }
+    }
+}

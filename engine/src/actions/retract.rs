@@ -1,0 +1,177 @@
+//! Takes placements of this very plan back for others, before anybody hears of them.
+//!
+//! The actions run one after the other, so that allocate may give room away which one that waits needs, is entitled to,
+//! and then evicts for. Nothing of that was carried out yet: who was placed goes on waiting, and nobody is evicted.
+//!
+//! # Source
+//! spec/scheduling.md 14.3, Q47: the peer writes the bind and evicts the pod in the same cycle.
+
+use crate::{
+    actions::Cycle,
+    base::{
+        few::Few,
+        ids::{GroupId, PodId},
+        min_set::LeastSet,
+        time::Timestamp,
+    },
+    config::QueueDepth,
+    decided::plan::{Change, Why},
+    state::{
+        Cluster,
+        rows::{Phase, State},
+        tree::Member,
+    },
+    told::pod::Place,
+};
+
+/// What a plan may still take back.
+#[derive(Default, Debug)]
+pub(crate) struct Withdrawals {
+    /// So many changes at the beginning are final: they give room to those for whom it was made.
+    pub(super) settled: usize,
+    /// Groups that this plan started, with their start before.
+    pub(super) started: Vec<(GroupId, Option<Timestamp>)>,
+    /// Groups with placements that may be withdrawn; none before the first eviction is looked for.
+    offered: Option<LeastSet<GroupId>>,
+    /// Pods that were placed and are not any more.
+    withdrawn: LeastSet<PodId>,
+    /// Their groups.
+    losers: LeastSet<GroupId>,
+}
+
+impl Cycle<'_> {
+    /// Lists what this plan placed among those that may be evicted, once somebody looks for victims.
+    ///
+    /// Not after a plan that withdrew some: who has the room since has a cycle to settle in it.
+    ///
+    /// # Cost
+    /// Once a plan, in the pods that it placed.
+    pub(super) fn offer(&mut self) {
+        if self.withdrawals.offered.is_some() {
+            return;
+        }
+        let mut groups = LeastSet::default();
+        // Where not all have had their turn, those behind have theirs in the next cycle, and find the room that is left.
+        let bounded = self.config.queue_depth != QueueDepth::default();
+        let withdrew = self.cluster.agenda.withdrew;
+        if !bounded && !withdrew && !self.cluster.leans_on_others() {
+            for change in &self.changes[self.withdrawals.settled..] {
+                let Change::Place { pod, devices, reserved, .. } = change else { continue };
+                // Others may count on a device that this one opens, or on a claim that it was allocated for.
+                let opens = devices.iter().any(|device| device.is_opened());
+                if reserved.is_some() || opens || self.promised.contains_key(pod) {
+                    continue;
+                }
+                // A gang of which pods ended may be whole by this one alone; those that are ending are left to it.
+                let group = self.cluster.pods[*pod].group();
+                let group =
+                    group.filter(|group| self.cluster.groups[*group].tree.count().succeeded == 0);
+                if let Some(group) = group {
+                    self.cluster.agenda.fresh.insert(*pod);
+                    groups.insert(group);
+                }
+            }
+        }
+        self.cluster.rerun_all(groups.iter().copied());
+        self.withdrawals.offered = Some(groups);
+    }
+
+    /// Whether a pod was placed by this plan, and may be as if it was not.
+    pub(super) fn is_fresh(&self, pod: PodId) -> bool {
+        self.cluster.agenda.fresh.contains(pod)
+    }
+
+    /// Whether a pod was placed by this plan and is not any more.
+    pub(super) fn is_withdrawn(&self, pod: PodId) -> bool {
+        self.withdrawals.withdrawn.contains(&pod)
+    }
+
+    /// Has a pod wait as if it had never been placed, with a promise or without.
+    pub(super) fn withdraw(&mut self, pod: PodId, nominee: Option<Place>) {
+        self.cluster.set_state(pod, State { phase: Phase::Pending, place: None, nominee });
+        self.withdrawals.withdrawn.insert(pod);
+        let agenda = &mut self.cluster.agenda;
+        agenda.fresh.remove(pod);
+        agenda.searches.upset();
+        if let Some(group) = self.cluster.pods[pod].group() {
+            self.cluster.agenda.touch(group);
+            self.withdrawals.losers.insert(group);
+        }
+    }
+
+    /// After pods of a group were withdrawn: where its minimum does not stand without them, the others that this plan
+    /// placed are withdrawn too, and promised the places that they had if all of it is promised some. All that are
+    /// have them before anybody else.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.12, `shouldPipeline`: a gang that waits does so as a whole.
+    pub(super) fn keep_together(&mut self, group: GroupId) {
+        let row = &self.cluster.groups[group];
+        let waits = !row.tree.stands(Member::Set(0));
+        let pods = row.tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+        let fresh = pods.filter(|pod| waits && self.is_fresh(*pod));
+        let fresh: Few<PodId> = fresh.collect();
+        let promised = row.tree.is_satisfied(Member::Set(0));
+        for pod in fresh {
+            let place = self.cluster.pods.state[pod].place.clone().filter(|_| promised);
+            self.withdraw(pod, place.clone());
+            if let Some(place) = place {
+                self.promise(pod, place);
+            }
+        }
+        let comes = |pod: &PodId| {
+            self.is_withdrawn(*pod) && self.cluster.pods.state[*pod].nominee.is_some()
+        };
+        let comes = self.cluster.groups[group].pods.iter().any(comes);
+        let claims = &mut self.cluster.agenda.claims;
+        if comes && !claims.contains(&group) {
+            claims.push(group);
+        }
+    }
+
+    /// Ends what may be withdrawn; who lost a placement has its next turn at once, and is not told that it has it.
+    pub(super) fn close_withdrawals(&mut self) {
+        self.cluster.agenda.withdrew = self.has_withdrawn();
+        let Some(groups) = self.withdrawals.offered.take().filter(|groups| !groups.is_empty())
+        else {
+            return;
+        };
+        self.cluster.agenda.fresh.clear();
+        self.cluster.rerun_all(groups.iter().copied());
+        // What was looked for among them is there no more.
+        self.cluster.agenda.searches.upset();
+        let Withdrawals { started, withdrawn, losers, .. } = &self.withdrawals;
+        if withdrawn.is_empty() {
+            return;
+        }
+        for (group, before) in started.iter().filter(|(group, _)| losers.contains(group)) {
+            if !self.cluster.has_started(*group) {
+                self.cluster.groups[*group].last_start = *before;
+            }
+        }
+        for group in losers.iter() {
+            let why = &mut self.cluster.groups[*group].why;
+            why.take_if(|why| *why == Why::Satisfied);
+        }
+        self.said.retain(|said| said.why != Why::Satisfied || !losers.contains(&said.group));
+        let stands = |change: &Change| match change {
+            Change::Place { pod, .. } => !withdrawn.contains(pod),
+            Change::Evict { .. } | Change::Nominate { .. } => true,
+        };
+        self.changes.retain(stands);
+        self.cluster.agenda.rouse();
+    }
+
+    /// Whether some placement was withdrawn.
+    pub(super) fn has_withdrawn(&self) -> bool {
+        !self.withdrawals.withdrawn.is_empty()
+    }
+}
+
+impl Cluster {
+    /// Whether where some pods are decides where others may be: by topology spread, or by affinity to them.
+    fn leans_on_others(&self) -> bool {
+        !self.crowds.is_empty()
+            || self.shapes.in_use().any(|(_, shape, _)| !shape.facts.pod_affinity.is_empty())
+    }
+}

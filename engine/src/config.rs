@@ -1,0 +1,186 @@
+//! The choices of an operator.
+
+use crate::{
+    base::time::Millis,
+    decided::{plan::Action, proof::EvictionKind},
+    told::pod::Shape,
+};
+
+/// How nodes or devices that all fit are ranked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Placement {
+    /// Fill up what is used most.
+    #[default]
+    Pack,
+    /// Even out.
+    Spread,
+    /// Take the first by name.
+    Any,
+    /// Leave the fewest fragments that the typical workload has no use for; see [`Config::typical`].
+    Fragmentation,
+}
+
+impl Placement {
+    /// Whether what has less free goes first, where nothing finer decides.
+    pub(crate) fn packs(self) -> bool {
+        matches!(self, Self::Pack | Self::Fragmentation)
+    }
+}
+
+/// Pods of the typical workload that are alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Typical {
+    /// What such a pod asks for; whole GPUs, or a part of one.
+    pub shape: Shape,
+    /// How many there are of them, against the others.
+    pub weight: u32,
+}
+
+/// Whose queue is asked for the minimum runtime against reclaim.
+///
+/// # Source
+/// spec/scheduling.md 4.6.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReclaimResolution {
+    /// From below the lowest common ancestor of both queues upwards.
+    #[default]
+    CommonAncestor,
+    /// From the victim's queue upwards.
+    Queue,
+}
+
+/// Which actions run. Their order is fixed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five switches that the configuration names one by one"
+)]
+pub struct Actions {
+    /// Place pending groups in free room.
+    pub allocate: bool,
+    /// Move pods so that a group fits.
+    pub consolidate: bool,
+    /// Take back from queues above their share.
+    pub reclaim: bool,
+    /// Take from lower priority in the same queue.
+    pub preempt: bool,
+    /// Evict gangs that fell below their minimum.
+    pub stale: bool,
+}
+
+/// What an operator may choose. The adapter validates; the engine trusts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four switches that have nothing to do with each other"
+)]
+pub struct Config {
+    /// Which actions run.
+    pub actions: Actions,
+    /// How to rank nodes for pods with GPUs.
+    pub gpu_placement: Placement,
+    /// How to rank nodes for pods without.
+    pub cpu_placement: Placement,
+    /// Whether a part of a GPU goes to a node with a shared GPU that has room for it before all other nodes.
+    pub sharing_first: bool,
+    /// How to rank the shared GPUs of a node.
+    pub device_placement: Placement,
+    /// The workload for which [`Placement::Fragmentation`] keeps GPUs of use; where there is none, the pods that there
+    /// are.
+    pub typical: Vec<Typical>,
+    /// How many groups, nodes and victim sets one cycle may look at.
+    pub steps_max: u64,
+    /// Whether a victim of reclaim that finds another place costs its queue nothing.
+    pub reclaim_may_relocate: bool,
+    /// How many groups consolidation may move for one; none for any number, 0 switches it off.
+    pub consolidation_victims_max: Option<u32>,
+    /// How long a gang may run below its minimum; negative is for ever.
+    pub staleness_grace: Millis,
+    /// Whether only gpu-workers take GPU pods and only cpu-workers the others.
+    pub restrict_nodes: bool,
+    /// How much past usage counts in fair share, in thousandths.
+    pub usage_factor_milli: u64,
+    /// By how much a reclaimer's saturation is scaled before it is compared, in thousandths, at least 1000.
+    pub saturation_multiplier_milli: u64,
+    /// Safety from the same queue where no queue says.
+    pub preempt_min_runtime: Millis,
+    /// Safety from other queues where no queue says.
+    pub reclaim_min_runtime: Millis,
+    /// Where to look for the safety from other queues.
+    pub reclaim_resolution: ReclaimResolution,
+    /// How many groups of a leaf queue each action looks at.
+    pub queue_depth: QueueDepth,
+    /// Whether verdicts tell node by node why a pod fits nowhere; see [`NoRoom::nodes`](crate::NoRoom::nodes).
+    pub names_nodes: bool,
+}
+
+/// How many groups of a leaf queue each action looks at in a cycle, the first ones; none for all.
+///
+/// # Source
+/// spec/scheduling.md 1.11.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueDepth {
+    /// For allocate.
+    pub allocate: Option<u32>,
+    /// For consolidate.
+    pub consolidate: Option<u32>,
+    /// For reclaim.
+    pub reclaim: Option<u32>,
+    /// For preempt.
+    pub preempt: Option<u32>,
+}
+
+impl QueueDepth {
+    /// That of an action that evicts.
+    pub(crate) fn of(self, kind: EvictionKind) -> Option<u32> {
+        match kind {
+            EvictionKind::Consolidate => self.consolidate,
+            EvictionKind::Reclaim => self.reclaim,
+            EvictionKind::Preempt => self.preempt,
+        }
+    }
+}
+
+impl Default for Config {
+    /// The defaults of spec/scheduling.md, appendix B.
+    fn default() -> Self {
+        Self {
+            actions: Actions {
+                allocate: true,
+                consolidate: true,
+                reclaim: true,
+                preempt: true,
+                stale: true,
+            },
+            gpu_placement: Placement::Pack,
+            cpu_placement: Placement::Pack,
+            sharing_first: true,
+            device_placement: Placement::Pack,
+            typical: Vec::new(),
+            steps_max: 50_000_000,
+            reclaim_may_relocate: true,
+            consolidation_victims_max: Some(16),
+            staleness_grace: 60_000,
+            restrict_nodes: false,
+            usage_factor_milli: 1000,
+            saturation_multiplier_milli: 1000,
+            preempt_min_runtime: 0,
+            reclaim_min_runtime: 0,
+            reclaim_resolution: ReclaimResolution::CommonAncestor,
+            queue_depth: QueueDepth::default(),
+            names_nodes: false,
+        }
+    }
+}
+
+impl Actions {
+    pub(crate) fn runs(self, action: Action) -> bool {
+        match action {
+            Action::Allocate => self.allocate,
+            Action::Consolidate => self.consolidate,
+            Action::Reclaim => self.reclaim,
+            Action::Preempt => self.preempt,
+            Action::Stale => self.stale,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Why no topology domain takes a group.
+
+use std::sync::Arc;
+
+use crate::{
+    base::{
+        ids::{Symbol, TopologyId},
+        resources::Lane,
+    },
+    decided::plan::Why,
+};
+
+/// So many earlier reasons are kept beside the last one.
+const BEFORE_MAX: usize = 100;
+
+impl Why {
+    /// The same with what was found before it, in other domains of a topology.
+    pub(crate) fn after(mut self, mut before: Vec<Self>) -> Self {
+        let kept = match &mut self {
+            Self::NoRoom(no_room) => &mut Arc::make_mut(no_room).before,
+            Self::NoDomain(no_domain) => &mut no_domain.before,
+            Self::Satisfied
+            | Self::Nominated
+            | Self::QueueMissing
+            | Self::QueueNotLeaf
+            | Self::Malformed
+            | Self::Held
+            | Self::NotReady(_)
+            | Self::Gated
+            | Self::OverLimit(_)
+            | Self::OverQuota(_)
+            | Self::Delayed { .. }
+            | Self::Behind { .. }
+            | Self::Undecided { .. } => return self,
+        };
+        before.append(kept);
+        before.truncate(BEFORE_MAX);
+        *kept = before;
+        self
+    }
+}
+
+/// No topology domain for a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoDomain {
+    /// The sub-group that asks; [`Symbol::EMPTY`] for the group itself.
+    pub sub_group: Symbol,
+    /// The topology.
+    pub topology: TopologyId,
+    /// What is wrong.
+    pub problem: DomainProblem,
+    /// What was found before in other domains of a level above, each in turn.
+    pub before: Vec<Why>,
+}
+
+/// What is wrong with a topology constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DomainProblem {
+    /// The topology does not exist.
+    NoTopology,
+    /// The topology has no such level.
+    NoLevel {
+        /// The level as written.
+        level: Symbol,
+        /// Whether it is the required one.
+        required: bool,
+    },
+    /// Neither a required nor a preferred level is given.
+    NeitherLevel,
+    /// The preferred level is wider than the required one.
+    LevelsReversed,
+    /// Pods of it run, all of them in no domain of the required level, so that there is none to grow in.
+    Outside {
+        /// The level.
+        level: Symbol,
+    },
+    /// No domain of the level has room.
+    NoFit {
+        /// The level, where one is required.
+        level: Option<Symbol>,
+        /// The domain that holds all nodes which may be used, by its path, where already that is too small.
+        whole: Option<Box<[Symbol]>>,
+        /// The first domains of the level that were looked at, at most 100, each too small.
+        rooms: Vec<DomainRoom>,
+        /// How many domains were looked at.
+        domains: u32,
+        /// The most pods that one of them takes.
+        pods_max: u32,
+        /// How many pods have to go together.
+        pods: u32,
+    },
+}
+
+impl DomainProblem {
+    /// Whether it is the other one, but for numbers.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::NoFit { whole: a, .. }, Self::NoFit { whole: b, .. }) => a == b,
+            (a, b) => a == b,
+        }
+    }
+}
+
+/// A domain that is too small.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DomainRoom {
+    /// The labels of its nodes from the widest level down.
+    pub path: Box<[Symbol]>,
+    /// How much it has.
+    pub room: Room,
+}
+
+/// How much a domain has that is too small.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// It takes so many pods.
+    Pods(u32),
+    /// Of this resource too little is free for all pods together.
+    Short(Lane),
+}

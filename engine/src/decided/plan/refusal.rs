@@ -1,0 +1,27 @@
+//! Why one node is not for a pod: the detailed form of a verdict.
+
+use crate::{base::ids::NodeId, decided::plan::Misfit};
+
+/// Why one node is not for a pod.
+///
+/// # Source
+/// spec/scheduling.md 12.3, the detailed form.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The node.
+    pub node: NodeId,
+    /// The first reason in the order of evaluation; of a node that is short of something, also what it is short of
+    /// besides. With the amounts, where too little of a resource is free.
+    pub reasons: Vec<(Misfit, Option<Amounts>)>,
+}
+
+/// How a pod stands against a node on one resource, in the resource's unit; GPUs in milli-devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Amounts {
+    /// What the pod asks for.
+    pub requested: i64,
+    /// What is in use, without what leaves, and with what is promised.
+    pub used: i64,
+    /// What the node has in all.
+    pub capacity: i64,
+}

@@ -1,0 +1,125 @@
+//! That no eviction helps a group, shown by counting.
+
+use crate::base::ids::{GroupId, Symbol, TopologyId};
+
+/// That no eviction of one kind lets a group in, whatever is evicted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Proof {
+    /// The group.
+    pub group: GroupId,
+    /// The kind of eviction.
+    pub kind: EvictionKind,
+    /// What there is too little of.
+    pub shortage: Shortage,
+}
+
+/// A kind of eviction that makes room for a group.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EvictionKind {
+    /// Pods are moved together.
+    Consolidate,
+    /// A queue takes back what it is entitled to.
+    Reclaim,
+    /// A group of higher priority in the same queue goes first.
+    Preempt,
+}
+
+impl EvictionKind {
+    /// All of them, in the order in which a cycle runs them.
+    pub const ALL: [Self; 3] = [Self::Consolidate, Self::Reclaim, Self::Preempt];
+}
+
+/// What there is too little of, even if all that may be evicted were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shortage {
+    /// GPUs over all nodes, in milli-devices: what is free and what other queues have to give.
+    Gpus {
+        /// What the group asks for.
+        needed_milli: i64,
+        /// What it may get at most.
+        most_milli: i64,
+    },
+    /// Pods of one shape over all nodes that they may go to.
+    Pods {
+        /// How many there are to place.
+        needed: u32,
+        /// How many such nodes would hold.
+        most: u32,
+    },
+    /// Domains of a node label, for pods that keep away from each other (Hall's condition).
+    Apart {
+        /// The label.
+        key: Symbol,
+        /// How many pods there are to place.
+        needed: u32,
+        /// How many the domains would hold, one each.
+        most: u32,
+    },
+    /// Room in one domain of a topology, for pods that have to stay together.
+    Together {
+        /// The topology.
+        topology: TopologyId,
+        /// The level whose domains were counted.
+        level: Symbol,
+        /// How many pods there are to place.
+        needed: u32,
+        /// How many the roomiest domain would hold.
+        most: u32,
+    },
+    /// Domains of a topology, for sub-groups that have to stay together, each by itself.
+    Domains {
+        /// The topology.
+        topology: TopologyId,
+        /// The level whose domains were counted.
+        level: Symbol,
+        /// How many pods the sub-groups have that were counted, or more.
+        pods: u32,
+        /// How many of these there are.
+        needed: u32,
+        /// How many the domains would take.
+        most: u32,
+    },
+    /// Victims that budgets of disruptions let go: of those there are none may now.
+    Disruptions {
+        /// How many groups are kept by budgets.
+        guarded: u32,
+    },
+    /// Victims that did not lose their places to the group before: what it got by that it lost again, so that they would
+    /// go round for ever. News of any kind lets it try again.
+    Others {
+        /// How many groups it may not evict again until then.
+        barred: u32,
+    },
+}
+
+impl std::fmt::Display for Shortage {
+    /// One clause without names, e.g. `needs 10 domains of its own, 9 have room`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gpus { needed_milli, most_milli } => write!(
+                f,
+                "needs {needed_milli} milli-GPUs, {most_milli} are free or may be given up"
+            ),
+            Self::Pods { needed, most } => {
+                write!(f, "needs room for {needed} pods, its nodes would hold {most} if emptied")
+            }
+            Self::Apart { needed, most, .. } => {
+                write!(f, "needs {needed} domains of its own, {most} would have room if emptied")
+            }
+            Self::Together { needed, most, .. } => write!(
+                f,
+                "needs room for {needed} pods in one domain, the roomiest would hold {most} if emptied"
+            ),
+            Self::Domains { pods, needed, most, .. } => write!(
+                f,
+                "needs domains for {needed} sub-groups of {pods} pods or more, they would take {most} if emptied"
+            ),
+            Self::Disruptions { guarded } => {
+                write!(f, "needs others than {guarded} groups that budgets of disruptions keep")
+            }
+            Self::Others { barred } => {
+                write!(f, "needs other victims than {barred} groups that came back from it before")
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What deciding takes, in counted steps: the same on every machine.
+
+use crate::decided::proof::EvictionKind;
+
+/// What a cycle took, in counted steps.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Steps {
+    /// Groups that were tried.
+    pub groups: u64,
+    /// Groups that were let in.
+    pub solved: u64,
+    /// Nodes that were looked at.
+    pub nodes: u64,
+    /// Victims that were looked at.
+    pub victims: u64,
+    /// Sets of victims that were tried.
+    pub scenarios: u64,
+    /// Sets of victims that counting refused, so that they were not tried; all sets of a search at once are one. Costs
+    /// no step of its own.
+    pub filtered: u64,
+    /// Whether they ran out before all was decided; the next cycle goes on.
+    pub spent: bool,
+}
+
+impl Steps {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.groups + self.nodes + self.victims + self.scenarios
+    }
+
+    /// What came after `before`.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            groups: self.groups - before.groups,
+            solved: self.solved - before.solved,
+            nodes: self.nodes - before.nodes,
+            victims: self.victims - before.victims,
+            scenarios: self.scenarios - before.scenarios,
+            filtered: self.filtered - before.filtered,
+            spent: self.spent,
+        }
+    }
+}
+
+/// How far a search that goes on has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// For pods to evict.
+    Eviction {
+        /// What kind of eviction it is for.
+        kind: EvictionKind,
+        /// How many groups came up as victims so far.
+        groups: u32,
+        /// How many may.
+        candidates: u32,
+        /// For how many of its pods victims were found so far.
+        pods: u32,
+        /// How many there are to place.
+        pods_all: u32,
+        /// How many sets of victims were tried.
+        sets: u64,
+    },
+    /// For another way to place unlike pods, or sub-groups that have to be together, in free room.
+    Packing {
+        /// For how many pods nodes were looked for, each time counted.
+        tries: u64,
+        /// At how many it gives up.
+        tries_max: u64,
+    },
+}

@@ -1,0 +1,10 @@
+//! When there is room.
+
+/// When there is room, or at which time amounts are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    /// In what is idle.
+    Now,
+    /// Once what is leaving has left.
+    Later,
+}

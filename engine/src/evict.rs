@@ -1,0 +1,444 @@
+//! Finds victims whose room lets a group in.
+//!
+//! Sets of victims are tried in a trial: they are evicted, the group is placed, the victims are placed again where
+//! they can be, and the result is judged. Two ways to pick sets: all that share a node with the latest candidate, for
+//! pods that fit on one node; and the nodes that are cheapest to empty, for gangs.
+//!
+//! A search takes so many counted steps at most. One that they don't suffice for is a [`Search`] that goes on where it
+//! stopped, in the next cycle, as long as nothing changed that it depends on ([`kept`]).
+//!
+//! # Source
+//! spec/scheduling.md 8.
+
+pub(crate) mod candidates;
+pub(crate) mod capacity;
+pub(crate) mod disprove;
+pub(crate) mod nodes_to_drain;
+pub(crate) mod other_pending;
+pub(crate) mod probe;
+pub(crate) mod queue_snapshot;
+pub(crate) mod resume;
+pub(crate) mod sparing;
+pub(crate) mod stability;
+pub(crate) mod validate;
+pub(crate) mod victims;
+
+use std::collections::BTreeSet;
+
+use crate::{
+    base::{
+        few::Few,
+        id_set::IdSet,
+        ids::{GroupId, PodId, QueueId, Rank, ShapeId},
+        resources::Lane,
+        time::Timestamp,
+    },
+    config::Config,
+    decided::{
+        proof::{EvictionKind, Shortage},
+        steps::Progress,
+    },
+    evict::{
+        candidates::{Pool, useful_nodes},
+        capacity::{Demand, Tally},
+        other_pending::Waiting,
+        probe::{Probe, Probed},
+        queue_snapshot::Before,
+        victims::{Batch, Prey, Rule, Victims},
+    },
+    pending::scheduling_order::Turns,
+    place::{Attempt, Mode},
+    state::{Cluster, trial::Trial},
+};
+
+/// What became of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Victims were found and evicted, and their room promised; it is kept in the log.
+    Found,
+    /// There are no such victims.
+    Nothing,
+    /// Counting shows that there cannot be.
+    Disproved(Shortage),
+    /// The steps it may take ran out.
+    Undecided,
+}
+
+/// Room to work in, kept so that no trial asks for memory anew.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Scratch {
+    waiting: Vec<Waiting>,
+    turns: Turns,
+    /// Empty between two uses.
+    evicted: IdSet<PodId>,
+}
+
+/// A search for victims for one group: what is looked for, and how far it has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    pub(crate) group: GroupId,
+    /// What the evictions are for, and so what they have to satisfy.
+    pub(crate) kind: EvictionKind,
+    rule: Rule,
+    /// The queues whose groups may be victims, in order; any where pods are only moved.
+    queues: Few<QueueId>,
+    victims: Victims,
+    /// The victims drawn so far, in order; sets of them hold their places here.
+    order: Few<Batch>,
+    /// The pods to place.
+    pub(crate) pods: Few<PodId>,
+    demand: Demand,
+    /// Nodes that are of use as they are.
+    nodes: IdSet<Rank>,
+    /// What is free or coming free of GPUs on them, in milli-devices. Filled as asked.
+    free_milli: Option<i64>,
+    /// What these hold; none before the first step.
+    base: Option<Tally>,
+    pick: Pick,
+    /// For so many pods victims are known.
+    good: usize,
+    /// For so many there are none.
+    bad: usize,
+    /// So many are looked at now.
+    count: usize,
+    /// Whether this is the last try, for all of them.
+    last: bool,
+    /// The victims for the pods for which they are known.
+    found: Set,
+    probe: Option<Box<Probe>>,
+    /// The numbers of queues before the evictions that are tried, where they count.
+    pub(crate) before: Before,
+    /// Sets that were tried so far.
+    sets: u64,
+    /// Whether budgets of disruptions kept some victims out of a set.
+    cut: bool,
+}
+
+/// Victims by their places in the order in which they were drawn.
+type Set = Few<usize>;
+
+/// How sets of victims are picked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pick {
+    OneNode,
+    ManyNodes,
+}
+
+impl Search {
+    /// A search that has not begun.
+    ///
+    /// `queues` are those whose groups may be victims, in order.
+    pub(crate) fn new(
+        cluster: &mut Cluster,
+        (group, kind, rule): (GroupId, EvictionKind, Rule),
+        (queues, victims): (Few<QueueId>, Victims),
+    ) -> Self {
+        let pods = cluster.to_place(group);
+        Self {
+            group,
+            kind,
+            rule,
+            queues,
+            victims,
+            order: Few::default(),
+            nodes: useful_nodes(cluster, group),
+            demand: Demand::new(cluster, &pods),
+            free_milli: None,
+            base: None,
+            pick: Pick::OneNode,
+            good: 0,
+            bad: pods.len() + 1,
+            count: 1,
+            last: false,
+            found: Set::default(),
+            probe: None,
+            before: Before::default(),
+            sets: 0,
+            cut: false,
+            pods,
+        }
+    }
+
+    /// Works out again what the index of nodes forgets when it is built anew, so that the search may go on.
+    pub(crate) fn know(&self, cluster: &mut Cluster) {
+        for (shape, _) in &self.demand.shapes {
+            cluster.know(*shape);
+        }
+    }
+
+    /// Who may be a victim.
+    pub(crate) fn prey<'a>(&self, config: &'a Config, now: Timestamp) -> Prey<'a> {
+        Prey { config, now, group: self.group, rule: self.rule }
+    }
+
+    /// When the first of those that are safe for now is safe no more.
+    pub(crate) fn until(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<Timestamp> {
+        let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
+        Victims::safe_until(cluster, prey, gives)
+    }
+
+    /// How many groups budgets of disruptions keep from being victims, at least; none where they keep nobody.
+    pub(crate) fn guarded(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<usize> {
+        let may_give = |queue: QueueId| {
+            self.kind == EvictionKind::Consolidate || self.queues.binary_search(&queue).is_ok()
+        };
+        let guarded = Victims::count_guarded(cluster, prey, may_give);
+        (guarded > 0 || self.cut).then_some(guarded.max(1))
+    }
+
+    /// How far it has come.
+    pub(crate) fn progress(&self, cluster: &Cluster, prey: &Prey<'_>) -> Progress {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let drawn: BTreeSet<GroupId> = self.order.iter().map(|batch| batch.group).collect();
+        let mut candidates: BTreeSet<GroupId> = self.victims.groups(cluster, prey).collect();
+        candidates.extend(&drawn);
+        Progress::Eviction {
+            kind: self.kind,
+            groups: count(drawn.len()),
+            candidates: count(candidates.len()),
+            pods: count(self.good),
+            pods_all: count(self.pods.len()),
+            sets: self.sets,
+        }
+    }
+
+    /// Begins anew with the other way to pick sets; the victims that were drawn stay drawn.
+    fn pick_anew(&mut self, pick: Pick) {
+        self.pick = pick;
+        (self.good, self.bad, self.count, self.last) = (0, self.pods.len() + 1, 1, false);
+        self.found.clear();
+    }
+
+    /// How many pods to look at after `count` were; none where that cannot lead to all of them.
+    fn widen(&mut self) -> bool {
+        let all = self.pods.len();
+        if self.last || (self.good == 0 && self.bad <= all) {
+            return false;
+        }
+        if self.good < self.bad - 1 {
+            let next =
+                if self.bad > all { self.good * 2 } else { usize::midpoint(self.good, self.bad) };
+            self.count = next.min(all);
+        } else {
+            // All that fit one by one are known; their victims may do for the rest as well.
+            (self.count, self.last) = (all, true);
+        }
+        true
+    }
+}
+
+/// A search under way.
+#[derive(Debug)]
+pub(crate) struct Hunt<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) now: Timestamp,
+    pub(crate) search: Search,
+    /// At how many steps of the cycle it stops.
+    steps_end: u64,
+}
+
+impl<'a> Hunt<'a> {
+    /// Goes on with a search for so many steps.
+    pub(crate) fn new(
+        cluster: &Cluster,
+        (config, now): (&'a Config, Timestamp),
+        search: Search,
+        steps_max: u64,
+    ) -> Self {
+        let steps_end = cluster.steps.total().saturating_add(steps_max).min(config.steps_max);
+        Self { config, now, search, steps_end }
+    }
+
+    /// Finds victims, evicts them and promises their room.
+    pub(crate) fn run(&mut self, cluster: &mut Cluster) -> Outcome {
+        if self.search.base.is_none() {
+            if self.search.pods.is_empty() || self.search.victims.is_empty() {
+                return Outcome::Nothing;
+            }
+            if let Some(shortage) = self.disprove(cluster) {
+                return Outcome::Disproved(shortage);
+            }
+            let base = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+            self.search.base = Some(base);
+        }
+        loop {
+            let probed = self.probe(cluster);
+            let search = &mut self.search;
+            match probed {
+                Probed::Spent(probe) => {
+                    search.probe = Some(probe);
+                    return Outcome::Undecided;
+                }
+                Probed::Found(_) if search.count == search.pods.len() => return Outcome::Found,
+                Probed::Found(victims) => (search.found, search.good) = (victims, search.count),
+                Probed::Nothing => search.bad = search.count,
+            }
+            if !search.widen() {
+                match search.pick {
+                    Pick::OneNode => search.pick_anew(Pick::ManyNodes),
+                    Pick::ManyNodes => return Outcome::Nothing,
+                }
+            }
+        }
+    }
+
+    fn prey(&self) -> Prey<'a> {
+        self.search.prey(self.config, self.now)
+    }
+
+    fn is_spent(&self, cluster: &Cluster) -> bool {
+        cluster.steps.total() >= self.steps_end
+    }
+
+    /// The victim at a place in the order, drawn where it was not before.
+    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<&Batch> {
+        let prey = self.prey();
+        let search = &mut self.search;
+        if at == search.order.len() {
+            let batch = search.victims.next(cluster, &prey)?;
+            search.order.push(batch);
+        }
+        search.order.get(at)
+    }
+
+    /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
+    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Tally) -> bool {
+        if !cluster.agenda.running.are_singles() || cluster.shapes.loose {
+            return false;
+        }
+        cluster.nodes.know_largest();
+        let largest = cluster.nodes.largest();
+        let most = |(at, room): (usize, &usize)| {
+            let shape = &cluster.shapes[self.search.demand.shapes[at].0];
+            let fit = |(lane, amount): &(Lane, i64)| {
+                let backed = cluster.claims.backs.contains_key(lane);
+                let most = largest.get(lane.row()).copied().unwrap_or(0);
+                if backed { i64::MAX } else { most / amount }
+            };
+            let most = shape.take.iter().map(fit).min().unwrap_or(0);
+            room.saturating_add(usize::try_from(most).unwrap_or(0))
+        };
+        let room: Few<usize> = held.room.iter().enumerate().map(most).collect();
+        self.search.demand.short(&room, self.search.count).is_some()
+    }
+
+    /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
+    fn is_short_there(
+        &self,
+        cluster: &Cluster,
+        (held, gone): (&Tally, &Tally),
+        pool: &Pool,
+    ) -> bool {
+        let (demand, count) = (&self.search.demand, self.search.count);
+        let last = pool.last.and_then(|last| self.search.order[last].pods.first());
+        let Some(pod) = last else { return false };
+        let Some(node) = cluster.node_of(*pod).filter(|_| !pool.spread) else { return false };
+        let room: Few<usize> = (0..)
+            .zip(&held.room)
+            .map(|(at, room): (usize, _)| room + gone.on(cluster, demand.shapes[at].0, node))
+            .collect();
+        demand.short(&room, count).is_some()
+    }
+
+    /// Tries one set of victims: whether it lets the pods in. The trial is kept then, where `keep` says so.
+    fn simulate(&mut self, cluster: &mut Cluster, victims: &Set, keep: bool) -> bool {
+        cluster.steps.scenarios += 1;
+        self.search.sets += 1;
+        self.remember(cluster, victims);
+        let Search { count, order, nodes, .. } = &mut self.search;
+        let count = *count;
+        let mut trial = Trial::new(cluster);
+        let mut evicted = std::mem::take(&mut trial.cluster().scratch.evicted);
+        // Where they leave is of use too, as long as they are gone.
+        let mut vacated: Few<Rank> = Few::default();
+        for pod in victims.iter().flat_map(|at| &order[*at].pods) {
+            let node = trial.node(*pod).expect("a victim holds a place");
+            if let Some(rank) = trial.nodes.index.rank(node)
+                && nodes.insert(rank)
+            {
+                vacated.push(rank);
+            }
+            trial.evict(*pod);
+            evicted.insert(*pod);
+        }
+        let placed = self.place_all(&mut trial, count, &evicted);
+        evicted.clear();
+        trial.cluster().scratch.evicted = evicted;
+        for rank in &vacated {
+            self.search.nodes.remove(*rank);
+        }
+        if !placed || !self.is_fair(&mut trial, count, victims) {
+            return false;
+        }
+        if keep {
+            trial.keep();
+        }
+        true
+    }
+
+    /// Places the group and, where there is room, its victims, in the order in which they would wait.
+    fn place_all(&self, trial: &mut Trial<'_>, count: usize, evicted: &IdSet<PodId>) -> bool {
+        let own = &self.search.pods[..count];
+        let losers = evicted.iter().filter_map(|pod| trial.pods[pod].group());
+        let losers: Few<GroupId> = losers.collect();
+        let mut waiting = std::mem::take(&mut trial.cluster().scratch.waiting);
+        waiting.clear();
+        waiting.push(trial.waiting(self.search.group, own));
+        let mut lists: Few<(GroupId, Few<PodId>)> = Few::default();
+        for group in losers.in_order() {
+            let state = &trial.pods.state;
+            let pods = trial.groups[group].tree.to_place(&|pod| {
+                state[pod].is_waiting() || (evicted.contains(pod) && state[pod].nominee.is_none())
+            });
+            waiting.push(trial.waiting(group, &pods));
+            lists.push((group, pods));
+        }
+        trial.cluster().add_bystanders(&mut waiting);
+        let mut turns = std::mem::take(&mut trial.cluster().scratch.turns);
+        turns.open_groups(trial, &mut waiting);
+        let placed = self.place_by_turns(trial, &mut turns, |group| {
+            if group == self.search.group {
+                return Some(own);
+            }
+            let at = lists.binary_search_by_key(&group, |(loser, _)| *loser).ok()?;
+            Some(&lists[at].1)
+        });
+        let scratch = &mut trial.cluster().scratch;
+        (scratch.waiting, scratch.turns) = (waiting, turns);
+        placed
+    }
+
+    /// Places groups in turn, those of which `pods` knows what is to be placed; says whether the one that all is for
+    /// found room.
+    fn place_by_turns<'p>(
+        &self,
+        trial: &mut Trial<'_>,
+        turns: &mut Turns,
+        pods: impl Fn(GroupId) -> Option<&'p [PodId]>,
+    ) -> bool {
+        let mut failed: Few<(QueueId, Few<ShapeId>)> = Few::default();
+        while let Some(turn) = turns.next() {
+            let Some(pods) = pods(turn.group) else {
+                turns.done(trial, turn);
+                continue;
+            };
+            let kind = trial.kind_of(turn.group, pods);
+            let mut nested = trial.nested();
+            let placed = !kind.as_ref().is_some_and(|kind| failed.contains(kind))
+                && Attempt::new(self.config, turn.group, Mode::Promise, pods)
+                    .run(&mut nested, Some(&self.search.nodes))
+                    .is_ok();
+            if placed {
+                nested.keep();
+            } else {
+                drop(nested);
+                if turn.group == self.search.group {
+                    return false;
+                }
+                failed.extend(kind);
+            }
+            turns.done(trial, turn);
+        }
+        true
+    }
+}

@@ -1,0 +1,153 @@
+//! Candidates by the nodes that they would empty.
+
+use crate::{
+    base::{
+        few::Few,
+        few_map::FewMap,
+        id_set::IdSet,
+        ids::{GroupId, NodeId, PodId, Rank},
+        resources::{Charge, GPU_MILLI, Lane, QueueLane},
+    },
+    evict::{Set, victims::Batch},
+    state::Cluster,
+};
+
+/// The batches that came up so far, by their places in the order in which they were drawn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    /// The latest one.
+    pub(super) last: Option<usize>,
+    by_group: FewMap<GroupId, Set>,
+    /// Whether some group has more than one pod, so that a set may reach further than one node.
+    pub(super) spread: bool,
+    pub(super) by_node: FewMap<NodeId, Here>,
+}
+
+/// What came up on one node.
+#[derive(Clone, Debug)]
+pub(super) struct Here {
+    /// The batch with which the node first came up.
+    pub(super) first: usize,
+    /// The batches with a pod on it.
+    pub(super) victims: Set,
+    /// The GPUs that these hold there, in milli-devices.
+    pub(super) gpu_milli: i64,
+}
+
+impl Pool {
+    /// Adds the batch at a place in the order.
+    pub(super) fn add(&mut self, cluster: &Cluster, at: usize, batch: &Batch) {
+        for pod in &batch.pods {
+            let node = cluster.node_of(*pod).expect("a candidate holds a place");
+            let none = || Here { first: at, victims: Set::default(), gpu_milli: 0 };
+            let here = self.by_node.or_insert_with(node, none);
+            if here.victims.last() != Some(&at) {
+                here.victims.push(at);
+            }
+            here.gpu_milli += cluster.gives_milli(*pod);
+        }
+        self.spread |= cluster.groups[batch.group].pods.len() > 1;
+        self.by_group.or_default(batch.group).push(at);
+        self.last = Some(at);
+    }
+
+    /// A set, in order, with what its groups spare before they lose what is in it, where the set, with those that are
+    /// `known`, would else take from a group's minimum and leave what it could spare.
+    pub(super) fn with_steps_before(
+        &self,
+        cluster: &Cluster,
+        (order, known): (&[Batch], &Set),
+        set: Set,
+    ) -> Set {
+        let has = |at: &usize| set.binary_search(at).is_ok();
+        let mut before = Set::default();
+        for (group, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
+            let last = steps.iter().rposition(has).unwrap_or(0);
+            let spared = || steps[..last].iter().filter(|at| !has(at)).copied();
+            let lost = || known.iter().chain(set.iter()).map(|at| &order[*at]);
+            if spared().next().is_some() && !cluster.keeps_minimum(group, lost) {
+                before.extend(spared());
+            }
+        }
+        if before.is_empty() {
+            return set;
+        }
+        set.iter().chain(&before).copied().collect::<Set>().in_order()
+    }
+
+    /// For each node of the latest candidate's group: every batch of every group with a batch on it.
+    pub(super) fn by_node(&self, cluster: &Cluster, order: &[Batch]) -> Few<Set> {
+        let Some(last) = self.last else { return Few::default() };
+        let tree = &cluster.groups[order[last].group].tree;
+        let pods = tree.leaves.iter().flat_map(|leaf| &leaf.pods);
+        let ranks = pods.filter_map(|pod| cluster.nodes.index.rank(cluster.node_of(*pod)?));
+        let ranks: Few<Rank> = ranks.collect();
+        let ranks = ranks.in_order();
+        let here =
+            ranks.iter().filter_map(|rank| self.by_node.get(cluster.nodes.index.node(*rank)));
+        here.map(|here| {
+            let of = |at: &usize| self.by_group.get(order[*at].group).into_iter().flatten();
+            let set: Set = here.victims.iter().flat_map(of).copied().collect();
+            set.in_order()
+        })
+        .collect()
+    }
+}
+
+/// Nodes on which something is free, or all of them where a pod of the group asks for no GPU.
+///
+/// # Source
+/// spec/scheduling.md 8.1.
+pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
+    let bare = cluster.groups[group]
+        .pods
+        .iter()
+        .map(|pod| &cluster.shapes[cluster.pods[*pod].shape])
+        // Devices that a named claim has already need not be free, and some are of no node.
+        .any(|shape| {
+            let loose = cluster.shapes.loose && !shape.asks.is_empty();
+            shape.cpu_only || shape.is_named() || loose
+        });
+    let index = &cluster.nodes.index;
+    if bare { IdSet::full(index.ranks().len()) } else { index.roomy.clone() }
+}
+
+impl Cluster {
+    /// Whether a group has its minimum in each of its sub-groups without what it loses with some batches.
+    pub(super) fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
+        &self,
+        group: GroupId,
+        lost: impl Fn() -> B,
+    ) -> bool {
+        (0..).zip(&self.groups[group].tree.leaves).all(|(row, leaf)| {
+            let own = lost().filter(|batch| batch.group == group).flat_map(|batch| &batch.pods);
+            let lost = own.filter(|pod| self.pods[**pod].leaf == Some(row)).count();
+            leaf.count.active as usize >= leaf.min as usize + lost
+        })
+    }
+
+    /// GPUs that come free on a pod's node with it, in milli-devices: what it is charged for, but the devices that its
+    /// claims got, and whole ones where nobody said which it shares.
+    pub(crate) fn gives_milli(&self, pod: PodId) -> i64 {
+        let Some(place) = &self.pods.state[pod].place else { return 0 };
+        let shape = &self.shapes[self.pods[pod].shape];
+        let plain = if self.lanes_stood_in(pod).contains(&Lane::GPU) {
+            0
+        } else if place.devices.is_empty() && shape.shared > 0 {
+            i64::from(shape.shared) * GPU_MILLI
+        } else {
+            shape.charge_on(self.nodes.gpus(place.node).memory_mib)[QueueLane::Gpu]
+                - shape.claims_milli()
+        };
+        plain + self.claimed_milli(pod)
+    }
+
+    /// What a pod's queue was charged where the pod is, or was until it was evicted.
+    pub(crate) fn held(&self, pod: PodId) -> Charge {
+        let shape = &self.shapes[self.pods[pod].shape];
+        match &self.pods.state[pod].place {
+            Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
+            None => shape.charge,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! How many pods nodes would hold at most once victims are gone: a bound that needs no trial.
+//!
+//! Per shape of the pods to place, and lane by lane, so that it is never too low: what it refuses no search finds.
+
+use crate::{
+    base::{
+        few::Few,
+        few_map::FewMap,
+        id_set::IdSet,
+        ids::{NodeId, PodId, Rank, ShapeId},
+        resources::{GPU_MILLI, Lane},
+    },
+    state::{Cluster, shape::ShapeRow},
+};
+
+/// Amounts that come free on one node: of the lanes that every node has, and of others.
+#[derive(Clone, Debug, Default)]
+struct Freed {
+    usual: [i64; Lane::FIRST_EXTENDED as usize],
+    others: Vec<(Lane, i64)>,
+    /// Per shape: how many pods the node holds with them, as it was counted last.
+    room: Few<usize>,
+}
+
+impl Freed {
+    fn amount(&self, lane: Lane) -> i64 {
+        self.usual.get(lane.row()).copied().unwrap_or_else(|| {
+            self.others.iter().find(|(other, _)| *other == lane).map_or(0, |(_, amount)| *amount)
+        })
+    }
+
+    fn add(&mut self, lane: Lane, amount: i64) {
+        if let Some(sum) = self.usual.get_mut(lane.row()) {
+            *sum += amount;
+        } else if let Some((_, sum)) = self.others.iter_mut().find(|(other, _)| *other == lane) {
+            *sum += amount;
+        } else {
+            self.others.push((lane, amount));
+        }
+    }
+}
+
+/// The shapes of the pods to place, with how many of each are among the first so many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Demand {
+    /// Per shape, per pod: how many of the shape there are up to it.
+    pub(super) shapes: Few<(ShapeId, Few<usize>)>,
+}
+
+impl Demand {
+    pub(super) fn new(cluster: &mut Cluster, pods: &[PodId]) -> Self {
+        let mut demand = Self::default();
+        for (at, pod) in pods.iter().enumerate() {
+            let shape = cluster.pods[*pod].shape;
+            if !demand.shapes.iter().any(|(other, _)| *other == shape) {
+                cluster.know(shape);
+                demand.shapes.push((shape, std::iter::repeat_n(0, at).collect()));
+            }
+            for (other, counts) in demand.shapes.iter_mut() {
+                let before = counts.last().copied().unwrap_or(0);
+                counts.push(before + usize::from(*other == shape));
+            }
+        }
+        demand
+    }
+
+    /// How many pods of the shape at a place in the list are among the first `count`.
+    fn needed(&self, at: usize, count: usize) -> usize {
+        count.checked_sub(1).map_or(0, |last| self.shapes[at].1[last])
+    }
+
+    /// The first shape of which fewer fit than there are among the first `count`: how many of both.
+    pub(super) fn short(&self, room: &[usize], count: usize) -> Option<(usize, usize)> {
+        (0..self.shapes.len())
+            .map(|at| (self.needed(at, count), room[at]))
+            .find(|(needed, most)| needed > most)
+    }
+}
+
+/// What the nodes would hold, with some victims gone.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    freed: FewMap<NodeId, Freed>,
+    /// Per shape: how many pods fit at most.
+    pub(super) room: Few<usize>,
+}
+
+impl Tally {
+    /// Without victims: what `nodes` hold as they are.
+    ///
+    /// # Cost
+    /// In the nodes with enough GPUs; no more are counted than there are pods to place.
+    pub(super) fn new(cluster: &Cluster, demand: &Demand, nodes: &IdSet<Rank>) -> Self {
+        let index = &cluster.nodes.index;
+        let nothing = Freed::default();
+        let room = demand.shapes.iter().map(|(shape, counts)| {
+            let row = &cluster.shapes[*shape];
+            let enough = counts.last().copied().unwrap_or(0);
+            let mut room = 0;
+            let buckets = index.by_gpu(index.gpus_from(row.amount(Lane::GPU)));
+            for bucket in buckets {
+                for rank in IdSet::all_of([bucket, nodes, index.feasible(*shape)]) {
+                    room += most(cluster, row, index.node(rank), &nothing);
+                    if room >= enough {
+                        return room;
+                    }
+                }
+            }
+            room
+        });
+        Self { freed: FewMap::default(), room: room.collect() }
+    }
+
+    /// Takes victims away.
+    pub(super) fn add(
+        &mut self,
+        cluster: &Cluster,
+        demand: &Demand,
+        nodes: &IdSet<Rank>,
+        pods: &[PodId],
+    ) {
+        for pod in pods {
+            let Some(node) = cluster.node_of(*pod) else { continue };
+            let Some(rank) = cluster.nodes.index.rank(node) else { continue };
+            let vacant = || Freed {
+                // A node that is of no use as it is was not counted so far.
+                room: if nodes.contains(rank) {
+                    each(cluster, demand, rank, &Freed::default()).collect()
+                } else {
+                    std::iter::repeat_n(0, demand.shapes.len()).collect()
+                },
+                ..Freed::default()
+            };
+            let freed = self.freed.or_insert_with(node, vacant);
+            release(cluster, *pod, (freed, 1));
+            recount(cluster, demand, rank, (freed, &mut self.room));
+        }
+    }
+
+    /// Takes victims that were added back.
+    pub(super) fn remove(&mut self, cluster: &Cluster, demand: &Demand, pods: &[PodId]) {
+        for pod in pods {
+            let Some(node) = cluster.node_of(*pod) else { continue };
+            let Some(rank) = cluster.nodes.index.rank(node) else { continue };
+            let Some(freed) = self.freed.get_mut(node) else { continue };
+            release(cluster, *pod, (freed, -1));
+            recount(cluster, demand, rank, (freed, &mut self.room));
+        }
+    }
+
+    /// What a node would hold of each shape.
+    pub(super) fn on(&self, cluster: &Cluster, shape: ShapeId, node: NodeId) -> usize {
+        let nothing = Freed::default();
+        let freed = self.freed.get(node).unwrap_or(&nothing);
+        most(cluster, &cluster.shapes[shape], node, freed)
+    }
+
+    /// How many pods would fit if more victims were gone besides.
+    pub(super) fn with(
+        &self,
+        cluster: &Cluster,
+        demand: &Demand,
+        nodes: &IdSet<Rank>,
+        pods: &[PodId],
+    ) -> Few<usize> {
+        let mut touched = FewMap::default();
+        for node in pods.iter().filter_map(|pod| cluster.node_of(*pod)) {
+            if let Some(freed) = self.freed.get(node) {
+                touched.or_insert_with(node, || freed.clone());
+            }
+        }
+        let mut part = Self { freed: touched, room: self.room.clone() };
+        part.add(cluster, demand, nodes, pods);
+        part.room
+    }
+}
+
+/// Counts anew what a node holds, in `room` too.
+fn recount(
+    cluster: &Cluster,
+    demand: &Demand,
+    rank: Rank,
+    (freed, room): (&mut Freed, &mut Few<usize>),
+) {
+    for at in 0..demand.shapes.len() {
+        let most = most_of(cluster, demand.shapes[at].0, rank, freed);
+        room[at] = (room[at] + most).saturating_sub(freed.room[at]);
+        freed.room[at] = most;
+    }
+}
+
+/// Adds (`sign` 1) or takes back (-1) what a pod holds of its node: what it asked for, but the devices that its claims got,
+/// whatever they asked for.
+fn release(cluster: &Cluster, pod: PodId, (freed, sign): (&mut Freed, i64)) {
+    let shape = &cluster.shapes[cluster.pods[pod].shape];
+    let stands_in = cluster.lanes_stood_in(pod);
+    for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {
+        freed.add(lane, sign * amount);
+    }
+    let parts = i64::from(shape.shared) * GPU_MILLI;
+    freed.add(Lane::GPU, sign * (parts + cluster.claimed_milli(pod)));
+    if shape.shared > 0 {
+        // Slots are kept for reservation pods that what it shares has yet to get.
+        freed.add(Lane::PODS, sign * i64::from(shape.shared));
+    }
+}
+
+/// How many pods of each shape a node holds at most with so much more free.
+fn each<'c>(
+    cluster: &'c Cluster,
+    demand: &'c Demand,
+    rank: Rank,
+    freed: &'c Freed,
+) -> impl Iterator<Item = usize> + use<'c> {
+    demand.shapes.iter().map(move |(shape, _)| most_of(cluster, *shape, rank, freed))
+}
+
+/// How many pods of a shape a node holds at most with so much more free; none where they may not go.
+fn most_of(cluster: &Cluster, shape: ShapeId, rank: Rank, freed: &Freed) -> usize {
+    let index = &cluster.nodes.index;
+    let may = index.feasible(shape).contains(rank);
+    if may { most(cluster, &cluster.shapes[shape], index.node(rank), freed) } else { 0 }
+}
+
+/// How many pods of a shape a node holds at most with so much more free; devices are not counted.
+fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usize {
+    let room = |(lane, amount): &(Lane, i64)| {
+        (cluster.nodes.free(node, *lane) + freed.amount(*lane)).max(0) / amount
+    };
+    let bounds = shape.take.iter().filter(|(lane, _)| !cluster.is_backed(*lane, node));
+    let least = bounds.map(room).min().unwrap_or(0);
+    usize::try_from(least).unwrap_or(0)
+}
+
+impl Tally {
+    /// Ranks where victims are gone.
+    pub(super) fn ranks(&self, cluster: &Cluster) -> impl Iterator<Item = Rank> {
+        self.freed.iter().filter_map(|(node, _)| cluster.nodes.index.rank(node))
+    }
+}

@@ -1,0 +1,284 @@
+//! Proofs by counting that no victims let a group in, so that no search is begun.
+//!
+//! Bounds from the coarsest to the finest: GPUs in all, pods per shape over all nodes, domains for pods that keep apart
+//! (Hall's condition for one-each), the roomiest domain for pods that stay together, and domains for sub-groups that each
+//! stay together. Each holds for every set of
+//! victims, so what they refuse is refused for good until something changes.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    base::{
+        few::Few,
+        few_map::FewMap,
+        id_set::IdSet,
+        ids::{PodId, QueueId, Rank, ShapeId, Symbol, TopologyId},
+        resources::{Charge, QueueLane},
+    },
+    decided::proof::{EvictionKind, Shortage},
+    evict::{Demand, Hunt, Tally},
+    place::domain_bound::Scarce,
+    queues::entitlement::{Claim, excess},
+    state::{Cluster, claims::ledger::SliceRow, tree::Member},
+    told::group::Level,
+};
+
+impl Hunt<'_> {
+    /// Why no victims help, where counting shows it.
+    ///
+    /// # Cost
+    /// In the queues; in the victims only as far as it takes to see that there is room, unless pods keep apart or
+    /// together.
+    pub(super) fn disprove(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
+        let coarse = self.short_of_gpus(cluster).or_else(|| self.short_of_nodes(cluster));
+        if coarse.is_some() || !self.is_choosy(cluster) {
+            return coarse;
+        }
+        let emptied = self.emptied(cluster);
+        self.short_of_domains(cluster, &emptied)
+            .or_else(|| self.short_of_room_together(cluster, &emptied))
+            .or_else(|| self.short_of_rooms(cluster, &emptied))
+    }
+
+    /// Whether pods of the group keep apart or have to stay together.
+    fn is_choosy(&self, cluster: &Cluster) -> bool {
+        let apart = self.search.pods.iter().any(|pod| {
+            !cluster.shapes[cluster.pods[*pod].shape].facts.pod_anti_affinity.is_empty()
+        });
+        let tree = &cluster.groups[self.search.group].tree;
+        let together = tree.sets.iter().map(|set| set.topology);
+        let mut together = together.chain(tree.leaves.iter().map(|leaf| leaf.topology));
+        apart || together.any(|one| one.is_some_and(|one| one.required.is_some()))
+    }
+
+    /// GPUs in all: what is free, and what other queues have to give.
+    fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
+        let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.search.pods)?;
+        match self.search.kind {
+            EvictionKind::Consolidate if !cluster.may_take_less() => {}
+            // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
+            EvictionKind::Reclaim
+                if cluster.nodes.index.shared.is_empty() && !cluster.may_hold_more() =>
+            {
+                most_milli += self.reclaimable_milli(cluster, needed_milli - most_milli)?;
+            }
+            EvictionKind::Consolidate | EvictionKind::Reclaim | EvictionKind::Preempt => {
+                return None;
+            }
+        }
+        (most_milli < needed_milli).then_some(Shortage::Gpus { needed_milli, most_milli })
+    }
+
+    /// The most GPUs that other queues lose before they are within their shares; nothing where it is not less than
+    /// what is needed.
+    fn reclaimable_milli(&self, cluster: &Cluster, needed_milli: i64) -> Option<i64> {
+        let facts = cluster.groups[self.search.group].facts.as_ref()?;
+        let memory = cluster.nodes.memory_min();
+        let request = self
+            .search
+            .pods
+            .iter()
+            .fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
+        let preemptible = facts.preemptible;
+        let claim = Claim { queue: facts.queue?, request, preemptible, mig: false };
+        let row = |queue: QueueId| cluster.holding(queue);
+        // Per branch: what its victims hold, and what it loses before its last loss.
+        let mut branches: FewMap<QueueId, (i64, i64)> = FewMap::default();
+        for queue in self.search.victims.queues() {
+            let held = row(queue);
+            let (branch, excess) = excess(&row, &claim, queue, QueueLane::Gpu);
+            let (held_milli, excess_milli) = branches.or_default(branch);
+            *held_milli += held.allocated[QueueLane::Gpu] - held.protected[QueueLane::Gpu];
+            *excess_milli = excess.unwrap_or(i64::MAX);
+        }
+        // The last loss begins within the excess, and losses are multiples of a unit.
+        let most = |unit: i64, largest: i64| {
+            branches.iter().fold(0, |sum: i64, (_, (held, excess))| {
+                let lost = match *excess {
+                    ..=0 => 0,
+                    i64::MAX => *held,
+                    excess => (excess - 1) / unit * unit + largest,
+                };
+                sum.saturating_add(lost.min(*held))
+            })
+        };
+        if most(1, 1) >= needed_milli {
+            return None;
+        }
+        let (mut unit, mut largest) = (0, 0);
+        let prey = self.prey();
+        for group in self.search.victims.groups(cluster, &prey) {
+            let mut block = 0;
+            // As `evictable` lists them; there are many groups, of one pod mostly.
+            for leaf in &cluster.groups[group].tree.leaves {
+                for pod in leaf.pods.iter().filter(|pod| cluster.is_evictable(**pod)) {
+                    let milli = cluster.charge(*pod)[QueueLane::Gpu];
+                    unit = gcd(unit, milli);
+                    block += milli;
+                }
+            }
+            largest = largest.max(block);
+        }
+        Some(most(unit.max(1), largest))
+    }
+
+    /// Pods per shape over all nodes.
+    fn short_of_nodes(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
+        let all = self.search.pods.len();
+        let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+        let mut short = Some(self.search.demand.short(&tally.room, all)?);
+        let prey = self.prey();
+        self.search.victims.narrow(cluster, &prey);
+        for group in self.search.victims.groups(cluster, &prey) {
+            short?;
+            let pods: Few<PodId> = evictable(cluster, group).collect();
+            tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
+            short = self.search.demand.short(&tally.room, all);
+        }
+        let (needed, most) = short.map(counts)?;
+        Some(Shortage::Pods { needed, most })
+    }
+
+    /// All nodes with every candidate gone.
+    fn emptied(&mut self, cluster: &mut Cluster) -> Tally {
+        let prey = self.prey();
+        self.search.victims.narrow(cluster, &prey);
+        let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+        for group in self.search.victims.groups(cluster, &prey) {
+            let pods: Few<PodId> = evictable(cluster, group).collect();
+            tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
+        }
+        tally
+    }
+
+    /// Pods that keep away from each other take a domain each.
+    fn short_of_domains(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
+        let nodes = self.reachable(cluster, emptied);
+        self.search.pods.iter().find_map(|pod| {
+            let shape = cluster.pods[*pod].shape;
+            let terms = &cluster.shapes[shape].facts.pod_anti_affinity;
+            terms.iter().find_map(|term| {
+                let excludes = |other: &&PodId| {
+                    cluster.pods[**other].shape == shape
+                        && cluster.pods[**other].labels == cluster.pods[*pod].labels
+                        && cluster.matches(**other, term, *pod)
+                };
+                let needed = self.search.pods.iter().filter(excludes).count();
+                let mut domains: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
+                // A node without the label is in no domain: it bounds nothing but itself.
+                let mut loose = 0;
+                for rank in cluster.nodes.index.feasible(shape).common(&nodes) {
+                    let node = cluster.nodes.index.node(rank);
+                    let room = emptied.on(cluster, shape, node);
+                    match cluster.spot(node, term.topology_key) {
+                        Some(spot) if room > 0 => drop(domains.insert(spot)),
+                        Some(_) => {}
+                        None => loose += room,
+                    }
+                }
+                let most = domains.len() + loose;
+                let (needed, most) = (needed > most).then_some(counts((needed, most)))?;
+                Some(Shortage::Apart { key: term.topology_key, needed, most })
+            })
+        })
+    }
+
+    /// Pods that have to stay together fit into one domain.
+    fn short_of_room_together(&self, cluster: &mut Cluster, emptied: &Tally) -> Option<Shortage> {
+        let tree = &cluster.groups[self.search.group].tree;
+        let sets = (0..).zip(tree.sets.iter()).map(|(at, set)| (Member::Set(at), set.topology));
+        let leaves = (0..).zip(&tree.leaves).map(|(at, leaf)| (Member::Leaf(at), leaf.topology));
+        let required: Vec<(Vec<u16>, TopologyId, Level)> = sets
+            .chain(leaves)
+            .filter_map(|(member, constraint)| {
+                let constraint = constraint?;
+                Some((tree.leaves_below(member), constraint.topology, constraint.required?))
+            })
+            .collect();
+        let nodes = self.reachable(cluster, emptied);
+        required.into_iter().find_map(|(leaves, topology, level)| {
+            let below =
+                |pod: &PodId| cluster.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
+            let pods: Vec<PodId> = self.search.pods.iter().copied().filter(below).collect();
+            let demand = Demand::new(cluster, &pods);
+            let room = |domain: &IdSet<Rank>, shape: ShapeId| -> usize {
+                IdSet::all_of([domain, &nodes, cluster.nodes.index.feasible(shape)])
+                    .map(|rank| emptied.on(cluster, shape, cluster.nodes.index.node(rank)))
+                    .sum()
+            };
+            let domains = cluster.nodes.index.domains.get(topology)?.as_ref()?;
+            let mut nearest: Option<(usize, usize)> = None;
+            for domain in domains.of_level(level.0)? {
+                let rooms: Vec<usize> =
+                    demand.shapes.iter().map(|(shape, _)| room(domain, *shape)).collect();
+                let short = demand.short(&rooms, pods.len())?;
+                if nearest.is_none_or(|(_, most)| short.1 > most) {
+                    nearest = Some(short);
+                }
+            }
+            let (needed, most) = nearest.map(counts)?;
+            Some(Shortage::Together { topology, level: level.0, needed, most })
+        })
+    }
+
+    /// Sub-groups that have to stay together, each by itself, find enough domains.
+    fn short_of_rooms(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
+        let nodes = self.reachable(cluster, emptied);
+        let index = &cluster.nodes.index;
+        let room = |shape, rank: Rank| {
+            if nodes.contains(rank) { emptied.on(cluster, shape, index.node(rank)) } else { 0 }
+        };
+        let scarce = cluster.scarce(self.search.group, &self.search.pods, room)?;
+        let Scarce { topology, level, pods, needed, most } = scarce;
+        let (needed, most) = counts((needed, most));
+        let (pods, _) = counts((pods, 0));
+        Some(Shortage::Domains { topology, level, pods, needed, most })
+    }
+
+    /// Nodes that are of use, as they are or emptied.
+    fn reachable(&self, cluster: &Cluster, emptied: &Tally) -> IdSet<Rank> {
+        let mut nodes = self.search.nodes.clone();
+        nodes.extend(emptied.ranks(cluster));
+        nodes
+    }
+}
+
+impl Cluster {
+    /// As [`gpu_gap`](Self::gpu_gap), wherever pods are moved; none where some may take less elsewhere than they hold.
+    pub(crate) fn lasting_gpu_gap(&self, pods: &[PodId]) -> Option<(i64, i64)> {
+        self.gpu_gap(pods).filter(|_| !self.may_take_less())
+    }
+
+    /// Whether pods may take less of GPUs elsewhere than where they are.
+    fn may_take_less(&self) -> bool {
+        let by_memory = || self.shapes.in_use().any(|(_, shape, _)| shape.gpu_mib > 0);
+        let unlike = self.nodes.memory_sizes.len() > 1 && !self.nodes.index.shared.is_empty();
+        self.may_hold_more() || (unlike && by_memory())
+    }
+
+    /// Whether pods may hold more GPUs than their queues are charged for: devices of claims, and whole ones for parts
+    /// of which nobody said where they are.
+    fn may_hold_more(&self) -> bool {
+        let held = |row: &SliceRow| row.facts.gpu && row.held > 0;
+        let mut slices = self.nodes.slices.iter();
+        self.nodes.unassigned > 0
+            || (self.nodes.special > 0 && slices.any(|(_, rows)| rows.iter().any(held)))
+    }
+}
+
+fn gcd(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn counts((needed, most): (usize, usize)) -> (u32, u32) {
+    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    (count(needed), count(most))
+}
+
+fn evictable(cluster: &Cluster, group: crate::GroupId) -> impl Iterator<Item = PodId> {
+    let pods = cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+    pods.filter(|pod| cluster.is_evictable(*pod))
+}

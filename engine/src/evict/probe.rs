@@ -1,0 +1,202 @@
+//! One look for victims for the first so many pods of a group, which stops and goes on between any two steps.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    base::{
+        few::Few,
+        ids::{GroupId, PodId},
+        min_set::LeastSet,
+    },
+    evict::{
+        Hunt, Pick, Pool, Set, Tally,
+        nodes_to_drain::Sets,
+        sparing::{Sparing, Tried},
+    },
+    state::Cluster,
+};
+
+/// What became of a look.
+#[derive(Debug)]
+pub(super) enum Probed {
+    /// These victims let the pods in; where the pods are all of them, the trial is kept.
+    Found(Set),
+    /// There are none.
+    Nothing,
+    /// The steps ran out; it goes on from here.
+    Spent(Box<Probe>),
+}
+
+/// A look for victims under way.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    /// Victims that let fewer pods in; they are part of every set.
+    known: Set,
+    known_pods: LeastSet<PodId>,
+    /// Whether they alone were not tried yet.
+    is_new: bool,
+    /// What the nodes hold without them.
+    held: Tally,
+    /// What the nodes hold without any victim that came up.
+    tally: Tally,
+    /// The other victims that came up.
+    pool: Pool,
+    /// Sets that did not do.
+    tried: BTreeSet<Set>,
+    /// How many victims came up.
+    drawn: usize,
+    /// Sets to be tried before the next victim comes up.
+    sets: Sets,
+    /// Victims that let all pods in, while it is looked for those that may stay.
+    sparing: Option<Box<Sparing>>,
+}
+
+impl Hunt<'_> {
+    /// The first set of victims that lets the first so many pods in.
+    ///
+    /// What counting refuses is not tried: neither a set, nor any set of what came up so far.
+    ///
+    /// # Cost
+    /// In counted steps: each victim that comes up, and each set that is tried with the nodes that are looked at for
+    /// it. It stops before the next one where they are spent.
+    pub(super) fn probe(&mut self, cluster: &mut Cluster) -> Probed {
+        let mut probe = match self.search.probe.take() {
+            Some(probe) => *probe,
+            None => self.new_probe(cluster),
+        };
+        loop {
+            if self.is_spent(cluster) {
+                return Probed::Spent(Box::new(probe));
+            }
+            if let Some(mut sparing) = probe.sparing.take() {
+                if let Some(victims) = self.spare(cluster, &mut sparing) {
+                    return Probed::Found(victims);
+                }
+                probe.sparing = Some(sparing);
+            } else if std::mem::take(&mut probe.is_new) {
+                let short = self.search.demand.short(&probe.held.room, self.search.count);
+                if !probe.known.is_empty() {
+                    cluster.steps.filtered += u64::from(short.is_some());
+                    if short.is_none() {
+                        match self.try_set(cluster, &probe.known) {
+                            Tried::Refused => {}
+                            Tried::Admitted => return Probed::Found(probe.known),
+                            Tried::Sparing(sparing) => {
+                                probe.sparing = Some(sparing);
+                                continue;
+                            }
+                        }
+                    }
+                }
+                if self.search.pick == Pick::OneNode && self.is_beyond_one(cluster, &probe.held) {
+                    return Probed::Nothing;
+                }
+            } else if let Some(set) =
+                probe.sets.next(cluster, &probe.pool, (&self.search.order, &probe.known))
+            {
+                let set = self.within_budgets(cluster, &probe.known, set);
+                let Some(victims) = self.victims_of(cluster, &probe, &set) else { continue };
+                match self.try_set(cluster, &victims) {
+                    Tried::Refused => drop(probe.tried.insert(set)),
+                    Tried::Admitted => return Probed::Found(victims),
+                    Tried::Sparing(sparing) => probe.sparing = Some(sparing),
+                }
+            } else {
+                if self.drawn(cluster, probe.drawn).is_none() {
+                    return Probed::Nothing;
+                }
+                cluster.steps.victims += 1;
+                let sets = self.sets_with(cluster, &mut probe);
+                cluster.steps.filtered += u64::from(sets.is_none());
+                probe.sets = sets.unwrap_or_default();
+            }
+        }
+    }
+
+    fn new_probe(&self, cluster: &Cluster) -> Probe {
+        let search = &self.search;
+        let known = search.found.clone();
+        let known_pods = known.iter().flat_map(|at| &search.order[*at].pods);
+        let known_pods: Few<PodId> = known_pods.copied().collect();
+        let mut held = search.base.clone().expect("a search begins with what the nodes hold");
+        held.add(cluster, &search.demand, &search.nodes, &known_pods);
+        Probe {
+            known,
+            known_pods: known_pods.into_iter().collect(),
+            is_new: true,
+            tally: held.clone(),
+            held,
+            pool: Pool::default(),
+            tried: BTreeSet::new(),
+            drawn: 0,
+            sets: Sets::default(),
+            sparing: None,
+        }
+    }
+
+    /// Has the victim come up that is next; the sets that it makes worth a try, none where counting refuses all of them.
+    fn sets_with(&mut self, cluster: &Cluster, probe: &mut Probe) -> Option<Sets> {
+        let search = &self.search;
+        let at = probe.drawn;
+        probe.drawn += 1;
+        let batch = &search.order[at];
+        if batch.pods.iter().any(|pod| probe.known_pods.contains(pod)) {
+            return Some(Sets::default());
+        }
+        probe.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
+        probe.pool.add(cluster, at, batch);
+        if search.demand.short(&probe.tally.room, search.count).is_some() {
+            return None;
+        }
+        Some(match search.pick {
+            Pick::OneNode => {
+                let (held, tally) = (&probe.held, &probe.tally);
+                if self.is_short_there(cluster, (held, tally), &probe.pool) {
+                    return None;
+                }
+                Sets::listed(probe.pool.by_node(cluster, &search.order))
+            }
+            Pick::ManyNodes => self.many_nodes(cluster, &probe.pool, &probe.known),
+        })
+    }
+
+    /// A set without those that would break a budget beside what is in it before them, and beside those that are known.
+    fn within_budgets(&mut self, cluster: &Cluster, known: &Set, set: Set) -> Set {
+        if !cluster.has_budgets() {
+            return set;
+        }
+        let order = &self.search.order;
+        let pods = |at: &usize| order[*at].pods.iter().copied();
+        let mut leave: Vec<PodId> = known.iter().flat_map(pods).collect();
+        let mut kept = Set::default();
+        let mut without: Few<GroupId> = Few::default();
+        for at in &set {
+            let (count, group) = (leave.len(), order[*at].group);
+            leave.extend(pods(at));
+            // What a group loses last is not lost without what it can spare.
+            if without.contains(&group) || !cluster.keeps_budgets(leave.iter().copied()) {
+                leave.truncate(count);
+                without.push(group);
+            } else {
+                kept.push(*at);
+            }
+        }
+        self.search.cut |= !without.is_empty();
+        kept
+    }
+
+    /// The victims of a set with those that are known, unless it was tried or counting refuses it.
+    fn victims_of(&self, cluster: &mut Cluster, probe: &Probe, set: &Set) -> Option<Set> {
+        let search = &self.search;
+        let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
+        let room = probe.held.with(cluster, &search.demand, &search.nodes, &pods);
+        if set.is_empty() || probe.tried.contains(set) {
+            return None;
+        }
+        if search.demand.short(&room, search.count).is_some() {
+            cluster.steps.filtered += 1;
+            return None;
+        }
+        Some(probe.known.iter().chain(set).copied().collect())
+    }
+}

@@ -1,0 +1,143 @@
+//! Victims that may stay after all.
+//!
+//! A set of victims is made of whole steps of groups and of whole nodes, so that it may hold more than are needed. All
+//! without which counting still finds room are left out at once, those first that come last as victims. Where the others
+//! do not let the pods in, each is left out in turn.
+//!
+//! # Source
+//! spec/scheduling.md 8.5 places victims again where there is room for them; one that is moved for nothing is evicted all
+//! the same.
+
+use crate::{
+    base::{
+        few::Few,
+        few_map::FewMap,
+        ids::{GroupId, PodId},
+    },
+    evict::{Hunt, Search, Set, Tally, victims::Batch},
+    state::Cluster,
+};
+
+/// So many sets with one victim fewer may fail before the rest is taken as needed.
+const FAILED_MAX: u32 = 16;
+
+/// A set of victims that lets all pods in, while those are looked for that may stay.
+#[derive(Clone, Debug)]
+pub(super) struct Sparing {
+    /// Victims in the order in which they were drawn.
+    victims: Set,
+    /// What the nodes hold without them.
+    tally: Tally,
+    /// Those of each group.
+    by_group: FewMap<GroupId, Set>,
+    /// How many of them, from the first one on, were not left out yet.
+    left: usize,
+    /// The one that was left out last.
+    out: Option<usize>,
+    /// How many more sets may fail.
+    failures_left: u32,
+}
+
+/// What became of a set of victims.
+#[derive(Debug)]
+pub(super) enum Tried {
+    /// It does not let the pods in.
+    Refused,
+    /// It does; where the pods are all of them, the trial is kept.
+    Admitted,
+    /// It does, and some of the victims may turn out to be not needed.
+    Sparing(Box<Sparing>),
+}
+
+impl Sparing {
+    fn new(cluster: &Cluster, search: &Search, victims: &Set) -> Self {
+        let victims = victims.iter().copied().collect::<Set>().in_order();
+        let mut tally = search.base.clone().expect("a search begins with what the nodes hold");
+        let pods = victims.iter().flat_map(|at| &search.order[*at].pods).copied();
+        tally.add(cluster, &search.demand, &search.nodes, &pods.collect::<Few<PodId>>());
+        let mut by_group = FewMap::<GroupId, Set>::default();
+        for at in &victims {
+            by_group.or_default(search.order[*at].group).push(*at);
+        }
+        let left = victims.len();
+        Self { victims, tally, by_group, left, out: None, failures_left: FAILED_MAX }
+    }
+
+    /// Leaves out the next victim without which counting does not refuse the others; false where there is none.
+    ///
+    /// # Cost
+    /// In the victims that are looked at, and in those of their groups.
+    fn next(&mut self, cluster: &Cluster, search: &Search) -> bool {
+        while self.left > 0 && self.failures_left > 0 && self.victims.len() > 1 {
+            self.left -= 1;
+            let at = self.victims[self.left];
+            let batch = &search.order[at];
+            if !self.may_stay(cluster, &search.order, at) {
+                continue;
+            }
+            self.tally.remove(cluster, &search.demand, &batch.pods);
+            if search.demand.short(&self.tally.room, search.count).is_none() {
+                self.by_group.or_default(batch.group).retain(|other| *other != at);
+                self.victims.retain(|other| *other != at);
+                self.out = Some(at);
+                return true;
+            }
+            self.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
+        }
+        false
+    }
+
+    /// Whether a group may keep a step that it was to lose: what it cannot lose alone is lost with all that it could spare.
+    fn may_stay(&self, cluster: &Cluster, order: &[Batch], at: usize) -> bool {
+        let group = order[at].group;
+        let Some(steps) = self.by_group.get(group) else { return true };
+        let others = || steps.iter().filter(|other| **other != at).map(|other| &order[*other]);
+        steps.len() == 1 || cluster.keeps_minimum(group, others)
+    }
+
+    /// Takes the victim back that was left out last: it is needed.
+    fn take_back(&mut self, cluster: &Cluster, search: &Search) {
+        let Some(at) = self.out.take() else { return };
+        let batch = &search.order[at];
+        self.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
+        self.by_group.or_default(batch.group).push(at);
+        self.victims.insert(self.left, at);
+        self.failures_left -= 1;
+    }
+}
+
+impl Hunt<'_> {
+    /// Tries whether a set of victims lets the first so many pods in.
+    pub(super) fn try_set(&mut self, cluster: &mut Cluster, victims: &Set) -> Tried {
+        let is_last = self.search.count == self.search.pods.len();
+        if !is_last || victims.len() < 2 {
+            let is_admitted = self.simulate(cluster, victims, is_last);
+            return if is_admitted { Tried::Admitted } else { Tried::Refused };
+        }
+        let mut sparing = Sparing::new(cluster, &self.search, victims);
+        while sparing.next(cluster, &self.search) {}
+        if self.simulate(cluster, &sparing.victims, true) {
+            return Tried::Admitted;
+        }
+        if sparing.victims.len() == victims.len() || !self.simulate(cluster, victims, false) {
+            return Tried::Refused;
+        }
+        let mut sparing = Box::new(Sparing::new(cluster, &self.search, victims));
+        sparing.next(cluster, &self.search);
+        Tried::Sparing(sparing)
+    }
+
+    /// Looks whether the victim that was left out last may stay; the victims, evicted, once there is none left to be
+    /// looked at.
+    pub(super) fn spare(&mut self, cluster: &mut Cluster, sparing: &mut Sparing) -> Option<Set> {
+        if !self.simulate(cluster, &sparing.victims, false) {
+            sparing.take_back(cluster, &self.search);
+        }
+        if sparing.next(cluster, &self.search) {
+            return None;
+        }
+        let kept = self.simulate(cluster, &sparing.victims, true);
+        assert!(kept, "a set that let all pods in does so again");
+        Some(sparing.victims.clone())
+    }
+}

@@ -1,0 +1,141 @@
+//! Whether evictions bring about what lasts.
+//!
+//! Priorities decide within a queue, shares between queues, and shares come first. A preemptor that is larger than its
+//! victims takes free room besides, which may lift its queue above its share: a group of another queue is then entitled
+//! to take the room, the first victim is entitled to it again, and so on for ever. And a queue that is above its share
+//! in one resource may lose others: once it is below in all, its victims are entitled to what was taken from them.
+//!
+//! # Source
+//! No pod is evicted twice for the same one while nothing is told. The peer goes round: spec/scheduling.md 4.4 and 5
+//! look at the queues before the evictions, 5 at no shares.
+
+use crate::{
+    base::{
+        few::Few,
+        ids::{GroupId, PodId, QueueId},
+        resources::Charge,
+    },
+    decided::proof::EvictionKind,
+    evict::{Hunt, Set},
+    place::{Attempt, Mode},
+    queues::entitlement::{Claim, Holding, entitled, may_take},
+    state::{
+        Cluster,
+        rows::{Phase, State},
+        trial::Trial,
+    },
+};
+
+/// A group that is entitled to what evictions bring about, with what it would place.
+type Claimer = (GroupId, Few<PodId>);
+
+impl Hunt<'_> {
+    /// Whether nobody is entitled to what the group gets here and would fit in its stead: of those who wait in other
+    /// queues when it preempts, of its victims, which were not before, when it reclaims.
+    ///
+    /// # Cost
+    /// Where a queue rises above its quota or share by it: for a preemptor, in the number of classes that wait; for a
+    /// reclaimer, in its victims. One attempt for each group that is entitled.
+    pub(super) fn lasts(&self, trial: &mut Trial<'_>, count: usize, victims: &Set) -> bool {
+        let own = &self.search.pods[..count];
+        let claimers = self.claimers(trial, own, victims);
+        if claimers.is_empty() {
+            return true;
+        }
+        let mut nested = trial.nested();
+        for pod in own {
+            nested.withdraw(*pod);
+        }
+        !claimers.iter().any(|(group, pods)| {
+            let mut attempt = Attempt::new(self.config, *group, Mode::Promise, pods);
+            !pods.is_empty() && attempt.run(&mut nested.nested(), None).is_ok()
+        })
+    }
+
+    /// The groups that may take what `own` pods were promised.
+    fn claimers(&self, cluster: &Cluster, own: &[PodId], victims: &Set) -> Few<Claimer> {
+        let facts = cluster.groups[self.search.group].facts.as_ref();
+        let facts = facts.expect("a group that waits is live");
+        let queue = facts.queue.expect("a group that waits has a queue");
+        let now = |queue: QueueId| cluster.holding(queue);
+        let before = |queue: QueueId| self.search.before.get(queue).unwrap_or_else(|| now(queue));
+        let mut path = cluster.queues.path(queue);
+        if !facts.preemptible || !path.any(|queue| rises(&before(queue), &now(queue))) {
+            return Few::default();
+        }
+        let gained = own.iter().fold(Charge::default(), |sum, pod| sum + cluster.promised(*pod));
+        let gained = [gained];
+        let gained = [(queue, gained.as_slice())];
+        let multiplier_milli = self.config.saturation_multiplier_milli;
+        let takes = |claim: &Claim| {
+            entitled(&now, claim) && may_take(&now, claim, &gained, multiplier_milli)
+        };
+        let takes_anew =
+            |claim: &Claim| takes(claim) && !may_take(&before, claim, &gained, multiplier_milli);
+        match self.search.kind {
+            EvictionKind::Consolidate => Few::default(),
+            // Where nobody reclaims, nobody takes it.
+            EvictionKind::Preempt if !self.config.actions.reclaim => Few::default(),
+            EvictionKind::Preempt => cluster.who_waits_beside(queue, takes).collect(),
+            EvictionKind::Reclaim => {
+                let lost = victims.iter().flat_map(|at| &self.search.order[*at].pods).copied();
+                cluster.who_lost(&lost.collect::<Few<PodId>>().in_order(), takes_anew).collect()
+            }
+        }
+    }
+}
+
+/// Whether a queue holds more than before of something of which it holds more than its quota, or than others let it.
+fn rises(before: &Holding, now: &Holding) -> bool {
+    let allocatable = now.allocatable();
+    now.allocated.iter().any(|(lane, held)| {
+        held > before.allocated[lane]
+            && !(now.quota[lane].admits(held) && allocatable[lane].admits(held))
+    })
+}
+
+impl Cluster {
+    /// The first group of each class that waits in another queue and is entitled to what it asks for.
+    fn who_waits_beside(
+        &self,
+        queue: QueueId,
+        takes: impl Fn(&Claim) -> bool,
+    ) -> impl Iterator<Item = Claimer> {
+        let others = self.agenda.pairs().filter(move |(other, ..)| *other != queue);
+        others.filter_map(move |(queue, class, pair)| {
+            let group = pair.groups.first()?.group;
+            let preemptible = self.groups[group].facts.as_ref()?.preemptible;
+            let claim = Claim { queue, request: self.class_ask(class), preemptible, mig: false };
+            takes(&claim).then(|| (group, self.to_place(group)))
+        })
+    }
+
+    /// The groups that lost some of these pods, which are in order, found no other place for them and are entitled to
+    /// what they then ask for.
+    fn who_lost(
+        &self,
+        lost: &[PodId],
+        takes: impl Fn(&Claim) -> bool,
+    ) -> impl Iterator<Item = Claimer> {
+        let state = &self.pods.state;
+        let left = |state: &State| state.phase == Phase::Releasing && state.nominee.is_none();
+        let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(&state[*pod]);
+        let groups = lost.iter().filter(move |pod| gone(pod));
+        let groups: Few<GroupId> = groups.filter_map(|pod| self.pods[*pod].group()).collect();
+        groups.in_order().into_iter().filter_map(move |group| {
+            let tree = &self.groups[group].tree;
+            let pods = tree.to_place(&|pod| state[pod].is_waiting() || gone(&pod));
+            let (queue, _, request) = self.waiting(group, &pods);
+            let preemptible = self.groups[group].facts.as_ref()?.preemptible;
+            let claim = Claim { queue, request, preemptible, mig: false };
+            takes(&claim).then_some((group, pods))
+        })
+    }
+
+    /// What a pod that was promised a place costs its queue there.
+    fn promised(&self, pod: PodId) -> Charge {
+        let shape = &self.shapes[self.pods[pod].shape];
+        let place = self.pods.state[pod].nominee.as_ref();
+        place.map_or(shape.charge, |place| shape.charge_on(self.nodes.gpus(place.node).memory_mib))
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether a set of victims is one that may be taken.
+//!
+//! # Source
+//! spec/scheduling.md 4.4, 4.6.
+
+use crate::{
+    base::{
+        few::Few,
+        few_map::FewMap,
+        ids::{GroupId, PodId, QueueId},
+        resources::Charge,
+    },
+    decided::proof::EvictionKind,
+    evict::{Hunt, Set, victims::Batch},
+    queues::entitlement::{Claim, may_take},
+    state::{Cluster, rows::Phase, trial::Trial},
+    told::pod::GpuRequest,
+};
+
+/// What groups lose, in the order of the victims.
+struct Losses {
+    groups: Few<(GroupId, Few<PodId>)>,
+}
+
+impl Losses {
+    fn new<'b>(victims: impl Iterator<Item = &'b Batch>) -> Self {
+        let mut rows: FewMap<GroupId, usize> = FewMap::default();
+        let mut groups: Few<(GroupId, Few<PodId>)> = Few::default();
+        for batch in victims {
+            let row = *rows.or_insert_with(batch.group, || groups.len());
+            if row == groups.len() {
+                groups.push((batch.group, Few::default()));
+            }
+            groups[row].1.extend(batch.pods.iter().copied());
+        }
+        Self { groups }
+    }
+}
+
+impl Hunt<'_> {
+    /// Whether the result is one that this kind of eviction may bring about.
+    pub(super) fn is_fair(&self, trial: &mut Trial<'_>, count: usize, victims: &Set) -> bool {
+        let batches = || victims.iter().map(|at| &self.search.order[*at]);
+        match self.search.kind {
+            EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
+                let state = &trial.pods.state[*pod];
+                state.phase != Phase::Releasing || state.nominee.is_some()
+            }),
+            EvictionKind::Preempt => {
+                let young =
+                    |group| trial.is_safe_from_peers(group, self.config, self.now).is_some();
+                Self::spares_young(trial, &Losses::new(batches()), young)
+                    && self.lasts(trial, count, victims)
+            }
+            EvictionKind::Reclaim => {
+                let losses = Losses::new(batches());
+                let queue = trial.groups[self.search.group]
+                    .queue()
+                    .expect("a group that waits has a queue");
+                let young =
+                    |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
+                Self::spares_young(trial, &losses, young)
+                    && self.may_reclaim(trial, count, &losses)
+                    && self.lasts(trial, count, victims)
+            }
+        }
+    }
+
+    /// Whether every victim that is safe for now has its minimum in each of its sub-groups, and keeps it in those that
+    /// lose pods, without pods that leave for other reasons.
+    ///
+    /// # Source
+    /// spec/scheduling.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
+    fn spares_young(trial: &Trial<'_>, losses: &Losses, young: impl Fn(GroupId) -> bool) -> bool {
+        losses.groups.iter().filter(|(group, _)| young(*group)).all(|(group, lost)| {
+            trial.groups[*group].tree.leaves.iter().all(|leaf| {
+                let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
+                let stays =
+                    |pod: &&PodId| trial.pods.state[**pod].phase.is_active() && !lost.contains(pod);
+                let kept = leaf.pods.iter().filter(stays).count();
+                if spared { leaf.count.used >= leaf.min } else { kept >= leaf.min as usize }
+            })
+        })
+    }
+
+    /// # Source
+    /// spec/scheduling.md 4.4; what a victim loses is split by what it spares and what it needs.
+    fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &Losses) -> bool {
+        let memory = trial.nodes.memory_min();
+        let request = self.search.pods[..count]
+            .iter()
+            .fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, memory));
+        let lost = losses.groups.iter().flat_map(|(_, pods)| pods);
+        let group = &trial.groups[self.search.group];
+        let facts = group.facts.as_ref().expect("a group that waits is live");
+        let claim = Claim {
+            queue: facts.queue.expect("a group that waits has a queue"),
+            request,
+            preemptible: facts.preemptible,
+            mig: !lost.chain(&self.search.pods[..count]).any(|pod| trial.asks_plain_gpus(*pod)),
+        };
+        let mut rows: FewMap<QueueId, usize> = FewMap::default();
+        let mut lost: Few<(QueueId, Few<Charge>)> = Few::default();
+        for (group, pods) in &losses.groups {
+            let queue = trial.groups[*group].queue().expect("a group that runs has a queue");
+            let row = *rows.or_insert_with(queue, || lost.len());
+            if row == lost.len() {
+                lost.push((queue, Few::default()));
+            }
+            lost[row].1.extend(self.blocks(trial, *group, pods));
+        }
+        let before = &self.search.before;
+        let row = |queue: QueueId| before.get(queue).expect("queues that decide were noted");
+        may_take(&row, &claim, &lost, self.config.saturation_multiplier_milli)
+    }
+
+    /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
+    fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Few<Charge> {
+        let gone = |pod: &PodId| {
+            let stays = trial.pods.state[*pod].is_active();
+            !(stays && self.config.reclaim_may_relocate)
+        };
+        let mut blocks = Few::default();
+        let mut core = Charge::default();
+        for (row, leaf) in (0..).zip(&trial.groups[group].tree.leaves) {
+            let lost = pods.iter().filter(|pod| trial.pods[**pod].leaf == Some(row));
+            for (at, pod) in lost.enumerate() {
+                let amount = if gone(pod) { trial.held(*pod) } else { Charge::default() };
+                if at < leaf.min as usize {
+                    core += amount;
+                } else if !amount.is_zero() {
+                    blocks.push(amount);
+                }
+            }
+        }
+        if !core.is_zero() {
+            blocks.push(core);
+        }
+        blocks
+    }
+}
+
+impl Cluster {
+    /// Whether a pod asks for GPUs that are no MIG instances.
+    fn asks_plain_gpus(&self, pod: PodId) -> bool {
+        let shape = &self.shapes[self.pods[pod].shape];
+        match shape.facts.gpu {
+            GpuRequest::None | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+                shape.own_milli > 0 || shape.named_milli > 0
+            }
+            GpuRequest::Whole(_) | GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } => true,
+        }
+    }
+}

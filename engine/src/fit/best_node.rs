@@ -1,0 +1,424 @@
+//! The best node for a pod.
+//!
+//! # Source
+//! spec/scheduling.md 9. The peer adds scores of such different size that their order is lexicographic; here the
+//! order is the order of looking: the nominated node, shared GPUs before untouched ones for parts of a GPU where nodes
+//! are not spread, room now before room later, fewer NUMA zones before more, nodes without GPUs for work without, then
+//! the placement key, then the name.
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{GroupId, NodeId, PodId, Rank, ShapeId},
+        resources::{GPU_MILLI, Lane},
+    },
+    config::Placement,
+    decided::{plan::Misfit, when::When},
+    fit::{devices::standing::Standings, filter::Choice, pod_affinity::Company},
+    state::{Cluster, shape::ShapeRow},
+    told::pod::{GpuRequest, Place},
+};
+
+/// A node for a pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    /// How many shared GPUs it opens.
+    pub(crate) opened: u32,
+    pub(crate) room: When,
+}
+
+/// Below this many candidate nodes they are sorted rather than looked up in the order of all nodes.
+const FEW: usize = 64;
+
+/// A search for one pod.
+struct Search<'c> {
+    cluster: &'c Cluster,
+    pod: PodId,
+    shape: &'c ShapeRow,
+    /// Where it may go at all.
+    nodes: &'c IdSet<Rank>,
+    within: &'c IdSet<Rank>,
+    /// The nodes that are compared; none for all there are.
+    domain: Option<&'c IdSet<Rank>>,
+    devices: Choice,
+    company: Option<Company>,
+    /// Where its claims stand; none where neither it nor the cluster has to do with claims or zones.
+    standings: Option<Standings>,
+    /// Over how many NUMA zones it may spread; none where that does not matter.
+    span_max: Option<usize>,
+    /// Whether room may come to nodes where nothing leaves: devices that several nodes reach.
+    reaches: bool,
+    /// How many nodes were looked at.
+    looked: u64,
+}
+
+impl Cluster {
+    /// The best node for a waiting pod among `within`, or among all.
+    ///
+    /// # Cost
+    /// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`.
+    pub(crate) fn best_node(
+        &mut self,
+        pod: PodId,
+        within: Option<&IdSet<Rank>>,
+        devices: Choice,
+    ) -> Option<Found> {
+        let shape: ShapeId = self.pods[pod].shape;
+        self.know(shape);
+        let standings = self.special(pod).ok()?;
+        let nodes = self.nodes.index.feasible(shape);
+        let only = standings.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
+        let domain = within;
+        let within = only.as_ref().or(within);
+        let row = &self.shapes[shape];
+        let policy = self.nodes.index.policy;
+        let placement = if row.cpu_only { policy.cpu } else { policy.gpu };
+        if placement == Placement::Fragmentation {
+            self.rank_by_fragments(shape);
+        }
+        let company = self.company(pod);
+        let open = self.open(pod, company.as_ref(), within);
+        let within = open.as_ref().or(within);
+        let levels =
+            if self.shapes[shape].leans() { self.leanings(pod, within) } else { Vec::new() };
+        let nodes = self.nodes.index.feasible(shape);
+        let span_max = self.spans(shape);
+        let mut search = Search {
+            cluster: self,
+            pod,
+            shape: &self.shapes[shape],
+            nodes,
+            within: within.unwrap_or(nodes),
+            domain,
+            devices,
+            company,
+            standings,
+            span_max: span_max.then_some(usize::MAX),
+            reaches: !self.claims.reaches.is_empty() && !self.shapes[shape].asks.is_empty(),
+            looked: 0,
+        };
+        let found = if levels.is_empty() {
+            search.run()
+        } else {
+            let nominated = search.nominated();
+            nominated.or_else(|| {
+                levels.iter().find_map(|level| {
+                    search.within = level;
+                    search.run()
+                })
+            })
+        };
+        let looked = search.looked;
+        self.steps.nodes += looked;
+        found
+    }
+}
+
+impl Cluster {
+    /// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
+    pub(crate) fn special(&self, pod: PodId) -> Result<Option<Standings>, Misfit> {
+        if self.nodes.special == 0 && !self.pods[pod].has_claims {
+            return Ok(None);
+        }
+        self.standings(pod).map(Some)
+    }
+
+    /// Whether it matters over how many NUMA zones pods of a shape spread.
+    fn spans(&self, shape: ShapeId) -> bool {
+        self.nodes.zones_max > 0 && self.shapes[shape].facts.alignment.is_some()
+    }
+}
+
+impl Search<'_> {
+    /// The best node of some that are equal but for their NUMA zones: fewer go before more, so where these matter nodes
+    /// are gone through again with one more.
+    fn narrowest(&mut self, find: impl Fn(&mut Self) -> Option<Found>) -> Option<Found> {
+        let Some(any) = self.span_max else { return find(self) };
+        let found = (1..=self.cluster.nodes.zones_max.max(1)).find_map(|span| {
+            self.span_max = Some(span);
+            find(self)
+        });
+        self.span_max = Some(any);
+        found
+    }
+
+    fn run(&mut self) -> Option<Found> {
+        if self.nodes.is_empty() {
+            return None;
+        }
+        let index = &self.cluster.nodes.index;
+        let placement = if self.shape.cpu_only { index.policy.cpu } else { index.policy.gpu };
+        self.nominated().or_else(|| match &self.shape.facts.gpu {
+            _ if placement == Placement::Fragmentation => self.fewest_fragments(),
+            _ if self.shape.cpu_only => self.cpu(),
+            _ if self.shape.shared > 0 => self.part(),
+            GpuRequest::Mig(_) => self.instances(),
+            GpuRequest::None | GpuRequest::Whole(_) => self.whole(),
+            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
+                None
+            }
+        })
+    }
+
+    /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan promised.
+    fn nominated(&mut self) -> Option<Found> {
+        let cluster = self.cluster;
+        let (facts, agenda) = (&cluster.pods[self.pod], &cluster.agenda);
+        let kept = agenda.kept.get(&self.pod).copied();
+        let expected = facts.group().map(|group| cluster.expected(group)).unwrap_or_default();
+        let nodes = facts.nominated().into_iter().chain(kept).chain(expected);
+        nodes.into_iter().find_map(|node| {
+            let rank = cluster.nodes.index.rank(node)?;
+            let allowed = self.nodes.contains(rank) && self.within.contains(rank);
+            if allowed { self.look(rank, When::Later) } else { None }
+        })
+    }
+
+    /// The node where the pod makes the fewest fragments, of those with room now, then of the others.
+    fn fewest_fragments(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let shape = self.cluster.pods[self.pod].shape;
+        self.first(&index.fragments.order(shape), When::Now).or_else(|| {
+            if self.is_settled() {
+                None
+            } else {
+                self.first(&index.fragments.order(shape), When::Later)
+            }
+        })
+    }
+
+    /// Whether no node has room later that has none now.
+    fn is_settled(&self) -> bool {
+        !self.reaches && self.cluster.nodes.index.unsettled.is_empty()
+    }
+
+    fn whole(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let from = match index.policy.gpu {
+            Placement::Pack | Placement::Fragmentation => {
+                let more = self.standings.as_ref().map_or(0, |standings| standings.more_milli);
+                let more = if self.cluster.shapes.loose { 0 } else { more };
+                (self.shape.amount(Lane::GPU) + more) / GPU_MILLI
+            }
+            Placement::Spread | Placement::Any => i64::MIN,
+        };
+        let later = if self.reaches { self.within } else { &index.unsettled };
+        self.buckets(from, self.within, When::Now)
+            .or_else(|| self.buckets(from, later, When::Later))
+    }
+
+    /// MIG instances: where nodes are packed, those that offer whole GPUs as well go first, but for those of which most
+    /// is free: these are worth no more than a node that offers none, so their names decide.
+    ///
+    /// # Source
+    /// spec/scheduling.md 9.3.
+    fn instances(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        if index.offering.is_empty() || !index.policy.gpu.packs() {
+            return self.whole();
+        }
+        let (nodes, within) = (self.nodes, self.within);
+        let later = if self.reaches { within } else { &index.unsettled };
+        let fuller = index.fuller(self.domain);
+        let mut fuller_later = fuller.clone();
+        fuller_later.intersect(later);
+        self.buckets(i64::MIN, &fuller, When::Now)
+            .or_else(|| self.first(&nodes.common(within), When::Now))
+            .or_else(|| self.buckets(i64::MIN, &fuller_later, When::Later))
+            .or_else(|| self.first(&nodes.common(within), When::Later))
+    }
+
+    fn part(&mut self) -> Option<Found> {
+        let index = &self.cluster.nodes.index;
+        let untouched = match index.policy.gpu {
+            Placement::Pack | Placement::Fragmentation => 1,
+            Placement::Spread | Placement::Any => i64::MIN,
+        };
+        let (all, within) = (i64::MAX, self.within);
+        let later = if self.reaches { within } else { &index.unsettled };
+        if index.policy.sharing_first {
+            self.shared(all, When::Now)
+                .or_else(|| self.shared(all, When::Later))
+                .or_else(|| self.buckets(untouched, within, When::Now))
+                .or_else(|| self.buckets(untouched, later, When::Later))
+        } else {
+            self.shared(untouched, When::Now)
+                .or_else(|| self.buckets(untouched, within, When::Now))
+                .or_else(|| self.shared(untouched, When::Later))
+                .or_else(|| self.buckets(untouched, later, When::Later))
+        }
+    }
+
+    /// The best node with a shared GPU that has room for a part more, by GPU placement keys below `end`.
+    fn shared(&mut self, end: i64, room: When) -> Option<Found> {
+        self.narrowest(|search| search.first_shared(end, room))
+    }
+
+    fn first_shared(&mut self, end: i64, room: When) -> Option<Found> {
+        let cluster = self.cluster;
+        let index = &cluster.nodes.index;
+        if room == When::Later && self.is_settled() {
+            return None;
+        }
+        let sharing = index.sharing(cluster.part_micro(self.shape))?;
+        for bucket in index.by_gpu_below(end).iter().filter(|ranks| !ranks.is_empty()) {
+            for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
+                let worth = room == When::Now || self.reaches || index.unsettled.contains(rank);
+                if !worth || !self.within.contains(rank) {
+                    continue;
+                }
+                self.looked += 1;
+                if cluster.sharing(self.shape, index.node(rank)) == 0 {
+                    continue;
+                }
+                if let Some(found) = self.look(rank, room) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    /// The best node by GPU placement key, from a key on, among `also`.
+    fn buckets(&mut self, from: i64, also: &IdSet<Rank>, room: When) -> Option<Found> {
+        self.narrowest(|search| search.first_of_buckets(from, also, room))
+    }
+
+    fn first_of_buckets(&mut self, from: i64, also: &IdSet<Rank>, room: When) -> Option<Found> {
+        if also.is_empty() {
+            return None;
+        }
+        for bucket in self.cluster.nodes.index.by_gpu(from) {
+            for rank in IdSet::all_of([bucket, self.nodes, also]) {
+                if !self.within.contains(rank) {
+                    continue;
+                }
+                if let Some(found) = self.look(rank, room) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    fn cpu(&mut self) -> Option<Found> {
+        let cluster = self.cluster;
+        let index = &cluster.nodes.index;
+        if self.nodes.len().min(self.within.len()) <= FEW {
+            let mut ranks: Vec<Rank> = self.nodes.common(self.within).collect();
+            ranks.sort_unstable_by_key(|rank| (index.cpu_key(*rank), *rank));
+            return self
+                .first(&ranks.iter().copied(), When::Now)
+                .or_else(|| self.first(&ranks.iter().copied(), When::Later));
+        }
+        let least = match index.policy.cpu {
+            Placement::Pack | Placement::Fragmentation => self.shape.amount(Lane::CPU),
+            Placement::Spread | Placement::Any => i64::MIN,
+        };
+        self.first(&index.by_cpu(least), When::Now).or_else(|| {
+            if self.is_settled() { None } else { self.first(&index.by_cpu(least), When::Later) }
+        })
+    }
+
+    /// The first of some nodes that takes the pod.
+    fn first<I>(&mut self, ranks: &I, room: When) -> Option<Found>
+    where
+        I: Iterator<Item = Rank> + Clone,
+    {
+        self.narrowest(|search| {
+            let unsettled = &search.cluster.nodes.index.unsettled;
+            for rank in ranks.clone() {
+                let worth = room == When::Now || search.reaches || unsettled.contains(rank);
+                if worth
+                    && search.nodes.contains(rank)
+                    && search.within.contains(rank)
+                    && let Some(found) = search.look(rank, room)
+                {
+                    return Some(found);
+                }
+            }
+            None
+        })
+    }
+
+    /// Whether a node takes the pod, at the latest at `room`.
+    fn look(&mut self, rank: Rank, room: When) -> Option<Found> {
+        self.looked += 1;
+        let cluster = self.cluster;
+        let node: NodeId = cluster.nodes.index.node(rank);
+        let mut has = cluster.room(self.shape, node).ok()?;
+        if let Some(company) = &self.company
+            && cluster.joins(self.shape, company, node).ok()? == When::Later
+        {
+            has = When::Later;
+        }
+        if room == When::Now && has == When::Later {
+            return None;
+        }
+        if matches!(self.shape.facts.gpu, GpuRequest::Mig(_)) && cluster.has_legacy_mig(node) {
+            return None;
+        }
+        if self.shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node) {
+            return None;
+        }
+        let devices = cluster.devices(self.shape, node, self.devices)?;
+        let mut reserved = None;
+        if let Some(standings) = &self.standings {
+            let (held, at) = cluster.reservation(self.shape, (node, standings)).ok()?;
+            if at == When::Later {
+                has = When::Later;
+            }
+            if room == When::Now && has == When::Later {
+                return None;
+            }
+            let zones = held.as_deref().map_or(&[][..], |held| &held.zones);
+            if self.span_max.is_some_and(|most| cluster.span(self.shape, node, zones) > most) {
+                return None;
+            }
+            reserved = held;
+        }
+        let room = if devices.later { When::Later } else { has };
+        let place = Place { node, devices: devices.ids, reserved };
+        Some(Found { place, opened: devices.opened, room })
+    }
+}
+
+impl Cluster {
+    /// The nodes on which pods of a moved group are still expected, each as often as one is: where the trial placed or
+    /// promised one already, that one is there.
+    pub(crate) fn expected(&self, group: GroupId) -> Vec<NodeId> {
+        let Some(moves) = self.agenda.moves.get(&group) else { return Vec::new() };
+        let mut nodes = moves.clone();
+        let came = self.log.iter().filter(|op| op.was.is_waiting());
+        for op in came.filter(|op| self.pods[op.pod].group() == Some(group)) {
+            let state = &self.pods.state[op.pod];
+            let Some(place) = state.nominee.as_ref().or(state.place.as_ref()) else { continue };
+            if self.agenda.kept.get(&op.pod) == Some(&place.node) {
+                // It has what it was promised itself.
+                continue;
+            }
+            if let Some(at) = nodes.iter().position(|node| *node == place.node) {
+                nodes.remove(at);
+            }
+        }
+        nodes
+    }
+
+    /// Whether a pod with MIG by the old annotation is on a node.
+    ///
+    /// # Source
+    /// spec/scheduling.md 2.9.
+    pub(crate) fn has_legacy_mig(&self, node: NodeId) -> bool {
+        self.legacy_mig(node).next().is_some()
+    }
+
+    /// The pods with MIG by the old annotation on a node.
+    pub(crate) fn legacy_mig(&self, node: NodeId) -> impl Iterator<Item = PodId> {
+        let legacy = move |pod: &PodId| {
+            matches!(self.shapes[self.pods[*pod].shape].facts.gpu, GpuRequest::LegacyMig(_))
+        };
+        let pods = self.nodes.pods.get(node);
+        pods.into_iter().flat_map(|pods| pods.iter().copied()).filter(legacy)
+    }
+}

@@ -1,0 +1,6 @@
+//! Which devices of resource slices a claim would get on a node.
+
+pub(crate) mod admit;
+pub(crate) mod choose;
+pub(crate) mod offer;
+pub(crate) mod standing;

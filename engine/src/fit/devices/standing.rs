@@ -1,0 +1,139 @@
+//! Where the claims of a pod stand before a node is looked for: bound to one, or free to be given devices.
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{ClaimId, NodeId, PodId, Rank},
+    },
+    decided::plan::Misfit,
+    state::{Cluster, rows::Phase},
+    told::claim::{ClaimProblem, DeviceRequest},
+};
+
+/// Where a claim stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// Bound to a node by what it was given, or by a pod that has it.
+    Bound {
+        /// The node; none where its devices are reached from everywhere.
+        node: Option<NodeId>,
+        /// A pod whose place holds its devices.
+        holder: Option<PodId>,
+        /// Whether that pod waits for them too.
+        later: bool,
+    },
+    /// Every pod that has it is leaving: it may stay, or go elsewhere once they left.
+    Leaving { node: NodeId, holder: PodId },
+    /// Was given nothing.
+    Free,
+}
+
+/// Where all claims of a pod stand.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Standings {
+    pub(crate) claims: Vec<(ClaimId, Standing)>,
+    /// The only node that the pod may go to.
+    pub(crate) node: Option<NodeId>,
+    /// GPUs that claims without devices ask for and the pod's shape does not tell, in milli-devices.
+    pub(crate) more_milli: i64,
+}
+
+impl Standings {
+    /// The only node that the pod may go to, as a set; none where there is no such.
+    pub(crate) fn only(&self, cluster: &Cluster, within: &IdSet<Rank>) -> Option<IdSet<Rank>> {
+        let rank = cluster.nodes.index.rank(self.node?);
+        Some(rank.into_iter().filter(|rank| within.contains(*rank)).collect())
+    }
+}
+
+impl Cluster {
+    /// Where the claims of a pod stand, or why it may go nowhere.
+    ///
+    /// # Cost
+    /// In the number of pods that have one of the claims.
+    pub(crate) fn standings(&self, pod: PodId) -> Result<Standings, Misfit> {
+        let facts = &self.pods[pod];
+        let mut standings = Standings::default();
+        for claim in &facts.claims {
+            self.admits_claim(pod, *claim)?;
+            let standing = self.standing(pod, *claim);
+            let bound = match standing {
+                Standing::Bound { node, .. } => node,
+                Standing::Leaving { .. } | Standing::Free => None,
+            };
+            if standing == Standing::Free
+                && let Some(facts) = self.claims.facts(*claim).filter(|facts| !facts.own)
+            {
+                standings.more_milli +=
+                    facts.requests.iter().map(DeviceRequest::milli).sum::<i64>();
+            }
+            if let Some(node) = bound {
+                if standings.node.is_some_and(|other| other != node) {
+                    return Err(Misfit::Claim(*claim, ClaimProblem::Apart));
+                }
+                standings.node = Some(node);
+            }
+            standings.claims.push((*claim, standing));
+        }
+        Ok(standings)
+    }
+
+    /// All that is wrong with the claims of a pod: each that is refused, else one that is bound away from the others.
+    ///
+    /// # Source
+    /// spec/scheduling.md 10.1: what is found before nodes are looked at is told together.
+    pub(crate) fn claim_problems(&self, pod: PodId) -> Vec<Misfit> {
+        let claims = self.pods[pod].claims.iter();
+        let refused: Vec<Misfit> =
+            claims.filter_map(|claim| self.admits_claim(pod, *claim).err()).collect();
+        if refused.is_empty() { self.standings(pod).err().into_iter().collect() } else { refused }
+    }
+
+    fn standing(&self, pod: PodId, claim: ClaimId) -> Standing {
+        let Some(row) = self.claims.rows.get(claim) else { return Standing::Free };
+        let Some(facts) = row.facts.as_deref() else { return Standing::Free };
+        if facts.own && self.pods.state[pod].phase != Phase::Pending {
+            // It is made anew with the pod.
+            return Standing::Free;
+        }
+        let mut leaving = None;
+        for other in row.pods.iter().copied() {
+            let state = &self.pods.state[other];
+            let has = |place: &&crate::Place| {
+                let reserved = place.reserved.as_deref();
+                reserved.is_some_and(|reserved| reserved.holds(claim))
+            };
+            if let Some(place) = state.nominee.as_ref().filter(has) {
+                let (node, holder) = (self.bound_by(claim, place), Some(other));
+                return Standing::Bound { node, holder, later: true };
+            }
+            let Some(place) = state.place.as_ref().filter(has) else { continue };
+            if state.phase.is_active() {
+                let (node, holder) = (self.bound_by(claim, place), Some(other));
+                return Standing::Bound { node, holder, later: false };
+            }
+            leaving = leaving.or(Some(Standing::Leaving { node: place.node, holder: other }));
+        }
+        let given = || {
+            let node = facts.allocation.as_ref()?.node;
+            Some(Standing::Bound { node, holder: None, later: false })
+        };
+        leaving.or_else(given).unwrap_or(Standing::Free)
+    }
+
+    /// The node that a claim is bound to by a pod that has it; none where other nodes reach its devices too.
+    fn bound_by(&self, claim: ClaimId, place: &crate::Place) -> Option<NodeId> {
+        // What it was given says so itself, also where no slice tells of its devices.
+        if let Some(given) = self.claims.allocation(claim) {
+            return given.node;
+        }
+        let reaches = &self.claims.reaches;
+        if reaches.is_empty() {
+            return Some(place.node);
+        }
+        let reserved = place.reserved.iter().flat_map(|reserved| &reserved.claims);
+        let mut devices = reserved.filter(|claimed| claimed.claim == Some(claim));
+        let binds = |device| reaches.device(device).is_none_or(|row| row.facts.binds);
+        devices.any(|claimed| binds(claimed.device)).then_some(place.node)
+    }
+}

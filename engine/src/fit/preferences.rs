@@ -1,0 +1,97 @@
+//! Where a pod would rather go: preferred pod affinity, preferred node affinity, topology spread that is only wished for.
+//!
+//! # Source
+//! spec/scheduling.md 9.2, `podaffinity`: the sum of the weights, not normalised, above all but the nominated node. The
+//! peer never scores preferred node affinity (14.3, Q54); here it comes next. Wishes of pods that are there already
+//! towards a newcomer do not count.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{PodId, Rank, Symbol},
+    },
+    state::{Cluster, shape::ShapeRow},
+};
+
+/// How good a node is: by pods, by labels, by how few pods of its kind are near. More is better.
+type Worth = [i64; 3];
+
+/// Nodes by their worth.
+#[derive(Debug)]
+struct Levels(BTreeMap<Worth, IdSet<Rank>>);
+
+impl Levels {
+    /// Makes some nodes better or worse.
+    fn add(&mut self, nodes: &IdSet<Rank>, at: usize, weight: i64) {
+        if weight == 0 || nodes.is_empty() {
+            return;
+        }
+        let mut moved: Vec<(Worth, IdSet<Rank>)> = Vec::new();
+        for (worth, level) in &mut self.0 {
+            let found: IdSet<Rank> = level.common(nodes).collect();
+            if found.is_empty() {
+                continue;
+            }
+            found.iter().for_each(|rank| {
+                level.remove(rank);
+            });
+            let mut new = *worth;
+            new[at] += weight;
+            moved.push((new, found));
+        }
+        self.0.retain(|_, level| !level.is_empty());
+        for (worth, found) in moved {
+            self.0.entry(worth).or_default().extend(found.iter());
+        }
+    }
+}
+
+impl ShapeRow {
+    /// Whether its pods would rather go to some nodes than to others.
+    pub(crate) fn leans(&self) -> bool {
+        !self.facts.preferred_nodes.is_empty()
+            || !self.facts.preferred_pods.is_empty()
+            || self.facts.spread.iter().any(|spread| !spread.required)
+    }
+}
+
+impl Cluster {
+    /// Parts a set of nodes by how much a pod would like to go there, the best first.
+    ///
+    /// # Cost
+    /// In the nodes of the domains that matter, and for wishes about pods in the number of pods on nodes.
+    pub(crate) fn leanings(
+        &mut self,
+        pod: PodId,
+        within: Option<&IdSet<Rank>>,
+    ) -> Vec<IdSet<Rank>> {
+        self.sieve();
+        let shape = self.pods[pod].shape;
+        let feasible = self.nodes.index.feasible(shape);
+        let among: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
+        let facts = &self.shapes[shape].facts;
+        let sieve = self.nodes.index.known_sieve();
+        let mut levels = Levels(BTreeMap::from([([0; 3], among.clone())]));
+        for (weight, term) in &facts.preferred_pods {
+            let mut counts: BTreeMap<Symbol, i64> = BTreeMap::new();
+            self.each_stayer(pod, term, &mut |(_, value)| *counts.entry(value).or_default() += 1);
+            for (value, count) in counts {
+                let nodes = sieve.of(term.topology_key, &[value]);
+                levels.add(&nodes, 0, i64::from(*weight) * count);
+            }
+        }
+        for (weight, term) in &facts.preferred_nodes {
+            let nodes = sieve.any(among.clone(), std::slice::from_ref(term));
+            levels.add(&nodes, 1, i64::from(*weight));
+        }
+        for spread in facts.spread.iter().filter(|spread| !spread.required) {
+            for (value, count) in self.spread_counts(shape, spread) {
+                let nodes = sieve.of(spread.topology_key, &[value]);
+                levels.add(&nodes, 2, -i64::from(count));
+            }
+        }
+        levels.0.into_values().rev().collect()
+    }
+}

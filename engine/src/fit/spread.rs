@@ -1,0 +1,143 @@
+//! Topology spread: how unevenly pods of a kind may be over the domains of a node label.
+//!
+//! # Source
+//! The Kubernetes filter `PodTopologySpread` (KEP-895, KEP-3022 minimum domains, KEP-3094 inclusion policies); the peer has
+//! none (spec/scheduling.md 14.3, Q37). Pods that are leaving do not count, those that were promised a place do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{NodeId, PodId, Rank, ShapeId, Symbol},
+    },
+    fit::pod_affinity::Company,
+    state::{
+        Cluster,
+        pod_counts::is_meant,
+        shape::{Kind, ShapeRow},
+    },
+    told::pod::Spread,
+};
+
+/// How a constraint stands for one pod: which domains it may not join.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) key: Symbol,
+    /// Domains with as many pods as they may have.
+    pub(crate) full: BTreeSet<Symbol>,
+}
+
+impl Kind {
+    /// The domain of nodes of this kind, where the constraint counts them.
+    fn domain(&self, spread: &Spread, all: &[Spread], shape: &ShapeRow) -> Option<Symbol> {
+        let labelled = all.iter().filter(|one| one.required == spread.required);
+        let is_whole = labelled.into_iter().all(|one| self.label(one.topology_key).is_some());
+        let counts = is_whole
+            && (!spread.honors_selection || self.is_selected(&shape.facts))
+            && (!spread.honors_taints || self.repelling(shape).next().is_none());
+        self.label(spread.topology_key).filter(|_| counts).map(|label| label.value)
+    }
+}
+
+impl Cluster {
+    /// Works out once which domains a shape's constraints tell apart.
+    ///
+    /// # Cost
+    /// In the number of nodes, after nodes changed; else nothing.
+    pub(crate) fn know_domains(&mut self, shape: ShapeId) {
+        let is_known = self.nodes.index.spread.contains_key(&shape);
+        if is_known || self.shapes[shape].facts.spread.is_empty() {
+            return;
+        }
+        let row = &self.shapes[shape];
+        let nodes = &self.nodes;
+        let kinds: BTreeSet<_> = nodes.index.ranks().map(|rank| nodes.index.kind(rank)).collect();
+        let spreads = &row.facts.spread;
+        let domains = spreads.iter().map(|spread| {
+            kinds
+                .iter()
+                .filter_map(|kind| nodes.kinds[*kind].domain(spread, spreads, row))
+                .collect()
+        });
+        let domains: Vec<BTreeSet<Symbol>> = domains.collect();
+        self.nodes.index.spread.insert(shape, domains);
+    }
+
+    /// How many pods that a constraint means are in each domain that has any.
+    pub(crate) fn spread_counts(&self, shape: ShapeId, spread: &Spread) -> BTreeMap<Symbol, u32> {
+        let row = &self.shapes[shape];
+        let mut counts: BTreeMap<Symbol, u32> = BTreeMap::new();
+        for (node, count) in self.crowds.on(spread) {
+            let Some(rank) = self.nodes.index.rank(node) else { continue };
+            let kind = &self.nodes.kinds[self.nodes.index.kind(rank)];
+            if let Some(value) = kind.domain(spread, &row.facts.spread, row) {
+                *counts.entry(value).or_default() += count;
+            }
+        }
+        counts
+    }
+
+    /// Which domains a pod may not join, constraint by constraint; [`know_domains`](Self::know_domains) has to have been
+    /// called for its shape.
+    ///
+    /// # Cost
+    /// In the nodes with pods that the constraints mean.
+    pub(crate) fn spread_standings(&self, pod: PodId) -> Vec<Standing> {
+        let facts = &self.pods[pod];
+        let row = &self.shapes[facts.shape];
+        let Some(domains) = self.nodes.index.spread.get(&facts.shape) else { return Vec::new() };
+        let required = row.facts.spread.iter().zip(domains).filter(|(spread, _)| spread.required);
+        let standing = |(spread, domains): (&Spread, &BTreeSet<Symbol>)| {
+            let counts = self.spread_counts(facts.shape, spread);
+            let own = u32::from(is_meant(&spread.selector, spread.namespace, facts));
+            let is_short =
+                domains.len() < usize::try_from(spread.domains_min).unwrap_or(usize::MAX);
+            let least = if is_short || counts.len() < domains.len() {
+                0
+            } else {
+                counts.values().copied().min().unwrap_or(0)
+            };
+            let most = least.saturating_add(spread.skew_max);
+            let full = counts.iter().filter(|(_, count)| **count + own > most);
+            let full = full.map(|(value, _)| *value).collect();
+            Standing { key: spread.topology_key, full }
+        };
+        required.map(standing).collect()
+    }
+
+    /// The nodes that are left of `within`, or of all, where topology spread closes some.
+    ///
+    /// # Cost
+    /// In the nodes of closed domains.
+    pub(crate) fn open(
+        &mut self,
+        pod: PodId,
+        company: Option<&Company>,
+        within: Option<&IdSet<Rank>>,
+    ) -> Option<IdSet<Rank>> {
+        let closed = company.into_iter().flat_map(|company| &company.spread);
+        let closed: Vec<&Standing> = closed.filter(|one| !one.full.is_empty()).collect();
+        if closed.is_empty() {
+            return None;
+        }
+        self.sieve();
+        let feasible = self.nodes.index.feasible(self.pods[pod].shape);
+        let mut open: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
+        for standing in closed {
+            let values: Vec<Symbol> = standing.full.iter().copied().collect();
+            for rank in self.nodes.index.known_sieve().of(standing.key, &values).iter() {
+                open.remove(rank);
+            }
+        }
+        Some(open)
+    }
+
+    /// Whether a node is in a domain of every constraint that the pod may join.
+    pub(crate) fn spreads(&self, standings: &[Standing], node: NodeId) -> bool {
+        standings.iter().all(|standing| {
+            let spot = self.spot(node, standing.key);
+            spot.is_some_and(|(_, value)| !standing.full.contains(&value))
+        })
+    }
+}

@@ -1,0 +1,462 @@
+//! Finds out why a pod fits nowhere.
+
+pub(crate) mod detail;
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{NodeId, PodId, Rank},
+        resources::{GPU_MILLI, Lane, QueueLane, Resources},
+    },
+    decided::plan::{FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
+    fit::{devices::standing::Standings, filter::Choice, pod_affinity::Company},
+    state::{Cluster, device, shape::ShapeRow},
+    told::pod::GpuRequest,
+};
+
+/// On how many nodes a reason is looked at closer, to see whether it stands alone.
+const WITNESSES_MAX: u32 = 64;
+
+/// Of so many nodes that are short of GPUs it is asked what else they are short of.
+const LACKING_MAX: usize = 256;
+/// So many nodes are kept by name for each reason that names them.
+const NAMED_MAX: usize = 16;
+
+/// Why nodes refuse a pod.
+struct Refusals {
+    /// How many nodes, by reason, the most frequent first.
+    misfits: Vec<(Misfit, u32)>,
+    /// The reason that stands out.
+    dominant: Misfit,
+    /// What nodes that are short of one thing are short of besides.
+    also: Vec<(Misfit, u32)>,
+    /// The first nodes of reasons that name them.
+    named: Vec<(Misfit, NodeId)>,
+    /// Node by node, where that is asked for.
+    nodes: Vec<Refusal>,
+}
+
+impl Refusals {
+    /// All of so many nodes refuse, for the same reasons.
+    fn everywhere(reasons: &[Misfit], nodes: usize) -> Self {
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        Self {
+            misfits: reasons.iter().map(|misfit| (*misfit, nodes)).collect(),
+            dominant: reasons[0],
+            also: Vec::new(),
+            named: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+}
+
+/// How often a reason was found.
+#[derive(Clone, Default, Debug)]
+struct Tally {
+    nodes: u32,
+    witnesses: u32,
+    /// Whether a node was found that nothing else keeps the pod from.
+    alone: bool,
+    /// What else keeps the pod from the node that was looked at last.
+    behind: Option<Misfit>,
+    /// The first nodes, where the reason names them.
+    named: Vec<NodeId>,
+}
+
+impl Cluster {
+    /// Why a pod found no node, or none in an area, after `at` pods of its group and `placed` of its sub-group did.
+    ///
+    /// # Cost
+    /// In the number of buckets of free GPUs, and of nodes that have the GPUs and lack something else.
+    pub(crate) fn no_room(
+        &mut self,
+        pod: PodId,
+        (at, placed): (u32, u32),
+        area: Option<&IdSet<Rank>>,
+    ) -> Why {
+        let Refusals { misfits, dominant, also, named, nodes } = self.misfits(pod, area);
+        let facts = &self.pods[pod];
+        let leaf = facts
+            .leaf
+            .zip(facts.group())
+            .map(|(leaf, group)| &self.groups[group].tree.leaves[usize::from(leaf)]);
+        let (sub_group, min) = leaf.map_or_else(Default::default, |leaf| (leaf.name, leaf.min));
+        // The sub-group's count holds what this attempt placed: less than the minimum means it was for the gang.
+        let gang = leaf.is_some_and(|leaf| leaf.count.used < leaf.min);
+        let free = self.free_shape(pod, area);
+        let too_dear = self.too_dear(pod, &named);
+        let too_large = self.too_large(pod);
+        let beside = self.beside(&named);
+        let shape = &self.shapes[self.pods[pod].shape];
+        let parts = i64::from(shape.shared) * self.part_micro(shape) * GPU_MILLI / 1_000_000;
+        let gpu_milli = shape.amount(Lane::GPU) + parts;
+        let too_heavy = misfits.iter().any(|(misfit, _)| matches!(misfit, Misfit::Overhead(_)));
+        let overhead = if too_heavy { shape.facts.overhead.clone() } else { Resources::default() };
+        Why::NoRoom(Arc::new(NoRoom {
+            pod,
+            sub_group,
+            at,
+            placed,
+            min,
+            gang,
+            dominant,
+            gpu_milli,
+            misfits,
+            also,
+            free,
+            too_large,
+            named,
+            beside,
+            too_dear,
+            overhead,
+            nodes,
+            before: Vec::new(),
+        }))
+    }
+
+    /// What a pod asks for that no node has in all, where there is something.
+    ///
+    /// # Source
+    /// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
+    fn too_large(&mut self, pod: PodId) -> Option<TooLarge> {
+        self.nodes.know_largest();
+        let largest = self.nodes.largest();
+        let shape = &self.shapes[self.pods[pod].shape];
+        let mut request: Resources =
+            shape.asked().filter(|(lane, _)| *lane != Lane::PODS).collect();
+        if let GpuRequest::Fraction { .. } = shape.facts.gpu {
+            request.add(Lane::GPU, shape.charge[QueueLane::Gpu]);
+        }
+        let most = |lane: Lane| largest.get(lane.row()).copied().unwrap_or(0);
+        let (lane, _) = [Lane::GPU, Lane::CPU, Lane::MEMORY]
+            .into_iter()
+            .map(|lane| (lane, request.amount(lane)))
+            .chain(request.iter())
+            .find(|(lane, amount)| {
+                *amount > most(*lane) && !self.claims.backs.contains_key(lane)
+            })?;
+        Some(TooLarge { lane, most: most(lane), request })
+    }
+
+    /// What the queue says where it is a queue that keeps the pod from one of the nodes.
+    fn too_dear(&self, pod: PodId, named: &[(Misfit, NodeId)]) -> Option<Box<Why>> {
+        let (_, node) = named.iter().find(|(misfit, _)| *misfit == Misfit::Queue)?;
+        let group = self.pods[pod].group()?;
+        let memory_mib = self.nodes.gpus(*node).memory_mib;
+        let charge = self.shapes[self.pods[pod].shape].charge_on(memory_mib);
+        self.affords(group, charge).err().map(Box::new)
+    }
+
+    /// The pods with MIG by the old annotation on the nodes that refuse for their sake.
+    fn beside(&self, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
+        let nodes = named.iter().filter(|(misfit, _)| *misfit == Misfit::BesideLegacyMig);
+        nodes.flat_map(|(_, node)| self.legacy_mig(*node).map(|pod| (*node, pod))).collect()
+    }
+
+    /// How many nodes refuse a pod, in an area or everywhere, by reason.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
+    fn misfits(&mut self, pod: PodId, area: Option<&IdSet<Rank>>) -> Refusals {
+        let id = self.pods[pod].shape;
+        self.know(id);
+        let missing = self.shapes[id].facts.missing.iter();
+        let mut unmet: Vec<Misfit> = missing.map(|one| Misfit::Missing(*one)).collect();
+        let standings = self.special(pod).unwrap_or_else(|_| {
+            unmet.extend(self.claim_problems(pod));
+            None
+        });
+        if !unmet.is_empty() {
+            return Refusals::everywhere(&unmet, self.nodes.index.ranks().len());
+        }
+        let company = self.company(pod);
+        let shape = &self.shapes[id];
+        let asker = Asker { cluster: self, pod, shape, area, company, standings };
+        let (tallies, also) = asker.ask();
+        let also = also.into_iter().collect();
+        let names_nodes = self.agenda.config.as_ref().is_some_and(|config| config.names_nodes);
+        let nodes = if names_nodes { asker.refusals() } else { Vec::new() };
+        let dominant = dominant(&tallies);
+        let named = tallies
+            .iter()
+            .flat_map(|(misfit, tally)| tally.named.iter().map(|node| (*misfit, *node)))
+            .collect();
+        let mut misfits: Vec<(Misfit, u32)> =
+            tallies.into_iter().map(|(misfit, tally)| (misfit, tally.nodes)).collect();
+        misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
+        Refusals { misfits, dominant, also, named, nodes }
+    }
+
+    /// What is free of GPUs on the nodes where a pod may go, in an area or everywhere.
+    fn free_shape(&self, pod: PodId, area: Option<&IdSet<Rank>>) -> FreeShape {
+        let everywhere = self.nodes.index.feasible(self.pods[pod].shape);
+        let within = area.map(|area| {
+            let mut within = everywhere.clone();
+            within.intersect(area);
+            within
+        });
+        let feasible = within.as_ref().unwrap_or(everywhere);
+        let mut free = FreeShape::default();
+        let mut add = |node: NodeId, count: i64| {
+            let whole = self.nodes.free(node, Lane::GPU).max(0) / GPU_MILLI;
+            free.whole_max = free.whole_max.max(u32::try_from(whole).unwrap_or(u32::MAX));
+            free.gpu_milli += whole * GPU_MILLI * count;
+        };
+        if self.nodes.index.policy.gpu.packs() {
+            for bucket in self.nodes.index.by_gpu(i64::MIN) {
+                if let Some(first) = bucket.common(feasible).next() {
+                    let count = bucket.common_len(feasible);
+                    add(self.nodes.index.node(first), i64::try_from(count).unwrap_or(i64::MAX));
+                }
+            }
+        } else {
+            for rank in feasible.iter() {
+                add(self.nodes.index.node(rank), 1);
+            }
+        }
+        self.add_parts(feasible, &mut free);
+        free
+    }
+
+    fn add_parts(&self, feasible: &IdSet<Rank>, free: &mut FreeShape) {
+        for rank in self.nodes.index.shared.common(feasible) {
+            let node = self.nodes.index.node(rank);
+            let capacity = device::capacity(self.nodes.gpus(node)).max(1);
+            for device in &self.nodes.devices[node] {
+                let part = device.room(capacity).max(0) * GPU_MILLI / capacity;
+                free.part_max_milli =
+                    free.part_max_milli.max(u32::try_from(part).unwrap_or(u32::MAX));
+                free.gpu_milli += part;
+            }
+        }
+    }
+}
+
+/// A pod that asks every node why.
+struct Asker<'c> {
+    cluster: &'c Cluster,
+    pod: PodId,
+    shape: &'c ShapeRow,
+    /// The nodes that are asked; none for all.
+    area: Option<&'c IdSet<Rank>>,
+    company: Option<Company>,
+    standings: Option<Standings>,
+}
+
+impl Asker<'_> {
+    /// How often each reason comes first, and what nodes are short of besides.
+    fn ask(&self) -> (BTreeMap<Misfit, Tally>, BTreeMap<Misfit, u32>) {
+        let index = &self.cluster.nodes.index;
+        let mut tallies: BTreeMap<Misfit, Tally> = BTreeMap::new();
+        let mut also = BTreeMap::new();
+        let gpus = self.shape.amount(Lane::GPU) / GPU_MILLI;
+        if !index.policy.gpu.packs() || gpus == 0 {
+            let all: Vec<Rank> = match self.area {
+                Some(area) => area.iter().collect(),
+                None => index.ranks().collect(),
+            };
+            for rank in all {
+                self.count(rank, &mut tallies, &mut also);
+            }
+            return (tallies, also);
+        }
+        let clip = |bucket| self.clip(bucket);
+        // Nodes with too few GPUs are counted by the bucket.
+        let buckets: Vec<Cow<'_, IdSet<Rank>>> =
+            index.by_gpu_below(gpus).iter().map(clip).collect();
+        let few = buckets.iter().map(|bucket| bucket.len()).sum::<usize>();
+        if few > 0 {
+            let short = Misfit::Short(Lane::GPU);
+            let fullest = buckets.iter().rev().flat_map(|bucket| bucket.iter());
+            let mut witnesses = fullest.take(usize::try_from(WITNESSES_MAX).unwrap_or(0));
+            let mut tally = Tally { witnesses: WITNESSES_MAX, ..Tally::default() };
+            tally.nodes = u32::try_from(few).unwrap_or(u32::MAX);
+            tally.alone = witnesses.any(|rank| {
+                tally.behind = self.refusal(rank, Some(short));
+                tally.behind.is_none()
+            });
+            tallies.insert(short, tally);
+            // To ask all of many nodes for what else they lack would cost more than it tells.
+            if few <= LACKING_MAX {
+                let all = buckets.iter().flat_map(|bucket| bucket.iter());
+                for rank in all {
+                    self.count_others(rank, short, &mut also);
+                }
+            }
+        }
+        for bucket in index.by_gpu(gpus).map(clip) {
+            for rank in bucket.iter() {
+                self.count(rank, &mut tallies, &mut also);
+            }
+        }
+        (tallies, also)
+    }
+
+    /// The part of some nodes that is asked.
+    fn clip<'a>(&self, nodes: &'a IdSet<Rank>) -> Cow<'a, IdSet<Rank>> {
+        let Some(area) = self.area else { return Cow::Borrowed(nodes) };
+        let mut nodes = nodes.clone();
+        nodes.intersect(area);
+        Cow::Owned(nodes)
+    }
+
+    /// Counts what a node is short of besides one thing.
+    fn count_others(&self, rank: Rank, first: Misfit, also: &mut BTreeMap<Misfit, u32>) {
+        let node = self.cluster.nodes.index.node(rank);
+        for misfit in self.others(node, first) {
+            *also.entry(self.told(node, misfit)).or_default() += 1;
+        }
+    }
+
+    /// What a node is short of besides one thing.
+    ///
+    /// # Source
+    /// spec/scheduling.md 12.3: each row of node reasons stands for itself.
+    fn others(&self, node: NodeId, first: Misfit) -> impl Iterator<Item = Misfit> {
+        let Self { cluster, shape, .. } = self;
+        let lanes =
+            shape.take.iter().filter(move |(lane, amount)| cluster.lacks(node, *lane, *amount));
+        let parts = cluster.parts_room(shape, node).err();
+        let all = lanes.map(|(lane, _)| Misfit::Short(*lane)).chain(parts);
+        all.filter(move |misfit| *misfit != first && is_shortage(*misfit))
+    }
+
+    fn count(
+        &self,
+        rank: Rank,
+        tallies: &mut BTreeMap<Misfit, Tally>,
+        also: &mut BTreeMap<Misfit, u32>,
+    ) {
+        let misfit = self.refusal(rank, None).unwrap_or(Misfit::PodSlots);
+        if matches!(misfit, Misfit::Short(_) | Misfit::Device) {
+            self.count_others(rank, misfit, also);
+        }
+        let node = self.cluster.nodes.index.node(rank);
+        let tally = tallies.entry(self.told(node, misfit)).or_default();
+        tally.nodes += 1;
+        if misfit.names_node() && tally.named.len() < NAMED_MAX {
+            tally.named.push(node);
+        }
+        if !tally.alone && tally.witnesses < WITNESSES_MAX {
+            tally.witnesses += 1;
+            tally.behind = self.refusal(rank, Some(misfit));
+            tally.alone = tally.behind.is_none();
+        }
+    }
+
+    /// Why a node is not for the pod: the first reason in the order of evaluation, but for one.
+    fn refusal(&self, rank: Rank, lifted: Option<Misfit>) -> Option<Misfit> {
+        let Self { cluster, shape, .. } = self;
+        let index = &cluster.nodes.index;
+        let node = index.node(rank);
+        let stands = |misfit: Misfit| Some(misfit).filter(|misfit| lifted != Some(*misfit));
+        let lacks_but = |skip: Lane| {
+            let mut lanes = shape.take.iter().filter(move |(lane, _)| *lane != skip);
+            lanes.find_map(|(lane, amount)| {
+                let lacks = *lane != Lane::PODS && cluster.lacks(node, *lane, *amount);
+                if lacks { stands(Misfit::Short(*lane)) } else { None }
+            })
+        };
+        let gpus = shape.amount(Lane::GPU);
+        let short_of_gpus = gpus > 0 && cluster.lacks(node, Lane::GPU, gpus);
+        let has_room = !lifted.is_some_and(is_shortage);
+        if short_of_gpus && lifted != Some(Misfit::Short(Lane::GPU)) {
+            return Some(Misfit::Short(Lane::GPU));
+        }
+        lacks_but(Lane::GPU)
+            .or_else(|| cluster.parts_room(shape, node).err().filter(|_| has_room).and_then(stands))
+            .or_else(|| {
+                let costs = shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node);
+                if costs { stands(Misfit::Queue) } else { None }
+            })
+            .or_else(|| {
+                let full = cluster.lacks(node, Lane::PODS, 1);
+                if full { stands(Misfit::Short(Lane::PODS)) } else { None }
+            })
+            .or_else(|| {
+                let kind = &cluster.nodes.kinds[index.kind(rank)];
+                kind.admits_but(shape, index.policy.restrict, lifted).err()
+            })
+            .or_else(|| {
+                let company = self.company.as_ref()?;
+                stands(cluster.joins(shape, company, node).err()?)
+            })
+            .or_else(|| if has_room { self.late_refusal(node).and_then(stands) } else { None })
+    }
+
+    /// What is found out only where everything else fits.
+    fn late_refusal(&self, node: NodeId) -> Option<Misfit> {
+        let Self { cluster, shape, .. } = self;
+        if matches!(shape.facts.gpu, GpuRequest::Mig(_)) && cluster.has_legacy_mig(node) {
+            return Some(Misfit::BesideLegacyMig);
+        }
+        let placement = cluster.nodes.index.policy.gpu;
+        if cluster.devices(shape, node, Choice::By(placement)).is_none() {
+            return Some(Misfit::PodSlots);
+        }
+        let standings = self.standings.as_ref()?;
+        cluster.reservation(shape, (node, standings)).err()
+    }
+}
+
+/// The reason that stands out: the first that alone keeps the pod from a node. Where none does, the most frequent, or
+/// what is behind it if that is there to stay while room comes and goes.
+fn dominant(tallies: &BTreeMap<Misfit, Tally>) -> Misfit {
+    let alone = tallies.iter().filter(|(_, tally)| tally.alone).map(|(misfit, _)| *misfit);
+    if let Some(misfit) = alone.min_by_key(|misfit| turn(*misfit)) {
+        return misfit;
+    }
+    let most =
+        tallies.iter().max_by_key(|(misfit, tally)| (tally.nodes, std::cmp::Reverse(*misfit)));
+    most.map_or(Misfit::PodSlots, |(misfit, tally)| {
+        tally
+            .behind
+            .filter(|behind| is_shortage(*misfit) && !is_shortage(*behind))
+            .unwrap_or(*misfit)
+    })
+}
+
+/// Whether a reason is that too little is free.
+fn is_shortage(misfit: Misfit) -> bool {
+    matches!(
+        misfit,
+        Misfit::Short(_)
+            | Misfit::Overhead(_)
+            | Misfit::Device
+            | Misfit::SetAside
+            | Misfit::PodSlots
+    )
+}
+
+/// When a reason is evaluated.
+///
+/// # Source
+/// spec/scheduling.md 1.13 (room first) and the table of 10.2.
+fn turn(misfit: Misfit) -> u8 {
+    match misfit {
+        Misfit::Missing(_) | Misfit::Claim(..) => 0,
+        Misfit::Short(_) | Misfit::Overhead(_) | Misfit::Device | Misfit::SetAside => 1,
+        Misfit::Queue => 2,
+        Misfit::LegacyMig
+        | Misfit::BesideLegacyMig
+        | Misfit::NotMig
+        | Misfit::MigSingle
+        | Misfit::MigMixed => 3,
+        Misfit::GpuMemoryUnknown | Misfit::GpuTooSmall => 4,
+        Misfit::PodSlots => 5,
+        Misfit::Blocked(_) => 6,
+        Misfit::Port => 7,
+        Misfit::Taint(_) => 8,
+        Misfit::Selector => 9,
+        Misfit::Affinity | Misfit::AntiAffinity | Misfit::Barred | Misfit::Spread => 10,
+        Misfit::Volume
+        | Misfit::VolumeUnbound
+        | Misfit::StorageAbsent(_)
+        | Misfit::StorageShort(_) => 11,
+        Misfit::Worker => 13,
+        Misfit::Devices | Misfit::Elsewhere | Misfit::OnlyClaims => 14,
+        Misfit::Zones => 15,
+    }
+}

@@ -1,0 +1,118 @@
+//! Which groups could stand in for each other.
+
+use crate::{
+    base::{
+        ids::{ClassId, GroupId, Id, ShapeId},
+        resources::Charge,
+    },
+    pending::{Class, ClassKey, Classes},
+    state::{Cluster, tree::Member},
+};
+
+impl Classes {
+    /// The class of a key.
+    fn find(&self, key: &[u32]) -> Option<ClassId> {
+        let is_it =
+            |class: &ClassId| self.rows[*class].as_ref().is_some_and(|row| *row.key == *key);
+        self.last.filter(is_it).or_else(|| self.by_key.get(key).copied())
+    }
+}
+
+impl Cluster {
+    /// The class of a group, a new one where there is none like it; it counts one use more.
+    pub(super) fn classify(&mut self, group: GroupId) -> ClassId {
+        let mut scratch = std::mem::take(&mut self.agenda.scratch);
+        scratch.clear();
+        self.class_key(group, &mut scratch);
+        let class = match self.agenda.classes.find(&scratch) {
+            Some(class) => {
+                let row = self.agenda.classes.rows[class].as_mut();
+                row.expect("a keyed class has a row").uses += 1;
+                class
+            }
+            None => self.new_class(group, scratch.as_slice().into()),
+        };
+        self.agenda.classes.last = Some(class);
+        self.agenda.scratch = scratch;
+        class
+    }
+
+    fn new_class(&mut self, group: GroupId, key: ClassKey) -> ClassId {
+        let row = &self.groups[group];
+        let mut shapes: Vec<ShapeId> = row.pods.iter().map(|pod| self.pods[*pod].shape).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        let pods = self.to_place(group);
+        let mut ask = Charge::default();
+        let mut ask_mib = 0;
+        for pod in &pods {
+            let shape = &self.shapes[self.pods[*pod].shape];
+            ask += shape.charge;
+            ask_mib += shape.gpu_mib;
+        }
+        for shape in &shapes {
+            self.shapes.retain(*shape);
+        }
+        let classes = &mut self.agenda.classes;
+        let class = classes.free.pop().unwrap_or_else(|| classes.rows.push(None));
+        classes.rows[class] = Some(Class { key: key.clone(), uses: 1, shapes, ask, ask_mib });
+        classes.by_key.insert(key, class);
+        class
+    }
+
+    /// Takes a use of a class away; the last one ends it.
+    pub(super) fn declassify(&mut self, class: ClassId) {
+        let classes = &mut self.agenda.classes;
+        let row = classes.rows[class].as_mut().expect("a listed class has a row");
+        row.uses -= 1;
+        if row.uses > 0 {
+            return;
+        }
+        let row = classes.rows[class].take().expect("a listed class has a row");
+        classes.by_key.remove(&row.key);
+        classes.free.push(class);
+        // Its number may soon be another's.
+        self.agenda.patience.retain(|(_, of, _), _| *of != class);
+        for shape in row.shapes {
+            self.release(shape);
+        }
+    }
+
+    /// Writes down what decides where the waiting pods of a group may go, as numbers.
+    fn class_key(&self, group: GroupId, key: &mut Vec<u32>) {
+        let row = &self.groups[group];
+        let facts = row.facts.as_ref().expect("a group that waits is live");
+        key.push(u32::from(facts.preemptible));
+        let mut alone = false;
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        for set in row.tree.sets.iter() {
+            key.extend([number(set.needed()), number(set.members.len())]);
+            alone |= set.topology.is_some();
+            for member in set.members.iter() {
+                key.push(match member {
+                    Member::Set(set) => u32::from(*set) << 1,
+                    Member::Leaf(leaf) => u32::from(*leaf) << 1 | 1,
+                });
+            }
+        }
+        for leaf in &row.tree.leaves {
+            key.extend([leaf.min, leaf.count.active, leaf.count.used]);
+            alone |= leaf.topology.is_some();
+            let from = key.len();
+            for pod in leaf.pods.iter().filter(|pod| self.pods.state[**pod].is_waiting()) {
+                let shape = self.pods[*pod].shape;
+                alone |= self.shapes[shape].is_social();
+                let number = u32::try_from(shape.row()).expect("shapes are numbered by u32");
+                if key.len() > from && key[key.len() - 2] == number {
+                    *key.last_mut().expect("a run was begun") += 1;
+                } else {
+                    key.extend([number, 1]);
+                }
+            }
+            key.push(u32::MAX);
+        }
+        if alone {
+            key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
+        }
+    }
+}

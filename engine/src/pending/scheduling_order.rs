@@ -1,0 +1,229 @@
+//! Whose turn it is: the first waiting group of the first queue, down the tree.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    base::{
+        ids::{ClassId, GroupId, Id, QueueId},
+        min_set::LeastSet,
+        resources::Charge,
+    },
+    pending::{Listing, depth::Front},
+    queues::{order::Stake, tournament::Bracket},
+    state::{Cluster, group_key::GroupKey},
+};
+
+/// The groups that have their turn in this action.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Turns {
+    leaves: Vec<Leaf>,
+    /// The class of the first group of each leaf: what is asked for most, in little memory.
+    firsts: Vec<Option<ClassId>>,
+    bracket: Bracket,
+    /// What groups ask for that take part each by itself, as a class of its own; empty where their classes say it.
+    asks: Vec<Charge>,
+    /// The groups that may have turns; all where nothing bounds them.
+    front: Option<Front>,
+    /// Per pair: up to where groups were passed over, which have no more turns.
+    passed: BTreeMap<(QueueId, ClassId), GroupKey>,
+}
+
+/// One group's turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) queue: QueueId,
+    pub(crate) class: ClassId,
+    pub(crate) key: GroupKey,
+    pub(crate) group: GroupId,
+    /// The row of its leaf queue.
+    leaf: usize,
+}
+
+/// The first group of a class.
+type Head = (GroupKey, ClassId);
+
+/// A leaf queue that takes part; one line of the cache.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Leaf {
+    queue: QueueId,
+    /// The first group of each class that has not failed.
+    heads: LeastSet<Head>,
+}
+
+impl Leaf {
+    /// The class of its first group.
+    fn first(&self) -> Option<ClassId> {
+        self.heads.first().map(|(_, class)| *class)
+    }
+}
+
+/// What the first group of a leaf asks for, which is of a class.
+fn stake(cluster: &Cluster, asks: &[Charge], class: Option<ClassId>) -> Option<Stake> {
+    let class = class?;
+    let ask = match asks.get(class.row()) {
+        Some(ask) => *ask,
+        None => cluster.class_ask(class),
+    };
+    Some(Stake { ask, taken: Charge::default() })
+}
+
+impl Turns {
+    /// The turns of all groups that pass, at most those of a front: the heads of their pairs, which come queue by
+    /// queue.
+    pub(crate) fn new(
+        cluster: &Cluster,
+        pairs: impl Iterator<Item = (QueueId, ClassId)>,
+        front: Option<Front>,
+    ) -> Self {
+        let head =
+            |(queue, class)| Some((queue, head(front.as_ref(), cluster, queue, class)?, class));
+        let mut turns = Self::default();
+        turns.open(cluster, pairs.filter_map(head));
+        Self { front, ..turns }
+    }
+
+    /// Begins anew with the turns of some groups, each with its queue and what it asks for, which are put in order.
+    pub(crate) fn open_groups(
+        &mut self,
+        cluster: &Cluster,
+        groups: &mut [(QueueId, GroupKey, Charge)],
+    ) {
+        groups.sort_unstable_by_key(|(queue, key, _)| (*queue, *key));
+        self.asks.clear();
+        self.asks.extend(groups.iter().map(|(.., ask)| *ask));
+        let classes = (0..).map(ClassId::new);
+        self.open(
+            cluster,
+            groups.iter().zip(classes).map(|((queue, key, _), class)| (*queue, *key, class)),
+        );
+    }
+
+    fn open(
+        &mut self,
+        cluster: &Cluster,
+        heads: impl Iterator<Item = (QueueId, GroupKey, ClassId)>,
+    ) {
+        let Self { leaves, firsts, bracket, asks, .. } = self;
+        leaves.clear();
+        let most = heads.size_hint().1.unwrap_or_else(|| cluster.agenda.queues());
+        leaves.reserve(most.min(cluster.queues.rows.len()));
+        for (queue, key, class) in heads {
+            if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
+                leaves.push(Leaf { queue, heads: LeastSet::default() });
+            }
+            if let Some(leaf) = leaves.last_mut() {
+                leaf.heads.insert((key, class));
+            }
+        }
+        bracket.open(cluster, leaves.iter().map(|leaf| leaf.queue));
+        firsts.clear();
+        firsts.extend(leaves.iter().map(Leaf::first));
+        bracket.seat_all(cluster, |leaf| stake(cluster, asks, firsts[leaf]));
+    }
+
+    /// How many leaf queues take part.
+    pub(crate) fn queues(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// The next turn, if there is one.
+    pub(crate) fn next(&self) -> Option<Turn> {
+        let leaf = self.bracket.winner()?;
+        let Leaf { queue, heads } = &self.leaves[leaf];
+        let (key, class) = *heads.first()?;
+        Some(Turn { queue: *queue, class, key, group: key.group, leaf })
+    }
+
+    /// Takes the turn of now away.
+    pub(crate) fn done(&mut self, cluster: &Cluster, turn: Turn) {
+        self.replace(cluster, turn, []);
+    }
+
+    /// Takes the turn of now away and gives the next group of the same class one; says whether there is one.
+    pub(crate) fn skip(&mut self, cluster: &Cluster, turn: Turn) -> bool {
+        self.passed.insert((turn.queue, turn.class), turn.key);
+        let next = self.head(cluster, turn.queue, turn.class);
+        let leaf = &mut self.leaves[turn.leaf];
+        leaf.heads.pop_first();
+        leaf.heads.extend(next.map(|key| (key, turn.class)));
+        self.seat(cluster, turn.leaf);
+        next.is_some()
+    }
+
+    /// The first group of a pair that may have a turn and was not passed over.
+    fn head(&self, cluster: &Cluster, queue: QueueId, class: ClassId) -> Option<GroupKey> {
+        match (self.passed.get(&(queue, class)), &self.front) {
+            (None, front) => head(front.as_ref(), cluster, queue, class),
+            (Some(key), Some(front)) => front.after(queue, class, *key),
+            (Some(key), None) => cluster.agenda.after(queue, class, *key),
+        }
+    }
+
+    /// Takes the turn of now away and gives the first groups of some pairs of the same queue theirs.
+    pub(crate) fn replace(
+        &mut self,
+        cluster: &Cluster,
+        turn: Turn,
+        classes: impl IntoIterator<Item = ClassId>,
+    ) {
+        if let Some(front) = &mut self.front {
+            let Turn { queue, class, key, .. } = turn;
+            let now = cluster.agenda.listing(turn.group).filter(|now| now.queue == queue);
+            front.follow(Listing { queue, class, key }, now);
+        }
+        self.leaves[turn.leaf].heads.pop_first();
+        for class in classes {
+            let head = self.head(cluster, turn.queue, class);
+            self.leaves[turn.leaf].heads.extend(head.map(|key| (key, class)));
+        }
+        self.seat(cluster, turn.leaf);
+    }
+
+    /// The groups that may have turns, as they are listed now; none where nothing bounds them.
+    pub(crate) fn front(&self) -> Option<&Front> {
+        self.front.as_ref()
+    }
+
+    /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
+    fn seat(&mut self, cluster: &Cluster, leaf: usize) {
+        let Self { leaves, firsts, bracket, asks, .. } = self;
+        firsts[leaf] = leaves[leaf].first();
+        bracket.seat(cluster, leaf, |leaf| stake(cluster, asks, firsts[leaf]));
+    }
+}
+
+impl Cluster {
+    /// Groups that wait, each with its queue, in the order in which allocate would give them their turns if none of
+    /// them got anything, as of the last plan.
+    ///
+    /// # Cost
+    /// In the number of groups that wait.
+    pub fn order(&self) -> Vec<(QueueId, GroupId)> {
+        let groups = self.agenda.pairs().flat_map(|(queue, class, pair)| {
+            let ask = self.class_ask(class);
+            pair.groups.iter().map(move |key| (queue, *key, ask))
+        });
+        let mut turns = Turns::default();
+        turns.open_groups(self, &mut groups.collect::<Vec<_>>());
+        let mut order = Vec::new();
+        while let Some(turn) = turns.next() {
+            order.push((turn.queue, turn.group));
+            turns.done(self, turn);
+        }
+        order
+    }
+}
+
+/// The first group of a pair that may have a turn.
+fn head(
+    front: Option<&Front>,
+    cluster: &Cluster,
+    queue: QueueId,
+    class: ClassId,
+) -> Option<GroupKey> {
+    match front {
+        Some(front) => front.first(queue, class),
+        None => cluster.agenda.head(queue, class),
+    }
+}

@@ -1,0 +1,348 @@
+//! Places a group's next pods, all or none.
+//!
+//! # Source
+//! spec/scheduling.md 1.13.
+
+pub(crate) mod assign;
+pub(crate) mod capacity_bound;
+pub(crate) mod domain_bound;
+pub(crate) mod repack;
+pub(crate) mod split;
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{GroupId, PodId, Rank, Symbol},
+        resources::{Charge, GPU_MILLI},
+    },
+    config::Config,
+    decided::{plan::Why, steps::Progress},
+    fit::{best_node::Found, filter::Choice},
+    place::{assign::Assignment, repack::Packing, split::Together},
+    state::{Cluster, device, rows::Phase, tree::Member, trial::Trial},
+    told::group::Constraint,
+};
+
+/// How placed pods take room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// For real: idle room is taken, room to come is promised.
+    Real,
+    /// To see whether it would fit: everything is promised.
+    Promise,
+}
+
+/// Where pods may go, and where rather.
+#[derive(Clone, Copy, Debug)]
+struct Area<'a> {
+    nodes: Option<&'a IdSet<Rank>>,
+    /// From the most preferred nodes to the least, all of them among `nodes`.
+    tiers: Option<&'a [IdSet<Rank>]>,
+}
+
+/// The part of each tier that is among some nodes, where there is one.
+fn within(tiers: &[IdSet<Rank>], nodes: &IdSet<Rank>) -> Vec<IdSet<Rank>> {
+    let part = |tier: &IdSet<Rank>| {
+        let mut tier = tier.clone();
+        tier.intersect(nodes);
+        tier
+    };
+    tiers.iter().map(part).filter(|tier| !tier.is_empty()).collect()
+}
+
+/// An attempt to place one group.
+#[derive(Debug)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) group: GroupId,
+    pub(crate) mode: Mode,
+    /// The pods to place, in order.
+    pub(crate) pods: &'a [PodId],
+    /// How many of them found a place so far.
+    placed: u32,
+    /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
+    by_memory: bool,
+    /// Searches for another way; most attempts need none.
+    others: Option<Box<Others>>,
+}
+
+/// Searches for another way to place a group.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Others {
+    /// Other nodes, in the order in which the searches come up; none for those that are over.
+    packings: Vec<Option<Packing>>,
+    /// How many of these came up so far.
+    repacked: usize,
+    /// Other domains.
+    assignment: Assignment,
+}
+
+/// Why a leaf could not be placed.
+#[derive(Debug)]
+enum Stuck {
+    /// This pod found no node.
+    NoRoom(PodId),
+    Why(Why),
+}
+
+impl<'a> Attempt<'a> {
+    pub(crate) fn new(config: &'a Config, group: GroupId, mode: Mode, pods: &'a [PodId]) -> Self {
+        Self { config, group, mode, pods, placed: 0, by_memory: false, others: None }
+    }
+
+    /// Goes on with searches for another way that an earlier attempt on the same cluster left.
+    pub(crate) fn resume(&mut self, others: Box<Others>) {
+        self.others = Some(others);
+    }
+
+    /// The searches for another way, where one is left to go on with, and how far the first of these is.
+    pub(crate) fn unfinished(self) -> Option<(Box<Others>, Progress)> {
+        let mut others = self.others?;
+        let packing = others.packings.iter().flatten().next().map(Packing::progress);
+        let progress = packing.or_else(|| others.assignment.progress())?;
+        others.repacked = 0;
+        Some((others, progress))
+    }
+
+    /// Places the pods in a trial, or says why not; the caller drops the trial then.
+    pub(crate) fn run(
+        &mut self,
+        trial: &mut Trial<'_>,
+        nodes: Option<&IdSet<Rank>>,
+    ) -> Result<(), Why> {
+        self.by_memory =
+            self.pods.iter().any(|pod| trial.shapes[trial.pods[*pod].shape].gpu_mib > 0);
+        trial.affords(self.group, self.ask(trial))?;
+        let mut nested = trial.nested();
+        match self.place_in_order(&mut nested, nodes) {
+            Ok(()) => nested.keep(),
+            Err(why) => {
+                drop(nested);
+                let free = trial.groups[self.group].tree.is_free(Member::Set(0));
+                let pods = self.pods;
+                let found =
+                    if free { self.repack(trial, pods, nodes) } else { self.assign(trial, nodes) };
+                if !found {
+                    return Err(why);
+                }
+            }
+        }
+        if self.mode == Mode::Real {
+            self.postpone(trial);
+        }
+        Ok(())
+    }
+
+    fn place_in_order(
+        &mut self,
+        trial: &mut Trial<'_>,
+        nodes: Option<&IdSet<Rank>>,
+    ) -> Result<(), Why> {
+        let area = Area { nodes, tiers: None };
+        match trial.groups[self.group].tree.only_leaf() {
+            Some(leaf) => self.place_leaf(trial, leaf, &area),
+            None => self.place_set(trial, 0, &area),
+        }
+    }
+
+    /// What the pods cost, GPU memory counted against the largest devices there are.
+    fn ask(&self, trial: &Trial<'_>) -> Charge {
+        let largest = if self.by_memory { trial.nodes.memory_max() } else { None };
+        self.pods.iter().fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, largest))
+    }
+
+    /// Places what a set has to place, in one of the node sets that its constraint leaves.
+    fn place_set(&mut self, trial: &mut Trial<'_>, set: u16, area: &Area<'_>) -> Result<(), Why> {
+        let member = Member::Set(set);
+        let constraint = trial.groups[self.group].tree.constraint(member);
+        self.in_domains(trial, member, constraint, area)
+    }
+
+    /// Tries the node sets that a constraint leaves one after the other; without constraint there is one.
+    fn in_domains(
+        &mut self,
+        trial: &mut Trial<'_>,
+        member: Member,
+        (sub_group, constraint): (Symbol, Option<Constraint>),
+        area: &Area<'_>,
+    ) -> Result<(), Why> {
+        if constraint.is_none() {
+            return self.place_member(trial, member, area);
+        }
+        let leaves = trial.groups[self.group].tree.leaves_below(member);
+        let pods: Vec<PodId> = self
+            .pods
+            .iter()
+            .copied()
+            .filter(|pod| trial.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf)))
+            .collect();
+        let Some(constraint) = constraint.filter(|_| !pods.is_empty()) else {
+            return self.place_member(trial, member, area);
+        };
+        let taken = trial.ranks_of(self.group, &leaves);
+        let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
+        let split = trial.cluster().split(&together, area.nodes)?;
+        let free = trial.groups[self.group].tree.is_free_below(member);
+        let placed = self.placed;
+        let mut whys: Vec<Why> = Vec::new();
+        for nodes in &split.sets {
+            let tiers: Option<Vec<IdSet<Rank>>> =
+                split.tiers.as_deref().or(area.tiers).map(|tiers| within(tiers, nodes));
+            let mut nested = trial.nested();
+            let inner = Area { nodes: Some(nodes), tiers: tiers.as_deref() };
+            match self.place_member(&mut nested, member, &inner) {
+                Ok(()) => {
+                    nested.keep();
+                    return Ok(());
+                }
+                Err(why) => whys.push(why),
+            }
+            drop(nested);
+            if free && self.repack(trial, &pods, Some(nodes)) {
+                return Ok(());
+            }
+            self.placed = placed;
+        }
+        let last = whys.pop().expect("a split leaves at least one set of nodes");
+        Err(last.after(whys))
+    }
+
+    fn place_member(
+        &mut self,
+        trial: &mut Trial<'_>,
+        member: Member,
+        area: &Area<'_>,
+    ) -> Result<(), Why> {
+        let set = match member {
+            Member::Leaf(leaf) => return self.place_leaf(trial, leaf, area),
+            Member::Set(set) => set,
+        };
+        for member in trial.groups[self.group].tree.ordered(set) {
+            match member {
+                Member::Set(inner) => self.place_set(trial, inner, area)?,
+                Member::Leaf(_) => {
+                    let constraint = trial.groups[self.group].tree.constraint(member);
+                    self.in_domains(trial, member, constraint, area)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn place_leaf(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Why> {
+        let before = self.placed;
+        self.seat(trial, leaf, area).map_err(|stuck| match (stuck, self.mode) {
+            (Stuck::Why(why), _) => why,
+            (Stuck::NoRoom(pod), Mode::Real) => {
+                let counts = (self.placed, self.placed - before);
+                trial.cluster().no_room(pod, counts, area.nodes)
+            }
+            // Nobody asks a simulation why.
+            (Stuck::NoRoom(_), Mode::Promise) => Why::Satisfied,
+        })
+    }
+
+    /// Places the pods of a leaf in an area, each on the best node.
+    fn seat(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Stuck> {
+        for pod in self.pods {
+            if trial.pods[*pod].leaf != Some(leaf) {
+                continue;
+            }
+            let found = self.find(trial, *pod, area).ok_or(Stuck::NoRoom(*pod))?;
+            self.is_affordable(trial, *pod, &found).map_err(Stuck::Why)?;
+            if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
+                trial.spare(*pod);
+            } else {
+                self.put(trial, *pod, found);
+            }
+            self.placed += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether the queues may still take a pod, where what pods before it cost depended on their nodes.
+    fn is_affordable(&self, trial: &Trial<'_>, pod: PodId, found: &Found) -> Result<(), Why> {
+        if !self.by_memory {
+            return Ok(());
+        }
+        let shape = &trial.shapes[trial.pods[pod].shape];
+        let memory_mib = trial.nodes.gpus(found.place.node).memory_mib;
+        trial.affords(self.group, shape.charge_on(memory_mib))
+    }
+
+    /// The best node in an area, the most preferred domains first.
+    fn find(&self, trial: &mut Trial<'_>, pod: PodId, area: &Area<'_>) -> Option<Found> {
+        let devices = Choice::By(self.config.device_placement);
+        let Some(tiers) = area.tiers else {
+            return trial.cluster().best_node(pod, area.nodes, devices);
+        };
+        tiers.iter().find_map(|tier| trial.cluster().best_node(pod, Some(tier), devices))
+    }
+
+    /// A gang that needs room to come waits as a whole: placements become promises.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.12, `shouldPipeline`.
+    fn postpone(&self, trial: &mut Trial<'_>) {
+        let waits = trial.groups[self.group].tree.leaves.iter().any(|leaf| {
+            leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min
+        });
+        if !waits {
+            return;
+        }
+        for pod in self.pods {
+            if trial.pods.state[*pod].place.is_some() && trial.pods.state[*pod].nominee.is_none() {
+                trial.postpone(*pod);
+            }
+        }
+    }
+}
+
+impl Cluster {
+    /// Nodes where active pods of some leaves are.
+    fn ranks_of(&self, group: GroupId, leaves: &[u16]) -> IdSet<Rank> {
+        let tree = &self.groups[group].tree;
+        leaves
+            .iter()
+            .flat_map(|leaf| &tree.leaves[usize::from(*leaf)].pods)
+            .filter(|pod| self.pods.state[**pod].is_active())
+            .filter_map(|pod| {
+                let state = &self.pods.state[*pod];
+                self.nodes.index.rank(state.nominee.as_ref().or(state.place.as_ref())?.node)
+            })
+            .collect()
+    }
+
+    /// Whether an evicted pod that was offered a place may as well stay where it is.
+    fn can_stay(&self, pod: PodId, offer: &Found) -> bool {
+        let Some(place) = self.pods.state[pod].place.as_ref() else { return false };
+        if place.node != offer.place.node {
+            return false;
+        }
+        if let Some(reserved) = &place.reserved
+            && self.is_promised(place.node, reserved)
+        {
+            return false;
+        }
+        let gpus = self.nodes.gpus(place.node);
+        let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, gpus) else {
+            return true;
+        };
+        if offer.opened == 0 && offer.place.devices.iter().any(|id| !place.devices.contains(id)) {
+            // It can share with others: that is what frees its own device.
+            return false;
+        }
+        let capacity = device::capacity(gpus);
+        let mut whole = self.nodes.plugin_gpus(place.node).1 / GPU_MILLI;
+        self.nodes.devices.get(place.node).is_some_and(|devices| {
+            place.devices.iter().all(|id| {
+                let Some(device) = devices.iter().find(|device| device.id == *id) else {
+                    return false;
+                };
+                // A device that only leaving pods use counts as a whole one to come: nobody else may have it yet.
+                whole -= i64::from(device.is_leaving());
+                whole >= 0 && capacity - device.held + device.leaving - device.promised >= part
+            })
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether sub-groups that have to be together, each by itself, find enough domains: a bound that needs no search.
+//!
+//! Of sub-groups that have some number of pods or more, a domain takes at most as many as this number goes into its room.
+//! Where all domains take fewer than there are, for one such number, no choice of domains lets all of them in.
+//!
+//! # Source
+//! Bounds for bin packing by the items of some size or more: Martello and Toth, "Knapsack Problems", 1990, chapter 8.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{GroupId, PodId, Rank, ShapeId, Symbol, TopologyId},
+    },
+    state::{
+        Cluster,
+        tree::{Member, Tree},
+    },
+};
+
+/// Too few domains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Scarce {
+    pub(crate) topology: TopologyId,
+    pub(crate) level: Symbol,
+    /// How many pods the sub-groups have, or more.
+    pub(crate) pods: usize,
+    /// How many such sub-groups there are.
+    pub(crate) needed: usize,
+    /// How many of them the domains would take.
+    pub(crate) most: usize,
+}
+
+/// A level of a topology, and the shape of the pods.
+type Kind = (TopologyId, Symbol, ShapeId);
+
+/// The first size of which there are more than the rooms take: the size, how many there are, how many they take.
+fn excess(sizes: &[usize], rooms: &[usize]) -> Option<(usize, usize, usize)> {
+    sizes.iter().find_map(|size| {
+        let needed = sizes.iter().filter(|other| *other >= size).count();
+        let most = rooms.iter().map(|room| room / size).sum();
+        (needed > most).then_some((*size, needed, most))
+    })
+}
+
+impl Cluster {
+    /// Where some pods of a group, whose sub-groups have to be together, find too few domains. `room` says how many pods
+    /// of a shape a node holds at most.
+    ///
+    /// Only sub-groups of equal pods are counted.
+    ///
+    /// # Cost
+    /// In the nodes of the topologies, per shape and level; in the sub-groups times the domains.
+    pub(crate) fn scarce(
+        &self,
+        group: GroupId,
+        pods: &[PodId],
+        room: impl Fn(ShapeId, Rank) -> usize,
+    ) -> Option<Scarce> {
+        let tree = &self.groups[group].tree;
+        let mut sizes: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
+        let mut add = |kind: (TopologyId, Symbol), leaves: &[u16]| {
+            let is_of =
+                |pod: &&PodId| self.pods[**pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
+            let mut shapes = pods.iter().filter(is_of).map(|pod| self.pods[*pod].shape);
+            let Some(shape) = shapes.next() else { return };
+            let others: Vec<ShapeId> = shapes.collect();
+            if others.iter().all(|other| *other == shape) {
+                sizes.entry((kind.0, kind.1, shape)).or_default().push(1 + others.len());
+            }
+        };
+        outermost(tree, Member::Set(0), &mut Vec::new(), &mut add);
+        sizes.iter().filter(|(_, sizes)| sizes.len() > 1).find_map(|(kind, sizes)| {
+            let (topology, level, shape) = *kind;
+            let domains = self.nodes.index.domains.get(topology)?.as_ref()?;
+            let feasible = self.nodes.index.feasible(shape);
+            let of_domain = |domain: &IdSet<Rank>| -> usize {
+                domain.common(feasible).map(|rank| room(shape, rank)).sum()
+            };
+            let rooms: Vec<usize> = domains.of_level(level)?.map(of_domain).collect();
+            let (pods, needed, most) = excess(sizes, &rooms)?;
+            Some(Scarce { topology, level, pods, needed, most })
+        })
+    }
+}
+
+/// Tells of each member that has to be together on a level, but of those within another such member.
+fn outermost(
+    tree: &Tree,
+    member: Member,
+    within: &mut Vec<(TopologyId, Symbol)>,
+    tell: &mut impl FnMut((TopologyId, Symbol), &[u16]),
+) {
+    let constraint = tree.constraint(member).1;
+    let kind = constraint.and_then(|one| Some((one.topology, one.required?.0)));
+    let kind = kind.filter(|kind| !within.contains(kind));
+    if let Some(kind) = kind {
+        tell(kind, &tree.leaves_below(member));
+        within.push(kind);
+    }
+    if let Member::Set(set) = member {
+        for member in tree.sets[usize::from(set)].members.iter() {
+            outermost(tree, *member, within, tell);
+        }
+    }
+    if kind.is_some() {
+        within.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excess;
+
+    fn check(sizes: &[usize], rooms: &[usize], expect: Option<(usize, usize, usize)>) {
+        assert_eq!(excess(sizes, rooms), expect, "{sizes:?} in {rooms:?}");
+    }
+
+    #[test]
+    fn sizes_that_no_choice_of_rooms_takes_are_told() {
+        check(&[2, 2, 2], &[3, 3, 3], None);
+        check(&[2, 2, 2, 2], &[3, 3, 3], Some((2, 4, 3)));
+        check(&[2, 2, 3], &[4, 3], None);
+        // A small one beside two large ones, for which there is one room.
+        check(&[1, 3, 3], &[4, 2], Some((3, 2, 1)));
+        check(&[4], &[3, 3], Some((4, 1, 0)));
+        check(&[], &[3], None);
+    }
+}

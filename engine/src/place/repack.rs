@@ -1,0 +1,278 @@
+//! Another try for a gang of unlike pods, or of pods that want to be near each other: the hardest to place first, going
+//! back where one gets stuck.
+//!
+//! One pod after the other at its best node places nearly every gang. Where pods differ it may fail though a way
+//! exists: a pod that may go anywhere takes the one node of another, or large pods leave gaps that the small don't
+//! fill (spec/scheduling.md 14.3, Q33). The search is bounded by counted steps: in a cycle, after which it goes on in the
+//! next one where it stopped as long as nothing changed, and in all, so that it may still miss a way.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{DeviceId, PodId, Rank},
+        resources::{Lane, QueueLane},
+    },
+    config::Placement,
+    decided::{steps::Progress, when::When},
+    fit::{
+        best_node::Found,
+        filter::{Choice, Fill},
+    },
+    place::{Attempt, Mode},
+    state::{device::Device, trial::Trial},
+    told::pod::Place,
+};
+
+/// How many places one search may try in a cycle besides one for each pod.
+pub(super) const STEPS: usize = 256;
+
+/// How many it may try in all.
+const STEPS_MAX: u64 = 1 << 16;
+
+/// How many ways to share its GPUs it tries on a node, those that share the fullest first.
+const WAYS_MAX: usize = 64;
+
+/// Where a search stopped.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing {
+    /// What the pods that have a place could still do, and the place.
+    placed: Vec<(Choices, Found)>,
+    next: Choices,
+    tries: u64,
+}
+
+impl Packing {
+    /// How far it is.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::Packing { tries: self.tries, tries_max: STEPS_MAX }
+    }
+}
+
+/// What became of a search.
+enum Packed {
+    Found,
+    /// There is no way, or none was found in all the steps.
+    Nothing,
+    Stopped(Packing),
+}
+
+/// The choices left for one pod.
+#[derive(Clone, Debug)]
+struct Choices {
+    pod: PodId,
+    /// What was tried on before it was placed.
+    mark: usize,
+    /// Nodes that were not tried.
+    nodes: IdSet<Rank>,
+    /// The last node that was tried, where other shared GPUs of it are to be tried as well.
+    open: Option<Open>,
+}
+
+/// A node on which a pod may share other GPUs.
+#[derive(Clone, Debug)]
+struct Open {
+    rank: Rank,
+    /// How full those are that it had first, whatever their numbers: a search that goes on finds others.
+    first: Vec<Fill>,
+    /// How many choices were tried.
+    tried: usize,
+}
+
+impl Choices {
+    fn new(trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> Self {
+        Self { pod, mark: trial.mark(), nodes: all(trial, pod, nodes), open: None }
+    }
+
+    /// The next place: with other shared GPUs of the last node, then the best of the nodes that were not tried.
+    fn next(&mut self, trial: &mut Trial<'_>, placement: Placement) -> Option<Found> {
+        let cluster = trial.cluster();
+        while let Some(open) = &mut self.open {
+            let node = IdSet::from_iter([open.rank]);
+            let choice = Choice::Nth(open.tried);
+            open.tried += 1;
+            let found = cluster.best_node(self.pod, Some(&node), choice);
+            match found.filter(|_| open.tried <= WAYS_MAX) {
+                Some(found) if cluster.shared_fills(self.pod, &found.place) == open.first => {}
+                Some(found) => return Some(found),
+                None => self.open = None,
+            }
+        }
+        let found = cluster.best_node(self.pod, Some(&self.nodes), Choice::By(placement))?;
+        let rank = cluster.nodes.index.rank(found.place.node).expect("a found node has a rank");
+        self.nodes.remove(rank);
+        let shares = !found.place.devices.is_empty();
+        self.open = shares.then(|| Open {
+            rank,
+            first: cluster.shared_fills(self.pod, &found.place),
+            tried: 0,
+        });
+        Some(found)
+    }
+}
+
+impl Attempt<'_> {
+    /// Places all of `pods` on `nodes`, by any order and at any of them; says whether it did.
+    ///
+    /// # Cost
+    /// At most 256 places more than there are pods, each found by up to three searches for a node.
+    pub(super) fn repack(
+        &mut self,
+        trial: &mut Trial<'_>,
+        pods: &[PodId],
+        nodes: Option<&IdSet<Rank>>,
+    ) -> bool {
+        if !self.is_worth_repacking(trial, pods) || trial.cluster().gpu_gap(pods).is_some() {
+            return false;
+        }
+        let others = self.others.get_or_insert_default();
+        let at = others.repacked;
+        others.repacked += 1;
+        let before = match others.packings.get_mut(at).map(Option::take) {
+            Some(Some(packing)) => Some(packing),
+            // It came to its end in an earlier cycle.
+            Some(None) => return false,
+            None => {
+                others.packings.push(None);
+                None
+            }
+        };
+        let pods = hardest_first(trial, pods);
+        let mut nested = trial.nested();
+        match self.search(&mut nested, &pods, nodes, before) {
+            Packed::Found => {
+                nested.keep();
+                true
+            }
+            Packed::Nothing => false,
+            Packed::Stopped(packing) => {
+                self.others.get_or_insert_default().packings[at] = Some(packing);
+                false
+            }
+        }
+    }
+
+    fn search(
+        &self,
+        trial: &mut Trial<'_>,
+        pods: &[PodId],
+        nodes: Option<&IdSet<Rank>>,
+        before: Option<Packing>,
+    ) -> Packed {
+        let Some(first) = pods.first() else { return Packed::Found };
+        let tried = before.as_ref().map_or(0, |before| before.tries);
+        let before = before.and_then(|before| self.go_on(trial, before));
+        let Packing { mut placed, next, mut tries } = before.unwrap_or_else(|| Packing {
+            placed: Vec::with_capacity(pods.len()),
+            next: Choices::new(trial, *first, nodes),
+            // One that cannot go on begins anew, but not for ever.
+            tries: tried,
+        });
+        let mut next = Some(next);
+        let mut steps = pods.len() + STEPS;
+        while let Some(mut choices) = next.take().or_else(|| Some(placed.pop()?.0)) {
+            trial.rewind(choices.mark);
+            if tries == STEPS_MAX {
+                return Packed::Nothing;
+            }
+            if steps == 0 {
+                return Packed::Stopped(Packing { placed, next: choices, tries });
+            }
+            steps -= 1;
+            tries += 1;
+            let Some(found) = choices.next(trial, self.config.device_placement) else { continue };
+            let pod = choices.pod;
+            placed.push((choices, found.clone()));
+            if self.is_affordable(trial, pod, &found).is_err() {
+                continue;
+            }
+            self.put(trial, pod, found);
+            match pods.get(placed.len()) {
+                Some(pod) => next = Some(Choices::new(trial, *pod, nodes)),
+                None => return Packed::Found,
+            }
+        }
+        Packed::Nothing
+    }
+
+    /// Places what had a place when a search stopped; nothing where that shared a GPU of a promise that was made anew.
+    fn go_on(&self, trial: &mut Trial<'_>, mut before: Packing) -> Option<Packing> {
+        if !renumber(trial, before.placed.iter_mut().map(|(_, found)| found)) {
+            return None;
+        }
+        for (choices, found) in &mut before.placed {
+            choices.mark = trial.mark();
+            self.put(trial, choices.pod, found.clone());
+        }
+        before.next.mark = trial.mark();
+        Some(before)
+    }
+
+    /// Whether another order or other devices may make a difference: only for pods that wait for real.
+    fn is_worth_repacking(&self, trial: &Trial<'_>, pods: &[PodId]) -> bool {
+        let shape = |pod: &PodId| trial.pods[*pod].shape;
+        let alike = pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]));
+        let parts = pods.iter().any(|pod| trial.shapes[shape(pod)].shared > 1);
+        // Where the first one goes says where the others may.
+        let tied = pods.iter().any(|pod| !trial.shapes[shape(pod)].facts.pod_affinity.is_empty());
+        self.mode == Mode::Real && pods.len() > 1 && (!alike || parts || tied)
+    }
+
+    pub(super) fn put(&self, trial: &mut Trial<'_>, pod: PodId, found: Found) {
+        if self.mode == Mode::Real && found.room == When::Now {
+            trial.place(pod, found.place, found.opened);
+        } else {
+            trial.nominate(pod, found.place, found.opened);
+        }
+    }
+}
+
+/// Gives GPUs that these open the numbers that they would have now; says whether all others that they share are there.
+fn renumber<'f>(trial: &Trial<'_>, placed: impl Iterator<Item = &'f mut Found>) -> bool {
+    let mut numbers: BTreeMap<DeviceId, DeviceId> = BTreeMap::new();
+    let mut next = trial.opened;
+    for Found { place: Place { node, devices, .. }, opened, .. } in placed {
+        let shared = devices.len() - *opened as usize;
+        for (at, device) in devices.iter_mut().enumerate() {
+            if at >= shared {
+                let number = DeviceId::opened(next);
+                next += 1;
+                numbers.insert(*device, number);
+                *device = number;
+            } else if let Some(number) = numbers.get(device) {
+                *device = *number;
+            } else {
+                let devices = trial.nodes.devices.get(*node);
+                let is_there = |ledger: &Vec<Device>| ledger.iter().any(|one| one.id == *device);
+                if !devices.is_some_and(is_there) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// The nodes that a pod may go to among some.
+fn all(trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> IdSet<Rank> {
+    let shape = trial.pods[pod].shape;
+    trial.cluster().know(shape);
+    let mut all = trial.nodes.index.feasible(shape).clone();
+    if let Some(nodes) = nodes {
+        all.intersect(nodes);
+    }
+    all
+}
+
+/// Pods with the fewest nodes first, then the largest.
+fn hardest_first(trial: &mut Trial<'_>, pods: &[PodId]) -> Vec<PodId> {
+    let mut pods = pods.to_vec();
+    pods.sort_by_cached_key(|pod| {
+        let nodes = all(trial, *pod, None).len();
+        let shape = &trial.shapes[trial.pods[*pod].shape];
+        let gpus = shape.charge[QueueLane::Gpu].max(trial.part_micro(shape) / 1000);
+        (nodes, shape.shared > 0, Reverse(gpus), Reverse(shape.amount(Lane::CPU)))
+    });
+    pods
+}

@@ -1,0 +1,7 @@
+//! What queues are entitled to, and which of them goes first.
+
+pub mod entitlement;
+pub(crate) mod limits;
+pub(crate) mod order;
+pub mod share;
+pub(crate) mod tournament;

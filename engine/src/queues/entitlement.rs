@@ -1,0 +1,367 @@
+//! What queues may take, give and claim first: pure rules over the numbers of queues.
+//!
+//! Every function reads queues through `row`, so that it runs on the cluster's columns and on plain numbers alike.
+//!
+//! # Source
+//! spec/scheduling.md 1.11 (order), 3.5, 3.7 (bounds), 4.2 to 4.4 (reclaim).
+
+use std::{cmp::Ordering, ops::Deref};
+
+use crate::base::{
+    few::Few,
+    ids::QueueId,
+    resources::{Charge, GPU_MILLI, Limit, PerLane, QueueLane},
+    time::Timestamp,
+};
+
+/// A path from a leaf to its root is at most this long; a ring of parents ends here.
+const DEPTH_MAX: usize = 64;
+
+/// The numbers of one queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Holding {
+    /// The queue above.
+    pub parent: Option<QueueId>,
+    /// What it is entitled to.
+    pub quota: PerLane<Limit>,
+    /// What it may never pass.
+    pub limit: PerLane<Limit>,
+    /// Its fair part of the cluster.
+    pub share: Charge,
+    /// What its pods hold.
+    pub allocated: Charge,
+    /// What its pods hold that cannot be evicted.
+    pub protected: Charge,
+    /// Higher goes first.
+    pub priority: i32,
+    /// When it was made; older goes first.
+    pub created: Timestamp,
+    /// Its UID as a number; breaks the last tie.
+    pub uid: u128,
+}
+
+impl Holding {
+    /// What it may hold before others may take from it.
+    ///
+    /// # Source
+    /// spec/scheduling.md 3.5.
+    pub fn allocatable(&self) -> PerLane<Limit> {
+        let lane = |at: usize| match self.quota.0[at].amount() {
+            None => self.limit.0[at],
+            Some(quota) => Limit::of(quota.max(self.share.0[at])).min(self.limit.0[at]),
+        };
+        PerLane([lane(0), lane(1), lane(2)])
+    }
+
+    /// Whether `request` more stays within its quota in every resource.
+    fn within_quota(&self, request: Charge) -> bool {
+        (self.allocated + request).within(&self.quota)
+    }
+}
+
+/// A bound of a queue that is in the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exceeded {
+    /// The queue.
+    pub queue: QueueId,
+    /// The resource.
+    pub lane: QueueLane,
+    /// Whether it is the limit; otherwise the quota for what cannot be evicted.
+    pub limit: bool,
+}
+
+/// Who asks for what in a reclaim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Claim {
+    /// The leaf queue.
+    pub queue: QueueId,
+    /// What it asks for.
+    pub request: Charge,
+    /// Whether it may be evicted itself.
+    pub preemptible: bool,
+    /// Whether all GPUs at stake are MIG instances.
+    pub mig: bool,
+}
+
+/// The queues from `leaf` to its root.
+pub fn path(
+    row: &impl Fn(QueueId) -> Holding,
+    leaf: QueueId,
+) -> impl Iterator<Item = QueueId> + Clone {
+    std::iter::successors(Some(leaf), move |queue| row(*queue).parent).take(DEPTH_MAX)
+}
+
+/// The first bound on the way from the leaf to its root that `claim` would break: at each queue the limit, then
+/// for what cannot be evicted the quota; resources that are not asked for break nothing.
+///
+/// # Source
+/// spec/scheduling.md 3.7.
+pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Claim) -> Option<Exceeded> {
+    path(row, claim.queue).find_map(|queue| {
+        let holding = row(queue);
+        let over = |held: Charge, most: PerLane<Limit>, limit: bool| {
+            claim
+                .request
+                .iter()
+                .find(|(lane, asked)| *asked != 0 && !most[*lane].admits(held[*lane] + asked))
+                .map(|(lane, _)| Exceeded { queue, lane, limit })
+        };
+        over(holding.allocated, holding.limit, true).or_else(|| {
+            if claim.preemptible { None } else { over(holding.protected, holding.quota, false) }
+        })
+    })
+}
+
+/// Whether the leaf queue may take `claim` from others: it stays within its fair share, and within its quota with
+/// what cannot be evicted.
+///
+/// # Source
+/// spec/scheduling.md 4.2.
+pub fn entitled(row: &impl Fn(QueueId) -> Holding, claim: &Claim) -> bool {
+    let holding = row(claim.queue);
+    let wanted = holding.allocated + claim.request;
+    let fair = wanted.0.iter().zip(holding.share.0).all(|(wanted, share)| *wanted <= share);
+    fair && (claim.preemptible || (holding.protected + claim.request).within(&holding.quota))
+}
+
+/// The highest queues on the two ways to the roots that differ: they are siblings, or the ways part at once.
+///
+/// Where one way is a part of the other, the last pair that was compared.
+pub fn levelled(
+    row: &impl Fn(QueueId) -> Holding,
+    reclaimer: QueueId,
+    victim: QueueId,
+) -> (QueueId, QueueId) {
+    let (ours, theirs) = (path(row, reclaimer), path(row, victim));
+    let (deep, other) = (ours.clone().count(), theirs.clone().count());
+    let common = deep.min(other);
+    // Upwards from queues of one depth, as long as they differ.
+    let mut pairs = ours.skip(deep - common).zip(theirs.skip(other - common)).take(common);
+    let mut last = pairs.next().unwrap_or((reclaimer, victim));
+    for (our, their) in pairs {
+        if our == their {
+            break;
+        }
+        last = (our, their);
+    }
+    last
+}
+
+/// Whether groups of `victim` may lose anything to `claim` at all.
+///
+/// # Source
+/// spec/scheduling.md 4.3.
+pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Claim, victim: QueueId) -> bool {
+    let (ours, theirs) = levelled(row, claim.queue, victim);
+    let (ours, theirs) = (row(ours), row(theirs));
+    if !ours.within_quota(claim.request) {
+        return theirs.allocated.exceeds(&theirs.allocatable());
+    }
+    let mut below = false;
+    for (lane, _) in claim.request.iter().filter(|(_, asked)| *asked > 0) {
+        let Some(quota) = theirs.quota[lane].amount() else { continue };
+        match theirs.allocated[lane].cmp(&quota) {
+            Ordering::Greater => return true,
+            Ordering::Less => below = true,
+            Ordering::Equal => {}
+        }
+    }
+    !below
+}
+
+/// Whether `claim` may take `victims`: per leaf queue, in the order of the victims, blocks that go as a whole.
+///
+/// `multiplier_milli` scales how full the reclaimer's branch may become against the victims', at least 1000.
+///
+/// # Source
+/// spec/scheduling.md 4.4.
+pub fn may_take<B: Deref<Target = [Charge]>>(
+    row: &impl Fn(QueueId) -> Holding,
+    claim: &Claim,
+    victims: &[(QueueId, B)],
+    multiplier_milli: u64,
+) -> bool {
+    let mut books = Books { row, taken: Few::default() };
+    for (victim, blocks) in victims {
+        let (ours, theirs) = levelled(row, claim.queue, *victim);
+        let (ours, theirs_row) = (row(ours), row(theirs));
+        let deserved = ours.within_quota(claim.request);
+        let allocatable = theirs_row.allocatable();
+        for block in blocks.iter() {
+            let rest = books.rest(theirs);
+            let keeps_share = rest.exceeds(&allocatable);
+            let keeps_quota = deserved && rest.exceeds(&theirs_row.quota);
+            if !keeps_share && !keeps_quota {
+                return false;
+            }
+            for queue in path(row, *victim) {
+                books.take(queue, *block);
+            }
+        }
+    }
+    path(row, claim.queue).all(|queue| {
+        let holding = row(queue);
+        let protected =
+            claim.preemptible || (holding.protected + claim.request).within(&holding.quota);
+        protected && !books.outgrows(queue, claim, multiplier_milli)
+    })
+}
+
+/// The branch of `victim` that meets the claimer's, and how much of `lane` it loses at most before its last loss;
+/// nothing where another resource lets it lose on.
+///
+/// # Source
+/// spec/scheduling.md 4.4: each loss needs the branch to hold more than it may, or than its quota.
+pub fn excess(
+    row: &impl Fn(QueueId) -> Holding,
+    claim: &Claim,
+    victim: QueueId,
+    lane: QueueLane,
+) -> (QueueId, Option<i64>) {
+    let (ours, branch) = levelled(row, claim.queue, victim);
+    let deserved = row(ours).within_quota(claim.request);
+    let theirs = row(branch);
+    let allocatable = theirs.allocatable();
+    let over = |lane: QueueLane| {
+        let keeps =
+            if deserved { allocatable[lane].min(theirs.quota[lane]) } else { allocatable[lane] };
+        keeps.amount().map_or(0, |keeps| (theirs.allocated[lane] - keeps).max(0))
+    };
+    let bounded = QueueLane::ALL.into_iter().all(|other| other == lane || over(other) == 0);
+    (branch, bounded.then(|| over(lane)))
+}
+
+/// What queues have left while victims are taken.
+struct Books<'a, R> {
+    row: &'a R,
+    /// What each queue lost, and on which resources.
+    taken: Few<(QueueId, Charge)>,
+}
+
+impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
+    fn taken(&self, queue: QueueId) -> Option<Charge> {
+        self.taken.iter().find(|(other, _)| *other == queue).map(|(_, taken)| *taken)
+    }
+
+    fn rest(&self, queue: QueueId) -> Charge {
+        (self.row)(queue).allocated - self.taken(queue).unwrap_or_default()
+    }
+
+    fn take(&mut self, queue: QueueId, block: Charge) {
+        match self.taken.iter_mut().find(|(other, _)| *other == queue) {
+            Some((_, taken)) => *taken += block,
+            None => self.taken.push((queue, block)),
+        }
+    }
+
+    /// Whether `queue` would be fuller, against its share, than a sibling that loses to it.
+    ///
+    /// # Source
+    /// spec/scheduling.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
+    fn outgrows(&self, queue: QueueId, claim: &Claim, multiplier_milli: u64) -> bool {
+        let ours = (self.row)(queue);
+        let wanted = self.rest(queue) + claim.request;
+        self.taken.iter().any(|(sibling, taken)| {
+            let theirs = (self.row)(*sibling);
+            if *sibling == queue || theirs.parent != ours.parent {
+                return false;
+            }
+            let rest = self.rest(*sibling);
+            let involved = |lane: &QueueLane| {
+                (taken[*lane] != 0 || claim.request[*lane] != 0)
+                    && !(claim.mig && *lane == QueueLane::Gpu)
+            };
+            QueueLane::ALL.into_iter().filter(involved).any(|lane| {
+                let (wanted, ours) = (i128::from(wanted[lane]), i128::from(ours.share[lane]));
+                let (rest, theirs) = (i128::from(rest[lane]), i128::from(theirs.share[lane]));
+                // wanted / ours * multiplier >= rest / theirs, without dividing.
+                wanted > ours
+                    && theirs > 0
+                    && wanted * theirs * i128::from(multiplier_milli.max(1000))
+                        >= rest * ours * 1000
+            })
+        })
+    }
+}
+
+/// What is known of a queue besides its numbers when its turn is decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Turn {
+    /// What its best waiting group asks for; nothing when victims are sought.
+    pub request: Charge,
+    /// What its victims so far hold, the next one included; nothing when groups wait.
+    pub victims: Charge,
+}
+
+/// Which of two queues goes first; `Less` is the left one.
+///
+/// # Source
+/// spec/scheduling.md 1.11, queue comparison.
+pub fn compare(left: (&Holding, &Turn), right: (&Holding, &Turn), total: Charge) -> Ordering {
+    let ((l, left), (r, right)) = (left, right);
+    let full = |queue: &Holding| {
+        queue.allocated.0.iter().zip(queue.share.0).all(|(held, share)| *held > share)
+    };
+    let starved = |queue: &Holding, turn: &Turn| queue.within_quota(turn.request);
+    full(l)
+        .cmp(&full(r))
+        .then_with(|| starved(r, right).cmp(&starved(l, left)))
+        .then_with(|| r.priority.cmp(&l.priority))
+        .then_with(|| violates(l, left).cmp(&violates(r, right)))
+        .then_with(|| {
+            let wanted =
+                |queue: &Holding, turn: &Turn| queue.allocated + turn.request - turn.victims;
+            let left = Dominant::of(wanted(l, left), l, total);
+            left.cmp(Dominant::of(wanted(r, right), r, total))
+        })
+        .then_with(|| Dominant::of(l.allocated, l, total).cmp(Dominant::of(r.allocated, r, total)))
+        .then_with(|| smaller(&l.allocatable(), &r.allocatable()))
+        .then_with(|| l.created.cmp(&r.created))
+        .then_with(|| l.uid.cmp(&r.uid))
+}
+
+/// Whether it holds or asks for something of which it may hold nothing.
+fn violates(queue: &Holding, turn: &Turn) -> bool {
+    let wanted = queue.allocated + turn.request;
+    queue.allocatable().iter().any(|(lane, most)| most == Limit::of(0) && wanted[lane] > 0)
+}
+
+/// The one that is at most as large everywhere and smaller somewhere goes first.
+fn smaller(left: &PerLane<Limit>, right: &PerLane<Limit>) -> Ordering {
+    let below = left.0.iter().zip(right.0).all(|(left, right)| *left <= right);
+    let above = left.0.iter().zip(right.0).all(|(left, right)| *left >= right);
+    // Both hold where they are equal, neither where they cross.
+    above.cmp(&below)
+}
+
+/// The largest part of what a queue may hold that an amount is, as a fraction.
+#[derive(Clone, Copy)]
+struct Dominant {
+    amount: i128,
+    of: i128,
+}
+
+impl Dominant {
+    fn of(amounts: Charge, queue: &Holding, total: Charge) -> Self {
+        let mut dominant = Self { amount: 0, of: 1 };
+        for (lane, most) in queue.allocatable().iter() {
+            let amount = i128::from(amounts[lane]);
+            let native = match lane {
+                QueueLane::Gpu => i128::from(GPU_MILLI),
+                QueueLane::Cpu | QueueLane::Memory => 1,
+            };
+            let part = match most.amount().unwrap_or(total[lane]) {
+                0 => Self { amount: amount * 1000, of: native },
+                most => Self { amount, of: i128::from(most) },
+            };
+            if part.cmp(dominant) == Ordering::Greater {
+                dominant = part;
+            }
+        }
+        dominant
+    }
+
+    fn cmp(self, other: Self) -> Ordering {
+        self.amount.saturating_mul(other.of).cmp(&other.amount.saturating_mul(self.of))
+    }
+}

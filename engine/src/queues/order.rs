@@ -1,0 +1,151 @@
+//! Who goes next: groups of a queue, and queues among their siblings.
+
+use crate::{
+    base::resources::{Charge, Limit, PerLane, QueueLane},
+    state::{group_key::reversed, rows::QueueRow},
+};
+use std::cmp::Ordering;
+
+/// A non-negative fraction; equal numbers are equal fractions, and not the other way round.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Ratio {
+    part: i64,
+    whole: i64,
+}
+
+impl Ratio {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.whole == other.whole {
+            return self.part.cmp(&other.part);
+        }
+        // Neither is negative, and two 64-bit factors never leave 128 bits.
+        let wide = |amount: i64| u128::from(amount.cast_unsigned());
+        let product = |a: i64, b: i64| wide(a).wrapping_mul(wide(b));
+        product(self.part, other.whole).cmp(&product(other.part, self.whole))
+    }
+}
+
+/// What says where a queue stands and stays the same from turn to turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Measure {
+    priority: i32,
+    quota: PerLane<Limit>,
+    share: Charge,
+    allocatable: PerLane<Limit>,
+    /// Of which it holds a part.
+    wholes: [i64; 3],
+}
+
+impl Measure {
+    /// That of a queue, where so much is there in all.
+    pub(crate) fn new(row: &QueueRow, total: Charge) -> Self {
+        // One that is gone since its groups were listed has nothing.
+        let facts = row.facts.as_ref();
+        let (priority, quota) =
+            facts.map_or_else(Default::default, |facts| (facts.priority, facts.quota));
+        let allocatable = row.allocatable();
+        let whole = |at: usize| allocatable.0[at].amount().unwrap_or(total.0[at]);
+        let wholes = [whole(0), whole(1), whole(2)];
+        Self { priority, quota, share: row.share, allocatable, wholes }
+    }
+}
+
+/// What a leaf queue stands for: what more would be given to it and to those above, and what taken.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct Stake {
+    pub(crate) ask: Charge,
+    pub(crate) taken: Charge,
+}
+
+/// Where a queue stands among its siblings, for one group that waits below it.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct Standing {
+    /// Whether it is over its share, then not starved, then the priority reversed, then whether it violates, packed so
+    /// that one comparison orders them.
+    need: u64,
+    share_with: Ratio,
+    used: Charge,
+}
+
+impl Standing {
+    /// Where a queue stands that holds so much.
+    pub(crate) fn new(used: Charge, stake: &Stake, measure: &Measure) -> Self {
+        let Measure { priority, quota, share, allocatable, wholes } = measure;
+        let with = used + stake.ask;
+        // Three lanes written out: a loop over them is not unrolled, and this runs for each queue above each turn.
+        let over = |at: usize| used.0[at] > share.0[at];
+        let over_share = over(0) && over(1) && over(2);
+        let violates = |at: usize| allocatable.0[at] == Limit::of(0) && with.0[at] > 0;
+        let violates = violates(0) || violates(1) || violates(2);
+        let need = u64::from(over_share) << 34
+            | u64::from(!with.within(quota)) << 33
+            | u64::from(reversed(*priority)) << 1
+            | u64::from(violates);
+        let share_with = dominant(&(with - stake.taken), wholes);
+        Self { need, share_with, used }
+    }
+
+    /// Which of two queues goes first, the measure of each known by its row; ties end in the age and the UID (14.3,
+    /// Q10), which the caller knows.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.11, queue comparison.
+    #[inline]
+    pub(crate) fn compare(
+        (left, ours): (&Self, u32),
+        (right, theirs): (&Self, u32),
+        measures: &[Measure],
+    ) -> Ordering {
+        if left.need != right.need {
+            return left.need.cmp(&right.need);
+        }
+        let order = left.share_with.cmp(&right.share_with);
+        // Many siblings are equal.
+        if order != Ordering::Equal || (ours == theirs && left.used == right.used) {
+            return order;
+        }
+        let measures = [ours, theirs].map(|row| &measures[row as usize]);
+        Self::compare_shares((left, measures[0]), (right, measures[1]))
+    }
+
+    /// As [`compare`](Self::compare), for two whose shares with what is asked for are equal.
+    #[cold]
+    fn compare_shares(
+        (left, ours): (&Self, &Measure),
+        (right, theirs): (&Self, &Measure),
+    ) -> Ordering {
+        let share = |one: &Self, of: &Measure| dominant(&one.used, &of.wholes);
+        let shares = share(left, ours).cmp(&share(right, theirs));
+        shares.then_with(|| smaller(&ours.allocatable, &theirs.allocatable))
+    }
+}
+
+/// Less where no resource is more and one is less.
+fn smaller(left: &PerLane<Limit>, right: &PerLane<Limit>) -> Ordering {
+    let (mut below, mut above) = (false, false);
+    for (left, right) in left.0.iter().zip(&right.0) {
+        below |= left < right;
+        above |= left > right;
+    }
+    // Both where they cross, neither where they are equal.
+    above.cmp(&below)
+}
+
+/// The largest part of what may be held, over all resources.
+fn dominant(amounts: &Charge, wholes: &[i64; 3]) -> Ratio {
+    let part = |at: usize| {
+        let (amount, whole) = (amounts.0[at], wholes[at]);
+        if whole > 0 {
+            // What is not held is no part of anything.
+            return Ratio { part: amount.max(0), whole };
+        }
+        // Nothing may be held: worse than any part. GPUs are in thousandths already.
+        let scale = if at == QueueLane::Gpu as usize { 1 } else { 1000 };
+        Ratio { part: amount.max(0).saturating_mul(scale), whole: 1 }
+    };
+    let larger = |left: Ratio, right: Ratio| {
+        let is_more = right.part > 0 && right.cmp(&left) == Ordering::Greater;
+        if is_more { right } else { left }
+    };
+    larger(larger(part(0), part(1)), part(2))
+}

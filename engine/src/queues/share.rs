@@ -1,0 +1,405 @@
+//! Fair share down the queue tree.
+//!
+//! # Source
+//! spec/scheduling.md 3.3 to 3.5. The peer divides with floating point; here every step is exact, and what the peer
+//! compares as fractions is compared as 52 bits of them.
+
+use std::cmp::Reverse;
+
+use crate::{
+    base::{
+        ids::QueueId,
+        resources::{Charge, GPU_MILLI, Limit, PerLane, QueueLane},
+        time::Timestamp,
+    },
+    config::Config,
+    state::{Cluster, gpu_milli, rows::QueueRow},
+};
+
+/// One queue that takes part in dividing one resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entrant {
+    /// What it is entitled to.
+    pub quota: Limit,
+    /// What it may never pass.
+    pub limit: Limit,
+    /// Its part of what is left over.
+    pub weight: u64,
+    /// What it used in the past, in millionths of the cluster.
+    pub usage_micro: u64,
+    /// What it holds or waits for.
+    pub requested: i64,
+    /// Higher goes first.
+    pub priority: i32,
+    /// Older goes first.
+    pub created: Timestamp,
+    /// Smaller goes first.
+    pub uid: u128,
+}
+
+impl Entrant {
+    fn requestable(&self) -> i64 {
+        self.limit.amount().map_or(self.requested, |limit| limit.min(self.requested))
+    }
+}
+
+/// What a queue lost to rounding, as a fraction of a unit in 52 bits, and not yet repaid.
+type Remainders = Vec<Option<u64>>;
+
+/// Divides `amount` of one resource among siblings, in whole units of what is over quota.
+///
+/// Gives the share of each and what is left, which is negative where quotas exceed what there is.
+pub fn divide(
+    amount: i64,
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &[Entrant],
+) -> (Vec<i64>, i64) {
+    let mut shares = Vec::new();
+    let left = divide_into(amount, unit, usage_factor_milli, entrants, &mut shares);
+    (shares, left)
+}
+
+/// As [`divide`], with the shares written over what is in `shares`.
+fn divide_into(
+    amount: i64,
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &[Entrant],
+    shares: &mut Vec<i64>,
+) -> i64 {
+    let granted =
+        |entrant: &Entrant| entrant.quota.amount().unwrap_or(amount).min(entrant.requestable());
+    shares.clear();
+    shares.extend(entrants.iter().map(granted));
+    let left = amount - shares.iter().sum::<i64>();
+    divide_over_quota(left, unit, usage_factor_milli, entrants, shares)
+}
+
+/// Divides what is left after quotas were granted; `shares` holds the quotas and receives the rest.
+///
+/// # Cost
+/// In the number of entrants where there is enough for all; else in it times its logarithm, and in the rounds.
+pub fn divide_over_quota(
+    mut left: i64,
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &[Entrant],
+    shares: &mut [i64],
+) -> i64 {
+    let division = Division { unit, usage_factor_milli, entrants };
+    let alike = entrants.windows(2).all(|pair| pair[0].priority == pair[1].priority);
+    if left <= 0 || (alike && division.sate(0..entrants.len(), &mut left, shares)) {
+        return left;
+    }
+    let mut order: Vec<usize> = (0..entrants.len()).collect();
+    order.sort_by_key(|at| Reverse(entrants[*at].priority));
+    let tiers = || order.chunk_by(|l, r| entrants[*l].priority == entrants[*r].priority);
+    let mut remainders: Remainders = vec![None; entrants.len()];
+    for members in tiers() {
+        if !division.sate(members.iter().copied(), &mut left, shares) {
+            while left > 0 && division.round(members, &mut left, shares, &mut remainders) {}
+        }
+    }
+    for members in tiers() {
+        let owed = members.iter().copied().filter(|at| remainders[*at].is_some());
+        let mut owed: Vec<usize> = owed.collect();
+        owed.sort_by_key(|at| (Reverse(remainders[*at]), entrants[*at].created, entrants[*at].uid));
+        for at in owed {
+            let given = unit.min(left);
+            shares[at] += given;
+            left -= given;
+        }
+    }
+    left
+}
+
+struct Division<'e> {
+    unit: i64,
+    usage_factor_milli: u64,
+    entrants: &'e [Entrant],
+}
+
+impl Division<'_> {
+    /// Gives members all that they ask for, where that is no more than what is left: the rounds end there too.
+    ///
+    /// Past usage may leave a queue without any part, so that only rounds tell.
+    fn sate(
+        &self,
+        members: impl Iterator<Item = usize> + Clone,
+        left: &mut i64,
+        shares: &mut [i64],
+    ) -> bool {
+        let wants = |at: usize, share: i64| {
+            let entrant = &self.entrants[at];
+            if entrant.weight == 0 { 0 } else { (entrant.requestable() - share).max(0) }
+        };
+        let mut wanted = 0_i64;
+        for at in members.clone() {
+            let used = self.usage_factor_milli > 0 && self.entrants[at].usage_micro > 0;
+            wanted = wanted.saturating_add(wants(at, shares[at]));
+            if used || wanted > *left {
+                return false;
+            }
+        }
+        for at in members {
+            shares[at] += wants(at, shares[at]);
+        }
+        *left -= wanted;
+        true
+    }
+
+    /// One round among the queues of one priority; says whether another may give more.
+    fn round(
+        &self,
+        members: &[usize],
+        left: &mut i64,
+        shares: &mut [i64],
+        remainders: &mut Remainders,
+    ) -> bool {
+        let start = i128::from(*left);
+        let (scores, total) = self.scores(members, shares);
+        if total == 0 {
+            return false;
+        }
+        let mut again = false;
+        for (&at, score) in members.iter().zip(scores) {
+            let entrant = &self.entrants[at];
+            let Some(score) = score.filter(|_| entrant.weight != 0) else { continue };
+            if *left == 0 {
+                break;
+            }
+            let want = entrant.requestable() - shares[at];
+            let whole = i128::from(want) * total <= start * score;
+            let given = if whole {
+                remainders[at] = None;
+                want
+            } else {
+                let unit = total * i128::from(self.unit);
+                let (units, rest) = (start * score / unit, start * score % unit);
+                if rest > 0 {
+                    remainders[at] = u64::try_from((rest << 52) / unit).ok();
+                }
+                i64::try_from(units).expect("a part is at most the whole") * self.unit
+            };
+            let given = given.min(*left);
+            shares[at] += given;
+            *left -= given;
+            again |= whole && given != 0 && i128::from(want) * total < start * score;
+        }
+        again
+    }
+
+    /// For each member that can take more its part of what is left, as integers of one common total.
+    ///
+    /// With weights `w` of sum `W`, past usage `u` and factor `k` a part is `max(0, w/W + k·(w/W − u))`.
+    fn scores(&self, members: &[usize], shares: &[i64]) -> (Vec<Option<i128>>, i128) {
+        let hungry = |at: usize| self.entrants[at].requestable() > shares[at];
+        let weights: u64 =
+            members.iter().filter(|at| hungry(**at)).map(|at| self.entrants[*at].weight).sum();
+        if weights == 0 {
+            return (vec![None; members.len()], 0);
+        }
+        let factor = i128::from(self.usage_factor_milli);
+        let used = factor > 0 && members.iter().any(|at| self.entrants[*at].usage_micro > 0);
+        let mut scores: Vec<Option<i128>> = members
+            .iter()
+            .map(|at| {
+                let entrant = &self.entrants[*at];
+                let can = entrant.requested > shares[*at]
+                    && entrant.limit.amount().is_none_or(|limit| limit > shares[*at]);
+                let weight = i128::from(entrant.weight);
+                can.then(|| {
+                    if used {
+                        let usage = i128::from(entrant.usage_micro) * i128::from(weights);
+                        (weight * 1_000_000_000 + factor * (weight * 1_000_000 - usage)).max(0)
+                    } else {
+                        weight
+                    }
+                })
+            })
+            .collect();
+        reduce(&mut scores);
+        let total = scores.iter().flatten().sum();
+        (scores, total)
+    }
+}
+
+/// Makes scores small enough that products with amounts stay within 128 bits.
+fn reduce(scores: &mut [Option<i128>]) {
+    const TOTAL_MAX: i128 = 1 << 60;
+    let divisor = scores.iter().flatten().copied().fold(0, gcd).max(1);
+    let total: i128 = scores.iter().flatten().map(|score| score / divisor).sum();
+    let divisor = divisor * (total / TOTAL_MAX + 1);
+    for score in scores.iter_mut().flatten() {
+        *score /= divisor;
+    }
+}
+
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The smallest amount that is given over quota, per resource.
+const UNITS: PerLane<i64> = PerLane([1, 1, GPU_MILLI]);
+
+impl QueueRow {
+    /// What the queue may hold before others may take it back: its share or quota, at most its limit.
+    ///
+    /// # Source
+    /// spec/scheduling.md 3.5.
+    pub(crate) fn allocatable(&self) -> PerLane<Limit> {
+        let Some(facts) = &self.facts else { return PerLane::default() };
+        let one = |lane: usize| {
+            let held = facts.quota.0[lane].max(Limit::of(self.share.0[lane]));
+            facts.limit.0[lane].min(held)
+        };
+        PerLane([one(0), one(1), one(2)])
+    }
+}
+
+impl Cluster {
+    /// What there is to divide: what nodes that take pods offer, less what pods of others hold.
+    pub(crate) fn total(&self) -> Charge {
+        let mut total = self.nodes.total - self.nodes.foreign;
+        if self.nodes.index.policy.restrict {
+            total.0[2] -= self.nodes.unlabelled_gpu;
+        }
+        total
+    }
+
+    /// Works out every queue's fair share where something moved since.
+    pub(crate) fn divide_shares(&mut self, config: &Config) {
+        if !std::mem::take(&mut self.queues.moved) {
+            return;
+        }
+        let total = self.total();
+        let mut siblings: Vec<QueueId> = self.queues.roots.iter().copied().collect();
+        let mut slips = Slips { memory_min: self.nodes.memory_min(), ..Slips::default() };
+        let mut above: Vec<QueueId> = Vec::new();
+        self.divide_among(&siblings, total, config, &mut slips);
+        loop {
+            let rows = &self.queues.rows;
+            above.extend(siblings.iter().filter(|id| rows[**id].parts));
+            let Some(queue) = above.pop() else { return };
+            let share = rows[queue].share;
+            siblings.clear();
+            siblings.extend(&self.queues.below[queue].children);
+            self.divide_among(&siblings, share, config, &mut slips);
+        }
+    }
+
+    fn divide_among(
+        &mut self,
+        siblings: &[QueueId],
+        amount: Charge,
+        config: &Config,
+        slips: &mut Slips,
+    ) {
+        let Slips { entrants, shares, memory_min } = slips;
+        let factor_milli = config.usage_factor_milli;
+        let rows = &mut self.queues.rows;
+        let enough =
+            suffices(siblings.iter().map(|id| &rows[*id]), amount, *memory_min, factor_milli);
+        for id in siblings {
+            let share = rows[*id].fill(amount, enough, *memory_min);
+            if std::mem::replace(&mut rows[*id].share, share) != share {
+                self.agenda.searches.upset();
+            }
+        }
+        for (lane, unit) in UNITS.iter().filter(|(lane, _)| !enough[*lane]) {
+            let all = || siblings.iter().map(|id| &rows[*id]);
+            entrants.clear();
+            entrants.extend(all().map(|row| row.entrant(lane, *memory_min)));
+            divide_into(amount[lane], unit, factor_milli, entrants, shares);
+            for (id, share) in siblings.iter().zip(&*shares) {
+                if std::mem::replace(&mut rows[*id].share[lane], *share) != *share {
+                    self.agenda.searches.upset();
+                }
+            }
+        }
+    }
+}
+
+/// Room to divide in, used again for all siblings of a cluster.
+#[derive(Default)]
+struct Slips {
+    entrants: Vec<Entrant>,
+    shares: Vec<i64>,
+    /// The smallest GPU memory in the cluster, in MiB.
+    memory_min: Option<u32>,
+}
+
+/// The resources of which there is enough for all that siblings ask for, so that quotas, priorities and rounds come to
+/// the same; past usage may leave a queue without its part all the same.
+fn suffices<'q>(
+    siblings: impl Iterator<Item = &'q QueueRow>,
+    amount: Charge,
+    memory_min: Option<u32>,
+    usage_factor_milli: u64,
+) -> PerLane<bool> {
+    let (mut wanted, mut enough) = (Charge::default(), PerLane([true; 3]));
+    for row in siblings {
+        let facts = row.facts.as_ref().expect("a queue that takes part is live");
+        for lane in QueueLane::ALL {
+            let more = row.requestable(lane, memory_min).max(0);
+            wanted[lane] = wanted[lane].saturating_add(more);
+            let unused = usage_factor_milli == 0 || facts.usage_micro[lane] == 0;
+            enough[lane] &= unused && wanted[lane] <= amount[lane];
+        }
+    }
+    enough
+}
+
+impl QueueRow {
+    /// What it holds or waits for.
+    fn requested(&self, lane: QueueLane, memory_min: Option<u32>) -> i64 {
+        let mut requested = self.requested[lane];
+        if lane == QueueLane::Gpu
+            && self.requested_mib != 0
+            && let Some(memory_mib) = memory_min
+        {
+            requested += gpu_milli(self.requested_mib, memory_mib);
+        }
+        requested
+    }
+
+    /// What of that it may have at most.
+    fn requestable(&self, lane: QueueLane, memory_min: Option<u32>) -> i64 {
+        let requested = self.requested(lane, memory_min);
+        let limit = self.facts.as_ref().and_then(|facts| facts.limit[lane].amount());
+        limit.map_or(requested, |limit| limit.min(requested))
+    }
+
+    /// Its share of what there is enough of for all, and the one that it has of the rest; nothing over its quota
+    /// without a weight.
+    fn fill(&self, amount: Charge, enough: PerLane<bool>, memory_min: Option<u32>) -> Charge {
+        let facts = self.facts.as_ref().expect("a queue that takes part is live");
+        let mut share = self.share;
+        for lane in QueueLane::ALL.into_iter().filter(|lane| enough[*lane]) {
+            let requestable = self.requestable(lane, memory_min);
+            let quota = facts.quota[lane].amount().unwrap_or(amount[lane]);
+            share[lane] =
+                if facts.weight_milli[lane] == 0 { requestable.min(quota) } else { requestable };
+        }
+        share
+    }
+
+    fn entrant(&self, lane: QueueLane, memory_min: Option<u32>) -> Entrant {
+        let facts = self.facts.as_ref().expect("a queue that takes part is live");
+        let requested = self.requested(lane, memory_min);
+        Entrant {
+            quota: facts.quota[lane],
+            limit: facts.limit[lane],
+            weight: facts.weight_milli[lane],
+            usage_micro: facts.usage_micro[lane],
+            requested,
+            priority: facts.priority,
+            created: facts.created,
+            uid: facts.uid,
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! Who of all queues comes first, or last: siblings meet in a tournament, its winner stands for the queue above.
+//!
+//! A change of one leaf costs the logarithm of the number of siblings at each level.
+
+#![expect(
+    clippy::inline_always,
+    reason = "each turn changes a leaf: calls at each level cost half as much again"
+)]
+
+use std::{
+    cmp::{Ordering, Reverse},
+    ops::Range,
+};
+
+use crate::{
+    base::{ids::QueueId, resources::Charge, time::Timestamp},
+    queues::order::{Measure, Stake, Standing},
+    state::Cluster,
+};
+
+/// A tree of tournaments over some leaf queues, which are known by their row.
+///
+/// All tournaments lie in the same lists, so that one that is put together again needs no memory anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Bracket {
+    /// [`Ordering::Less`] where the first wins, [`Ordering::Greater`] where the last does.
+    wins: Ordering,
+    leaves: Vec<Entry>,
+    /// The leaf queue, where there is only one, and whether it stands: nobody is there to meet.
+    only: Option<(QueueId, bool)>,
+    /// From below: each comes before the one that its winner enters. The last one is that of the roots.
+    rounds: Vec<Round>,
+    /// Round by round, in the order of their places among those that meet.
+    siblings: Vec<Sibling>,
+    /// How siblings are measured; many of a round are measured alike.
+    measures: Vec<Measure>,
+    /// Round by round: who meets, by position in a complete binary tree. The siblings are its second half, the others won
+    /// the meets below them.
+    places: Vec<Place>,
+    /// Room to put rounds together.
+    members: Vec<Member>,
+    /// The same: where the queues above leaves stand.
+    inner: Vec<(QueueId, Entry)>,
+}
+
+impl Default for Bracket {
+    fn default() -> Self {
+        let (leaves, rounds, siblings, measures, places, members, inner) = Default::default();
+        let (wins, only) = (Ordering::Less, None);
+        Self { wins, leaves, only, rounds, siblings, measures, places, members, inner }
+    }
+}
+
+/// A place in a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    round: u32,
+    /// The row among its siblings.
+    at: u32,
+}
+
+/// Siblings in a fixed order, and the winner of each pair of them, and of each pair of winners, as far as the last one.
+#[derive(Clone, Debug)]
+struct Round {
+    /// Where the winner enters next; nothing for the roots.
+    up: Option<Entry>,
+    /// How far below the roots.
+    depth: u32,
+    /// The first of its members, which are as many as its siblings.
+    member: u32,
+    /// The first of its siblings, and of its places, which are as many.
+    first: u32,
+    /// The one after the last of them; how many there are to be, until they have their places.
+    end: u32,
+}
+
+impl Round {
+    /// The rows of its siblings.
+    fn rows(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+}
+
+/// Two siblings that meet, the left one being older. The first pair of a round never does: its right one has won.
+type Pair = [Contender; 2];
+
+/// A pair, and something of the sibling in the same row: what each turn asks of a round, side by side.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    pair: Pair,
+    /// The leaf that the sibling stands for.
+    leaf: u32,
+}
+
+/// A sibling in a pair.
+#[derive(Clone, Copy, Debug)]
+struct Contender {
+    /// Its row among its siblings; [`NOBODY`] where there is none.
+    at: u32,
+    /// The same number for siblings that stand alike, of which many do before their first turn: they need not be looked
+    /// at to meet. [`NOBODY`] for one that is to be looked at.
+    alike: u32,
+}
+
+/// Nobody stands here.
+const NOBODY: u32 = u32::MAX;
+
+impl Contender {
+    const NONE: Self = Self { at: NOBODY, alike: NOBODY };
+}
+
+/// One queue of a tournament; one line of the cache, since each turn meets some that were not met for long.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Sibling {
+    /// Where it stands, as long as it is in a pair.
+    standing: Standing,
+    /// The row of its measure.
+    measure: u32,
+    queue: QueueId,
+}
+
+/// A queue that takes part, while rounds are put together.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Member {
+    parent: Option<QueueId>,
+    /// When it was made, and its UID: who goes first of those that stand alike.
+    created: Timestamp,
+    uid: u128,
+    queue: QueueId,
+    /// Its row among the leaves; [`NOBODY`] for those above.
+    leaf: u32,
+    /// The row of its measure.
+    measure: u32,
+}
+
+impl Member {
+    /// A queue, where so much is there in all; its measure is written down, unless it is that of the one before.
+    fn new(
+        cluster: &Cluster,
+        (queue, leaf): (QueueId, u32),
+        total: Charge,
+        measures: &mut Vec<Measure>,
+    ) -> Self {
+        let row = &cluster.queues.rows[queue];
+        let facts = row.facts.as_ref();
+        let (created, uid) =
+            facts.map_or_else(Default::default, |facts| (facts.created, facts.uid));
+        let measure = Measure::new(row, total);
+        if measures.last() != Some(&measure) {
+            measures.push(measure);
+        }
+        let measure = number(measures.len() - 1);
+        Self { parent: row.up, created, uid, queue, leaf, measure }
+    }
+
+    /// What two that are the same have in common.
+    fn same(&mut self) -> (QueueId, u32) {
+        (self.queue, self.leaf)
+    }
+}
+
+impl Bracket {
+    /// Some leaf queues, by row, and all queues above them; nobody stands yet.
+    pub(crate) fn new(
+        cluster: &Cluster,
+        leaves: impl ExactSizeIterator<Item = QueueId>,
+        wins: Ordering,
+    ) -> Self {
+        let mut bracket = Self { wins, ..Self::default() };
+        bracket.open(cluster, leaves);
+        bracket
+    }
+
+    /// Begins anew with other leaf queues.
+    pub(crate) fn open(
+        &mut self,
+        cluster: &Cluster,
+        mut leaves: impl ExactSizeIterator<Item = QueueId>,
+    ) {
+        self.rounds.clear();
+        self.siblings.clear();
+        self.measures.clear();
+        self.places.clear();
+        self.inner.clear();
+        self.leaves.clear();
+        self.only = None;
+        if leaves.len() == 1 {
+            self.only = leaves.next().map(|queue| (queue, false));
+            return;
+        }
+        self.leaves.resize(leaves.len(), Entry::default());
+        self.gather(cluster, leaves);
+        self.divide(cluster);
+        self.siblings.reserve(self.members.len());
+        self.places.reserve(self.members.len());
+        for round in 0..self.rounds.len() {
+            self.line_up(round);
+        }
+        self.inner.sort_unstable_by_key(|(queue, _)| *queue);
+        for round in &mut self.rounds {
+            round.up = self.members[round.member as usize].parent.map(|parent| {
+                let at = self.inner.binary_search_by_key(&parent, |(queue, _)| *queue);
+                self.inner[at.expect("a queue above others takes part")].1
+            });
+        }
+    }
+
+    /// Finds leaves and all above them, siblings side by side.
+    fn gather(&mut self, cluster: &Cluster, leaves: impl Iterator<Item = QueueId>) {
+        let Self { members, measures, .. } = self;
+        let total = cluster.total();
+        members.clear();
+        // Few queues have one below them alone.
+        members.reserve(self.leaves.len() + self.leaves.len() / 2);
+        members.extend(leaves.zip(0..).map(|leaf| Member::new(cluster, leaf, total, measures)));
+        let mut from = 0;
+        while from < members.len() {
+            let end = members.len();
+            for at in from..end {
+                let Some(parent) = members[at].parent else { continue };
+                // Siblings come in a row, most of the time.
+                if members[end..].last().is_none_or(|last| last.queue != parent) {
+                    members.push(Member::new(cluster, (parent, NOBODY), total, measures));
+                }
+            }
+            // Leaves come in order, most of the time, so that there is little to sort.
+            if !members[end..].is_sorted_by_key(|member| member.queue) {
+                members[end..].sort_by_key(|member| member.queue);
+                members.dedup_by_key(Member::same);
+            }
+            from = end;
+        }
+        members.sort();
+        // A queue is found again above leaves of different depth.
+        members.dedup_by_key(Member::same);
+    }
+
+    /// Makes siblings a round each, the lowest first.
+    fn divide(&mut self, cluster: &Cluster) {
+        let depth = |parent: QueueId| cluster.queues.path(parent).count();
+        let mut member = 0;
+        let siblings = self.members.chunk_by(|left, right| left.parent == right.parent);
+        self.rounds.extend(siblings.map(|siblings| {
+            let (first, count) = (member, siblings.len());
+            member += count;
+            let depth = number(siblings[0].parent.map_or(0, depth));
+            let member = number(first);
+            Round { up: None, depth, member, first: 0, end: number(count) }
+        }));
+        self.rounds.sort_by_key(|round| Reverse(round.depth));
+    }
+
+    /// Gives the members of a round their places.
+    fn line_up(&mut self, at: usize) {
+        let round = &mut self.rounds[at];
+        let count = round.end as usize;
+        let members = &self.members[round.member as usize..][..count];
+        round.first = number(self.siblings.len());
+        round.end = number(self.siblings.len() + count);
+        // The lowest places in the tree are the first from the left.
+        let half = members.len().next_power_of_two();
+        let (lowest, others) = members.split_at(2 * members.len() - half);
+        for (sibling, member) in others.iter().chain(lowest).enumerate() {
+            let entry = Entry { round: number(at), at: number(sibling) };
+            let Member { queue, leaf, measure, .. } = *member;
+            match self.leaves.get_mut(leaf as usize) {
+                Some(leaf) => *leaf = entry,
+                None => self.inner.push((queue, entry)),
+            }
+            self.siblings.push(Sibling { standing: Standing::default(), measure, queue });
+            self.places.push(Place { pair: [Contender::NONE; 2], leaf });
+        }
+    }
+
+    /// The meets of a round.
+    #[inline(always)]
+    fn tournament(&mut self, round: u32) -> Tournament<'_> {
+        let rows = self.rounds[round as usize].rows();
+        Tournament {
+            siblings: &mut self.siblings[rows.clone()],
+            places: &mut self.places[rows],
+            measures: &self.measures,
+            wins: self.wins,
+        }
+    }
+
+    /// The leaf that wins.
+    pub(crate) fn winner(&self) -> Option<usize> {
+        if let Some((_, stands)) = self.only {
+            return stands.then_some(0);
+        }
+        let first = self.rounds.last()?.first as usize;
+        let winner = self.places.get(first + self.places[first].pair[1].at as usize);
+        winner.map(|place| place.leaf as usize)
+    }
+
+    /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `stakes` has it; a
+    /// leaf without stakes stands no more.
+    pub(crate) fn seat(
+        &mut self,
+        cluster: &Cluster,
+        leaf: usize,
+        stakes: impl Fn(usize) -> Option<Stake>,
+    ) {
+        let mut stake = stakes(leaf);
+        if let Some((_, stands)) = &mut self.only {
+            *stands = stake.is_some();
+            return;
+        }
+        let mut best = leaf;
+        let mut entry = Some(self.leaves[leaf]);
+        while let Some(Entry { round, at }) = entry {
+            let mut tournament = self.tournament(round);
+            let slot = tournament.slot(at);
+            let who = tournament.stand(cluster, at, (best, stake.as_ref()));
+            tournament.play(slot, who);
+            match tournament.winner() {
+                Some(winner) if winner != best || stake.is_none() => {
+                    best = winner;
+                    stake = stakes(winner);
+                }
+                Some(_) => {}
+                None => stake = None,
+            }
+            entry = self.rounds[round as usize].up;
+        }
+    }
+
+    /// Has all leaves stand, as [`seat`](Self::seat) has one, each queue once.
+    pub(crate) fn seat_all(&mut self, cluster: &Cluster, stakes: impl Fn(usize) -> Option<Stake>) {
+        if self.only.is_some() {
+            return self.seat(cluster, 0, stakes);
+        }
+        let mut last = Origin::default();
+        for leaf in 0..self.leaves.len() {
+            let Entry { round, at } = self.leaves[leaf];
+            let Some(stake) = stakes(leaf) else { continue };
+            let mut tournament = self.tournament(round);
+            let who = tournament.stand_alike(cluster, at, &stake, &mut last);
+            tournament.enter(tournament.slot(at), who);
+        }
+        for below in 0..self.rounds.len() {
+            let mut tournament = self.tournament(number(below));
+            tournament.play_all();
+            let winner = tournament.winner();
+            let Some((leaf, Entry { round, at })) = winner.zip(self.rounds[below].up) else {
+                continue;
+            };
+            let mut tournament = self.tournament(round);
+            let who = tournament.stand(cluster, at, (leaf, stakes(leaf).as_ref()));
+            tournament.enter(tournament.slot(at), who);
+        }
+    }
+}
+
+/// One round, with all that its meets ask for.
+struct Tournament<'b> {
+    siblings: &'b mut [Sibling],
+    /// Who wins pair 1 is the right one of pair 0, who wins pairs 2 and 3 are pair 1, and so on down to the siblings.
+    places: &'b mut [Place],
+    measures: &'b [Measure],
+    wins: Ordering,
+}
+
+/// What the last standing was made of, the measure by its row, and how many others there were before.
+#[derive(Default)]
+struct Origin {
+    of: Option<(Charge, Stake, u32)>,
+    standing: Standing,
+    before: u32,
+}
+
+impl Tournament<'_> {
+    /// The leaf of the queue that wins.
+    fn winner(&self) -> Option<usize> {
+        let winner = self.places.get(self.places[0].pair[1].at as usize);
+        winner.map(|place| place.leaf as usize)
+    }
+
+    /// Has a sibling stand for a leaf, or not at all; says who is to meet others in its place.
+    #[inline(always)]
+    fn stand(
+        &mut self,
+        cluster: &Cluster,
+        at: u32,
+        (leaf, stake): (usize, Option<&Stake>),
+    ) -> Contender {
+        // One that leaves is not even looked at.
+        let Some(stake) = stake else { return Contender::NONE };
+        let sibling = &mut self.siblings[at as usize];
+        self.places[at as usize].leaf = number(leaf);
+        let used = cluster.queues.rows[sibling.queue].used;
+        let measure = &self.measures[sibling.measure as usize];
+        sibling.standing = Standing::new(used, stake, measure);
+        Contender { at, alike: NOBODY }
+    }
+
+    /// Has a leaf stand that never stood; alike with the last one where that is so.
+    fn stand_alike(
+        &mut self,
+        cluster: &Cluster,
+        at: u32,
+        stake: &Stake,
+        last: &mut Origin,
+    ) -> Contender {
+        let sibling = &mut self.siblings[at as usize];
+        let used = cluster.queues.rows[sibling.queue].used;
+        let of = Some((used, *stake, sibling.measure));
+        if last.of != of {
+            let measure = &self.measures[sibling.measure as usize];
+            let standing = Standing::new(used, stake, measure);
+            *last = Origin { of, standing, before: last.before + 1 };
+        }
+        sibling.standing = last.standing;
+        Contender { at, alike: last.before }
+    }
+
+    /// The place of a sibling among those that meet: twice the pair, one more if it is the right one.
+    #[inline(always)]
+    fn slot(&self, at: u32) -> usize {
+        self.siblings.len() + at as usize
+    }
+
+    /// Puts somebody in a place among those that meet.
+    fn enter(&mut self, slot: usize, who: Contender) {
+        self.places[slot / 2].pair[slot % 2] = who;
+    }
+
+    /// Puts somebody in a place, and whoever wins from there on in the next.
+    #[inline(always)]
+    fn play(&mut self, mut slot: usize, mut who: Contender) {
+        loop {
+            let pair = &mut self.places[slot / 2].pair;
+            pair[slot % 2] = who;
+            let pair = *pair;
+            slot /= 2;
+            if slot == 0 {
+                return;
+            }
+            who = self.meet(pair);
+        }
+    }
+
+    /// Has all siblings meet.
+    fn play_all(&mut self) {
+        for pair in (1..self.places.len()).rev() {
+            self.enter(pair, self.meet(self.places[pair].pair));
+        }
+    }
+
+    /// The one of two siblings that wins, the left one being older.
+    #[inline(always)]
+    fn meet(&self, [left, right]: Pair) -> Contender {
+        let right_first = if left.alike == right.alike && left.alike != NOBODY {
+            false
+        } else {
+            let Some(r) = self.siblings.get(right.at as usize) else { return left };
+            let Some(l) = self.siblings.get(left.at as usize) else { return right };
+            let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
+            Standing::compare(r, l, self.measures).is_lt()
+        };
+        // The older one goes first where they stand alike.
+        if right_first == self.wins.is_lt() { right } else { left }
+    }
+}
+
+/// The number of a row.
+fn number(row: usize) -> u32 {
+    u32::try_from(row).expect("queues are numbered by u32")
+}

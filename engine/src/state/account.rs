@@ -1,0 +1,340 @@
+//! The two writers of derived columns.
+
+use crate::{
+    base::{
+        ids::{DeviceId, NodeId, PodId, QueueId},
+        resources::{Charge, Lane},
+    },
+    state::{
+        Cluster,
+        device::{self, Device},
+        rows::{Nodes, Phase, PodFacts, Queues, State},
+        shape::ShapeRow,
+        tree::count::Count,
+    },
+    told::pod::{Owner, Place},
+};
+
+/// How much is held, and whether it is added or taken back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) hold: Hold,
+    pub(crate) sign: Sign,
+}
+
+/// How a pod holds a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
+    Stays,
+    Leaves,
+    Promised,
+}
+
+/// Whether an amount is added or taken back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
+    Plus,
+    Minus,
+}
+
+impl Sign {
+    pub(crate) fn of(self, amount: i64) -> i64 {
+        match self {
+            Self::Plus => amount,
+            Self::Minus => -amount,
+        }
+    }
+
+    pub(crate) fn count(self, count: &mut u32) {
+        match self {
+            Self::Plus => *count += 1,
+            Self::Minus => *count -= 1,
+        }
+    }
+
+    fn charge(self, sum: &mut Charge, charge: Charge) {
+        match self {
+            Self::Plus => *sum += charge,
+            Self::Minus => *sum -= charge,
+        }
+    }
+}
+
+impl Cluster {
+    /// Adds what a pod holds and waits for to its nodes, its sub-group, its queue and all above it.
+    pub(crate) fn take(&mut self, pod: PodId) {
+        self.account(pod, Sign::Plus);
+    }
+
+    /// The exact inverse of [`take`](Self::take).
+    pub(crate) fn give(&mut self, pod: PodId) {
+        self.account(pod, Sign::Minus);
+    }
+
+    /// Changes the state of a pod, the one way to do it: [`give`](Self::give), then [`take`](Self::take), with one walk
+    /// up the queues.
+    pub(crate) fn set_state(&mut self, pod: PodId, state: State) -> State {
+        let before = self.occupy(pod, Sign::Minus);
+        let was = std::mem::replace(&mut self.pods.state[pod], state);
+        let after = self.occupy(pod, Sign::Plus);
+        if let Some((queue, mut burden)) = after {
+            if let Some((_, before)) = before {
+                burden.add(&before);
+            }
+            self.queues.charge(queue, &burden);
+        }
+        was
+    }
+
+    fn account(&mut self, pod: PodId, sign: Sign) {
+        if let Some((queue, burden)) = self.occupy(pod, sign) {
+            self.queues.charge(queue, &burden);
+        }
+    }
+
+    /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
+    fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, Burden)> {
+        let Self { pods, shapes, nodes, groups, claims, crowds, .. } = self;
+        let (facts, state) = (&pods[pod], &pods.state[pod]);
+        let shape = &shapes[facts.shape];
+        if !crowds.is_empty()
+            && let Some(node) = state.stays_on()
+        {
+            crowds.count(facts, node, sign);
+        }
+        let mut charge = shape.charge;
+        if let Some(place) = &state.place {
+            let hold = if state.phase == Phase::Releasing { Hold::Leaves } else { Hold::Stays };
+            nodes.list(pod, place.node, sign);
+            if let Some(reserved) = &place.reserved {
+                nodes.reserve(claims, (place.node, reserved), Entry { hold, sign });
+            }
+            nodes.occupy((shape, facts), place, Entry { hold, sign });
+            charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
+        }
+        if let Some(place) = &state.nominee {
+            if state.place.as_ref().is_none_or(|old| old.node != place.node) {
+                nodes.list(pod, place.node, sign);
+            }
+            let entry = Entry { hold: Hold::Promised, sign };
+            if let Some(reserved) = &place.reserved {
+                nodes.reserve(claims, (place.node, reserved), entry);
+            }
+            nodes.occupy((shape, facts), place, entry);
+            charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
+        }
+        let Owner::Group(group) = facts.owner else {
+            if facts.owner == Owner::Foreign && state.place.is_some() {
+                sign.charge(&mut nodes.foreign, charge);
+            }
+            return None;
+        };
+        let row = &mut groups[group];
+        if let Some(leaf) = facts.leaf {
+            count(&mut row.tree.leaves[usize::from(leaf)].count, state, sign);
+        }
+        let group = row.facts.as_ref()?;
+        let mut burden = Burden::default();
+        if state.is_active() {
+            sign.charge(&mut burden.used, charge);
+            if !group.preemptible {
+                sign.charge(&mut burden.fixed, charge);
+            }
+        }
+        if state.phase == Phase::Pending {
+            sign.charge(&mut burden.requested, shape.charge);
+            burden.requested_mib = sign.of(shape.gpu_mib);
+        } else if state.phase.is_active() {
+            sign.charge(&mut burden.requested, charge);
+        }
+        Some((group.queue?, burden))
+    }
+}
+
+/// What a pod adds to a queue and to all above it.
+#[derive(Clone, Copy, Default)]
+struct Burden {
+    used: Charge,
+    fixed: Charge,
+    requested: Charge,
+    requested_mib: i64,
+}
+
+impl Burden {
+    fn add(&mut self, other: &Self) {
+        self.used += other.used;
+        self.fixed += other.fixed;
+        self.requested += other.requested;
+        self.requested_mib += other.requested_mib;
+    }
+}
+
+impl Queues {
+    fn charge(&mut self, queue: QueueId, burden: &Burden) {
+        // A pod that gets a place waits for no less than before, and few cannot be evicted.
+        let (fixes, asks) = (!burden.fixed.is_zero(), !burden.requested.is_zero());
+        let asks_mib = burden.requested_mib != 0;
+        let mut next = Some(queue);
+        while let Some(at) = next {
+            let row = &mut self.rows[at];
+            row.used += burden.used;
+            if fixes {
+                row.fixed += burden.fixed;
+            }
+            if asks {
+                row.requested += burden.requested;
+            }
+            if asks_mib {
+                row.requested_mib += burden.requested_mib;
+            }
+            next = row.up;
+        }
+    }
+}
+
+/// # Source
+/// spec/scheduling.md 1.4.
+fn count(count: &mut Count, state: &State, sign: Sign) {
+    if state.nominee.is_some() {
+        sign.count(&mut count.active);
+        sign.count(&mut count.nominated);
+        sign.count(&mut count.used);
+        return;
+    }
+    match state.phase {
+        Phase::Gated => sign.count(&mut count.gated),
+        Phase::Pending => sign.count(&mut count.pending),
+        Phase::Binding | Phase::Bound | Phase::Running => {
+            sign.count(&mut count.active);
+            sign.count(&mut count.used);
+        }
+        Phase::Releasing | Phase::Stuck => sign.count(&mut count.used),
+        Phase::Succeeded => sign.count(&mut count.succeeded),
+        Phase::Failed | Phase::Absent => {}
+    }
+}
+
+/// So many pods are on a node most of the time, or more.
+const PODS: usize = 8;
+
+impl Nodes {
+    fn list(&mut self, pod: PodId, node: NodeId, sign: Sign) {
+        let pods = self.pods.slot(node);
+        if pods.capacity() == 0 {
+            pods.reserve(PODS);
+        }
+        match (pods.binary_search(&pod), sign) {
+            (Err(at), Sign::Plus) => pods.insert(at, pod),
+            (Ok(at), Sign::Minus) => {
+                pods.remove(at);
+            }
+            (Ok(_), Sign::Plus) | (Err(_), Sign::Minus) => {
+                unreachable!("a pod is listed once on a node")
+            }
+        }
+    }
+
+    fn occupy(&mut self, (shape, pod): (&ShapeRow, &PodFacts), place: &Place, entry: Entry) {
+        let owner = pod.owner;
+        let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
+        // Devices of claims are on the account of whoever holds them.
+        let own = |lane| if lane == Lane::GPU { shape.own_milli } else { 0 };
+        let holds =
+            |lane| (lane != Lane::GPU || owner != Owner::Reservation) && !stands_in.contains(&lane);
+        let held = shape.take.iter().filter(|(lane, _)| holds(*lane));
+        let held = held.map(|(lane, amount)| (lane.row(), entry.sign.of(amount - own(*lane))));
+        let lanes = shape.take.last().map_or(0, |(lane, _)| lane.row() + 1);
+        if entry.hold != Hold::Promised {
+            let idle = self.idle.row_mut(place.node, lanes);
+            held.clone().for_each(|(lane, amount)| idle[lane] -= amount);
+        }
+        if entry.hold != Hold::Stays {
+            let releasing = self.releasing.row_mut(place.node, lanes);
+            let sign = if entry.hold == Hold::Leaves { 1 } else { -1 };
+            held.for_each(|(lane, amount)| releasing[lane] += sign * amount);
+        }
+        if owner == Owner::Reservation {
+            for device in &place.devices {
+                self.on_device((place.node, *device), |device| {
+                    entry.sign.count(match entry.hold {
+                        Hold::Leaves => &mut device.going,
+                        Hold::Stays | Hold::Promised => &mut device.standing,
+                    });
+                });
+            }
+        } else if shape.shared > 0 {
+            let gpus = self.gpus(place.node);
+            match device::part(&shape.facts.gpu, gpus) {
+                Some(part) if !place.devices.is_empty() => {
+                    for device in &place.devices {
+                        self.on_device((place.node, *device), |device| {
+                            share(device, (pod.uid, part), entry);
+                        });
+                    }
+                }
+                // Nobody said which devices: nothing else may have as many whole ones.
+                _ => {
+                    let whole = i64::from(shape.shared) * crate::GPU_MILLI;
+                    entry.sign.count(&mut self.unassigned);
+                    self.hold(place.node, Lane::GPU, whole, entry);
+                }
+            }
+        }
+        self.reindex(place.node);
+    }
+
+    fn hold(&mut self, node: NodeId, lane: Lane, amount: i64, entry: Entry) {
+        let amount = entry.sign.of(amount);
+        match entry.hold {
+            Hold::Stays => self.idle.add(node, lane, -amount),
+            Hold::Leaves => {
+                self.idle.add(node, lane, -amount);
+                self.releasing.add(node, lane, amount);
+            }
+            Hold::Promised => self.releasing.add(node, lane, -amount),
+        }
+    }
+
+    /// Changes what is held of a device, and what its node has for it.
+    fn on_device(&mut self, (node, id): (NodeId, DeviceId), change: impl FnOnce(&mut Device)) {
+        let devices = self.devices.slot(node);
+        let at = match devices.binary_search_by_key(&id, |device| device.id) {
+            Ok(at) => at,
+            Err(at) => {
+                devices.insert(at, Device::new(id));
+                at
+            }
+        };
+        let device = &mut devices[at];
+        let (idle, releasing) = (device.idle_milli(), device.releasing_milli());
+        let slots = device.slots();
+        change(device);
+        let (idle, releasing) = (device.idle_milli() - idle, device.releasing_milli() - releasing);
+        let slots = (device.slots().0 - slots.0, device.slots().1 - slots.1);
+        if device.is_vacant() {
+            devices.remove(at);
+        }
+        self.idle.add(node, Lane::GPU, idle);
+        self.releasing.add(node, Lane::GPU, releasing);
+        self.idle.add(node, Lane::PODS, -slots.0);
+        self.releasing.add(node, Lane::PODS, -slots.1);
+    }
+}
+
+/// Adds a part of a device to what is held of it, or takes it back.
+fn share(device: &mut Device, (uid, part): (u128, i64), entry: Entry) {
+    let part = entry.sign.of(part);
+    match entry.hold {
+        Hold::Stays => device.held += part,
+        Hold::Leaves => {
+            device.held += part;
+            device.leaving += part;
+        }
+        Hold::Promised => device.promised += part,
+    }
+    entry.sign.count(&mut device.pods);
+    device.uids = match entry.sign {
+        Sign::Plus => device.uids.wrapping_add(uid),
+        Sign::Minus => device.uids.wrapping_sub(uid),
+    };
+}

@@ -1,0 +1,475 @@
+//! What the outside tells, taken into the tables.
+
+pub(crate) mod queue;
+
+use crate::{
+    base::{
+        ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
+        resources::{Charge, Lane, LaneKind, PerLane},
+    },
+    state::{
+        Cluster,
+        changes::Stand,
+        rows::{GroupFacts, Nodes, Phase, PodFacts, PodRest, State},
+        shape,
+        tree::Tree,
+    },
+    told::{
+        delta::Delta,
+        group::{Group, Topology},
+        node::Node,
+        pod::{Owner, Pod, PodState},
+    },
+};
+
+impl Cluster {
+    /// Takes one piece of news in. Telling the same again changes nothing.
+    ///
+    /// # Cost
+    /// In the size of the object and, for a node or a group whose facts changed, in the number of its pods.
+    ///
+    /// # Panics
+    /// When an outcome names a pod that was never told.
+    pub fn apply(&mut self, delta: Delta) {
+        match delta {
+            Delta::Node(id, node) => self.node_told(id, Some(node)),
+            Delta::NodeGone(id) => self.node_told(id, None),
+            Delta::Queue(id, queue) => self.queue_told(id, Some(queue)),
+            Delta::QueueGone(id) => self.queue_told(id, None),
+            Delta::Group(id, group) => self.group_told(id, Some(group)),
+            Delta::GroupGone(id) => self.group_told(id, None),
+            Delta::Pod(id, pod) => self.pod_told(id, *pod),
+            Delta::PodGone(id) => self.pod_gone(id),
+            Delta::Topology(id, topology) => self.topology_told(id, Some(topology)),
+            Delta::TopologyGone(id) => self.topology_told(id, None),
+            Delta::Spelling(value, text) => self.spelling_told(value, text),
+            Delta::Budget(id, budget) => self.budget_told(id, Some(budget)),
+            Delta::BudgetGone(id) => self.budget_told(id, None),
+            Delta::ClaimsServed(are_served) => self.claims_served_told(are_served),
+            Delta::Claim(id, claim) => self.claim_told(id, Some(claim)),
+            Delta::ClaimGone(id) => self.claim_told(id, None),
+            Delta::DeviceClass(id, class) => self.class_told(id, Some(class)),
+            Delta::DeviceClassGone(id) => self.class_told(id, None),
+            Delta::Slices(id, devices) => self.slices_told(id, devices),
+            Delta::Reach(id, reach) => self.reach_told(id, *reach),
+            Delta::Counter(id, capacity) => self.counter_told(id, capacity),
+            Delta::Zones(id, numa) => self.zones_told(id, numa),
+            Delta::SetAside(id, gpus) => self.set_aside_told(id, gpus),
+            Delta::Lane(lane, kind) => self.lane_told(lane, kind),
+            Delta::Bound(pod) => self.outcome(pod, |state, _| {
+                if state.phase == Phase::Binding {
+                    state.phase = Phase::Bound;
+                }
+            }),
+            Delta::BindFailed(pod) => self.outcome(pod, |state, _| {
+                if state.phase == Phase::Binding {
+                    *state = State { phase: Phase::Pending, ..State::default() };
+                }
+            }),
+            Delta::Evicted(pod) => self.outcome(pod, |_, _| {}),
+            Delta::EvictFailed(pod) => {
+                self.exhaust_budgets(pod);
+                self.outcome(pod, |state, told| {
+                    if state.phase == Phase::Releasing && told.phase.is_active() {
+                        state.phase = told.phase;
+                    }
+                });
+            }
+        }
+    }
+
+    fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut State, &State)) {
+        let mut state = self.pods.state[pod].clone();
+        change(&mut state, &self.pods[pod].told);
+        if state != self.pods.state[pod] {
+            self.move_pod(pod, state);
+        }
+    }
+
+    /// Changes the state of a pod from outside: its group is looked at again, and room may have come.
+    fn move_pod(&mut self, pod: PodId, state: State) {
+        let is_active = state.phase.is_active();
+        let was = self.set_state(pod, state);
+        let (phase, group) = (self.pods.state[pod].phase, self.pods[pod].group());
+        self.agenda.note_news(Stand { phase: was.phase, group }, Stand { phase, group });
+        // What its queue asks for changes with that.
+        self.queues.moved |= was.phase.is_active() != is_active;
+        self.agenda.grow();
+        if let Some(group) = self.pods[pod].group() {
+            self.agenda.touch(group);
+        }
+    }
+
+    fn node_told(&mut self, id: NodeId, node: Option<Box<Node>>) {
+        if *self.nodes.facts.slot(id) == node {
+            return;
+        }
+        if node.is_none() {
+            self.nodes.index.stale = true;
+            *self.nodes.set_aside.slot(id) = 0;
+        }
+        let pods = self.nodes.pods.slot(id).clone();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let old = std::mem::replace(&mut self.nodes.facts[id], node);
+        if let Some(old) = &old {
+            self.nodes.offer(id, old, &self.lanes, -1);
+        }
+        if let Some(new) = self.nodes.facts[id].take() {
+            self.nodes.offer(id, &new, &self.lanes, 1);
+            self.nodes.facts[id] = Some(new);
+        }
+        let is_as_labelled =
+            |old: &Node| self.nodes.facts[id].as_ref().is_some_and(|new| new.labels == old.labels);
+        if !old.as_deref().is_some_and(is_as_labelled) {
+            self.nodes.index.labelled.clear();
+            self.reach_from(id);
+        }
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.queues.moved = true;
+        self.node_indexed(id, old.as_deref());
+        self.agenda.grow_anew();
+    }
+
+    fn set_aside_told(&mut self, id: NodeId, gpus: u16) {
+        if std::mem::replace(self.nodes.set_aside.slot(id), gpus) != gpus {
+            self.agenda.grow_anew();
+        }
+    }
+
+    fn topology_told(&mut self, id: TopologyId, topology: Option<Box<Topology>>) {
+        let row = self.topologies.slot(id);
+        if *row == topology {
+            return;
+        }
+        self.nodes.index.stale |= topology.is_some();
+        *row = topology;
+        self.agenda.grow_anew();
+    }
+
+    fn spelling_told(&mut self, value: Symbol, text: Box<[u8]>) {
+        if self.spellings.get(&value) == Some(&text) {
+            return;
+        }
+        self.spellings.insert(value, text);
+        if !self.topologies.is_empty() {
+            // Domains may go in another order.
+            self.nodes.index.stale = true;
+            self.agenda.grow_anew();
+        }
+    }
+
+    fn group_told(&mut self, id: GroupId, group: Option<Box<Group>>) {
+        let row = self.groups.slot(id);
+        if row.facts.as_deref() == group.as_deref() {
+            return;
+        }
+        if let Some(group) = &group {
+            row.last_start = row.last_start.max(group.last_start);
+            row.last_eviction = row.last_eviction.max(group.last_eviction);
+            row.stale_since = row.stale_since.or(group.stale_since);
+        } else {
+            (row.last_start, row.last_eviction, row.stale_since, row.why) =
+                (None, None, None, None);
+            self.agenda.moves.remove(&id);
+            self.agenda.claims.retain(|group| *group != id);
+        }
+        self.agenda.touch(id);
+        let group = group.map(|group| GroupFacts::new(id, group));
+        if let (Some(old), Some(new)) = (&mut row.facts, &group)
+            && decides_alike(old, new)
+        {
+            old.clone_from(new);
+            return;
+        }
+        self.agenda.forget_losses();
+        let pods: Vec<PodId> = row.pods.iter().copied().collect();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let row = &mut self.groups[id];
+        if let Some(queue) = row.queue() {
+            self.queues.below(queue).groups.remove(&id);
+        }
+        row.tree = group.as_ref().and_then(|group| Tree::new(&group.structure)).unwrap_or_default();
+        row.facts = group;
+        if let Some(queue) = row.queue() {
+            self.queues.below(queue).groups.insert(id);
+        }
+        for pod in &pods {
+            self.seat(*pod, id);
+            self.take(*pod);
+        }
+        self.queues.moved = true;
+        if pods.iter().any(|pod| self.pods.state[*pod].is_somewhere()) {
+            self.agenda.grow();
+        } else {
+            self.agenda.rouse();
+        }
+    }
+
+    /// Puts a pod into its leaf of its group's tree.
+    pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
+        let tree = &mut self.groups[group].tree;
+        let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
+        facts.leaf = tree.leaf_of(facts.sub_group);
+        if let Some(leaf) = facts.leaf {
+            let turn = facts.turn();
+            let pods = &self.pods;
+            let seats = &mut tree.leaves[usize::from(leaf)].pods;
+            let at = seats.partition_point(|other| pods[*other].turn() < turn);
+            seats.insert(at, pod);
+        }
+    }
+
+    /// Takes a pod out of its claims and its group.
+    fn unseat(&mut self, pod: PodId) {
+        for claim in &self.pods[pod].claims {
+            self.claims.rows[*claim].pods.remove(&pod);
+        }
+        let Some(group) = self.pods[pod].group() else { return };
+        let row = &mut self.groups[group];
+        row.pods.remove(&pod);
+        if let Some(leaf) = self.pods[pod].leaf {
+            row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
+        }
+        self.agenda.touch(group);
+    }
+
+    fn pod_told(&mut self, id: PodId, pod: Pod) {
+        let told = State::of(pod.state);
+        let asks = if pod.claims.is_empty() {
+            Vec::new()
+        } else {
+            self.claims.asks(&pod.claims, told.phase)
+        };
+        let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
+        self.join_crowds(shape);
+        let rest = PodRest {
+            sub_group: pod.sub_group,
+            rank: pod.rank,
+            created: pod.created,
+            uid: pod.uid,
+            nominated: pod.nominated,
+            namespace: pod.namespace,
+            labels: pod.labels.into(),
+            claims: pod.claims.into(),
+            told,
+        };
+        let mut facts = PodFacts::new(pod.owner, shape, rest);
+        self.pods.state.slot(id);
+        let old = self.pods.facts.slot(id);
+        if let Some(old) = old {
+            facts.leaf = old.leaf;
+            if facts == *old {
+                self.shapes.release(shape);
+                return;
+            }
+            facts.leaf = None;
+        }
+        let mut state = facts.told.clone();
+        let was = &self.pods.state[id];
+        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(PodFacts::group) };
+        let was = (facts.has_claims || was.reserves()).then(|| was.clone());
+        if let Some(old) = &self.pods.facts[id] {
+            state = self.pods.state[id].clone().advance(&facts.told);
+            let (same_told, old_shape) = (old.told == facts.told, old.shape);
+            if same_told {
+                state = self.pods.state[id].clone();
+            }
+            self.give(id);
+            self.unseat(id);
+            self.release(old_shape);
+        }
+        let (group, owner) = (facts.group(), facts.owner);
+        self.nodes.index.stale |= self.shapes.asks_new();
+        if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
+            self.antisocial.remove(&id);
+        } else {
+            self.antisocial.insert(id);
+        }
+        self.pods.facts[id] = Some(facts);
+        state = self.join_claims(id, state, was);
+        if state.phase != stood.phase {
+            self.queues.moved = true;
+        }
+        self.note_news(owner, stood, Stand { phase: state.phase, group });
+        if self.pods.state[id].is_somewhere() || state.is_somewhere() {
+            self.agenda.grow();
+        }
+        self.pods.state[id] = state;
+        if let Some(group) = group {
+            self.groups.slot(group).pods.insert(id);
+            self.seat(id, group);
+            self.agenda.touch(group);
+        }
+        self.take(id);
+        self.agenda.changed = true;
+        self.queues.moved = true;
+    }
+
+    /// Notes what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
+    fn note_news(&mut self, owner: Owner, before: Stand, now: Stand) {
+        if owner != Owner::Reservation {
+            self.agenda.note_news(before, now);
+        }
+    }
+
+    fn pod_gone(&mut self, id: PodId) {
+        let Some(Some(facts)) = self.pods.facts.get(id) else { return };
+        let (shape, group, owner) = (facts.shape, facts.group(), facts.owner);
+        self.give(id);
+        self.unseat(id);
+        self.antisocial.remove(&id);
+        self.pods.facts[id] = None;
+        self.agenda.promised.remove(&id);
+        // Its number may soon be another's.
+        self.agenda.kept.remove(&id);
+        self.budgets.forget(id);
+        let state = std::mem::take(&mut self.pods.state[id]);
+        self.release(shape);
+        if state.is_somewhere() {
+            self.agenda.grow();
+        }
+        self.note_news(owner, Stand { phase: state.phase, group }, Stand::default());
+        self.agenda.changed = true;
+        self.queues.moved = true;
+    }
+
+    pub(crate) fn release(&mut self, shape: crate::base::ids::ShapeId) {
+        let spread = self.shapes[shape].facts.spread.clone();
+        if self.shapes.release(shape) {
+            self.leave_crowds(shape, &spread);
+            self.nodes.index.forget(shape);
+        }
+    }
+
+    /// Adds what every live node offers to amounts that hold nothing yet.
+    pub(crate) fn offer_anew(&mut self) {
+        (self.nodes.total, self.nodes.unlabelled_gpu) = (Charge::default(), 0);
+        self.nodes.memory_sizes.clear();
+        let nodes: Vec<(NodeId, Box<Node>)> =
+            self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
+        for (id, node) in &nodes {
+            self.nodes.offer(*id, node, &self.lanes, 1);
+        }
+    }
+
+    fn lane_told(&mut self, lane: Lane, kind: LaneKind) {
+        let at = lane.row();
+        if self.lanes.get(at).copied().unwrap_or_default() == kind {
+            return;
+        }
+        let pods: Vec<PodId> = self
+            .pods
+            .facts
+            .iter()
+            .filter(|(_, facts)| facts.is_some())
+            .map(|(pod, _)| pod)
+            .collect();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let nodes: Vec<(NodeId, Box<Node>)> =
+            self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
+        for (id, node) in &nodes {
+            self.nodes.offer(*id, node, &self.lanes, -1);
+        }
+        if self.lanes.len() <= at {
+            self.lanes.resize(at + 1, LaneKind::Plain);
+        }
+        self.lanes[at] = kind;
+        self.nodes.mig_lanes = (0..)
+            .zip(&self.lanes)
+            .map(|(number, _)| Lane::new(number))
+            .filter(|lane| shape::mig_milli(&self.lanes, *lane) > 0)
+            .collect();
+        self.shapes.recharge(&self.lanes);
+        for (id, node) in &nodes {
+            self.nodes.offer(*id, node, &self.lanes, 1);
+        }
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.nodes.index.stale = true;
+        self.queues.moved = true;
+        self.agenda.grow_anew();
+    }
+}
+
+/// Whether two tellings of a group differ in nothing but times.
+fn decides_alike(old: &Group, new: &Group) -> bool {
+    let times = |group: &Group| Group {
+        last_start: None,
+        last_eviction: None,
+        stale_since: None,
+        ..group.clone()
+    };
+    times(old) == times(new)
+}
+
+impl Nodes {
+    /// Adds (`sign` 1) or takes back (-1) what a node offers.
+    pub(crate) fn offer(&mut self, id: NodeId, node: &Node, lanes: &[LaneKind], sign: i64) {
+        let mut offer = PerLane([0; 3]);
+        for (lane, amount) in node.allocatable.iter() {
+            self.idle.add(id, lane, sign * amount);
+            match lane {
+                Lane::CPU => offer.0[0] += amount,
+                Lane::MEMORY => offer.0[1] += amount,
+                Lane::GPU => offer.0[2] += amount,
+                lane => offer.0[2] += amount * shape::mig_milli(lanes, lane),
+            }
+        }
+        let gpus = self.slice_gpus(id);
+        self.idle.add(id, Lane::GPU, sign * gpus);
+        offer.0[2] += gpus;
+        if node.blocked.is_none() {
+            self.total += offer.scaled(sign);
+            if !node.worker.gpu {
+                self.unlabelled_gpu += sign * offer.0[2];
+            }
+        }
+        if node.gpus.memory_known {
+            let count = self.memory_sizes.entry(node.gpus.memory_mib).or_default();
+            *count = count
+                .checked_add_signed(if sign > 0 { 1 } else { -1 })
+                .expect("a size is counted while in use");
+            if *count == 0 {
+                self.memory_sizes.remove(&node.gpus.memory_mib);
+            }
+        }
+    }
+}
+
+impl Charge {
+    fn scaled(self, sign: i64) -> Self {
+        Self(self.0.map(|amount| amount * sign))
+    }
+}
+
+impl State {
+    fn of(state: PodState) -> Self {
+        let (phase, place) = match state {
+            PodState::Gated => (Phase::Gated, None),
+            PodState::Pending => (Phase::Pending, None),
+            PodState::Bound(place) => (Phase::Bound, Some(place)),
+            PodState::Running(place) => (Phase::Running, Some(place)),
+            PodState::Releasing(place) => (Phase::Releasing, Some(place)),
+            PodState::Stuck(place) => (Phase::Stuck, Some(place)),
+            PodState::Succeeded => (Phase::Succeeded, None),
+            PodState::Failed => (Phase::Failed, None),
+        };
+        Self { phase, place, nominee: None }
+    }
+
+    /// What to believe when this is told: a plan that was made stands until news go further.
+    fn advance(self, told: &Self) -> Self {
+        let placed = self.phase == Phase::Binding && told.phase == Phase::Pending;
+        let evicted = self.phase == Phase::Releasing && told.phase.is_active();
+        if placed || evicted { Self { nominee: None, ..self } } else { told.clone() }
+    }
+}

@@ -1,0 +1,150 @@
+//! Budgets of disruptions: how many pods of an application may be evicted at a time.
+//!
+//! The adapter tells them where an operator wants them kept; without them every eviction is allowed.
+//!
+//! # Source
+//! `PodDisruptionBudget` of `policy/v1`, as the API server's eviction subresource judges it: pods that do not run yet may
+//! leave whatever it says, a pod of two budgets may not. The peer deletes pods and heeds no budget.
+
+use crate::{
+    base::{
+        few::Few,
+        few_map::FewMap,
+        ids::{BudgetId, PodId, Symbol},
+    },
+    state::{Cluster, rows::Phase},
+    told::budget::Budget,
+};
+use std::collections::BTreeMap;
+
+/// What is known of budgets.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Budgets {
+    /// By namespace, as pods are asked for.
+    rows: BTreeMap<(Symbol, BudgetId), Row>,
+    namespaces: BTreeMap<BudgetId, Symbol>,
+    /// Evictions that `allowed` does not show yet.
+    evicted: Vec<Evicted>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    budget: Box<Budget>,
+    /// How often it was told.
+    told: u64,
+}
+
+/// A pod that was evicted. Pods and budgets are told by themselves: it counts until both were.
+#[derive(Clone, Debug)]
+struct Evicted {
+    /// None once it is gone.
+    pod: Option<PodId>,
+    budget: BudgetId,
+    /// How often the budget had been told then.
+    told: u64,
+}
+
+impl Budgets {
+    /// Forgets a pod that is gone: its number may soon be another's.
+    pub(crate) fn forget(&mut self, pod: PodId) {
+        for evicted in self.evicted.iter_mut().filter(|evicted| evicted.pod == Some(pod)) {
+            evicted.pod = None;
+        }
+    }
+}
+
+impl Cluster {
+    /// Takes in a budget, or that it is gone.
+    pub(crate) fn budget_told(&mut self, id: BudgetId, budget: Option<Box<Budget>>) {
+        let Budgets { rows, namespaces, .. } = &mut self.budgets;
+        let before = namespaces.remove(&id).and_then(|namespace| rows.remove(&(namespace, id)));
+        let told = before.as_ref().map_or(0, |row| row.told) + 1;
+        let is_new = before.as_ref().map(|row| &row.budget) != budget.as_ref();
+        if let Some(budget) = budget {
+            namespaces.insert(id, budget.namespace);
+            rows.insert((budget.namespace, id), Row { budget, told });
+        }
+        let pods = &self.pods;
+        let waits = |pod: PodId| {
+            pods.state[pod].phase == Phase::Releasing && pods[pod].told.phase == Phase::Running
+        };
+        let count = self.budgets.evicted.len();
+        self.budgets.evicted.retain(|one| one.budget != id || one.pod.is_some_and(waits));
+        if is_new || self.budgets.evicted.len() < count {
+            self.agenda.grow();
+        }
+    }
+
+    /// Notes that a pod was evicted.
+    pub(crate) fn spend_budget(&mut self, pod: PodId) {
+        // The server counts no pod that did not run yet.
+        if self.pods[pod].told.phase != Phase::Running {
+            return;
+        }
+        let budgets = self.budgets_of(pod).map(|(id, row)| Evicted {
+            pod: Some(pod),
+            budget: id,
+            told: row.told,
+        });
+        let evicted: Few<Evicted> = budgets.collect();
+        self.budgets.evicted.extend(evicted);
+    }
+
+    /// The eviction of a pod was refused: its budgets allow nothing until they are told anew.
+    pub(crate) fn exhaust_budgets(&mut self, pod: PodId) {
+        let ids: Few<BudgetId> = self.budgets_of(pod).map(|(id, _)| id).collect();
+        let Budgets { rows, namespaces, evicted } = &mut self.budgets;
+        evicted.retain(|one| one.pod != Some(pod));
+        for id in &ids {
+            if let Some(row) =
+                namespaces.get(id).and_then(|namespace| rows.get_mut(&(*namespace, *id)))
+            {
+                row.budget.allowed = 0;
+            }
+        }
+    }
+
+    /// Whether every budget stands if these pods are evicted together, besides those that are leaving.
+    ///
+    /// # Cost
+    /// In the pods times the budgets; nothing where there are none.
+    pub(crate) fn keeps_budgets(&self, pods: impl IntoIterator<Item = PodId>) -> bool {
+        if self.budgets.rows.is_empty() {
+            return true;
+        }
+        let mut left: FewMap<BudgetId, i64> = FewMap::default();
+        pods.into_iter().filter(|pod| self.pods.state[*pod].phase == Phase::Running).all(|pod| {
+            let mut budgets = self.budgets_of(pod);
+            let Some((id, row)) = budgets.next() else { return true };
+            let free = || i64::from(row.budget.allowed) - self.leaving(id, row);
+            let left = left.or_insert_with(id, free);
+            *left -= 1;
+            *left >= 0 && budgets.next().is_none()
+        })
+    }
+
+    /// Whether anybody told of a budget.
+    pub(crate) fn has_budgets(&self) -> bool {
+        !self.budgets.rows.is_empty()
+    }
+
+    fn budgets_of(&self, pod: PodId) -> impl Iterator<Item = (BudgetId, &Row)> {
+        let facts = &self.pods[pod];
+        let here = (facts.namespace, BudgetId::new(0))..=(facts.namespace, BudgetId::new(u32::MAX));
+        let rows = self.budgets.rows.range(here);
+        rows.filter(|(_, row)| facts.is_selected(&row.budget.selector))
+            .map(|((_, id), row)| (*id, row))
+    }
+
+    /// How many pods of a budget were evicted that it does not show yet.
+    fn leaving(&self, id: BudgetId, row: &Row) -> i64 {
+        let is_untold = |pod: PodId| {
+            self.pods.state[pod].phase == Phase::Releasing
+                && self.pods[pod].told.phase == Phase::Running
+        };
+        let counts = |one: &&Evicted| {
+            one.budget == id && (one.told == row.told || one.pod.is_some_and(is_untold))
+        };
+        i64::try_from(self.budgets.evicted.iter().filter(counts).count()).unwrap_or(i64::MAX)
+    }
+}

@@ -1,0 +1,306 @@
+//! Claims, classes and slices, taken into the tables.
+
+pub(crate) mod ledger;
+pub(crate) mod reach;
+
+use crate::{
+    base::{
+        ids::{ClaimId, Column, CounterId, DeviceClassId, Id, NodeId, PodId},
+        resources::Lane,
+    },
+    state::{
+        Cluster,
+        account::Sign,
+        claims::{
+            ledger::{CounterRow, SliceRow},
+            reach::{Reaches, loose},
+        },
+        rows::{Phase, State},
+        shape::ShapeRow,
+    },
+    told::{
+        claim::{Allocation, Ask, Claim, DeviceClass, DeviceRequest, SliceDevice, Unselected},
+        pod::{Place, Reserved},
+    },
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a claim.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct ClaimRow {
+    pub(crate) facts: Option<Box<Claim>>,
+    /// The pods that name it.
+    pub(crate) pods: BTreeSet<PodId>,
+    /// How many of them have a place and hold its devices there. Derived.
+    pub(crate) holders: u32,
+}
+
+/// What is known of claims and device classes.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Claims {
+    pub(crate) rows: Column<ClaimId, ClaimRow>,
+    pub(crate) classes: Column<DeviceClassId, Option<DeviceClass>>,
+    /// What serves an extended resource where no device plugin does.
+    pub(crate) backs: BTreeMap<Lane, DeviceClassId>,
+    /// What devices draw from.
+    pub(crate) counters: Column<CounterId, CounterRow>,
+    /// Devices of several nodes.
+    pub(crate) reaches: Reaches,
+    /// Whether the API server serves none: no pod that names one may be considered.
+    pub(crate) are_off: bool,
+    /// How many devices count as GPUs and bound nothing.
+    pub(crate) loose: u32,
+    /// Claims that were given devices, by the node that these are bound to.
+    by_node: BTreeSet<(NodeId, ClaimId)>,
+}
+
+impl Claims {
+    /// The facts of a claim, while it is there.
+    pub(crate) fn facts(&self, claim: ClaimId) -> Option<&Claim> {
+        self.rows.get(claim)?.facts.as_deref()
+    }
+
+    /// The devices that a claim was given, as told.
+    pub(crate) fn allocation(&self, claim: ClaimId) -> Option<&Allocation> {
+        self.facts(claim)?.allocation.as_ref()
+    }
+
+    /// How many consumers a claim has, those that a plan adds included. Pods that were placed and are not written down
+    /// yet are among its holders, and those that are written down are too, unless they have left since.
+    ///
+    /// Any number of pods may have a volume.
+    pub(crate) fn consumers(&self, claim: ClaimId) -> u32 {
+        let Some(row) = self.rows.get(claim) else { return 0 };
+        let facts = row.facts.as_deref().filter(|facts| !facts.volume);
+        facts.map_or(0, |facts| facts.consumers.max(row.holders))
+    }
+
+    /// Whether a device class exists.
+    /// Why a class has no devices for claims; none where it has, or does not exist.
+    pub(crate) fn unselected(&self, class: DeviceClassId) -> Option<Unselected> {
+        self.classes.get(class).copied().flatten()?.unselected
+    }
+
+    pub(crate) fn has_class(&self, class: DeviceClassId) -> bool {
+        self.classes.get(class).is_some_and(Option::is_some)
+    }
+
+    /// Whether a claim was given devices and none of its pods has a place.
+    pub(crate) fn is_alone(&self, claim: ClaimId) -> bool {
+        self.rows.get(claim).is_some_and(|row| row.holders == 0) && self.allocation(claim).is_some()
+    }
+
+    /// Claims whose devices are bound to a node.
+    fn on(&self, node: NodeId) -> Vec<ClaimId> {
+        let (first, last) = (ClaimId::of_row(0), ClaimId::of_row(u32::MAX as usize));
+        self.by_node.range((node, first)..=(node, last)).map(|(_, claim)| *claim).collect()
+    }
+
+    /// What a pod asks for through its claims.
+    pub(crate) fn asks(&self, claims: &[ClaimId], phase: Phase) -> Vec<Ask> {
+        let waits = matches!(phase, Phase::Pending | Phase::Gated);
+        claims
+            .iter()
+            .map(|claim| match self.facts(*claim) {
+                Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
+                    let requests = facts.requests.iter().filter(|_| !facts.synthetic);
+                    Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
+                }
+                Some(facts) => {
+                    let milli = facts.requests.iter().map(DeviceRequest::milli).sum();
+                    Ask::Named(*claim, if facts.synthetic { 0 } else { milli })
+                }
+                None => Ask::Named(*claim, 0),
+            })
+            .collect()
+    }
+}
+
+impl Cluster {
+    /// Takes a claim in, or that it is gone.
+    ///
+    /// # Cost
+    /// In the number of pods that name it.
+    pub(crate) fn claim_told(&mut self, id: ClaimId, claim: Option<Box<Claim>>) {
+        let row = self.claims.rows.slot(id);
+        if row.facts == claim {
+            return;
+        }
+        let pods: Vec<PodId> = row.pods.iter().copied().collect();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        self.nodes.hold_alone(&mut self.claims, id, Sign::Minus);
+        let node = |claims: &Claims| claims.allocation(id).and_then(|allocation| allocation.node);
+        if let Some(node) = node(&self.claims) {
+            self.claims.by_node.remove(&(node, id));
+        }
+        self.claims.rows[id].facts = claim;
+        if let Some(node) = node(&self.claims) {
+            self.claims.by_node.insert((node, id));
+        }
+        self.nodes.hold_alone(&mut self.claims, id, Sign::Plus);
+        for pod in pods {
+            self.rejoin(pod);
+            self.take(pod);
+            if let Some(group) = self.pods[pod].group() {
+                self.agenda.touch(group);
+            }
+        }
+        self.queues.moved = true;
+        self.agenda.grow();
+    }
+
+    /// Lists a pod with its claims, and adds to its state what it holds through them. Nobody asks what a pod was
+    /// before that has, and had, nothing to do with claims and zones.
+    pub(crate) fn join_claims(&mut self, pod: PodId, state: State, was: Option<State>) -> State {
+        let Some(was) = was else { return state };
+        let claims = self.pods[pod].claims.clone();
+        for claim in &claims {
+            self.claims.rows.slot(*claim).pods.insert(pod);
+        }
+        self.with_devices((pod, &claims), state, &was)
+    }
+
+    /// Works out anew what a pod asks for and holds through its claims.
+    fn rejoin(&mut self, pod: PodId) {
+        let facts = &self.pods[pod];
+        let (claims, old) = (facts.claims.clone(), facts.shape);
+        let asks = self.claims.asks(&claims, facts.told.phase);
+        let told = self.shapes[old].facts.clone();
+        let shape = self.shapes.intern(&told, asks, &self.lanes);
+        self.join_crowds(shape);
+        self.pods.facts[pod].as_mut().expect("a pod of a claim was told").shape = shape;
+        self.release(old);
+        let was = self.pods.state[pod].clone();
+        let state = self.with_devices((pod, &claims), was.clone(), &was);
+        self.pods.state[pod] = state;
+    }
+
+    /// Adds to a state what the pod's claims were given, or what a plan gave them before.
+    fn with_devices(
+        &self,
+        (pod, claims): (PodId, &[ClaimId]),
+        mut state: State,
+        was: &State,
+    ) -> State {
+        let shape = &self.shapes[self.pods[pod].shape];
+        for (place, was) in [(&mut state.place, &was.place), (&mut state.nominee, &was.nominee)] {
+            if let Some(place) = place {
+                let was = was.as_ref().filter(|was| was.node == place.node);
+                self.fill_in(claims, shape, (place, was.and_then(|was| was.reserved.as_deref())));
+            }
+        }
+        state
+    }
+
+    fn fill_in(
+        &self,
+        claims: &[ClaimId],
+        shape: &ShapeRow,
+        (place, was): (&mut Place, Option<&Reserved>),
+    ) {
+        let mut reserved = place.reserved.take().map_or_else(Reserved::default, |told| *told);
+        reserved.claims.clear();
+        let mut made = false;
+        for claim in claims {
+            if let Some(allocation) = self.claims.allocation(*claim) {
+                reserved.claims.extend(allocation.claimed(*claim));
+            } else if let Some(was) = was {
+                let same = was.claims.iter().filter(|claimed| claimed.claim == Some(*claim));
+                reserved.claims.extend(same.copied());
+            }
+            made |= self.claims.facts(*claim).is_some_and(|facts| facts.synthetic);
+        }
+        if let Some(was) = was {
+            if !made {
+                let unmade = was.claims.iter().filter(|claimed| claimed.claim.is_none());
+                reserved.claims.extend(unmade.copied());
+            }
+            reserved.lanes.clone_from(&was.lanes);
+            if reserved.zones.is_empty() {
+                reserved.zones.clone_from(&was.zones);
+            }
+        }
+        if made && reserved.lanes.is_empty() {
+            reserved.lanes = self.backed_lanes(shape, place.node);
+        }
+        place.reserved = (!reserved.is_empty()).then(|| Box::new(reserved));
+    }
+
+    /// The lanes of a shape for which devices stand in on a node.
+    pub(crate) fn backed_lanes(&self, shape: &ShapeRow, node: NodeId) -> Vec<Lane> {
+        let plugin = |lane: Lane| {
+            let facts = self.nodes.facts.get(node).and_then(Option::as_ref);
+            facts.is_some_and(|facts| facts.allocatable.amount(lane) > 0)
+        };
+        let asked = shape.asked().filter(|(_, amount)| *amount > 0).map(|(lane, _)| lane);
+        asked.filter(|lane| self.claims.backs.contains_key(lane) && !plugin(*lane)).collect()
+    }
+
+    /// Takes a device class in, or that it is gone.
+    pub(crate) fn class_told(&mut self, id: DeviceClassId, class: Option<DeviceClass>) {
+        let row = self.claims.classes.slot(id);
+        if *row == class {
+            return;
+        }
+        let was = std::mem::replace(row, class);
+        if let Some(lane) = was.and_then(|class| class.backs)
+            && self.claims.backs.get(&lane) == Some(&id)
+        {
+            self.claims.backs.remove(&lane);
+        }
+        if let Some(lane) = class.and_then(|class| class.backs) {
+            self.claims.backs.insert(lane, id);
+        }
+        self.nodes.index.fragments.forget_ranks();
+        self.agenda.grow_anew();
+    }
+
+    /// Takes in whether the API server serves claims.
+    pub(crate) fn claims_served_told(&mut self, are_served: bool) {
+        if self.claims.are_off == are_served {
+            self.claims.are_off = !are_served;
+            self.agenda.grow_anew();
+        }
+    }
+
+    /// Adds (`sign` 1) or takes back (-1) what a node offers, while it is there.
+    fn offer_node(&mut self, id: NodeId, sign: i64) {
+        if let Some(Some(node)) = self.nodes.facts.get(id).cloned() {
+            self.nodes.offer(id, &node, &self.lanes, sign);
+        }
+    }
+
+    /// Takes in what resource slices publish for a node; what they no longer publish is gone.
+    ///
+    /// # Cost
+    /// In the number of the node's devices and pods, and of claims bound to it.
+    pub(crate) fn slices_told(&mut self, id: NodeId, devices: Vec<SliceDevice>) {
+        let rows = self.nodes.slices.slot(id);
+        if rows.iter().map(|row| &row.facts).eq(devices.iter()) {
+            return;
+        }
+        let claims = self.claims.on(id);
+        let pods = self.nodes.pods.slot(id).clone();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        self.hold_all_alone(&claims, Sign::Minus);
+        self.offer_node(id, -1);
+        self.nodes.index.largest = None;
+        let (had, was) = (!self.nodes.slices[id].is_empty(), loose(&self.nodes.slices[id], true));
+        self.nodes.slices[id] = devices.into_iter().map(SliceRow::new).collect();
+        let (has, is) = (!self.nodes.slices[id].is_empty(), loose(&self.nodes.slices[id], true));
+        self.nodes.special = self.nodes.special + u32::from(has) - u32::from(had);
+        self.offer_node(id, 1);
+        self.hold_all_alone(&claims, Sign::Plus);
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.loosen(was, is);
+        self.nodes.reindex(id);
+        self.queues.moved = true;
+        self.agenda.grow_anew();
+    }
+}

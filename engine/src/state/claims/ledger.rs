@@ -1,0 +1,391 @@
+//! Who holds devices: counts per device, and what they mean for the node's GPUs and for counters.
+//!
+//! A device that one pod holds or more counts once. A claim that was given devices holds them itself while none of its
+//! pods has a place. Of a device that claims share each has its share, once however many pods have the claim. Access that
+//! takes nothing is on no account.
+
+use crate::{
+    base::{
+        ids::{ClaimId, Column, CounterId, DeviceClassId, NodeId, PodId, Symbol},
+        resources::{GPU_MILLI, Lane},
+    },
+    decided::when::When,
+    state::{
+        Cluster,
+        account::{Entry, Hold, Sign},
+        claims::{ClaimRow, Claims},
+        rows::Nodes,
+    },
+    told::{
+        claim::{Allocation, Claimed, SliceDevice},
+        pod::Reserved,
+    },
+};
+
+/// A published device and who has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SliceRow {
+    pub(crate) facts: SliceDevice,
+    /// How many pods hold it, leaving ones included. Derived.
+    pub(crate) held: u32,
+    /// How many of them are leaving. Derived.
+    pub(crate) leaving: u32,
+    /// How many pods it is promised to. Derived.
+    pub(crate) promised: u32,
+    /// Of a device that claims share: who has what of it, by claim and request. Derived.
+    pub(crate) shares: Vec<ShareRow>,
+}
+
+/// What a request of a claim has of a device that claims share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ShareRow {
+    of: (Option<ClaimId>, u16),
+    /// Per capacity of the device.
+    amounts: Box<[i64]>,
+    held: u32,
+    leaving: u32,
+    promised: u32,
+}
+
+/// A counter that devices draw from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct CounterRow {
+    pub(crate) capacity: i64,
+    /// What devices draw that somebody has or was promised. Derived.
+    pub(crate) drawn: i64,
+    /// The part of it that is still drawn once all that leave have left. Derived.
+    pub(crate) kept: i64,
+}
+
+impl CounterRow {
+    /// What is left of it.
+    pub(crate) fn left(&self, when: When) -> i64 {
+        self.capacity
+            - match when {
+                When::Now => self.drawn,
+                When::Later => self.kept,
+            }
+    }
+}
+
+impl ShareRow {
+    fn is_gone(&self) -> bool {
+        self.held == 0 && self.promised == 0
+    }
+
+    fn is_kept(&self, when: When) -> bool {
+        self.promised > 0
+            || match when {
+                When::Now => self.held > 0,
+                When::Later => self.held > self.leaving,
+            }
+    }
+}
+
+impl SliceRow {
+    pub(crate) fn new(facts: SliceDevice) -> Self {
+        Self { facts, held: 0, leaving: 0, promised: 0, shares: Vec::new() }
+    }
+
+    /// Whether a selection has it.
+    pub(crate) fn is_of(&self, class: DeviceClassId) -> bool {
+        self.facts.classes.binary_search(&class).is_ok()
+    }
+
+    /// Its value of an attribute.
+    pub(crate) fn attribute(&self, attribute: Symbol) -> Option<Symbol> {
+        let of = |(key, _): &&(Symbol, Symbol)| *key == attribute;
+        self.facts.attributes.iter().find(of).map(|(_, value)| *value)
+    }
+
+    /// Whether nobody has it, nor will.
+    pub(crate) fn is_free(&self) -> bool {
+        self.held == 0 && self.promised == 0
+    }
+
+    /// Whether it is free, or will be, and is promised to nobody.
+    pub(crate) fn comes_free(&self) -> bool {
+        self.held == self.leaving && self.promised == 0
+    }
+
+    /// Whether it is nobody's, now or once all that leave have left.
+    pub(crate) fn is_open(&self, when: When) -> bool {
+        match when {
+            When::Now => self.is_free(),
+            When::Later => self.comes_free(),
+        }
+    }
+
+    /// Whether it is one that a claim has to itself and that draws from no counter.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.facts.shares.is_none() && self.facts.draws.is_empty()
+    }
+
+    /// What claims have of one of its capacities.
+    pub(crate) fn shared(&self, capacity: usize, when: When) -> i64 {
+        let kept = self.shares.iter().filter(|share| share.is_kept(when));
+        kept.map(|share| share.amounts[capacity]).fold(0, i64::saturating_add)
+    }
+
+    fn idle_milli(&self) -> i64 {
+        if self.facts.gpu && self.held > 0 { -GPU_MILLI } else { 0 }
+    }
+
+    fn releasing_milli(&self) -> i64 {
+        if !self.facts.gpu {
+            0
+        } else if self.held > 0 && self.held == self.leaving && self.promised == 0 {
+            GPU_MILLI
+        } else if self.held == 0 && self.promised > 0 {
+            -GPU_MILLI
+        } else {
+            0
+        }
+    }
+
+    /// Counts a holder, or one less.
+    fn count(&mut self, entry: Entry) {
+        entry.count(&mut self.held, &mut self.leaving, &mut self.promised);
+    }
+
+    /// Counts a holder of a claim's share, or one less.
+    fn count_share(&mut self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed, entry: Entry) {
+        let of = (claimed.claim, claimed.request);
+        let at = match self.shares.binary_search_by_key(&of, |share| share.of) {
+            Ok(at) => at,
+            Err(at) => {
+                let amounts = self.amounts(claims, claimed);
+                let share = ShareRow { of, amounts, held: 0, leaving: 0, promised: 0 };
+                self.shares.insert(at, share);
+                at
+            }
+        };
+        let share = &mut self.shares[at];
+        entry.count(&mut share.held, &mut share.leaving, &mut share.promised);
+        if share.is_gone() {
+            self.shares.remove(at);
+        }
+    }
+
+    /// What a claim has of it: what it was told to have, else what its request makes of it.
+    fn amounts(&self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed) -> Box<[i64]> {
+        let Some(shares) = &self.facts.shares else { return Box::default() };
+        let facts = claimed.claim.and_then(|claim| claims.get(claim)?.facts.as_deref());
+        let told = facts.and_then(|facts| facts.allocation.as_ref()).and_then(|given| {
+            let is_it = |one: &&crate::told::claim::Consumed| {
+                one.request == claimed.request && one.device == claimed.device
+            };
+            given.consumed.iter().find(is_it)
+        });
+        if let Some(told) = told {
+            let amount = |(name, _): &(Symbol, i64)| {
+                let of = told.amounts.iter().find(|(told, _)| told == name);
+                of.map_or(0, |(_, amount)| *amount)
+            };
+            return shares.capacity.iter().map(amount).collect();
+        }
+        let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
+        let taken = request.and_then(|request| shares.taken_by(request.class));
+        let whole = || shares.capacity.iter().map(|(_, amount)| *amount).collect();
+        taken.map_or_else(whole, Box::from)
+    }
+}
+
+impl crate::told::claim::Shares {
+    /// What a request for a selection takes of each capacity; none where it is not one of its.
+    pub(crate) fn taken_by(&self, class: DeviceClassId) -> Option<&[i64]> {
+        self.taken.iter().find(|(of, _)| *of == class).map(|(_, amounts)| &**amounts)
+    }
+}
+
+impl Entry {
+    /// Enters one holder.
+    fn count(self, held: &mut u32, leaving: &mut u32, promised: &mut u32) {
+        match self.hold {
+            Hold::Stays => self.sign.count(held),
+            Hold::Leaves => {
+                self.sign.count(held);
+                self.sign.count(leaving);
+            }
+            Hold::Promised => self.sign.count(promised),
+        }
+    }
+}
+
+impl Claims {
+    /// Whether a device is held for access that takes nothing.
+    fn is_admin(&self, claimed: &Claimed) -> bool {
+        let facts = claimed.claim.and_then(|claim| self.facts(claim));
+        let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
+        request.is_some_and(|request| request.admin)
+    }
+}
+
+impl Allocation {
+    /// Its devices, as its claim holds them.
+    pub(crate) fn claimed(&self, claim: ClaimId) -> impl Iterator<Item = Claimed> {
+        let claim = Some(claim);
+        self.devices.iter().map(move |(request, device)| Claimed {
+            claim,
+            request: *request,
+            device: *device,
+        })
+    }
+}
+
+impl Nodes {
+    /// Adds what a pod holds of devices and zones.
+    pub(crate) fn reserve(
+        &mut self,
+        claims: &mut Claims,
+        (node, reserved): (NodeId, &Reserved),
+        entry: Entry,
+    ) {
+        let mut last = None;
+        for claimed in &reserved.claims {
+            if let Some(claim) = claimed.claim.filter(|claim| last != Some(*claim)) {
+                last = Some(claim);
+                self.count_holder(claims, claim, entry);
+            }
+            self.hold_device(claims, (Some(node), claimed), entry);
+        }
+        self.hold_zones(node, &reserved.zones, entry);
+    }
+
+    /// Notes that a pod of a claim has a place: the claim does not hold its devices itself then.
+    fn count_holder(&mut self, claims: &mut Claims, claim: ClaimId, entry: Entry) {
+        if entry.hold == Hold::Promised {
+            return;
+        }
+        let was = claims.is_alone(claim);
+        entry.sign.count(&mut claims.rows.slot(claim).holders);
+        if was != claims.is_alone(claim) {
+            let sign = if was { Sign::Minus } else { Sign::Plus };
+            self.hold_alone(claims, claim, sign);
+        }
+    }
+
+    /// Adds the devices that a claim was given, for itself.
+    pub(crate) fn hold_alone(&mut self, claims: &mut Claims, claim: ClaimId, sign: Sign) {
+        let Some(allocation) = claims.allocation(claim) else { return };
+        let node = allocation.node;
+        for claimed in allocation.claimed(claim).collect::<Vec<_>>() {
+            self.hold_device(claims, (node, &claimed), Entry { hold: Hold::Stays, sign });
+        }
+        if let Some(node) = node {
+            self.reindex(node);
+        }
+    }
+
+    /// Enters one device: of the node, or else of those that several nodes reach.
+    fn hold_device(
+        &mut self,
+        claims: &mut Claims,
+        (node, claimed): (Option<NodeId>, &Claimed),
+        entry: Entry,
+    ) {
+        if claims.is_admin(claimed) {
+            return;
+        }
+        let Claims { rows: known, counters, reaches, .. } = claims;
+        let is_it = |row: &&mut SliceRow| row.facts.id == claimed.device;
+        let own = node.and_then(|node| self.slices.slot(node).iter_mut().find(is_it));
+        let is_own = own.is_some();
+        // A device that is held and no more published counts nowhere.
+        let row = match own {
+            Some(row) => Some(row),
+            None => reaches.device_mut(claimed.device),
+        };
+        let Some(row) = row else {
+            return reaches.count_unpublished(claimed.device, entry.sign);
+        };
+        let (idle, releasing) = (row.idle_milli(), row.releasing_milli());
+        let (was_free, came_free) = (row.is_free(), row.comes_free());
+        row.count(entry);
+        if row.facts.shares.is_some() {
+            row.count_share(known, claimed, entry);
+        }
+        for (counter, amount) in &row.facts.draws {
+            let counter = counters.slot(*counter);
+            counter.drawn += amount * (i64::from(was_free) - i64::from(row.is_free()));
+            counter.kept += amount * (i64::from(came_free) - i64::from(row.comes_free()));
+        }
+        let (idle, releasing) = (row.idle_milli() - idle, row.releasing_milli() - releasing);
+        if let Some(node) = node.filter(|_| is_own) {
+            self.idle.add(node, Lane::GPU, idle);
+            self.releasing.add(node, Lane::GPU, releasing);
+        }
+    }
+
+    /// GPUs that the device plugin of a node can give: those that are idle, and those that are idle or coming free.
+    /// GPUs of slices are on the node's account too, and are for claims.
+    pub(crate) fn plugin_gpus(&self, node: NodeId) -> (i64, i64) {
+        let (idle, free) = (self.idle.get(node, Lane::GPU), self.free(node, Lane::GPU));
+        let rows = self.slices.get(node).map_or(&[][..], Vec::as_slice);
+        let milli = |of: fn(&SliceRow) -> bool| {
+            let count = rows.iter().filter(|row| row.facts.gpu && of(row)).count();
+            i64::try_from(count).unwrap_or(i64::MAX) * GPU_MILLI
+        };
+        (idle - milli(|row| row.held == 0), free - milli(SliceRow::comes_free))
+    }
+
+    /// Whether all GPUs of a node are devices of slices.
+    pub(crate) fn is_for_claims(&self, node: NodeId) -> bool {
+        let offers = |facts: &crate::Node| facts.allocatable.amount(Lane::GPU) > 0;
+        self.slice_gpus(node) > 0 && !self.facts[node].as_deref().is_some_and(offers)
+    }
+
+    /// GPUs among the devices that a node publishes, in milli-devices.
+    pub(crate) fn slice_gpus(&self, node: NodeId) -> i64 {
+        self.slices.get(node).map_or(0, |rows| {
+            let gpus = rows.iter().filter(|row| row.facts.gpu).count();
+            i64::try_from(gpus).unwrap_or(i64::MAX) * GPU_MILLI
+        })
+    }
+}
+
+impl Cluster {
+    /// GPUs that a pod holds on its node through claims, in milli-devices; one that several pods hold is each one's.
+    pub(crate) fn claimed_milli(&self, pod: PodId) -> i64 {
+        let Some(place) = &self.pods.state[pod].place else { return 0 };
+        let Some(reserved) = &place.reserved else { return 0 };
+        let rows = self.nodes.slices.get(place.node).map_or(&[][..], Vec::as_slice);
+        let is_gpu = |claimed: &&Claimed| {
+            rows.iter().any(|row| row.facts.gpu && row.facts.id == claimed.device)
+        };
+        let gpus = reserved.claims.iter().filter(is_gpu).count();
+        i64::try_from(gpus).unwrap_or(i64::MAX) * GPU_MILLI
+    }
+
+    /// The resources for which devices stand in where a pod is.
+    pub(crate) fn lanes_stood_in(&self, pod: PodId) -> &[Lane] {
+        let place = self.pods.state[pod].place.as_ref();
+        place.and_then(|place| place.reserved.as_deref()).map_or(&[], |reserved| &reserved.lanes)
+    }
+
+    /// Whether a device, or room in a zone, that a leaving pod holds is promised to another.
+    pub(crate) fn is_promised(&self, node: NodeId, reserved: &Reserved) -> bool {
+        reserved.claims.iter().any(|claimed| self.is_device_promised(node, claimed))
+            || self.nodes.zones.get(node).is_some_and(|table| {
+                table.as_ref().is_some_and(|table| !table.may_keep(&reserved.zones))
+            })
+    }
+
+    /// Whether a device is promised to others in such a way that who has it now cannot stay.
+    pub(crate) fn is_device_promised(&self, node: NodeId, claimed: &Claimed) -> bool {
+        let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
+        let own = rows.iter().find(|row| row.facts.id == claimed.device);
+        let row = own.or_else(|| self.claims.reaches.device(claimed.device));
+        let Some(row) = row.filter(|_| !self.claims.is_admin(claimed)) else { return false };
+        let taken = match &row.facts.shares {
+            None => row.promised > 0,
+            Some(shares) => (0..)
+                .zip(&shares.capacity)
+                .any(|(at, (_, capacity))| row.shared(at, When::Now) > *capacity),
+        };
+        let overdrawn = |(counter, _): &(CounterId, i64)| {
+            self.claims.counters.get(*counter).is_some_and(|row| row.left(When::Now) < 0)
+        };
+        taken || row.facts.draws.iter().any(overdrawn)
+    }
+}

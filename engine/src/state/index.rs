@@ -1,0 +1,488 @@
+//! Nodes by what is free on them: how a node is found without a scan.
+//!
+//! Nodes are numbered by name ([`Rank`]), so that the first member of a set is the winner of a tie. GPU nodes sit in
+//! buckets by placement key, each a set of ranks; nodes for CPU work are one ordered set, built when first asked for.
+//! A shape's nodes are a set too, so the best node of a shape is the first common member of two or three sets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    base::{
+        buckets::Buckets,
+        id_set::IdSet,
+        ids::{Column, NodeId, Rank, ShapeId, TopologyId},
+        resources::{GPU_MILLI, Lane},
+    },
+    config::{Config, Placement},
+    fit::fragments::Fragments,
+    state::{Cluster, device, domains::Domains, node_sets::Sieve, rows::Nodes, shape::Kind},
+    told::node::Node,
+};
+
+/// How nodes are ranked, and whether workers are told apart; the index is built for one such policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Policy {
+    pub(crate) gpu: Placement,
+    pub(crate) cpu: Placement,
+    pub(crate) sharing_first: bool,
+    pub(crate) restrict: bool,
+}
+
+impl Policy {
+    /// Whether some pods are placed by fragments.
+    pub(crate) fn by_fragments(self) -> bool {
+        self.gpu == Placement::Fragmentation || self.cpu == Placement::Fragmentation
+    }
+
+    pub(crate) fn of(config: &Config) -> Self {
+        Self {
+            gpu: config.gpu_placement,
+            cpu: config.cpu_placement,
+            sharing_first: config.sharing_first,
+            restrict: config.restrict_nodes,
+        }
+    }
+}
+
+/// Where a node for CPU work stands: nodes without GPUs first, then by placement key.
+type CpuKey = (bool, i64);
+
+/// How finely nodes are told apart by the largest part of a shared GPU that is free.
+const PART_STEPS: i64 = 32;
+
+/// The index over all live nodes.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Index {
+    /// Whether the set of nodes, their names or the label keys in use changed, so that all has to be built again.
+    pub(crate) stale: bool,
+    pub(crate) policy: Policy,
+    rank: Column<NodeId, Option<Rank>>,
+    node: Column<Rank, NodeId>,
+    kind: Column<Rank, crate::base::ids::NodeKindId>,
+    gpu_key: Column<Rank, i64>,
+    by_gpu: Buckets,
+    cpu_key: Column<Rank, CpuKey>,
+    by_cpu: BTreeSet<(CpuKey, Rank)>,
+    cpu_wanted: bool,
+    /// Nodes that offer whole GPUs.
+    pub(crate) offering: IdSet<Rank>,
+    /// Nodes with shared GPUs.
+    pub(crate) shared: IdSet<Rank>,
+    /// Nodes with a GPU, or a part of one, that is free or coming free.
+    pub(crate) roomy: IdSet<Rank>,
+    /// Nodes where something is leaving or promised.
+    pub(crate) unsettled: IdSet<Rank>,
+    /// Nodes by the fragments that a pod makes there.
+    pub(crate) fragments: Fragments,
+    /// Per topology: its domains.
+    pub(crate) domains: Column<TopologyId, Option<Domains>>,
+    /// Nodes by label and taint, for shapes that are asked about for the first time.
+    sieve: Option<Sieve>,
+    /// Nodes by their value of a label that devices of several nodes ask for. Filled as asked.
+    pub(crate) labelled: BTreeMap<crate::Symbol, BTreeMap<crate::Symbol, Vec<NodeId>>>,
+    /// Nodes by the largest part of a shared GPU that is free: at a place those where it is at least so many steps.
+    parts: Vec<IdSet<Rank>>,
+    /// Per node: in how many of these it is.
+    part_sets: Column<Rank, usize>,
+    /// Per shape with topology spread: the domains of each constraint. Filled as asked.
+    pub(crate) spread: BTreeMap<ShapeId, Vec<BTreeSet<crate::Symbol>>>,
+    /// Per lane: the most that a node offers. Filled as asked.
+    pub(crate) largest: Option<Vec<i64>>,
+    /// Per shape: the nodes that its pods may ever go to. Filled as asked.
+    feasible: Column<ShapeId, Option<IdSet<Rank>>>,
+}
+
+impl PartialEq for Index {
+    /// Equal keys of equal nodes; what is filled as asked does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.stale == other.stale
+            && (self.stale
+                || (self.node == other.node
+                    && self.gpu_key == other.gpu_key
+                    && self.shared == other.shared
+                    && self.roomy == other.roomy
+                    && self.unsettled == other.unsettled))
+    }
+}
+
+impl Index {
+    /// The node of a rank.
+    pub(crate) fn node(&self, rank: Rank) -> NodeId {
+        self.node[rank]
+    }
+
+    /// The rank of a live node.
+    pub(crate) fn rank(&self, node: NodeId) -> Option<Rank> {
+        self.rank.get(node).copied().flatten()
+    }
+
+    /// Every rank, ascending.
+    pub(crate) fn ranks(&self) -> impl ExactSizeIterator<Item = Rank> + use<> {
+        self.node.ids()
+    }
+
+    /// The kind of a node.
+    pub(crate) fn kind(&self, rank: Rank) -> crate::base::ids::NodeKindId {
+        self.kind[rank]
+    }
+
+    /// Buckets of nodes by GPU placement key, best first, from a key on.
+    pub(crate) fn by_gpu(&self, from: i64) -> impl Iterator<Item = &IdSet<Rank>> {
+        self.by_gpu.from(from).iter().filter(|ranks| !ranks.is_empty())
+    }
+
+    /// The key from which nodes have so much of GPUs free, in milli-devices; all of them unless nodes are packed.
+    pub(crate) fn gpus_from(&self, milli: i64) -> i64 {
+        match self.policy.gpu {
+            Placement::Pack | Placement::Fragmentation => milli / GPU_MILLI,
+            Placement::Spread | Placement::Any => i64::MIN,
+        }
+    }
+
+    /// Buckets of nodes with less than so many free GPUs, where nodes are packed.
+    pub(crate) fn by_gpu_below(&self, gpus: i64) -> &[IdSet<Rank>] {
+        self.by_gpu.below(gpus)
+    }
+
+    /// Of some nodes, or of all, those that packing prefers for pods that take no whole GPU: they offer whole GPUs, some of
+    /// theirs are free, and not the most; where as many are free on each, all that offer some.
+    ///
+    /// # Source
+    /// spec/scheduling.md 9.3: 0 where a node offers none and where most is free, 9 where all are alike, and 0 for all
+    /// where no GPU is free.
+    pub(crate) fn fuller(&self, domain: Option<&IdSet<Rank>>) -> IdSet<Rank> {
+        let mut offering = self.offering.clone();
+        if let Some(domain) = domain {
+            offering.intersect(domain);
+        }
+        let of = |bucket: &&IdSet<Rank>| bucket.common(&offering).next().is_some();
+        if self.by_gpu(1).find(of).is_none() {
+            return IdSet::default();
+        }
+        let buckets: Vec<&IdSet<Rank>> = self.by_gpu(i64::MIN).filter(of).collect();
+        if let [_, .., most] = buckets[..] {
+            let most: Vec<Rank> = most.common(&offering).collect();
+            for rank in most {
+                offering.remove(rank);
+            }
+        }
+        offering
+    }
+
+    /// Nodes by CPU placement key, best first, from a key on: those without GPUs, then those with.
+    pub(crate) fn by_cpu(&self, from: i64) -> impl Iterator<Item = Rank> + Clone {
+        let first = Rank::new(0);
+        let bare = self.by_cpu.range(((false, from), first)..((true, i64::MIN), first));
+        bare.chain(self.by_cpu.range(((true, from), first)..)).map(|(_, rank)| *rank)
+    }
+
+    /// Where a node stands for CPU work; smaller is better.
+    pub(crate) fn cpu_key(&self, rank: Rank) -> CpuKey {
+        self.cpu_key[rank]
+    }
+
+    /// Nodes with a shared GPU of which about this part is free, in millionths; some where it is a little less.
+    pub(crate) fn sharing(&self, micro: i64) -> Option<&IdSet<Rank>> {
+        // Parts are rounded to KiB of a GPU: a step is far more.
+        let micro = (micro - 1000).max(0);
+        self.parts.get(usize::try_from(micro * PART_STEPS / 1_000_000).ok()?)
+    }
+
+    /// The nodes that pods of a shape may ever go to; [`Cluster::know`] has to have been called for it.
+    pub(crate) fn feasible(&self, shape: ShapeId) -> &IdSet<Rank> {
+        self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
+    }
+
+    /// Nodes by label; [`Cluster::sieve`] has to have been called.
+    pub(crate) fn known_sieve(&self) -> &Sieve {
+        self.sieve.as_ref().expect("the sieve was made")
+    }
+
+    /// Forgets a shape's nodes.
+    pub(crate) fn forget(&mut self, shape: ShapeId) {
+        self.fragments.forget(shape);
+        self.spread.remove(&shape);
+        if self.feasible.get(shape).is_some() {
+            self.feasible[shape] = None;
+        }
+    }
+}
+
+impl Nodes {
+    /// Brings the index in line with a node's amounts.
+    pub(crate) fn reindex(&mut self, node: NodeId) {
+        let Some(rank) = self.index.rank(node).filter(|_| !self.index.stale) else { return };
+        if self.index.policy.by_fragments() {
+            self.index.fragments.change(rank, self.index.node.len());
+        }
+        let free_milli = self.free(node, Lane::GPU);
+        let gpu_key = self.gpu_key_of(node, free_milli);
+        let was = std::mem::replace(&mut self.index.gpu_key[rank], gpu_key);
+        if was != gpu_key {
+            self.index.by_gpu.remove(was, rank);
+            self.index.by_gpu.insert(gpu_key, rank);
+        }
+        if self.index.cpu_wanted {
+            let cpu_key = self.cpu_key_of(node);
+            let was = std::mem::replace(&mut self.index.cpu_key[rank], cpu_key);
+            if was != cpu_key {
+                self.index.by_cpu.remove(&(was, rank));
+                self.index.by_cpu.insert((cpu_key, rank));
+            }
+        }
+        let shared = self.devices.get(node).is_some_and(|devices| !devices.is_empty());
+        if shared || self.index.shared.contains(rank) {
+            self.index.shared.assign(rank, shared);
+            self.index_parts(node, rank);
+        }
+        let roomy = free_milli > 0 || self.has_free_part(node);
+        self.index.roomy.assign(rank, roomy);
+        let unsettled = !self.releasing.is_zero(node);
+        self.index.unsettled.assign(rank, unsettled);
+    }
+
+    /// Finds out the most that one node offers to pods.
+    ///
+    /// # Cost
+    /// In the number of nodes, once after nodes changed.
+    pub(crate) fn know_largest(&mut self) {
+        if self.index.largest.is_none() {
+            let mut largest = vec![0; Lane::PODS.row() + 1];
+            for (id, node) in self.facts.iter() {
+                let Some(node) = node else { continue };
+                for (lane, amount) in node.allocatable.iter() {
+                    if largest.len() <= lane.row() {
+                        largest.resize(lane.row() + 1, 0);
+                    }
+                    largest[lane.row()] = amount.max(largest[lane.row()]);
+                }
+                let gpus = node.allocatable.amount(Lane::GPU) + self.slice_gpus(id);
+                largest[Lane::GPU.row()] = gpus.max(largest[Lane::GPU.row()]);
+            }
+            self.index.largest = Some(largest);
+        }
+    }
+
+    /// Per lane: the most that one node offers to pods; [`know_largest`](Self::know_largest) has to have been called.
+    pub(crate) fn largest(&self) -> &[i64] {
+        self.index.largest.as_deref().expect("the largest amounts were found out")
+    }
+
+    /// Puts a node among those with its largest part of a shared GPU.
+    fn index_parts(&mut self, node: NodeId, rank: Rank) {
+        let capacity = device::capacity(self.gpus(node)).max(1);
+        let largest = self.devices.get(node).and_then(|devices| {
+            devices.iter().map(|device| device.room(capacity)).filter(|room| *room > 0).max()
+        });
+        let steps = |room| usize::try_from(room * PART_STEPS / capacity + 1).unwrap_or(0);
+        let sets = largest.map_or(0, steps);
+        let was = std::mem::replace(self.index.part_sets.slot(rank), sets);
+        if self.index.parts.len() < sets {
+            self.index.parts.resize_with(sets, IdSet::default);
+        }
+        for at in was..sets {
+            self.index.parts[at].insert(rank);
+        }
+        for at in sets..was {
+            self.index.parts[at].remove(rank);
+        }
+    }
+
+    /// Puts nodes in order for CPU work; it is kept from then on.
+    fn order_by_cpu(&mut self) {
+        self.index.cpu_wanted = true;
+        for rank in self.index.ranks() {
+            let key = self.cpu_key_of(self.index.node(rank));
+            self.index.cpu_key[rank] = key;
+            self.index.by_cpu.insert((key, rank));
+        }
+    }
+
+    /// Whether a part of a GPU is free or coming free, MIG instances included.
+    fn has_free_part(&self, node: NodeId) -> bool {
+        let part = || {
+            let capacity = device::capacity(self.gpus(node)).max(1);
+            self.devices.get(node).is_some_and(|devices| {
+                devices.iter().any(|device| device.room(capacity) * GPU_MILLI >= capacity)
+            })
+        };
+        part() || self.mig_lanes.iter().any(|lane| self.free(node, *lane) > 0)
+    }
+
+    /// The GPU placement key of a node of which so much is free.
+    fn gpu_key_of(&self, node: NodeId, free_milli: i64) -> i64 {
+        let free = free_milli.max(0) / GPU_MILLI;
+        match self.index.policy.gpu {
+            Placement::Pack | Placement::Fragmentation => free,
+            Placement::Spread => emptiness(free, i64::from(self.gpus(node).count)),
+            Placement::Any => 0,
+        }
+    }
+
+    fn cpu_key_of(&self, node: NodeId) -> CpuKey {
+        let facts = self.facts[node].as_ref().expect("an indexed node is live");
+        let gpu_node = facts.mig.enabled
+            || facts.allocatable.amount(Lane::GPU) > 0
+            || (self.special > 0 && self.slice_gpus(node) > 0);
+        let free = self.free(node, Lane::CPU);
+        let key = match self.index.policy.cpu {
+            Placement::Pack | Placement::Fragmentation => free,
+            Placement::Spread => emptiness(free, facts.allocatable.amount(Lane::CPU)),
+            Placement::Any => 0,
+        };
+        (gpu_node, key)
+    }
+}
+
+/// Orders by free parts of capacity, the emptiest first; distinct parts stay distinct below 2³¹ units.
+fn emptiness(free: i64, capacity: i64) -> i64 {
+    let part = if capacity > 0 { (i128::from(free) << 32) / i128::from(capacity) } else { 0 };
+    i64::try_from(-part).unwrap_or(i64::MIN)
+}
+
+impl Cluster {
+    /// Builds the index again where nodes, names or policy changed.
+    ///
+    /// # Cost
+    /// Nothing where they did not; else in the number of nodes, sorted. By fragments, in the number of shapes.
+    pub(crate) fn refresh_index(&mut self, config: &Config) {
+        let policy = Policy::of(config);
+        self.nodes.index.stale |= self.nodes.index.policy != policy;
+        if policy.by_fragments() && self.nodes.index.fragments.typical != config.typical {
+            self.nodes.index.stale = true;
+            self.nodes.index.fragments = Fragments::new(&config.typical, &self.lanes);
+            for typical in &config.typical {
+                self.shapes.ask_keys(&typical.shape);
+            }
+        }
+        if self.nodes.index.stale {
+            self.nodes.index.policy = policy;
+            self.rebuild_index();
+        }
+        if policy.by_fragments() && config.typical.is_empty() {
+            self.nodes.index.fragments.learn(&self.shapes);
+        }
+    }
+
+    /// Builds the index from nothing.
+    pub(crate) fn rebuild_index(&mut self) {
+        let policy = self.nodes.index.policy;
+        self.shapes.keys_noted();
+        self.nodes.kinds.clear();
+        let mut names: Vec<(&[u8], NodeId)> = self
+            .nodes
+            .facts
+            .iter()
+            .filter_map(|(id, node)| Some((&*node.as_ref()?.name, id)))
+            .collect();
+        names.sort_unstable();
+        let fragments = Fragments::new(&self.nodes.index.fragments.typical, &self.lanes);
+        let cpu_wanted = self.nodes.index.cpu_wanted;
+        let mut index = Index { policy, cpu_wanted, fragments, ..Index::default() };
+        let nodes: Vec<NodeId> = names.into_iter().map(|(_, id)| id).collect();
+        for id in nodes {
+            let node = self.nodes.facts[id].as_ref().expect("a named node is live");
+            let kind = self.nodes.kinds.intern(Kind::of(node, &self.shapes.keys));
+            let rank = index.node.push(id);
+            *index.rank.slot(id) = Some(rank);
+            index.kind.push(kind);
+            index.offering.assign(rank, node.allocatable.amount(Lane::GPU) > 0);
+        }
+        index.domains = self
+            .topologies
+            .iter()
+            .map(|(_, topology)| {
+                let levels = &topology.as_ref()?.levels;
+                let labels = index.node.iter().map(|(rank, id)| {
+                    let facts = self.nodes.facts[*id].as_ref().expect("a named node is live");
+                    let value = |key| {
+                        facts.labels.iter().find(|label| label.key == key).map(|label| label.value)
+                    };
+                    (rank, levels.iter().map(|key| value(*key)).collect())
+                });
+                Some(Domains::new(levels, labels, &self.spellings))
+            })
+            .collect();
+        self.nodes.index = index;
+        for rank in self.nodes.index.ranks() {
+            let node = self.nodes.index.node(rank);
+            let free_milli = self.nodes.free(node, Lane::GPU);
+            let gpu_key = self.nodes.gpu_key_of(node, free_milli);
+            let cpu_key = self.nodes.cpu_key_of(node);
+            let index = &mut self.nodes.index;
+            index.gpu_key.push(gpu_key);
+            index.cpu_key.push(cpu_key);
+            index.by_gpu.insert(gpu_key, rank);
+            if index.cpu_wanted {
+                index.by_cpu.insert((cpu_key, rank));
+            }
+            self.nodes.reindex(node);
+        }
+    }
+
+    /// Notes that a node's facts changed.
+    pub(crate) fn node_indexed(&mut self, id: NodeId, old: Option<&Node>) {
+        let Some(new) = &self.nodes.facts[id] else {
+            self.nodes.index.stale = true;
+            return;
+        };
+        let placed = !self.topologies.is_empty();
+        let renamed =
+            old.is_none_or(|old| old.name != new.name || (placed && old.labels != new.labels));
+        let Some(rank) = self.nodes.index.rank(id).filter(|_| !renamed && !self.nodes.index.stale)
+        else {
+            self.nodes.index.stale = true;
+            return;
+        };
+        self.nodes.index.largest = None;
+        self.nodes.index.offering.assign(rank, new.allocatable.amount(Lane::GPU) > 0);
+        let kind = self.nodes.kinds.intern(Kind::of(new, &self.shapes.keys));
+        if std::mem::replace(&mut self.nodes.index.kind[rank], kind) == kind {
+            return self.nodes.reindex(id);
+        }
+        self.nodes.index.sieve = None;
+        self.nodes.index.spread.clear();
+        let restrict = self.nodes.index.policy.restrict;
+        let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
+        for shape in index.feasible.ids() {
+            if let Some(ranks) = &mut index.feasible[shape] {
+                ranks.assign(rank, kinds[kind].admits(&shapes[shape], restrict).is_ok());
+            }
+        }
+        self.nodes.reindex(id);
+    }
+
+    /// Makes the sets of nodes by label, where they are not there.
+    pub(crate) fn sieve(&mut self) {
+        let Nodes { index, kinds, .. } = &mut self.nodes;
+        let Index { sieve, kind, .. } = index;
+        sieve.get_or_insert_with(|| Sieve::new(kinds, kind));
+    }
+
+    /// Works out the nodes of a shape, once, and has the CPU order built where the shape needs it.
+    #[inline]
+    pub(crate) fn know(&mut self, shape: ShapeId) {
+        if self.shapes[shape].cpu_only && !self.nodes.index.cpu_wanted {
+            self.nodes.order_by_cpu();
+        }
+        if self.nodes.index.feasible.get(shape).is_none_or(Option::is_none) {
+            self.learn(shape);
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, shape: ShapeId) {
+        let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
+        let restrict = index.policy.restrict;
+        let row = &shapes[shape];
+        let sieve = index.sieve.get_or_insert_with(|| Sieve::new(kinds, &index.kind));
+        let ranks = sieve.sift(row, (kinds, &index.kind), restrict);
+        debug_assert!(
+            index.kind.iter().all(|(rank, kind)| {
+                ranks.contains(rank) == kinds[*kind].admits(row, restrict).is_ok()
+            }),
+            "sets of nodes say the same as a look at each"
+        );
+        *index.feasible.slot(shape) = Some(ranks);
+    }
+}

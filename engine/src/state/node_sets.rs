@@ -1,0 +1,156 @@
+//! The nodes that pods of a shape may ever go to, from sets of nodes by label, by taint and by GPU.
+//!
+//! Shapes share these sets, so that a shape costs what it asks for and not a look at every node.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{Column, NodeKindId, Rank, Symbol},
+    },
+    state::shape::{Kinds, ShapeRow},
+    told::pod::{GpuRequest, Holds, Requirement, Toleration},
+};
+
+/// Nodes by what shapes ask of them.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Sieve {
+    keys: BTreeMap<Symbol, Values>,
+    /// Nodes that pass what is not about labels.
+    bases: BTreeMap<Base, IdSet<Rank>>,
+}
+
+/// Nodes that have a label.
+#[derive(Clone, Default, Debug)]
+struct Values {
+    all: IdSet<Rank>,
+    /// Per value: the number that it is, and the nodes with it.
+    each: BTreeMap<Symbol, (Option<i64>, Vec<Rank>)>,
+}
+
+/// What of a shape is not about labels.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Base {
+    gpu: GpuRequest,
+    tolerations: Vec<Toleration>,
+    cpu_only: bool,
+}
+
+impl Base {
+    fn of(shape: &ShapeRow) -> Self {
+        // Amounts are not for a node's kind to judge, but for the memory of its GPUs.
+        let gpu = match &shape.facts.gpu {
+            GpuRequest::None | GpuRequest::Whole(0) => GpuRequest::None,
+            GpuRequest::Whole(_) => GpuRequest::Whole(1),
+            GpuRequest::Fraction { .. } => GpuRequest::Fraction { micro: 0, devices: 1 },
+            GpuRequest::Memory { mib, .. } => GpuRequest::Memory { mib: *mib, devices: 1 },
+            GpuRequest::Mig(_) => GpuRequest::Mig(Vec::new()),
+            GpuRequest::LegacyMig(_) => GpuRequest::LegacyMig(Vec::new()),
+        };
+        let tolerations = shape.facts.tolerations.clone();
+        Self { gpu, tolerations, cpu_only: shape.cpu_only }
+    }
+}
+
+impl Sieve {
+    /// The nodes by their labels.
+    pub(crate) fn new(kinds: &Kinds, kind: &Column<Rank, NodeKindId>) -> Self {
+        let mut sieve = Self::default();
+        for (rank, kind) in kind.iter() {
+            for label in kinds[*kind].labels() {
+                let values = sieve.keys.entry(label.key).or_default();
+                values.all.insert(rank);
+                let each = values.each.entry(label.value);
+                each.or_insert_with(|| (label.number, Vec::new())).1.push(rank);
+            }
+        }
+        sieve
+    }
+
+    /// The nodes that pods of a shape may ever go to.
+    ///
+    /// # Cost
+    /// In the requirements of the shape and the nodes that they name, with 64 nodes to a step else.
+    pub(crate) fn sift(
+        &mut self,
+        shape: &ShapeRow,
+        (kinds, kind): (&Kinds, &Column<Rank, NodeKindId>),
+        restrict: bool,
+    ) -> IdSet<Rank> {
+        if !shape.facts.missing.is_empty() {
+            return IdSet::default();
+        }
+        let base = self.bases.entry(Base::of(shape)).or_insert_with(|| {
+            let admitted = |rank: &Rank| kinds[kind[*rank]].admits_unlabelled(shape, restrict);
+            kind.ids().filter(admitted).collect()
+        });
+        let mut nodes = base.clone();
+        for (key, value) in &shape.facts.node_selector {
+            nodes.intersect(&self.of(*key, &[*value]));
+        }
+        if !shape.facts.node_affinity.is_empty() {
+            nodes = self.any(nodes, &shape.facts.node_affinity);
+        }
+        for volume in &shape.facts.volumes {
+            nodes = self.any(nodes, &volume.terms);
+        }
+        nodes
+    }
+
+    /// The nodes that satisfy one of these terms.
+    pub(crate) fn any(&self, nodes: IdSet<Rank>, terms: &[Vec<Requirement>]) -> IdSet<Rank> {
+        if let [term] = terms {
+            return self.term(nodes, term);
+        }
+        let mut any = IdSet::default();
+        for term in terms {
+            any.extend(self.term(nodes.clone(), term).iter());
+        }
+        any
+    }
+
+    /// The nodes that satisfy a term; one without requirements selects none, as in the API.
+    fn term(&self, mut nodes: IdSet<Rank>, term: &[Requirement]) -> IdSet<Rank> {
+        if term.is_empty() {
+            return IdSet::default();
+        }
+        for Requirement { key, holds } in term {
+            match holds {
+                Holds::In(values) => nodes.intersect(&self.of(*key, values)),
+                Holds::NotIn(values) => {
+                    for rank in self.of(*key, values).iter() {
+                        nodes.remove(rank);
+                    }
+                }
+                Holds::Exists => match self.keys.get(key) {
+                    Some(values) => nodes.intersect(&values.all),
+                    None => nodes.clear(),
+                },
+                Holds::Absent => {
+                    for rank in self.keys.get(key).into_iter().flat_map(|values| values.all.iter())
+                    {
+                        nodes.remove(rank);
+                    }
+                }
+                Holds::Above(bound) => nodes.intersect(&self.numbered(*key, |one| one > *bound)),
+                Holds::Below(bound) => nodes.intersect(&self.numbered(*key, |one| one < *bound)),
+            }
+        }
+        nodes
+    }
+
+    /// The nodes with one of these values of a label.
+    pub(crate) fn of(&self, key: Symbol, values: &[Symbol]) -> IdSet<Rank> {
+        let Some(all) = self.keys.get(&key) else { return IdSet::default() };
+        let each = values.iter().filter_map(|value| all.each.get(value));
+        each.flat_map(|(_, ranks)| ranks.iter().copied()).collect()
+    }
+
+    /// The nodes with a number as the value of a label for which something holds.
+    fn numbered(&self, key: Symbol, holds: impl Fn(i64) -> bool) -> IdSet<Rank> {
+        let Some(all) = self.keys.get(&key) else { return IdSet::default() };
+        let each = all.each.values().filter(|(number, _)| number.is_some_and(&holds));
+        each.flat_map(|(_, ranks)| ranks.iter().copied()).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! How many pods that a selector means are on each node: counted as pods come and go, never searched for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    base::ids::{NodeId, ShapeId, Symbol},
+    state::{
+        Cluster,
+        account::Sign,
+        rows::{PodFacts, State},
+        shape::holds,
+    },
+    told::pod::{Holds, Requirement, Spread},
+};
+
+/// Pods of a namespace that a selector means.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Meant {
+    namespace: Symbol,
+    selector: Vec<Requirement>,
+}
+
+impl Meant {
+    fn of(spread: &Spread) -> Self {
+        Self { namespace: spread.namespace, selector: spread.selector.clone() }
+    }
+}
+
+/// Such pods, counted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Crowd {
+    meant: Meant,
+    /// The shapes that ask about it.
+    shapes: BTreeSet<ShapeId>,
+    /// Per node: how many stay there, promised ones included. Derived.
+    on: BTreeMap<NodeId, u32>,
+}
+
+/// All crowds that some shape asks about.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Crowds {
+    rows: Vec<Option<Crowd>>,
+    by_meant: BTreeMap<Meant, usize>,
+    /// Crowds by a label that all of their pods have.
+    by_label: BTreeMap<(Symbol, Symbol), Vec<usize>>,
+    /// Crowds that name no label and value.
+    loose: Vec<usize>,
+}
+
+impl Crowds {
+    /// Whether nobody asks about any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_meant.is_empty()
+    }
+
+    /// How many pods that a constraint means are on each node, where there are any.
+    pub(crate) fn on(&self, spread: &Spread) -> impl Iterator<Item = (NodeId, u32)> {
+        let row = self.by_meant.get(&Meant::of(spread)).and_then(|row| self.rows[*row].as_ref());
+        row.into_iter().flat_map(|crowd| crowd.on.iter().map(|(node, count)| (*node, *count)))
+    }
+
+    /// Counts a pod on a node.
+    ///
+    /// # Cost
+    /// In the pod's labels and the crowds that name one of them.
+    pub(crate) fn count(&mut self, pod: &PodFacts, node: NodeId, sign: Sign) {
+        let Self { rows, by_label, loose, .. } = self;
+        let named = pod.labels.iter().filter_map(|label| by_label.get(label)).flatten();
+        for row in named.chain(&*loose) {
+            let Some(crowd) = &mut rows[*row] else { continue };
+            if is_meant(&crowd.meant.selector, crowd.meant.namespace, pod) {
+                let count = crowd.on.entry(node).or_default();
+                sign.count(count);
+                if *count == 0 {
+                    crowd.on.remove(&node);
+                }
+            }
+        }
+    }
+
+    /// Forgets all counts.
+    pub(crate) fn clear_counts(&mut self) {
+        self.rows.iter_mut().flatten().for_each(|crowd| crowd.on.clear());
+    }
+
+    /// Has a crowd counted for a shape; says whether it is a new one.
+    fn join(&mut self, meant: Meant, shape: ShapeId) -> Option<usize> {
+        if let Some(row) = self.by_meant.get(&meant) {
+            if let Some(crowd) = &mut self.rows[*row] {
+                crowd.shapes.insert(shape);
+            }
+            return None;
+        }
+        let row = self.rows.iter().position(Option::is_none).unwrap_or(self.rows.len());
+        match label_of(&meant.selector) {
+            Some((key, values)) => {
+                for value in values.iter().collect::<BTreeSet<_>>() {
+                    self.by_label.entry((key, *value)).or_default().push(row);
+                }
+            }
+            None => self.loose.push(row),
+        }
+        self.by_meant.insert(meant.clone(), row);
+        let crowd = Crowd { meant, shapes: BTreeSet::from([shape]), on: BTreeMap::new() };
+        if row == self.rows.len() {
+            self.rows.push(Some(crowd));
+        } else {
+            self.rows[row] = Some(crowd);
+        }
+        Some(row)
+    }
+
+    fn leave(&mut self, meant: &Meant, shape: ShapeId) {
+        let Some(row) = self.by_meant.get(meant).copied() else { return };
+        let Some(crowd) = &mut self.rows[row] else { return };
+        crowd.shapes.remove(&shape);
+        if !crowd.shapes.is_empty() {
+            return;
+        }
+        match label_of(&meant.selector) {
+            Some((key, values)) => {
+                for value in values {
+                    let label = (key, *value);
+                    if let Some(rows) = self.by_label.get_mut(&label) {
+                        rows.retain(|other| *other != row);
+                        if rows.is_empty() {
+                            self.by_label.remove(&label);
+                        }
+                    }
+                }
+            }
+            None => self.loose.retain(|other| *other != row),
+        }
+        self.rows[row] = None;
+        self.by_meant.remove(meant);
+    }
+}
+
+/// A label of which every pod that a selector means has one of some values.
+fn label_of(selector: &[Requirement]) -> Option<(Symbol, &[Symbol])> {
+    selector.iter().find_map(|requirement| match &requirement.holds {
+        Holds::In(values) => Some((requirement.key, values.as_slice())),
+        Holds::NotIn(_) | Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => None,
+    })
+}
+
+/// Whether a selector means a pod.
+pub(crate) fn is_meant(selector: &[Requirement], namespace: Symbol, pod: &PodFacts) -> bool {
+    pod.namespace == namespace
+        && selector.iter().all(|requirement| {
+            let label = pod.labels.iter().find(|(key, _)| *key == requirement.key);
+            holds(&requirement.holds, label.map(|(_, value)| *value), None)
+        })
+}
+
+impl State {
+    /// The node on which a pod counts as company that stays: the one it was promised, else the one it is on.
+    pub(crate) fn stays_on(&self) -> Option<NodeId> {
+        let here = || self.place.as_ref().filter(|_| self.phase.is_active());
+        self.nominee.as_ref().or_else(here).map(|place| place.node)
+    }
+}
+
+impl Cluster {
+    /// Has the pods counted that a shape asks about.
+    ///
+    /// # Cost
+    /// In the number of pods, where nobody asked about them before.
+    pub(crate) fn join_crowds(&mut self, shape: ShapeId) {
+        for spread in self.shapes[shape].facts.spread.clone() {
+            let Some(row) = self.crowds.join(Meant::of(&spread), shape) else { continue };
+            let mut on: BTreeMap<NodeId, u32> = BTreeMap::new();
+            for (pod, facts) in self.pods.facts.iter() {
+                let Some(facts) = facts else { continue };
+                if let Some(node) = self.pods.state[pod].stays_on()
+                    && is_meant(&spread.selector, spread.namespace, facts)
+                {
+                    *on.entry(node).or_default() += 1;
+                }
+            }
+            if let Some(crowd) = &mut self.crowds.rows[row] {
+                crowd.on = on;
+            }
+        }
+    }
+
+    /// Has nobody counted any more for a shape that is gone.
+    pub(crate) fn leave_crowds(&mut self, shape: ShapeId, spreads: &[Spread]) {
+        for spread in spreads {
+            self.crowds.leave(&Meant::of(spread), shape);
+        }
+    }
+}

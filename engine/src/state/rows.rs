@@ -1,0 +1,406 @@
+//! The tables of the cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    base::{
+        ids::{ClaimId, Column, GroupId, NodeId, PodId, QueueId, ReachId, ShapeId, Symbol},
+        lane_table::LaneTable,
+        min_set::LeastSet,
+        resources::{Charge, Lane},
+        time::Timestamp,
+    },
+    decided::plan::Why,
+    state::{
+        claims::ledger::SliceRow,
+        device::Device,
+        group_key::GroupKey,
+        index::Index,
+        shape::{Kinds, holds},
+        tree::Tree,
+        zones::ZoneTable,
+    },
+    told::{
+        group::Group,
+        node::{Gpus, Node},
+        pod::{Owner, Place, PodRank, Requirement},
+        queue::Queue,
+    },
+};
+
+/// What is known of nodes.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Nodes {
+    pub(crate) facts: Column<NodeId, Option<Box<Node>>>,
+    /// Per node and lane: allocatable less what pods hold, leaving ones included. Derived; may be negative.
+    pub(crate) idle: LaneTable<NodeId>,
+    /// Per node and lane: what is leaving less what is promised. Derived; may be negative.
+    pub(crate) releasing: LaneTable<NodeId>,
+    /// Per node: its shared GPUs by id. Derived.
+    pub(crate) devices: Column<NodeId, Vec<Device>>,
+    /// Per node: how many GPUs may not be opened for sharing, as told.
+    pub(crate) set_aside: Column<NodeId, u16>,
+    /// How many pods hold whole GPUs for parts, since nobody said which GPUs they share. Derived.
+    pub(crate) unassigned: u32,
+    /// Per node: the devices that resource slices publish, and who has them.
+    pub(crate) slices: Column<NodeId, Vec<SliceRow>>,
+    /// Per node: what it reaches of devices of several nodes, in the order in which they are given away. Derived.
+    pub(crate) reached: Column<NodeId, Vec<ReachId>>,
+    /// Per node: its NUMA zones and what is left of them.
+    pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
+    /// How many nodes have slices, and how many zones: where none has, no pod is asked about either.
+    pub(crate) special: u32,
+    /// The most zones that a node has.
+    pub(crate) zones_max: usize,
+    /// Per node: the pods that hold or will hold a place, by id. Derived.
+    pub(crate) pods: Column<NodeId, Vec<PodId>>,
+    /// What nodes that take pods offer to queues in all.
+    pub(crate) total: Charge,
+    /// The part of it that is GPUs on nodes without the gpu-worker label.
+    pub(crate) unlabelled_gpu: i64,
+    /// What pods of others hold of it. Derived.
+    pub(crate) foreign: Charge,
+    /// Lanes of MIG instances that stand for GPUs.
+    pub(crate) mig_lanes: Vec<Lane>,
+    /// How many nodes have GPUs of each known memory size, in MiB.
+    pub(crate) memory_sizes: BTreeMap<u32, u32>,
+    pub(crate) kinds: Kinds,
+    pub(crate) index: Index,
+}
+
+/// The memory of GPUs of which nothing better is said.
+const MEMORY_DEFAULT_MIB: u32 = 100;
+
+impl Nodes {
+    /// The GPUs of a node, those of an unknown one where it is not there.
+    pub(crate) fn gpus(&self, node: NodeId) -> Gpus {
+        self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
+    }
+
+    /// What is free on a node now and what will be, less what is promised.
+    pub(crate) fn free(&self, node: NodeId, lane: Lane) -> i64 {
+        self.idle.get(node, lane) + self.releasing.get(node, lane)
+    }
+
+    /// How many GPUs of a node are set aside from sharing.
+    pub(crate) fn set_aside(&self, node: NodeId) -> usize {
+        self.set_aside.get(node).copied().map_or(0, usize::from)
+    }
+
+    /// The smallest GPU memory in the cluster, in MiB; sizes up to 100 count where there is no other.
+    ///
+    /// # Source
+    /// spec/scheduling.md 1.2 and appendix A, `MinGpuMem`.
+    pub(crate) fn memory_min(&self) -> Option<u32> {
+        let sizes = &self.memory_sizes;
+        sizes.range(MEMORY_DEFAULT_MIB + 1..).chain(sizes).next().map(|(size, _)| *size)
+    }
+
+    /// The largest GPU memory in the cluster, in MiB.
+    pub(crate) fn memory_max(&self) -> Option<u32> {
+        self.memory_sizes.keys().next_back().copied()
+    }
+}
+
+/// Where a pod is in its life, as far as the engine knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Phase {
+    #[default]
+    Absent,
+    Gated,
+    Pending,
+    /// Placed by a plan; nobody confirmed it yet.
+    Binding,
+    Bound,
+    Running,
+    /// Leaves, told so or evicted by a plan.
+    Releasing,
+    Stuck,
+    Succeeded,
+    Failed,
+}
+
+impl Phase {
+    /// Holds a place and is not leaving.
+    pub(crate) fn is_active(self) -> bool {
+        matches!(self, Self::Binding | Self::Bound | Self::Running)
+    }
+}
+
+/// The part of a pod that changes while it lives.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    /// What it holds.
+    pub(crate) place: Option<Place>,
+    /// What it will hold once others left; it may still hold its old place.
+    pub(crate) nominee: Option<Place>,
+}
+
+impl State {
+    /// Holds a place, or was promised one, and is not leaving for good.
+    pub(crate) fn is_active(&self) -> bool {
+        self.nominee.is_some() || self.phase.is_active()
+    }
+
+    /// Whether devices or zones are held, or were promised.
+    pub(crate) fn reserves(&self) -> bool {
+        [&self.place, &self.nominee].into_iter().flatten().any(|place| place.reserved.is_some())
+    }
+
+    /// Holds a place, or was promised one.
+    pub(crate) fn is_somewhere(&self) -> bool {
+        self.place.is_some() || self.nominee.is_some()
+    }
+
+    /// Waits for a place and has no promise of one.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.phase == Phase::Pending && self.nominee.is_none()
+    }
+}
+
+/// The part of a pod that the adapter told.
+///
+/// What each try to place it asks for lies in the table itself, half a line of the cache; the rest lies elsewhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PodFacts {
+    pub(crate) owner: Owner,
+    pub(crate) shape: ShapeId,
+    /// Its leaf in the tree of its group. Derived from the group's facts.
+    pub(crate) leaf: Option<u16>,
+    pub(crate) has_claims: bool,
+    is_nominated: bool,
+    rest: Box<PodRest>,
+}
+
+/// What is seldom asked of a pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PodRest {
+    pub(crate) nominated: Option<NodeId>,
+    pub(crate) claims: Box<[ClaimId]>,
+    pub(crate) sub_group: Symbol,
+    pub(crate) namespace: Symbol,
+    pub(crate) labels: Box<[(Symbol, Symbol)]>,
+    pub(crate) uid: u128,
+    pub(crate) rank: PodRank,
+    pub(crate) created: Timestamp,
+    /// Its state as told last.
+    pub(crate) told: State,
+}
+
+impl std::ops::Deref for PodFacts {
+    type Target = PodRest;
+
+    fn deref(&self) -> &PodRest {
+        &self.rest
+    }
+}
+
+impl PodFacts {
+    /// The facts of a pod that is in no leaf yet.
+    pub(crate) fn new(owner: Owner, shape: ShapeId, rest: PodRest) -> Self {
+        Self {
+            owner,
+            shape,
+            leaf: None,
+            has_claims: !rest.claims.is_empty(),
+            is_nominated: rest.nominated.is_some(),
+            rest: Box::new(rest),
+        }
+    }
+
+    /// The node of `status.nominatedNodeName`.
+    pub(crate) fn nominated(&self) -> Option<NodeId> {
+        if self.is_nominated { self.rest.nominated } else { None }
+    }
+
+    /// The group it belongs to.
+    pub(crate) fn group(&self) -> Option<GroupId> {
+        match self.owner {
+            Owner::Group(group) => Some(group),
+            Owner::Foreign | Owner::Reservation => None,
+        }
+    }
+
+    /// Whether all requirements hold for its labels.
+    pub(crate) fn is_selected(&self, selector: &[Requirement]) -> bool {
+        selector.iter().all(|requirement| {
+            let label = self.labels.iter().find(|(key, _)| *key == requirement.key);
+            holds(&requirement.holds, label.map(|(_, value)| *value), None)
+        })
+    }
+
+    /// Orders the pods of a group: smaller goes first.
+    pub(crate) fn turn(&self) -> (std::cmp::Reverse<PodRank>, Timestamp, u128) {
+        (std::cmp::Reverse(self.rank), self.created, self.uid)
+    }
+}
+
+/// What is known of pods.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Pods {
+    pub(crate) facts: Column<PodId, Option<PodFacts>>,
+    pub(crate) state: Column<PodId, State>,
+}
+
+impl std::ops::Index<PodId> for Pods {
+    type Output = PodFacts;
+
+    fn index(&self, pod: PodId) -> &PodFacts {
+        self.facts[pod].as_ref().expect("a pod that is referred to was told")
+    }
+}
+
+/// The facts of a group; those that each of its turns asks for lie in the table itself.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct GroupFacts {
+    pub(crate) queue: Option<QueueId>,
+    pub(crate) preemptible: bool,
+    pub(crate) held: bool,
+    /// Its place in its queue before any of it runs.
+    key: GroupKey,
+    group: Box<Group>,
+}
+
+impl GroupFacts {
+    /// The facts of the group of this number.
+    pub(crate) fn new(id: GroupId, group: Box<Group>) -> Self {
+        let Group { queue, preemptible, held, .. } = *group;
+        Self { queue, preemptible, held, key: GroupKey::new(id, &group), group }
+    }
+
+    /// The group's place in its queue when it is filled so far.
+    pub(crate) fn key(&self, fill: u8) -> GroupKey {
+        self.key.refilled(fill)
+    }
+}
+
+impl std::ops::Deref for GroupFacts {
+    type Target = Group;
+
+    fn deref(&self) -> &Group {
+        &self.group
+    }
+}
+
+/// What is known of a group.
+///
+/// What each of its turns asks for comes first, so that it lies together.
+#[derive(Clone, PartialEq, Default, Debug)]
+#[repr(C)]
+pub(crate) struct GroupRow {
+    /// Its sub-groups with their pods and counts. Derived.
+    pub(crate) tree: Tree,
+    pub(crate) facts: Option<GroupFacts>,
+    /// As told, or as planned since.
+    pub(crate) last_start: Option<Timestamp>,
+    pub(crate) stale_since: Option<Timestamp>,
+    /// The pods that name it, by id.
+    pub(crate) pods: LeastSet<PodId>,
+    /// What was said of it last.
+    pub(crate) why: Option<Why>,
+    /// As told, or as planned since.
+    pub(crate) last_eviction: Option<Timestamp>,
+}
+
+impl GroupRow {
+    /// Its queue, where it is there and names one.
+    pub(crate) fn queue(&self) -> Option<QueueId> {
+        self.facts.as_ref()?.queue
+    }
+}
+
+/// What is known of a queue.
+///
+/// What each turn below it asks for lies together, in one line of the cache.
+#[derive(Clone, PartialEq, Default, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct QueueRow {
+    /// What pods below it hold or were promised. Derived.
+    pub(crate) used: Charge,
+    /// Its fair share, as of the last plan.
+    pub(crate) share: Charge,
+    /// The queue above, unless that would close a ring.
+    pub(crate) up: Option<QueueId>,
+    /// Whether its parents form a ring.
+    pub(crate) ring: bool,
+    /// Whether live queues name it as their parent. Derived.
+    pub(crate) parts: bool,
+    /// Whether it and all above it are there. Derived.
+    pub(crate) attached: bool,
+    /// Whether it or one above it has a limit. Derived.
+    pub(crate) limited: bool,
+    pub(crate) facts: Option<Box<Queue>>,
+    /// The part of what is used that cannot be evicted. Derived.
+    pub(crate) fixed: Charge,
+    /// What pods below it hold or wait for, GPU memory aside. Derived.
+    pub(crate) requested: Charge,
+    /// GPU memory that pods below it wait for, in MiB. Derived.
+    pub(crate) requested_mib: i64,
+}
+
+/// Who names a queue.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Below {
+    /// Live queues that name it as their parent.
+    pub(crate) children: BTreeSet<QueueId>,
+    /// Groups that name it.
+    pub(crate) groups: BTreeSet<GroupId>,
+}
+
+/// What is known of queues.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Queues {
+    pub(crate) rows: Column<QueueId, QueueRow>,
+    /// As many as there are rows.
+    pub(crate) below: Column<QueueId, Below>,
+    /// Live queues without a parent.
+    pub(crate) roots: BTreeSet<QueueId>,
+    /// Queues whose parents form a ring.
+    pub(crate) rings: BTreeSet<QueueId>,
+    /// Whether shares have to be worked out again.
+    pub(crate) moved: bool,
+}
+
+impl Queues {
+    /// The queue and all above it, from below.
+    pub(crate) fn path(&self, queue: QueueId) -> Path<'_> {
+        Path { queues: self, next: Some(queue) }
+    }
+
+    /// Who names a queue; there is room for it from now on.
+    pub(crate) fn below(&mut self, queue: QueueId) -> &mut Below {
+        self.rows.slot(queue);
+        self.below.slot(queue)
+    }
+
+    /// Whether the queue and all above it are there, and whether one of them has a limit: what `attached` and `limited`
+    /// of its row have to be, where those of the row above are right.
+    pub(crate) fn standing(&self, queue: QueueId) -> (bool, bool) {
+        let row = &self.rows[queue];
+        let up = row.up.map(|up| &self.rows[up]);
+        let limited = |facts: &Queue| facts.limit.0.iter().any(|limit| limit.amount().is_some());
+        (
+            row.facts.is_some() && !row.ring && up.is_none_or(|up| up.attached),
+            row.facts.as_deref().is_some_and(limited) || up.is_some_and(|up| up.limited),
+        )
+    }
+}
+
+/// A queue and all above it.
+#[derive(Debug)]
+pub(crate) struct Path<'q> {
+    queues: &'q Queues,
+    next: Option<QueueId>,
+}
+
+impl Iterator for Path<'_> {
+    type Item = QueueId;
+
+    fn next(&mut self) -> Option<QueueId> {
+        let at = self.next?;
+        self.next = self.queues.rows.get(at).and_then(|row| row.up);
+        Some(at)
+    }
+}

@@ -1,0 +1,496 @@
+//! The tree of sub-groups of a group: who must run together, who goes next, who goes first when pods must go.
+//!
+//! # Source
+//! spec/scheduling.md 1.6 to 1.9.
+
+pub(crate) mod count;
+
+use std::{borrow::Cow, cmp::Ordering};
+
+use crate::{
+    base::{
+        few::Few,
+        ids::{PodId, Symbol},
+    },
+    state::tree::count::Count,
+    told::group::{Constraint, Min, Structure},
+};
+
+/// A child of a set: another set, or a leaf that holds pods.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Member {
+    Set(u16),
+    Leaf(u16),
+}
+
+/// An inner sub-group, or the group itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Set {
+    pub(crate) name: Symbol,
+    /// How many members must be satisfied.
+    min: Option<u32>,
+    pub(crate) topology: Option<Constraint>,
+    /// In ascending order of names.
+    pub(crate) members: Cow<'static, [Member]>,
+}
+
+/// The member of a group without sub-groups.
+const ALL: Cow<'static, [Member]> = Cow::Borrowed(&[Member::Leaf(0)]);
+
+/// The sets of a group without sub-groups and without topology: nearly every one, and they all share it.
+static FLAT: [Set; 1] = [Set { name: Symbol::EMPTY, min: None, topology: None, members: ALL }];
+
+impl Set {
+    /// How many members must be satisfied.
+    pub(crate) fn needed(&self) -> usize {
+        self.min.map_or(self.members.len(), |min| min as usize)
+    }
+}
+
+/// A sub-group that holds pods.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Leaf {
+    pub(crate) name: Symbol,
+    pub(crate) min: u32,
+    pub(crate) topology: Option<Constraint>,
+    /// Its pods, first to go first.
+    pub(crate) pods: Few<PodId>,
+    pub(crate) count: Count,
+}
+
+impl Leaf {
+    pub(crate) fn is_satisfied(&self) -> bool {
+        self.count.active >= self.min
+    }
+
+    pub(crate) fn alive(&self) -> u32 {
+        // Nominated pods count once: those that wait are pending no more, those that were evicted leave.
+        self.count.active + self.count.pending + self.count.gated
+    }
+
+    /// Whether enough pods are there, gated ones aside. A pod that ended well did its part: without it a gang that
+    /// lost its last pods could never end.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.alive() - self.count.gated + self.count.succeeded >= self.min
+    }
+
+    /// Whether its minimum runs, pods that are leaving included.
+    fn is_whole(&self) -> bool {
+        self.count.used >= self.min
+    }
+
+    /// What is missing of its minimum, else one pod more.
+    fn next(&self, eligible: &impl Fn(PodId) -> bool) -> impl Iterator<Item = PodId> {
+        let count = (self.min.saturating_sub(self.count.active)).max(1) as usize;
+        self.pods.iter().copied().filter(|pod| eligible(*pod)).take(count)
+    }
+
+    /// Whether it is below its minimum because pods of it ended well.
+    fn is_completing(&self) -> bool {
+        self.count.succeeded > 0 && self.count.used < self.min
+    }
+}
+
+/// A group's sub-groups with the state of their pods.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tree {
+    /// Row 0 is the group itself; empty where the structure is malformed or unknown.
+    pub(crate) sets: Cow<'static, [Set]>,
+    pub(crate) leaves: Few<Leaf>,
+}
+
+impl Tree {
+    /// The tree of a structure, without pods; nothing where it is malformed.
+    pub(crate) fn new(structure: &Structure) -> Option<Self> {
+        let (min, topology, sub_groups) = match structure {
+            Structure::Flat { min, topology } => {
+                let root =
+                    |topology| Set { name: Symbol::EMPTY, min: None, topology, members: ALL };
+                let sets = if topology.is_none() {
+                    Cow::Borrowed(FLAT.as_slice())
+                } else {
+                    Cow::Owned(vec![root(*topology)])
+                };
+                let leaf = Leaf { min: *min, ..Leaf::default() };
+                return Some(Self { sets, leaves: Few::One([leaf]) });
+            }
+            Structure::Tree { min, topology, sub_groups } => (*min, *topology, sub_groups),
+            Structure::Malformed => return None,
+        };
+        let root = Set { name: Symbol::EMPTY, min, topology, members: Cow::default() };
+        let mut sets = vec![root];
+        let mut leaves = Vec::new();
+        let mut set_of = vec![None; sub_groups.len()];
+        let mut members = Vec::with_capacity(sub_groups.len());
+        for (at, sub_group) in sub_groups.iter().enumerate() {
+            let (name, topology) = (sub_group.name, sub_group.topology);
+            members.push(match sub_group.min {
+                Min::Pods(min) => {
+                    leaves.push(Leaf { name, min, topology, ..Leaf::default() });
+                    Member::Leaf(index(leaves.len() - 1))
+                }
+                Min::Members(min) => {
+                    sets.push(Set { name, min, topology, members: Cow::default() });
+                    set_of[at] = Some(sets.len() - 1);
+                    Member::Set(index(sets.len() - 1))
+                }
+            });
+        }
+        for (at, sub_group) in sub_groups.iter().enumerate() {
+            let set = match sub_group.parent {
+                None => 0,
+                Some(parent) => (*set_of.get(usize::from(parent))?)?,
+            };
+            sets[set].members.to_mut().push(members[at]);
+        }
+        let tree = Self { sets: sets.into(), leaves: leaves.into() };
+        // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
+        let reached = tree.count_below(0, sub_groups.len())?;
+        (reached == sub_groups.len()
+            && tree.sets.iter().all(|set| set.needed() <= set.members.len()))
+        .then_some(tree)
+    }
+
+    fn count_below(&self, set: usize, bound: usize) -> Option<usize> {
+        let mut count = 0;
+        for member in self.sets[set].members.iter() {
+            count += 1;
+            if let Member::Set(inner) = member {
+                count += self.count_below(usize::from(*inner), bound.checked_sub(1)?)?;
+            }
+        }
+        Some(count)
+    }
+
+    /// The leaf of a name.
+    pub(crate) fn leaf_of(&self, name: Symbol) -> Option<u16> {
+        self.leaves.iter().position(|leaf| leaf.name == name).map(index)
+    }
+
+    pub(crate) fn is_satisfied(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_satisfied(),
+            Member::Set(set) => self.satisfied(set) >= self.sets[usize::from(set)].needed(),
+        }
+    }
+
+    /// Whether a member is satisfied by what holds a place, without what is only promised one.
+    pub(crate) fn stands(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                leaf.count.active - leaf.count.nominated >= leaf.min
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                set.members.iter().filter(|member| self.stands(**member)).count() >= set.needed()
+            }
+        }
+    }
+
+    /// How many members of a set are satisfied.
+    pub(crate) fn satisfied(&self, set: u16) -> usize {
+        self.sets[usize::from(set)]
+            .members
+            .iter()
+            .filter(|member| self.is_satisfied(**member))
+            .count()
+    }
+
+    /// Whether some sub-group is below its minimum because pods of it ended well: such a group is left to end.
+    pub(crate) fn is_completing(&self) -> bool {
+        self.leaves.iter().any(Leaf::is_completing)
+    }
+
+    /// The leaf of a group without sub-groups, whose minimum is all that counts.
+    fn plain(&self) -> Option<&Leaf> {
+        let ([Set { min: None, .. }], [leaf]) = (&*self.sets, &*self.leaves) else { return None };
+        Some(leaf)
+    }
+
+    /// Whether enough pods are there, gated ones aside.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.plain().map_or_else(|| self.is_member_ready(Member::Set(0)), Leaf::is_ready)
+    }
+
+    fn is_member_ready(&self, member: Member) -> bool {
+        let ready = |member: &&Member| self.is_member_ready(**member);
+        match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_ready(),
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                set.members.iter().filter(ready).count() >= set.needed()
+            }
+        }
+    }
+
+    /// Whether what must run together does, pods that are leaving included.
+    ///
+    /// Unlike the peer this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
+    pub(crate) fn is_whole(&self) -> bool {
+        self.plain().map_or_else(|| self.is_member_whole(Member::Set(0)), Leaf::is_whole)
+    }
+
+    fn is_member_whole(&self, member: Member) -> bool {
+        let whole = |member: &&Member| self.is_member_whole(**member);
+        match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_whole(),
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                set.members.iter().filter(whole).count() >= set.needed()
+            }
+        }
+    }
+
+    /// The one leaf of a group without sub-groups and without topology.
+    pub(crate) fn only_leaf(&self) -> Option<u16> {
+        let ([set], [leaf]) = (&*self.sets, &*self.leaves) else { return None };
+        (set.topology.is_none() && leaf.topology.is_none()).then_some(0)
+    }
+
+    /// The name of a member, and where its pods have to be.
+    pub(crate) fn constraint(&self, member: Member) -> (Symbol, Option<Constraint>) {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                (leaf.name, leaf.topology)
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                (set.name, set.topology)
+            }
+        }
+    }
+
+    /// Whether neither a member nor anything below it has to be together.
+    pub(crate) fn is_free(&self, member: Member) -> bool {
+        self.constraint(member).1.is_none() && self.is_free_below(member)
+    }
+
+    /// Whether nothing below a member has to be together.
+    pub(crate) fn is_free_below(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(_) => true,
+            Member::Set(set) => {
+                self.sets[usize::from(set)].members.iter().all(|member| self.is_free(*member))
+            }
+        }
+    }
+
+    /// The leaves below a member.
+    pub(crate) fn leaves_below(&self, member: Member) -> Vec<u16> {
+        match member {
+            Member::Leaf(leaf) => vec![leaf],
+            Member::Set(set) => {
+                let members = &self.sets[usize::from(set)].members;
+                members.iter().flat_map(|member| self.leaves_below(*member)).collect()
+            }
+        }
+    }
+
+    /// Sums over all leaves.
+    #[inline]
+    pub(crate) fn count(&self) -> Count {
+        match &self.leaves {
+            Few::One([leaf]) => leaf.count,
+            Few::Many(leaves) => Count::sum(leaves.iter().map(|leaf| &leaf.count)),
+        }
+    }
+
+    /// 0 while some leaf is below its minimum, 1 when all are at it, 2 above.
+    pub(crate) fn fill(&self) -> u8 {
+        if self.leaves.iter().any(|leaf| leaf.count.active < leaf.min) {
+            0
+        } else if self.leaves.iter().all(|leaf| leaf.count.active == leaf.min) {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Whether some leaf has pods beyond its minimum.
+    pub(crate) fn is_elastic(&self) -> bool {
+        self.leaves.iter().any(|leaf| (leaf.min as usize) < leaf.pods.len())
+    }
+
+    /// The members of a set, first to be filled first.
+    pub(crate) fn ordered(&self, set: u16) -> Vec<Member> {
+        let mut members = self.sets[usize::from(set)].members.to_vec();
+        if members.len() == 1 {
+            return members;
+        }
+        members.sort_by(|left, right| self.compare(*left, *right));
+        members
+    }
+
+    /// Which of two members is filled first; equal ones by name, which is their place in the list.
+    fn compare(&self, left: Member, right: Member) -> Ordering {
+        let (lc, lt) = self.level(left);
+        let (rc, rt) = self.level(right);
+        match (lc < lt, rc < rt) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => match (lt > 0, rt > 0) {
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                (false, false) => lc.cmp(&rc),
+                (true, true) => (lc * rt).cmp(&(rc * lt)),
+            },
+        }
+    }
+
+    fn level(&self, member: Member) -> (u64, u64) {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                (u64::from(leaf.count.active), u64::from(leaf.min))
+            }
+            Member::Set(set) => {
+                (self.satisfied(set) as u64, self.sets[usize::from(set)].needed() as u64)
+            }
+        }
+    }
+
+    /// The pods to place next: what is missing of the core as a whole, else one step more.
+    pub(crate) fn to_place(&self, eligible: &impl Fn(PodId) -> bool) -> Few<PodId> {
+        if let ([_], [leaf]) = (&*self.sets, &*self.leaves) {
+            return leaf.next(eligible).collect();
+        }
+        let mut pods = Vec::new();
+        if !self.sets.is_empty() {
+            self.collect(0, eligible, &mut pods);
+        }
+        pods.into()
+    }
+
+    fn collect(&self, set: u16, eligible: &impl Fn(PodId) -> bool, pods: &mut Vec<PodId>) {
+        let mut members = self.ordered(set);
+        let needed = self.sets[usize::from(set)].needed();
+        if self.satisfied(set) < needed {
+            if needed < members.len() {
+                // A member that has too few pods would be filled in part, for nothing.
+                members.sort_by_key(|member| !self.can_fill(*member, eligible));
+            }
+            for member in
+                members.into_iter().take(needed).filter(|member| !self.is_satisfied(*member))
+            {
+                self.collect_member(member, eligible, pods);
+            }
+            return;
+        }
+        let before = pods.len();
+        for member in members {
+            self.collect_member(member, eligible, pods);
+            if pods.len() > before {
+                return;
+            }
+        }
+    }
+
+    /// Whether what must run together would, with every eligible pod placed.
+    pub(crate) fn can_fill(&self, member: Member, eligible: &impl Fn(PodId) -> bool) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                let more = leaf.pods.iter().filter(|pod| eligible(**pod)).count();
+                leaf.count.active as usize + more >= leaf.min as usize
+            }
+            Member::Set(set) => {
+                let set = &self.sets[usize::from(set)];
+                let filled = set.members.iter().filter(|member| self.can_fill(**member, eligible));
+                filled.count() >= set.needed()
+            }
+        }
+    }
+
+    fn collect_member(
+        &self,
+        member: Member,
+        eligible: &impl Fn(PodId) -> bool,
+        pods: &mut Vec<PodId>,
+    ) {
+        match member {
+            Member::Set(set) => self.collect(set, eligible, pods),
+            Member::Leaf(leaf) => pods.extend(self.leaves[usize::from(leaf)].next(eligible)),
+        }
+    }
+
+    /// The pods to evict next: surplus ones step by step, then all the rest at once.
+    pub(crate) fn to_evict(&self, active: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        if self.sets.is_empty() {
+            return Vec::new();
+        }
+        let surplus = self.surplus(0, active);
+        if surplus.is_empty() { self.active_of(Member::Set(0), active) } else { surplus }
+    }
+
+    fn surplus(&self, set: u16, active: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        let satisfied = self.satisfied(set);
+        if satisfied == 0 {
+            return Vec::new();
+        }
+        let mut members = self.ordered(set);
+        members.reverse();
+        let spare = satisfied > self.sets[usize::from(set)].needed();
+        if spare || members.iter().any(|member| self.has_surplus(*member)) {
+            for member in &members {
+                let step = match member {
+                    Member::Set(inner) => self.surplus(*inner, active),
+                    Member::Leaf(leaf) => {
+                        let leaf = &self.leaves[usize::from(*leaf)];
+                        let last = leaf.pods.iter().copied().rev().find(|pod| active(*pod));
+                        last.filter(|_| leaf.count.active > leaf.min).into_iter().collect()
+                    }
+                };
+                if !step.is_empty() {
+                    return step;
+                }
+            }
+        }
+        if spare {
+            return members
+                .into_iter()
+                .map(|member| self.active_of(member, active))
+                .find(|pods| !pods.is_empty())
+                .unwrap_or_default();
+        }
+        Vec::new()
+    }
+
+    fn has_surplus(&self, member: Member) -> bool {
+        match member {
+            Member::Leaf(leaf) => {
+                let leaf = &self.leaves[usize::from(leaf)];
+                leaf.count.active > leaf.min
+            }
+            Member::Set(set) => {
+                let members = &self.sets[usize::from(set)].members;
+                self.satisfied(set) > self.sets[usize::from(set)].needed()
+                    || members.iter().any(|member| self.has_surplus(*member))
+            }
+        }
+    }
+
+    /// All active pods below a member, last to go first within each leaf.
+    fn active_of(&self, member: Member, active: &impl Fn(PodId) -> bool) -> Vec<PodId> {
+        match member {
+            Member::Leaf(leaf) => self.leaves[usize::from(leaf)]
+                .pods
+                .iter()
+                .copied()
+                .rev()
+                .filter(|pod| active(*pod))
+                .collect(),
+            Member::Set(set) => self.sets[usize::from(set)]
+                .members
+                .iter()
+                .flat_map(|member| self.active_of(*member, active))
+                .collect(),
+        }
+    }
+}
+
+fn index(row: usize) -> u16 {
+    u16::try_from(row).expect("a group has at most u16::MAX sub-groups")
+}

@@ -1,0 +1,148 @@
+//! Try changes; keep them or take them back.
+//!
+//! A trial that is dropped is undone, bit for bit. What is kept becomes the plan.
+
+use std::ops::Deref;
+
+use crate::{
+    base::ids::{NodeId, PodId},
+    state::{
+        Cluster,
+        rows::{Phase, State},
+    },
+    told::pod::Place,
+};
+
+/// The undo record of one change of one pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Op {
+    pub(crate) pod: PodId,
+    /// What the pod was before.
+    pub(crate) was: State,
+    /// How many devices plans had opened before.
+    opened: u32,
+}
+
+/// A cluster being tried on.
+#[derive(Debug)]
+pub(crate) struct Trial<'c> {
+    cluster: &'c mut Cluster,
+    mark: usize,
+}
+
+impl<'c> Trial<'c> {
+    /// Starts a trial on `cluster`.
+    pub(crate) fn new(cluster: &'c mut Cluster) -> Self {
+        let mark = cluster.log.len();
+        Self { cluster, mark }
+    }
+
+    /// Starts a trial inside this one.
+    pub(crate) fn nested(&mut self) -> Trial<'_> {
+        Trial::new(self.cluster)
+    }
+
+    /// The cluster itself, for questions that fill caches.
+    pub(crate) fn cluster(&mut self) -> &mut Cluster {
+        self.cluster
+    }
+
+    /// Places a waiting pod in idle room.
+    pub(crate) fn place(&mut self, pod: PodId, place: Place, opened: u32) {
+        assert!(self.cluster.pods.state[pod].is_waiting(), "only a waiting pod is placed");
+        self.change(
+            pod,
+            State { phase: Phase::Binding, place: Some(place), nominee: None },
+            opened,
+        );
+    }
+
+    /// Promises a pod room that is coming free; a pod that was evicted keeps its old place until then.
+    pub(crate) fn nominate(&mut self, pod: PodId, place: Place, opened: u32) {
+        let was = &self.cluster.pods.state[pod];
+        assert!(was.nominee.is_none(), "a pod is promised one place");
+        assert!(
+            matches!(was.phase, Phase::Pending | Phase::Releasing),
+            "only a pod without a place is promised one"
+        );
+        let state = State { nominee: Some(place), ..was.clone() };
+        self.change(pod, state, opened);
+    }
+
+    /// Evicts an active pod.
+    pub(crate) fn evict(&mut self, pod: PodId) {
+        let was = &self.cluster.pods.state[pod];
+        assert!(was.phase.is_active(), "only an active pod is evicted");
+        let state = State { phase: Phase::Releasing, ..was.clone() };
+        self.change(pod, state, 0);
+    }
+
+    /// Takes an eviction of this trial, or of one around it, back: the pod stays as it was.
+    pub(crate) fn spare(&mut self, pod: PodId) {
+        let mut ops = self.cluster.log.iter().rev();
+        let evicted = ops.find(|op| op.pod == pod && op.was.phase.is_active());
+        let was = evicted.expect("a pod that is spared was evicted in a trial").was.clone();
+        self.change(pod, was, 0);
+    }
+
+    /// Turns a placement of this trial into a promise of the same place.
+    pub(crate) fn postpone(&mut self, pod: PodId) {
+        let State { phase, place, .. } = self.cluster.pods.state[pod].clone();
+        assert_eq!(phase, Phase::Binding, "only a placed pod is postponed");
+        self.change(pod, State { phase: Phase::Pending, place: None, nominee: place }, 0);
+    }
+
+    /// Takes a promise back.
+    pub(crate) fn withdraw(&mut self, pod: PodId) {
+        let state = State { nominee: None, ..self.cluster.pods.state[pod].clone() };
+        self.change(pod, state, 0);
+    }
+
+    fn change(&mut self, pod: PodId, state: State, opened: u32) {
+        let before = self.cluster.opened;
+        self.cluster.opened += opened;
+        let was = self.cluster.set_state(pod, state);
+        self.cluster.log.push(Op { pod, was, opened: before });
+    }
+
+    /// The node on which a pod holds a place.
+    pub(crate) fn node(&self, pod: PodId) -> Option<NodeId> {
+        self.cluster.node_of(pod)
+    }
+
+    /// Where this trial stands, to come back to.
+    pub(crate) fn mark(&self) -> usize {
+        self.cluster.log.len()
+    }
+
+    /// Takes back what was tried since a mark of this trial.
+    pub(crate) fn rewind(&mut self, mark: usize) {
+        assert!(mark >= self.mark, "a trial takes back what is its own");
+        while self.cluster.log.len() > mark {
+            let Some(Op { pod, was, opened }) = self.cluster.log.pop() else {
+                unreachable!("the log is longer than the mark")
+            };
+            self.cluster.set_state(pod, was);
+            self.cluster.opened = opened;
+        }
+    }
+
+    /// Keeps what was tried; it is part of the trial around, or waits in the log to become part of the plan.
+    pub(crate) fn keep(mut self) {
+        self.mark = self.cluster.log.len();
+    }
+}
+
+impl Deref for Trial<'_> {
+    type Target = Cluster;
+
+    fn deref(&self) -> &Cluster {
+        self.cluster
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        self.rewind(self.mark);
+    }
+}

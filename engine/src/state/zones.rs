@@ -1,0 +1,108 @@
+//! What is left of a node's zones.
+
+use crate::{
+    base::{ids::NodeId, resources::Resources},
+    decided::when::When,
+    state::{
+        Cluster,
+        account::{Entry, Hold},
+        rows::Nodes,
+    },
+    told::numa::{Numa, ZoneAmount},
+};
+
+/// The zones of a node and what is left of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ZoneTable {
+    pub(crate) facts: Numa,
+    /// Per zone: what nobody holds. Derived; may be negative.
+    idle: Vec<Resources>,
+    /// Per zone: what is leaving less what is promised. Derived.
+    releasing: Vec<Resources>,
+}
+
+impl ZoneTable {
+    pub(crate) fn new(facts: Numa) -> Self {
+        let idle = facts.zones.clone();
+        let releasing = vec![Resources::default(); idle.len()];
+        Self { facts, idle, releasing }
+    }
+
+    /// What is left of each zone.
+    pub(crate) fn left(&self, room: When) -> Vec<Resources> {
+        let mut left = self.idle.clone();
+        for (zone, coming) in left.iter_mut().zip(&self.releasing) {
+            for (lane, amount) in coming.iter() {
+                // What is promised is gone now; what is leaving comes later.
+                if room == When::Later || amount < 0 {
+                    zone.add(lane, amount);
+                }
+            }
+        }
+        left
+    }
+
+    /// Whether a leaving pod may keep what it holds: what was promised since is covered by the rest.
+    pub(crate) fn may_keep(&self, zones: &[ZoneAmount]) -> bool {
+        zones.iter().all(|held| {
+            let at = usize::from(held.zone);
+            let left = |rows: &[Resources]| rows.get(at).map_or(0, |row| row.amount(held.lane));
+            left(&self.idle) + left(&self.releasing) >= held.amount
+        })
+    }
+}
+
+impl Nodes {
+    /// Adds what a pod holds of a node's zones.
+    pub(crate) fn hold_zones(&mut self, node: NodeId, zones: &[ZoneAmount], entry: Entry) {
+        if zones.is_empty() {
+            return;
+        }
+        let Some(table) = self.zones.slot(node) else { return };
+        for ZoneAmount { zone, lane, amount } in zones {
+            let at = usize::from(*zone);
+            let amount = entry.sign.of(*amount);
+            let (Some(idle), Some(releasing)) =
+                (table.idle.get_mut(at), table.releasing.get_mut(at))
+            else {
+                continue;
+            };
+            match entry.hold {
+                Hold::Stays => idle.add(*lane, -amount),
+                Hold::Leaves => {
+                    idle.add(*lane, -amount);
+                    releasing.add(*lane, amount);
+                }
+                Hold::Promised => releasing.add(*lane, -amount),
+            }
+        }
+    }
+}
+
+impl Cluster {
+    /// Takes in the zones of a node, or that it reports none.
+    pub(crate) fn zones_told(&mut self, id: NodeId, numa: Option<Box<Numa>>) {
+        let row = self.nodes.zones.slot(id);
+        if row.as_ref().map(|row| &row.facts) == numa.as_deref() {
+            return;
+        }
+        let pods = self.nodes.pods.slot(id).clone();
+        for pod in &pods {
+            self.give(*pod);
+        }
+        let had = self.nodes.zones[id].is_some();
+        self.nodes.special = self.nodes.special + u32::from(numa.is_some()) - u32::from(had);
+        self.nodes.zones[id] = numa.map(|facts| Box::new(ZoneTable::new(*facts)));
+        self.nodes.zones_max = self
+            .nodes
+            .zones
+            .iter()
+            .filter_map(|(_, row)| Some(row.as_ref()?.facts.zones.len()))
+            .max()
+            .unwrap_or(0);
+        for pod in &pods {
+            self.take(*pod);
+        }
+        self.agenda.grow_anew();
+    }
+}

@@ -1,0 +1,239 @@
+//! What the adapter tells of dynamic resource allocation: resource claims, device classes, devices of resource slices.
+//!
+//! Selectors and attributes are matched by the adapter: a device lists what selects it, a request names one selection.
+//!
+//! # Source
+//! spec/scheduling.md 13.1, and KEP-4381 (structured parameters) for what a claim may ask for; KEP-4815 for devices that
+//! share counters, KEP-5075 for capacity that claims share, KEP-5018 for access that takes nothing.
+
+use crate::{
+    base::{
+        ids::{ClaimId, CounterId, DeviceClassId, NodeId, QueueId, SliceDeviceId, Symbol},
+        resources::{GPU_MILLI, Lane},
+    },
+    told::pod::Requirement,
+};
+
+/// The facts of a resource claim.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Claim {
+    /// What it asks for, in the order of its spec.
+    pub requests: Vec<DeviceRequest>,
+    /// Attributes that must be alike.
+    pub matches: Vec<DeviceMatch>,
+    /// Whether it was made from a template, so that one pod has it to itself.
+    pub own: bool,
+    /// Whether it was made for extended resources: then the pod's request says what queues are charged.
+    pub synthetic: bool,
+    /// Whether it is a volume claim, and the devices are volumes: only the words differ where there are none.
+    pub volume: bool,
+    /// The queue of label `kai.scheduler/queue`; a claim of GPUs that pods share needs the queue of their group.
+    pub queue: Option<QueueId>,
+    /// How many consumers `status.reservedFor` names.
+    pub consumers: u32,
+    /// What it asks for that is not supported; its pods wait until it is allocated.
+    pub unsupported: Option<Unsupported>,
+    /// The devices that it was given.
+    pub allocation: Option<Allocation>,
+}
+
+/// The devices of a claim.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Allocation {
+    /// The node that it is bound to; none where several nodes reach its devices.
+    pub node: Option<NodeId>,
+    /// Where it is bound to no node, what has to hold for a node: one of these; none, and every node reaches them.
+    pub within: Vec<Vec<Requirement>>,
+    /// The devices, each with the position of its request.
+    pub devices: Vec<(u16, SliceDeviceId)>,
+    /// What of devices that claims share it takes; of one that is not listed, what its request makes of it.
+    pub consumed: Vec<Consumed>,
+}
+
+/// What a claim takes of a device that claims share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Consumed {
+    /// The position of the request.
+    pub request: u16,
+    /// The device.
+    pub device: SliceDeviceId,
+    /// Per capacity of the device how much.
+    pub amounts: Box<[(Symbol, i64)]>,
+}
+
+/// What a claim may ask for and gets from nobody here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Unsupported {
+    /// A way to count devices that is not known: `allocationMode`.
+    Mode,
+    /// A constraint that is neither `matchAttribute` nor `distinctAttribute`.
+    Constraint,
+}
+
+/// One request of a claim.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DeviceRequest {
+    /// What it selects.
+    pub class: DeviceClassId,
+    /// How many.
+    pub count: DeviceCount,
+    /// Whether it stands in for the entry before it: they are alternatives, the best first.
+    pub instead: bool,
+    /// Whether the class is one of GPUs, by its name: such requests count as GPUs of queues.
+    pub gpu: bool,
+    /// Whether it is for access to devices whoever has them (`adminAccess`): they are nobody's for it.
+    pub admin: bool,
+}
+
+/// How many devices a request is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum DeviceCount {
+    /// This many.
+    Exactly(u32),
+    /// Every device of the node that is selected, at least one.
+    All,
+}
+
+impl DeviceRequest {
+    /// What queues are charged, in milli-devices.
+    ///
+    /// # Source
+    /// spec/scheduling.md 13.1: the count, 1 for all. Access that takes nothing costs nothing.
+    pub(crate) fn milli(&self) -> i64 {
+        match self.count {
+            _ if !self.gpu || self.admin => 0,
+            DeviceCount::Exactly(count) => i64::from(count) * GPU_MILLI,
+            DeviceCount::All => GPU_MILLI,
+        }
+    }
+}
+
+/// An attribute that devices of some requests of a claim must have alike (`matchAttribute`), or each its own value of
+/// (`distinctAttribute`).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DeviceMatch {
+    /// Positions of the requests; none for all.
+    pub requests: Vec<u16>,
+    /// The attribute.
+    pub attribute: Symbol,
+    /// Whether no two values may be the same.
+    pub distinct: bool,
+}
+
+/// A device class, with the selectors of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DeviceClass {
+    /// The extended resource whose requests it serves on nodes where no device plugin does.
+    pub backs: Option<Lane>,
+    /// Why claims get none of its devices yet, or at all.
+    pub unselected: Option<Unselected>,
+}
+
+/// Why a selection has no devices, whichever there are. The graver comes later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Unselected {
+    /// Its selectors were not asked of every device yet.
+    Undecided,
+    /// One of its selectors cannot be used.
+    Broken,
+    /// One of its selectors costs more than it may.
+    Costly,
+}
+
+/// A device that a resource slice of a node publishes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SliceDevice {
+    /// The device.
+    pub id: SliceDeviceId,
+    /// Whether its driver is one of GPUs, by its name: such devices count as GPUs of the node.
+    pub gpu: bool,
+    /// Everything that selects it, ascending.
+    pub classes: Box<[DeviceClassId]>,
+    /// Its values of the attributes that some claim matches by.
+    pub attributes: Box<[(Symbol, Symbol)]>,
+    /// What it draws from counters while somebody has it: it can be had only while they hold as much.
+    pub draws: Box<[(CounterId, i64)]>,
+    /// What claims may share of it; none where one claim has it to itself.
+    pub shares: Option<Box<Shares>>,
+    /// Whether a claim that has it is bound to the node where it got it, though several nodes reach it.
+    pub binds: bool,
+}
+
+/// How claims share a device.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Shares {
+    /// What there is of each of its capacities.
+    pub capacity: Box<[(Symbol, i64)]>,
+    /// What a request takes of each, in the same order, by what it selects; of all else a request takes the whole.
+    pub taken: Box<[(DeviceClassId, Box<[i64]>)]>,
+}
+
+/// Devices that more than one node reaches.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reach {
+    /// Its place among others, the same in every process: devices of smaller ones are given away first.
+    pub uid: u128,
+    /// What has to hold for a node: one of these; none, and every node reaches them.
+    pub nodes: Vec<Vec<Requirement>>,
+    /// The devices, in the order in which they are given away; none, and it is gone.
+    pub devices: Vec<SliceDevice>,
+}
+
+impl SliceDevice {
+    /// A device that one claim of one node has to itself, without attributes.
+    pub fn new(id: SliceDeviceId, gpu: bool, classes: Box<[DeviceClassId]>) -> Self {
+        Self {
+            id,
+            gpu,
+            classes,
+            attributes: Box::default(),
+            draws: Box::default(),
+            shares: None,
+            binds: false,
+        }
+    }
+}
+
+/// A device that a pod holds for a claim.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Claimed {
+    /// The claim; none where the pod asks for an extended resource and the claim has yet to be made.
+    pub claim: Option<ClaimId>,
+    /// The position of the request in the claim, or the number of the extended resource's lane.
+    pub request: u16,
+    /// The device.
+    pub device: SliceDeviceId,
+}
+
+/// Why a pod may go nowhere for the sake of a claim.
+///
+/// # Source
+/// spec/scheduling.md 13.1, pre-filter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ClaimProblem {
+    /// The API server serves no claims: dynamic resource allocation is off.
+    NotServed,
+    /// The claim does not exist.
+    NotFound,
+    /// It is of GPUs, for pods of more than one claim template, and not labelled with the queue of the group.
+    OtherQueue,
+    /// It has the most consumers that a claim may have.
+    Full,
+    /// A device class that it names does not exist.
+    NoClass,
+    /// It asks for something that is not supported.
+    Unsupported(Unsupported),
+    /// What it selects has no devices.
+    Unselected(Unselected),
+    /// The claims of the pod are bound to different nodes.
+    Apart,
+}
+
+/// What a pod asks for through one claim: a part of its shape.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Ask {
+    /// Devices of its own, and what keeps it from getting any.
+    Own(Vec<DeviceRequest>, Vec<DeviceMatch>, Option<Unsupported>),
+    /// The devices of this claim, of so many thousandths of GPUs, whoever else has them.
+    Named(ClaimId, i64),
+}
