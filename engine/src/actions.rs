@@ -7,7 +7,7 @@ pub(crate) mod retract;
 pub(crate) mod stale;
 
 use crate::{
-    actions::retract::Withdrawals,
+    actions::retract::Retractions,
     base::{
         id_set::IdSet,
         ids::{GroupId, PodId},
@@ -21,7 +21,7 @@ use crate::{
     },
     state::{
         Cluster,
-        rows::{Phase, State},
+        rows::{Phase, PodStatus},
     },
     told::pod::Place,
 };
@@ -38,23 +38,23 @@ pub(crate) struct Cycle<'c> {
     pub(crate) proofs: Vec<Proof>,
     /// Groups of whom counting shows something else than before.
     pub(crate) explained: BTreeSet<GroupId>,
-    /// What the plan before had promised; the same again is no news.
-    pub(crate) promised: BTreeMap<PodId, Place>,
-    /// What this plan promises again.
-    pub(crate) stands: Vec<(PodId, Place)>,
+    /// What the plan before had nominated; the same again is no news.
+    pub(crate) nominated: BTreeMap<PodId, Place>,
+    /// What this plan nominates again.
+    pub(crate) repeated_nominations: Vec<(PodId, Place)>,
     /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
     pub(crate) undecided: BTreeSet<GroupId>,
-    /// Whether places were promised that are free already: the next plan is due at once.
+    /// Whether pods were nominated for places that are free already: the next plan is due at once.
     pub(crate) due: bool,
     /// Room to mark pods in; empty between two uses.
     pub(crate) marked: IdSet<PodId>,
     /// What of this plan may be taken back, and what was.
-    withdrawals: Withdrawals,
+    retractions: Retractions,
 }
 
 /// Decides what to do with `cluster` as it stands at `now`, and takes it as done.
 ///
-/// What the plan asks for is assumed from here on; outcomes that differ come back as deltas. Promises of places
+/// What the plan asks for is assumed from here on; outcomes that differ come back as deltas. Nominations
 /// (`Nominate`) hold until the next plan that has anything to decide.
 ///
 /// # Cost
@@ -72,17 +72,17 @@ pub fn plan_stepwise(
     watch: &mut dyn FnMut(Action, Steps),
 ) -> Plan {
     cluster.steps = Steps::default();
-    let due = cluster.agenda.wake.is_some_and(|wake| wake <= now);
-    if cluster.agenda.config.as_ref() != Some(config) {
-        cluster.agenda.config = Some(config.clone());
+    let due = cluster.pending.wake.is_some_and(|wake| wake <= now);
+    if cluster.pending.config.as_ref() != Some(config) {
+        cluster.pending.config = Some(config.clone());
         cluster.queues.moved = true;
-        cluster.agenda.grow_anew();
+        cluster.pending.room_grew_outside();
     }
-    if !cluster.agenda.changed && !due {
+    if !cluster.pending.changed && !due {
         return Plan::default();
     }
-    let promised = std::mem::take(&mut cluster.agenda.promised);
-    cluster.agenda.wake = None;
+    let nominated = std::mem::take(&mut cluster.pending.nominated);
+    cluster.pending.wake = None;
     let mut cycle = Cycle {
         cluster,
         config,
@@ -91,12 +91,12 @@ pub fn plan_stepwise(
         said: Vec::new(),
         proofs: Vec::new(),
         explained: BTreeSet::new(),
-        promised,
-        stands: Vec::new(),
+        nominated,
+        repeated_nominations: Vec::new(),
         undecided: BTreeSet::new(),
         due: false,
         marked: IdSet::default(),
-        withdrawals: Withdrawals::default(),
+        retractions: Retractions::default(),
     };
     cycle.prepare();
     for action in Action::ALL {
@@ -120,29 +120,29 @@ impl Cycle<'_> {
         }
     }
 
-    /// Brings everything derived per cycle in line: the index, promises, fair shares, who waits.
+    /// Brings everything derived per cycle in line: the index, nominations, fair shares, who waits.
     fn prepare(&mut self) {
         self.cluster.refresh_index(self.config);
-        let promised: Vec<PodId> = self.promised.keys().copied().collect();
-        for pod in promised {
-            let Some(state) = self.cluster.pods.state.get(pod) else { continue };
+        let nominated: Vec<PodId> = self.nominated.keys().copied().collect();
+        for pod in nominated {
+            let Some(state) = self.cluster.pods.status.get(pod) else { continue };
             if state.nominee.is_some() {
-                let state = State { nominee: None, ..state.clone() };
+                let state = PodStatus { nominee: None, ..state.clone() };
                 let waits = state.is_waiting();
-                self.cluster.set_state(pod, state);
-                let agenda = &mut self.cluster.agenda;
-                agenda.rouse();
+                self.cluster.set_status(pod, state);
+                let pending = &mut self.cluster.pending;
+                pending.wake();
                 match self.cluster.pods[pod].group() {
                     Some(group) if waits => {
-                        agenda.searches.owe(pod, group, agenda.listing(group));
-                        agenda.recheck(group);
+                        pending.searches.owe_nomination(pod, group, pending.listing(group));
+                        pending.recheck(group);
                     }
-                    // One that leaves is promised nothing again: it is made anew.
+                    // One that leaves is nominated for nothing again: it is made anew.
                     Some(group) => {
-                        agenda.searches.upset();
-                        agenda.recheck(group);
+                        pending.searches.invalidate();
+                        pending.recheck(group);
                     }
-                    None => agenda.searches.upset(),
+                    None => pending.searches.invalidate(),
                 }
             }
         }
@@ -151,23 +151,23 @@ impl Cycle<'_> {
     }
 
     fn finish(mut self) -> Plan {
-        self.repeat_promises();
-        self.close_withdrawals();
-        self.cluster.agenda.searches.close();
+        self.repeat_nominations();
+        self.close_retractions();
+        self.cluster.pending.searches.close();
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();
-        let goes_on = self.cluster.steps.spent || moved_on || self.due || self.has_withdrawn();
-        self.cluster.agenda.changed = goes_on;
-        if self.cluster.agenda.changed {
+        let goes_on = self.cluster.steps.spent || moved_on || self.due || self.has_retracted();
+        self.cluster.pending.changed = goes_on;
+        if self.cluster.pending.changed {
             self.wake_at(self.now);
         }
         let Self { cluster, changes, said, proofs, explained, .. } = self;
-        // Who leaves does not come back: its promise is its group's (`moves`).
-        let Cluster { agenda, pods, .. } = &mut *cluster;
-        let stays = |pod: PodId| pods.state[pod].phase == Phase::Pending;
-        let kept = agenda.promised.iter().filter(|(pod, _)| stays(**pod));
-        agenda.kept = kept.map(|(pod, place)| (*pod, place.node)).collect();
+        // Who leaves does not come back: its nomination is its group's (`moves`).
+        let Cluster { pending, pods, .. } = &mut *cluster;
+        let stays = |pod: PodId| pods.status[pod].phase == Phase::Pending;
+        let kept = pending.nominated.iter().filter(|(pod, _)| stays(**pod));
+        pending.nominated_nodes = kept.map(|(pod, place)| (*pod, place.node)).collect();
         let explained = explained.into_iter().collect();
         Plan { changes, verdicts: said, proofs, explained, steps: cluster.steps }
     }

@@ -4,7 +4,7 @@
 //! they can be, and the result is judged. Two ways to pick sets: all that share a node with the latest candidate, for
 //! pods that fit on one node; and the nodes that are cheapest to empty, for gangs.
 //!
-//! A search takes so many counted steps at most. One that they don't suffice for is a [`Search`] that goes on where it
+//! A search takes so many counted steps at most. One that they don't suffice for is a [`SearchState`] that goes on where it
 //! stopped, in the next cycle, as long as nothing changed that it depends on ([`kept`]).
 //!
 //! # Source
@@ -40,13 +40,13 @@ use crate::{
     },
     evict::{
         candidates::{Pool, useful_nodes},
-        capacity::{Demand, Tally},
-        other_pending::Waiting,
+        capacity::{Capacity, Demand},
+        other_pending::WaitingGroup,
         probe::{Probe, Probed},
-        queue_snapshot::Before,
-        victims::{Batch, Prey, Rule, Victims},
+        queue_snapshot::QueueSnapshot,
+        victims::{Batch, Rule, VictimFilter, Victims},
     },
-    pending::scheduling_order::Turns,
+    pending::scheduling_order::SchedulingOrder,
     place::{Attempt, Mode},
     state::{Cluster, trial::Trial},
 };
@@ -54,7 +54,7 @@ use crate::{
 /// What became of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// Victims were found and evicted, and their room promised; it is kept in the log.
+    /// Victims were found and evicted, and pods nominated for their room; it is kept in the log.
     Found,
     /// There are no such victims.
     Nothing,
@@ -67,15 +67,15 @@ pub(crate) enum Outcome {
 /// Room to work in, kept so that no trial asks for memory anew.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Scratch {
-    waiting: Vec<Waiting>,
-    turns: Turns,
+    waiting: Vec<WaitingGroup>,
+    turns: SchedulingOrder,
     /// Empty between two uses.
     evicted: IdSet<PodId>,
 }
 
 /// A search for victims for one group: what is looked for, and how far it has come.
 #[derive(Clone, Debug)]
-pub(crate) struct Search {
+pub(crate) struct SearchState {
     pub(crate) group: GroupId,
     /// What the evictions are for, and so what they have to satisfy.
     pub(crate) kind: EvictionKind,
@@ -93,7 +93,7 @@ pub(crate) struct Search {
     /// What is free or coming free of GPUs on them, in milli-devices. Filled as asked.
     free_milli: Option<i64>,
     /// What these hold; none before the first step.
-    base: Option<Tally>,
+    base: Option<Capacity>,
     pick: Pick,
     /// For so many pods victims are known.
     good: usize,
@@ -104,10 +104,10 @@ pub(crate) struct Search {
     /// Whether this is the last try, for all of them.
     last: bool,
     /// The victims for the pods for which they are known.
-    found: Set,
+    found: VictimSet,
     probe: Option<Box<Probe>>,
     /// The numbers of queues before the evictions that are tried, where they count.
-    pub(crate) before: Before,
+    pub(crate) before: QueueSnapshot,
     /// Sets that were tried so far.
     sets: u64,
     /// Whether budgets of disruptions kept some victims out of a set.
@@ -115,7 +115,7 @@ pub(crate) struct Search {
 }
 
 /// Victims by their places in the order in which they were drawn.
-type Set = Few<usize>;
+type VictimSet = Few<usize>;
 
 /// How sets of victims are picked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,7 +124,7 @@ enum Pick {
     ManyNodes,
 }
 
-impl Search {
+impl SearchState {
     /// A search that has not begun.
     ///
     /// `queues` are those whose groups may be victims, in order.
@@ -150,9 +150,9 @@ impl Search {
             bad: pods.len() + 1,
             count: 1,
             last: false,
-            found: Set::default(),
+            found: VictimSet::default(),
             probe: None,
-            before: Before::default(),
+            before: QueueSnapshot::default(),
             sets: 0,
             cut: false,
             pods,
@@ -160,37 +160,37 @@ impl Search {
     }
 
     /// Works out again what the index of nodes forgets when it is built anew, so that the search may go on.
-    pub(crate) fn know(&self, cluster: &mut Cluster) {
+    pub(crate) fn ensure_feasible(&self, cluster: &mut Cluster) {
         for (shape, _) in &self.demand.shapes {
-            cluster.know(*shape);
+            cluster.ensure_feasible(*shape);
         }
     }
 
     /// Who may be a victim.
-    pub(crate) fn prey<'a>(&self, config: &'a Config, now: Timestamp) -> Prey<'a> {
-        Prey { config, now, group: self.group, rule: self.rule }
+    pub(crate) fn filter<'a>(&self, config: &'a Config, now: Timestamp) -> VictimFilter<'a> {
+        VictimFilter { config, now, group: self.group, rule: self.rule }
     }
 
     /// When the first of those that are safe for now is safe no more.
-    pub(crate) fn until(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<Timestamp> {
+    pub(crate) fn until(&self, cluster: &Cluster, filter: &VictimFilter<'_>) -> Option<Timestamp> {
         let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
-        Victims::safe_until(cluster, prey, gives)
+        Victims::safe_until(cluster, filter, gives)
     }
 
     /// How many groups budgets of disruptions keep from being victims, at least; none where they keep nobody.
-    pub(crate) fn guarded(&self, cluster: &Cluster, prey: &Prey<'_>) -> Option<usize> {
+    pub(crate) fn guarded(&self, cluster: &Cluster, filter: &VictimFilter<'_>) -> Option<usize> {
         let may_give = |queue: QueueId| {
             self.kind == EvictionKind::Consolidate || self.queues.binary_search(&queue).is_ok()
         };
-        let guarded = Victims::count_guarded(cluster, prey, may_give);
+        let guarded = Victims::count_guarded(cluster, filter, may_give);
         (guarded > 0 || self.cut).then_some(guarded.max(1))
     }
 
     /// How far it has come.
-    pub(crate) fn progress(&self, cluster: &Cluster, prey: &Prey<'_>) -> Progress {
+    pub(crate) fn progress(&self, cluster: &Cluster, filter: &VictimFilter<'_>) -> Progress {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let drawn: BTreeSet<GroupId> = self.order.iter().map(|batch| batch.group).collect();
-        let mut candidates: BTreeSet<GroupId> = self.victims.groups(cluster, prey).collect();
+        let mut candidates: BTreeSet<GroupId> = self.victims.groups(cluster, filter).collect();
         candidates.extend(&drawn);
         Progress::Eviction {
             kind: self.kind,
@@ -229,27 +229,27 @@ impl Search {
 
 /// A search under way.
 #[derive(Debug)]
-pub(crate) struct Hunt<'a> {
+pub(crate) struct VictimSearch<'a> {
     pub(crate) config: &'a Config,
     pub(crate) now: Timestamp,
-    pub(crate) search: Search,
+    pub(crate) search: SearchState,
     /// At how many steps of the cycle it stops.
     steps_end: u64,
 }
 
-impl<'a> Hunt<'a> {
+impl<'a> VictimSearch<'a> {
     /// Goes on with a search for so many steps.
     pub(crate) fn new(
         cluster: &Cluster,
         (config, now): (&'a Config, Timestamp),
-        search: Search,
+        search: SearchState,
         steps_max: u64,
     ) -> Self {
         let steps_end = cluster.steps.total().saturating_add(steps_max).min(config.steps_max);
         Self { config, now, search, steps_end }
     }
 
-    /// Finds victims, evicts them and promises their room.
+    /// Finds victims, evicts them and nominates pods for their room.
     pub(crate) fn run(&mut self, cluster: &mut Cluster) -> Outcome {
         if self.search.base.is_none() {
             if self.search.pods.is_empty() || self.search.victims.is_empty() {
@@ -258,7 +258,7 @@ impl<'a> Hunt<'a> {
             if let Some(shortage) = self.disprove(cluster) {
                 return Outcome::Disproved(shortage);
             }
-            let base = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+            let base = Capacity::new(cluster, &self.search.demand, &self.search.nodes);
             self.search.base = Some(base);
         }
         loop {
@@ -282,8 +282,8 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    fn prey(&self) -> Prey<'a> {
-        self.search.prey(self.config, self.now)
+    fn filter(&self) -> VictimFilter<'a> {
+        self.search.filter(self.config, self.now)
     }
 
     fn is_spent(&self, cluster: &Cluster) -> bool {
@@ -292,21 +292,21 @@ impl<'a> Hunt<'a> {
 
     /// The victim at a place in the order, drawn where it was not before.
     fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<&Batch> {
-        let prey = self.prey();
+        let filter = self.filter();
         let search = &mut self.search;
         if at == search.order.len() {
-            let batch = search.victims.next(cluster, &prey)?;
+            let batch = search.victims.next(cluster, &filter)?;
             search.order.push(batch);
         }
         search.order.get(at)
     }
 
     /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
-    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Tally) -> bool {
-        if !cluster.agenda.running.are_singles() || cluster.shapes.loose {
+    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Capacity) -> bool {
+        if !cluster.pending.running.are_singles() || cluster.shapes.has_backed_resources {
             return false;
         }
-        cluster.nodes.know_largest();
+        cluster.nodes.ensure_largest();
         let largest = cluster.nodes.largest();
         let most = |(at, room): (usize, &usize)| {
             let shape = &cluster.shapes[self.search.demand.shapes[at].0];
@@ -326,7 +326,7 @@ impl<'a> Hunt<'a> {
     fn is_short_there(
         &self,
         cluster: &Cluster,
-        (held, gone): (&Tally, &Tally),
+        (held, gone): (&Capacity, &Capacity),
         pool: &Pool,
     ) -> bool {
         let (demand, count) = (&self.search.demand, self.search.count);
@@ -341,11 +341,11 @@ impl<'a> Hunt<'a> {
     }
 
     /// Tries one set of victims: whether it lets the pods in. The trial is kept then, where `keep` says so.
-    fn simulate(&mut self, cluster: &mut Cluster, victims: &Set, keep: bool) -> bool {
+    fn simulate(&mut self, cluster: &mut Cluster, victims: &VictimSet, keep: bool) -> bool {
         cluster.steps.scenarios += 1;
         self.search.sets += 1;
         self.remember(cluster, victims);
-        let Search { count, order, nodes, .. } = &mut self.search;
+        let SearchState { count, order, nodes, .. } = &mut self.search;
         let count = *count;
         let mut trial = Trial::new(cluster);
         let mut evicted = std::mem::take(&mut trial.cluster().scratch.evicted);
@@ -386,14 +386,14 @@ impl<'a> Hunt<'a> {
         waiting.push(trial.waiting(self.search.group, own));
         let mut lists: Few<(GroupId, Few<PodId>)> = Few::default();
         for group in losers.in_order() {
-            let state = &trial.pods.state;
+            let state = &trial.pods.status;
             let pods = trial.groups[group].tree.to_place(&|pod| {
                 state[pod].is_waiting() || (evicted.contains(pod) && state[pod].nominee.is_none())
             });
             waiting.push(trial.waiting(group, &pods));
             lists.push((group, pods));
         }
-        trial.cluster().add_bystanders(&mut waiting);
+        trial.cluster().add_other_pending(&mut waiting);
         let mut turns = std::mem::take(&mut trial.cluster().scratch.turns);
         turns.open_groups(trial, &mut waiting);
         let placed = self.place_by_turns(trial, &mut turns, |group| {
@@ -413,7 +413,7 @@ impl<'a> Hunt<'a> {
     fn place_by_turns<'p>(
         &self,
         trial: &mut Trial<'_>,
-        turns: &mut Turns,
+        turns: &mut SchedulingOrder,
         pods: impl Fn(GroupId) -> Option<&'p [PodId]>,
     ) -> bool {
         let mut failed: Few<(QueueId, Few<ShapeId>)> = Few::default();
@@ -425,7 +425,7 @@ impl<'a> Hunt<'a> {
             let kind = trial.kind_of(turn.group, pods);
             let mut nested = trial.nested();
             let placed = !kind.as_ref().is_some_and(|kind| failed.contains(kind))
-                && Attempt::new(self.config, turn.group, Mode::Promise, pods)
+                && Attempt::new(self.config, turn.group, Mode::Nominate, pods)
                     .run(&mut nested, Some(&self.search.nodes))
                     .is_ok();
             if placed {

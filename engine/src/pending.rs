@@ -17,7 +17,7 @@ use crate::{
     base::{
         few::Few,
         id_set::IdSet,
-        ids::{ClassId, Column, GroupId, NodeId, PairId, PodId, QueueId, ShapeId},
+        ids::{ClassId, ClassQueueId, Column, GroupId, NodeId, PodId, QueueId, ShapeId},
         resources::Charge,
         time::Timestamp,
     },
@@ -26,10 +26,10 @@ use crate::{
         plan::{Unready, Verdict, Why},
         proof::{EvictionKind, Shortage},
     },
-    evict::resume::Searches,
+    evict::resume::ResumableSearches,
     pending::{
-        class_queues::{Pair, Pairs},
-        eviction_history::Losses,
+        class_queues::{ClassQueue, ClassQueues},
+        eviction_history::EvictionHistory,
         running::Running,
     },
     state::{Cluster, gpu_milli, group_key::GroupKey, tree::Tree},
@@ -41,7 +41,7 @@ const FRONT_MAX: usize = 32;
 
 /// Everything that waits.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Agenda {
+pub(crate) struct Pending {
     /// Whether anything was told since the last plan.
     pub(crate) changed: bool,
     /// Whether room may have come since the last plan.
@@ -49,32 +49,32 @@ pub(crate) struct Agenda {
     /// Groups to be looked at again.
     touched: IdSet<GroupId>,
     classes: Classes,
-    pairs: Pairs,
+    class_queues: ClassQueues,
     /// Per leaf queue: the first groups that wait in it. Filled as asked.
     fronts: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
     listings: Column<GroupId, Listed>,
     /// Groups that may be evicted.
     pub(crate) running: Running,
     /// Pods that the plan under way placed and may take back; none between two plans.
-    pub(crate) fresh: IdSet<PodId>,
+    pub(crate) placed_this_cycle: IdSet<PodId>,
     /// Whether the last plan took some back.
-    pub(crate) withdrew: bool,
+    pub(crate) has_retracted_before: bool,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
-    /// Promises of the last plan: void once anything changes.
-    pub(crate) promised: BTreeMap<PodId, Place>,
-    /// Where the plan before promised places to pods that still wait: they go there rather than elsewhere.
-    pub(crate) kept: BTreeMap<PodId, NodeId>,
+    /// Nominations of the last plan: void once anything changes.
+    pub(crate) nominated: BTreeMap<PodId, Place>,
+    /// Where the plan before nominated pods for places that still wait: they go there rather than elsewhere.
+    pub(crate) nominated_nodes: BTreeMap<PodId, NodeId>,
     /// Where pods that were moved are to go, by group: what comes back are other pods.
     pub(crate) moves: BTreeMap<GroupId, Vec<NodeId>>,
     /// Groups that pods were evicted for or that were moved, and that have not got the room yet, in the order of the evictions.
-    pub(crate) claims: Vec<GroupId>,
-    /// How often a search for victims that began anew ran out of steps, for pairs where the last one did.
+    pub(crate) nominated_groups: Vec<GroupId>,
+    /// How often a search for victims that began anew ran out of steps, for class queues where the last one did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
-    /// Searches for victims that go on, and those that are over.
-    pub(crate) searches: Searches,
+    /// ResumableSearches for victims that go on, and those that are over.
+    pub(crate) searches: ResumableSearches,
     /// Who lost a place to whom since the last news.
-    pub(crate) losses: Losses,
+    pub(crate) eviction_history: EvictionHistory,
     /// What the last plan was made with.
     pub(crate) config: Option<Config>,
     /// Room to write a class down.
@@ -86,7 +86,7 @@ pub(crate) struct Agenda {
 /// Where a group is listed, if it is, as it is kept; one line of the cache.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(align(64))]
-struct Listed(Option<(PairId, GroupKey)>);
+struct Listed(Option<(ClassQueueId, GroupKey)>);
 
 /// Where a group is listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,13 +120,13 @@ struct Classes {
     last: Option<ClassId>,
 }
 
-impl Agenda {
+impl Pending {
     /// Has a group looked at again, of which something changed.
     pub(crate) fn touch(&mut self, group: GroupId) {
         self.recheck(group);
         self.searches.forget(group);
         if self.running.contains(group) || self.listing(group).is_some() {
-            self.searches.upset();
+            self.searches.invalidate();
         }
     }
 
@@ -137,19 +137,19 @@ impl Agenda {
     }
 
     /// Says that something happened that was not decided here, and that room may have come or gone by it.
-    pub(crate) fn grow_anew(&mut self) {
-        self.losses.forget();
-        self.grow();
+    pub(crate) fn room_grew_outside(&mut self) {
+        self.eviction_history.forget();
+        self.room_grew();
     }
 
     /// Says that room may have come or gone, or that a bound may have moved.
-    pub(crate) fn grow(&mut self) {
-        self.rouse();
-        self.searches.upset();
+    pub(crate) fn room_grew(&mut self) {
+        self.wake();
+        self.searches.invalidate();
     }
 
     /// Has all that wait tried again.
-    pub(crate) fn rouse(&mut self) {
+    pub(crate) fn wake(&mut self) {
         self.grown = true;
         self.changed = true;
     }
@@ -166,9 +166,9 @@ impl Agenda {
 
     /// Where a group is listed, if it waits.
     pub(crate) fn listing(&self, group: GroupId) -> Option<Listing> {
-        let (pair, key) = self.listings.get(group)?.0?;
-        let pair = &self.pairs[pair];
-        Some(Listing { queue: pair.queue, class: pair.class, key })
+        let (class_queue, key) = self.listings.get(group)?.0?;
+        let class_queue = &self.class_queues[class_queue];
+        Some(Listing { queue: class_queue.queue, class: class_queue.class, key })
     }
 
     /// What the groups of a class have in common, while one is listed.
@@ -176,14 +176,14 @@ impl Agenda {
         self.classes.rows.get(class)?.as_ref()
     }
 
-    /// The first group of a pair.
+    /// The first group of a class queue.
     pub(crate) fn head(&self, queue: QueueId, class: ClassId) -> Option<GroupKey> {
-        self.pairs.of(queue, class)?.groups.first().copied()
+        self.class_queues.of(queue, class)?.groups.first().copied()
     }
 
-    /// The group of a pair that follows a key.
+    /// The group of a class queue that follows a key.
     pub(crate) fn after(&self, queue: QueueId, class: ClassId, key: GroupKey) -> Option<GroupKey> {
-        self.pairs.of(queue, class)?.groups.after(&key).copied()
+        self.class_queues.of(queue, class)?.groups.after(&key).copied()
     }
 
     /// The first group that waits in a leaf queue.
@@ -191,10 +191,13 @@ impl Agenda {
     /// # Cost
     /// In the number of classes of the queue.
     pub(crate) fn first(&self, queue: QueueId) -> Option<GroupKey> {
-        self.pairs.of_queue(queue).filter_map(|(_, pair)| pair.groups.first().copied()).min()
+        self.class_queues
+            .of_queue(queue)
+            .filter_map(|(_, class_queue)| class_queue.groups.first().copied())
+            .min()
     }
 
-    /// The first groups that wait in a leaf queue, of all classes; [`know_front`](Self::know_front) has to have been
+    /// The first groups that wait in a leaf queue, of all classes; [`ensure_front`](Self::ensure_front) has to have been
     /// called for it.
     pub(crate) fn front(&self, queue: QueueId) -> &[(GroupKey, ClassId)] {
         self.fronts.get(&queue).map_or(&[], Vec::as_slice)
@@ -204,13 +207,13 @@ impl Agenda {
     ///
     /// # Cost
     /// In the number of classes of the queue, once after a group of it was listed or went.
-    pub(crate) fn know_front(&mut self, queue: QueueId) {
+    pub(crate) fn ensure_front(&mut self, queue: QueueId) {
         use std::{cmp::Reverse, collections::BinaryHeap};
-        let Self { fronts, pairs, .. } = self;
+        let Self { fronts, class_queues, .. } = self;
         fronts.entry(queue).or_insert_with(|| {
-            let lists = pairs.of_queue(queue);
+            let lists = class_queues.of_queue(queue);
             let mut lists: Vec<_> =
-                lists.map(|(class, pair)| (class, pair.groups.iter())).collect();
+                lists.map(|(class, class_queue)| (class, class_queue.groups.iter())).collect();
             if let [(class, groups)] = lists.as_slice() {
                 return groups.clone().take(FRONT_MAX).map(|key| (*key, *class)).collect();
             }
@@ -240,25 +243,25 @@ impl Agenda {
 
     /// How many queues have groups that wait.
     pub(crate) fn queues(&self) -> usize {
-        self.pairs.queues()
+        self.class_queues.queues()
     }
 
-    /// Pairs that are worth a try.
+    /// ClassQueues that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
-        self.pairs.awake()
+        self.class_queues.awake()
     }
 
-    /// All pairs, worth a try or not.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
-        self.pairs.iter()
+    /// All class queues, worth a try or not.
+    pub(crate) fn class_queues(&self) -> impl Iterator<Item = (QueueId, ClassId, &ClassQueue)> {
+        self.class_queues.iter()
     }
 
-    /// How often the search for victims of a pair began anew and ran out of steps since it last came to an end.
+    /// How often the search for victims of a class queue began anew and ran out of steps since it last came to an end.
     pub(crate) fn patience(&self, queue: QueueId, class: ClassId, kind: EvictionKind) -> u32 {
         self.patience.get(&(queue, class, kind)).copied().unwrap_or(0)
     }
 
-    /// Notes whether the search of a pair ran out of steps.
+    /// Notes whether the search of a class queue ran out of steps.
     pub(crate) fn note_patience(&mut self, at: (QueueId, ClassId, EvictionKind), spent: bool) {
         if spent {
             *self.patience.entry(at).or_default() += 1;
@@ -267,45 +270,50 @@ impl Agenda {
         }
     }
 
-    /// Notes what counting showed of evictions for a pair, or that it shows nothing; the groups of the pair where that
+    /// Notes what counting showed of evictions for a class queue, or that it shows nothing; the groups of the class queue where that
     /// is news.
     pub(crate) fn note_proof(
         &mut self,
         (queue, class, kind): (QueueId, ClassId, EvictionKind),
         shortage: Option<Shortage>,
     ) -> impl Iterator<Item = GroupId> {
-        let pair = self.pairs.of_mut(queue, class).and_then(|pair| {
+        let class_queue = self.class_queues.of_mut(queue, class).and_then(|class_queue| {
             let before = match shortage {
-                Some(shortage) => pair.told.get_or_insert_default().proofs.insert(kind, shortage),
-                None => pair.told.as_mut().and_then(|told| told.proofs.remove(&kind)),
+                Some(shortage) => {
+                    class_queue.told.get_or_insert_default().proofs.insert(kind, shortage)
+                }
+                None => class_queue.told.as_mut().and_then(|told| told.proofs.remove(&kind)),
             };
-            (before != shortage).then_some(&*pair)
+            (before != shortage).then_some(&*class_queue)
         });
-        pair.into_iter().flat_map(|pair| pair.groups.iter().map(|key| key.group))
+        class_queue
+            .into_iter()
+            .flat_map(|class_queue| class_queue.groups.iter().map(|key| key.group))
     }
 
     /// What counting showed of evictions for a group that waits.
     pub(crate) fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
-        let pair = self.listing(group).and_then(|at| self.pairs.of(at.queue, at.class));
-        let told = pair.and_then(|pair| pair.told.as_deref());
+        let class_queue =
+            self.listing(group).and_then(|at| self.class_queues.of(at.queue, at.class));
+        let told = class_queue.and_then(|class_queue| class_queue.told.as_deref());
         told.into_iter().flat_map(|told| told.proofs.iter().map(|(kind, proof)| (*kind, *proof)))
     }
 
-    /// Has a pair wait until room may have come.
+    /// Has a class queue wait until room may have come.
     pub(crate) fn sleep(&mut self, queue: QueueId, class: ClassId) {
-        self.pairs.sleep(queue, class);
+        self.class_queues.sleep(queue, class);
     }
 
     /// Puts groups that were listed in their place.
     fn settle(&mut self) {
-        self.pairs.settle();
+        self.class_queues.settle();
         self.running.settle();
     }
 
-    /// Wakes every pair where room may have come.
+    /// Wakes every class queue where room may have come.
     pub(crate) fn wake_all(&mut self) {
         if std::mem::take(&mut self.grown) {
-            self.pairs.wake_all();
+            self.class_queues.wake_all();
         }
     }
 }
@@ -313,22 +321,22 @@ impl Agenda {
 impl Cluster {
     /// Lists every touched group anew, or says why it does not wait for room.
     pub(crate) fn relist_touched(&mut self, said: &mut Vec<Verdict>) {
-        let mut touched = std::mem::take(&mut self.agenda.touched);
+        let mut touched = std::mem::take(&mut self.pending.touched);
         let queues = self.queues.rows.len();
-        self.agenda.pairs.reserve(touched.len().min(queues), queues);
+        self.pending.class_queues.reserve(touched.len().min(queues), queues);
         for group in touched.iter() {
             self.list(group, said);
         }
         touched.clear();
-        self.agenda.touched = touched;
-        self.agenda.settle();
-        self.agenda.wake_all();
+        self.pending.touched = touched;
+        self.pending.settle();
+        self.pending.wake_all();
     }
 
     /// Lists a group anew, or says why it does not wait for room; where it is listed.
     pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
         let listing = self.list(group, said);
-        self.agenda.settle();
+        self.pending.settle();
         listing
     }
 
@@ -343,7 +351,7 @@ impl Cluster {
         }
         if now != before {
             // Whose turn it is while victims are tried depends on who waits.
-            self.agenda.searches.relisted(group, now, &self.groups[group].pods);
+            self.pending.searches.relisted(group, now, &self.groups[group].pods);
         }
         now
     }
@@ -354,9 +362,10 @@ impl Cluster {
             Ok(queue) => {
                 let class = self.classify(group);
                 let key = GroupKey::of(self, group).expect("a group that waits is live");
-                let pair = self.agenda.pairs.list(queue, class, key);
-                self.agenda.forget_front(queue);
-                *self.agenda.listings.slot_of(group, self.groups.len()) = Listed(Some((pair, key)));
+                let class_queue = self.pending.class_queues.list(queue, class, key);
+                self.pending.forget_front(queue);
+                *self.pending.listings.slot_of(group, self.groups.len()) =
+                    Listed(Some((class_queue, key)));
                 Some(Listing { queue, class, key })
             }
             Err(why) => {
@@ -370,7 +379,7 @@ impl Cluster {
 
     /// What the next step of a group of a class asks for; nothing once none is listed.
     pub(crate) fn class_ask(&self, class: ClassId) -> Charge {
-        let Some(class) = self.agenda.class(class) else { return Charge::default() };
+        let Some(class) = self.pending.class(class) else { return Charge::default() };
         let mut ask = class.ask;
         if class.ask_mib > 0
             && let Some(memory_mib) = self.nodes.memory_min()
@@ -382,9 +391,9 @@ impl Cluster {
 
     /// Takes a group off the list; says where it was, of whose class it has a use still.
     fn unlist(&mut self, group: GroupId) -> Option<Listing> {
-        let (pair, key) = self.agenda.listings.get_mut(group)?.0.take()?;
-        let (queue, class) = self.agenda.pairs.unlist(pair, &key);
-        self.agenda.forget_front(queue);
+        let (class_queue, key) = self.pending.listings.get_mut(group)?.0.take()?;
+        let (queue, class) = self.pending.class_queues.unlist(class_queue, &key);
+        self.pending.forget_front(queue);
         Some(Listing { queue, class, key })
     }
 
@@ -428,7 +437,7 @@ impl Cluster {
 
     /// The waiting pods of a group that are placed next.
     pub(crate) fn to_place(&self, group: GroupId) -> Few<PodId> {
-        self.groups[group].tree.to_place(&|pod| self.pods.state[pod].is_waiting())
+        self.groups[group].tree.to_place(&|pod| self.pods.status[pod].is_waiting())
     }
 }
 

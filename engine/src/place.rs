@@ -26,10 +26,10 @@ use crate::{
 /// How placed pods take room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// For real: idle room is taken, room to come is promised.
+    /// For real: idle room is taken, pods are nominated for room to come.
     Real,
-    /// To see whether it would fit: everything is promised.
-    Promise,
+    /// To see whether it would fit: every pod is nominated.
+    Nominate,
 }
 
 /// Where pods may go, and where rather.
@@ -62,11 +62,11 @@ pub(crate) struct Attempt<'a> {
     placed: u32,
     /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
-    /// Searches for another way; most attempts need none.
+    /// ResumableSearches for another way; most attempts need none.
     others: Option<Box<Others>>,
 }
 
-/// Searches for another way to place a group.
+/// ResumableSearches for another way to place a group.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Others {
     /// Other nodes, in the order in which the searches come up; none for those that are over.
@@ -238,7 +238,7 @@ impl<'a> Attempt<'a> {
                 trial.cluster().no_room(pod, counts, area.nodes)
             }
             // Nobody asks a simulation why.
-            (Stuck::NoRoom(_), Mode::Promise) => Why::Satisfied,
+            (Stuck::NoRoom(_), Mode::Nominate) => Why::Satisfied,
         })
     }
 
@@ -250,7 +250,7 @@ impl<'a> Attempt<'a> {
             }
             let found = self.find(trial, *pod, area).ok_or(Stuck::NoRoom(*pod))?;
             self.is_affordable(trial, *pod, &found).map_err(Stuck::Why)?;
-            if trial.pods.state[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
+            if trial.pods.status[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
                 trial.spare(*pod);
             } else {
                 self.put(trial, *pod, found);
@@ -279,7 +279,7 @@ impl<'a> Attempt<'a> {
         tiers.iter().find_map(|tier| trial.cluster().best_node(pod, Some(tier), devices))
     }
 
-    /// A gang that needs room to come waits as a whole: placements become promises.
+    /// A gang that needs room to come waits as a whole: placements become nominations.
     ///
     /// # Source
     /// spec/scheduling.md 1.12, `shouldPipeline`.
@@ -291,7 +291,8 @@ impl<'a> Attempt<'a> {
             return;
         }
         for pod in self.pods {
-            if trial.pods.state[*pod].place.is_some() && trial.pods.state[*pod].nominee.is_none() {
+            if trial.pods.status[*pod].place.is_some() && trial.pods.status[*pod].nominee.is_none()
+            {
                 trial.postpone(*pod);
             }
         }
@@ -305,9 +306,9 @@ impl Cluster {
         leaves
             .iter()
             .flat_map(|leaf| &tree.leaves[usize::from(*leaf)].pods)
-            .filter(|pod| self.pods.state[**pod].is_active())
+            .filter(|pod| self.pods.status[**pod].is_active())
             .filter_map(|pod| {
-                let state = &self.pods.state[*pod];
+                let state = &self.pods.status[*pod];
                 self.nodes.index.rank(state.nominee.as_ref().or(state.place.as_ref())?.node)
             })
             .collect()
@@ -315,12 +316,12 @@ impl Cluster {
 
     /// Whether an evicted pod that was offered a place may as well stay where it is.
     fn can_stay(&self, pod: PodId, offer: &Found) -> bool {
-        let Some(place) = self.pods.state[pod].place.as_ref() else { return false };
+        let Some(place) = self.pods.status[pod].place.as_ref() else { return false };
         if place.node != offer.place.node {
             return false;
         }
         if let Some(reserved) = &place.reserved
-            && self.is_promised(place.node, reserved)
+            && self.is_nominated(place.node, reserved)
         {
             return false;
         }
@@ -341,7 +342,7 @@ impl Cluster {
                 };
                 // A device that only leaving pods use counts as a whole one to come: nobody else may have it yet.
                 whole -= i64::from(device.is_leaving());
-                whole >= 0 && capacity - device.held + device.leaving - device.promised >= part
+                whole >= 0 && capacity - device.held + device.leaving - device.nominated >= part
             })
         })
     }

@@ -35,7 +35,7 @@ use crate::{
         steps::Steps,
     },
     evict::Scratch,
-    pending::Agenda,
+    pending::Pending,
     state::{budgets::Budgets, claims::Claims, shape::Shapes, trial::Op},
 };
 
@@ -56,11 +56,11 @@ pub struct Cluster {
     /// How values of labels are written that name domains.
     pub(crate) spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Pods with anti-affinity.
-    pub(crate) antisocial: std::collections::BTreeSet<PodId>,
+    pub(crate) with_anti_affinity: std::collections::BTreeSet<PodId>,
     /// Pods that topology spread counts, by node. Derived.
-    pub(crate) crowds: pod_counts::Crowds,
+    pub(crate) pod_counts: pod_counts::PodCounts,
     /// Who waits, in what order.
-    pub(crate) agenda: Agenda,
+    pub(crate) pending: Pending,
     /// Room for searches to work in.
     pub(crate) scratch: Scratch,
     /// What open trials did, to be undone or kept.
@@ -81,7 +81,7 @@ pub enum Stage {
     Gated,
     /// Waits for a place.
     Pending,
-    /// Is promised a place that others still hold; a victim that is moved is promised its next one.
+    /// Is nominated for a place that others still hold; a victim that is moved is nominated for its next one.
     Nominated,
     /// A plan placed it; nobody confirmed it yet.
     Binding,
@@ -103,7 +103,7 @@ impl PartialEq for Cluster {
             && self.queues == other.queues
             && self.claims == other.claims
             && self.spellings == other.spellings
-            && self.crowds == other.crowds
+            && self.pod_counts == other.pod_counts
             && self.log == other.log
             && self.opened == other.opened
     }
@@ -118,7 +118,7 @@ impl Cluster {
     /// The kinds of eviction of which counting shows that they do not help a group that waits, as of the last plan that
     /// asked, and what there is too little of.
     pub fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
-        self.agenda.proofs(group)
+        self.pending.proofs(group)
     }
 
     /// The numbers of a queue, as of the last plan.
@@ -172,7 +172,7 @@ impl Cluster {
 
     /// Where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
     pub fn stage(&self, pod: PodId) -> Stage {
-        let Some(state) = self.pods.state.get(pod) else { return Stage::Ended };
+        let Some(state) = self.pods.status.get(pod) else { return Stage::Ended };
         if state.nominee.is_some() {
             return Stage::Nominated;
         }
@@ -189,12 +189,12 @@ impl Cluster {
     /// When the next plan is due though nothing was told: a grace or a delay ends. That may be at once, where the last
     /// plan left something to go on with.
     pub fn wake(&self) -> Option<crate::Timestamp> {
-        self.agenda.wake
+        self.pending.wake
     }
 
     /// The node that a pod holds a place on, or was given.
     pub fn node_of(&self, pod: PodId) -> Option<NodeId> {
-        self.pods.state.get(pod)?.place.as_ref().map(|place| place.node)
+        self.pods.status.get(pod)?.place.as_ref().map(|place| place.node)
     }
 
     /// Whether one of these terms holds for the labels of a node; never where it is not there.
@@ -220,7 +220,7 @@ impl Cluster {
 
     /// What a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
     pub(crate) fn charge(&self, pod: PodId) -> PerLane<i64> {
-        let state = &self.pods.state[pod];
+        let state = &self.pods.status[pod];
         let shape = &self.shapes[self.pods[pod].shape];
         match state.nominee.as_ref().or(state.place.as_ref()) {
             Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),

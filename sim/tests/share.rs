@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use kai_engine::{
     Config as Settings, Delta, GPU_MILLI, GpuRequest, Group, Lane, Limit, Node, Owner, PerLane,
     Pod, Queue, QueueId, QueueLane, Resources, Shape, Timestamp,
-    share::{Entrant, divide},
+    share::{Participant, divide},
 };
 use kai_sim::{generate::Seed, world::World};
 use proptest::{
@@ -65,13 +65,13 @@ impl Ratio {
     }
 }
 
-fn requestable(queue: &Entrant) -> i64 {
+fn requestable(queue: &Participant) -> i64 {
     queue.limit.amount().map_or(queue.requested, |limit| limit.min(queue.requested))
 }
 
 /// Quotas first, then weighted water filling tier by tier, in exact fractions: nobody gets more than it asks for, and
 /// what one leaves goes to the others.
-fn exact(total: i64, queues: &[Entrant]) -> Vec<Ratio> {
+fn exact(total: i64, queues: &[Participant]) -> Vec<Ratio> {
     let mut shares: Vec<Ratio> = queues
         .iter()
         .map(|queue| Ratio::of(queue.quota.amount().unwrap_or(total).min(requestable(queue))))
@@ -117,7 +117,7 @@ fn exact(total: i64, queues: &[Entrant]) -> Vec<Ratio> {
 /// # Source
 /// spec/scheduling.md 3.3, with amounts of GPUs in thousandths.
 struct Rules<'q> {
-    queues: &'q [Entrant],
+    queues: &'q [Participant],
     unit: i128,
     /// k.
     factor: Ratio,
@@ -127,9 +127,14 @@ struct Rules<'q> {
 }
 
 impl<'q> Rules<'q> {
-    fn divide(total: i64, unit: i64, usage_factor_milli: u64, queues: &'q [Entrant]) -> Vec<i128> {
+    fn divide(
+        total: i64,
+        unit: i64,
+        usage_factor_milli: u64,
+        queues: &'q [Participant],
+    ) -> Vec<i128> {
         let deserved =
-            |queue: &Entrant| queue.quota.amount().unwrap_or(total).min(requestable(queue));
+            |queue: &Participant| queue.quota.amount().unwrap_or(total).min(requestable(queue));
         let shares: Vec<i128> = queues.iter().map(|queue| i128::from(deserved(queue))).collect();
         let left = i128::from(total) - shares.iter().sum::<i128>();
         let factor = Ratio::new(i128::from(usage_factor_milli), 1000);
@@ -228,22 +233,22 @@ fn tree(draw: &mut Seed) -> World {
     for level in 0..=draw.below(3) {
         let mut here = Vec::new();
         for parent in &above {
-            for entrant in queues(draw) {
-                let id = world.names.queue(&format!("{level}-{parent:?}-{}", entrant.uid));
+            for participant in queues(draw) {
+                let id = world.names.queue(&format!("{level}-{parent:?}-{}", participant.uid));
                 let gpu_only = |limit: Limit| PerLane([Limit::UNLIMITED, Limit::UNLIMITED, limit]);
                 let queue = Queue {
                     parent: *parent,
-                    priority: entrant.priority,
-                    quota: gpu_only(entrant.quota),
-                    limit: gpu_only(entrant.limit),
-                    weight_milli: PerLane([1000, 1000, entrant.weight]),
-                    usage_micro: PerLane([0, 0, entrant.usage_micro]),
-                    created: entrant.created,
-                    uid: entrant.uid,
+                    priority: participant.priority,
+                    quota: gpu_only(participant.quota),
+                    limit: gpu_only(participant.limit),
+                    weight_milli: PerLane([1000, 1000, participant.weight]),
+                    usage_micro: PerLane([0, 0, participant.usage_micro]),
+                    created: participant.created,
+                    uid: participant.uid,
                     ..Queue::default()
                 };
                 world.tell(Delta::Queue(id, Box::new(queue)));
-                here.push((id, entrant.requested / GPU_MILLI));
+                here.push((id, participant.requested / GPU_MILLI));
             }
         }
         // Whoever has queues below it has no pods of its own.
@@ -270,11 +275,11 @@ fn wait(world: &mut World, queue: QueueId, gpus: i64) {
 }
 
 /// Siblings and how they take part in dividing GPUs, by the queue above them.
-fn siblings(world: &World) -> BTreeMap<Option<QueueId>, Vec<(QueueId, Entrant)>> {
-    let mut siblings: BTreeMap<Option<QueueId>, Vec<(QueueId, Entrant)>> = BTreeMap::new();
+fn siblings(world: &World) -> BTreeMap<Option<QueueId>, Vec<(QueueId, Participant)>> {
+    let mut siblings: BTreeMap<Option<QueueId>, Vec<(QueueId, Participant)>> = BTreeMap::new();
     for (id, facts) in &world.facts.queues {
         let lane = QueueLane::Gpu;
-        let entrant = Entrant {
+        let participant = Participant {
             quota: facts.quota[lane],
             limit: facts.limit[lane],
             weight: facts.weight_milli[lane],
@@ -284,16 +289,16 @@ fn siblings(world: &World) -> BTreeMap<Option<QueueId>, Vec<(QueueId, Entrant)>>
             created: facts.created,
             uid: facts.uid,
         };
-        siblings.entry(facts.parent).or_default().push((*id, entrant));
+        siblings.entry(facts.parent).or_default().push((*id, participant));
     }
     siblings
 }
 
-fn queues(draw: &mut Seed) -> Vec<Entrant> {
+fn queues(draw: &mut Seed) -> Vec<Participant> {
     let amount = |draw: &mut Seed| i64::try_from(draw.below(12)).expect("it is small") * 1000;
     let used = draw.one_in(3);
     (0..=draw.below(6))
-        .map(|number| Entrant {
+        .map(|number| Participant {
             quota: if draw.one_in(6) { Limit::UNLIMITED } else { Limit::of(amount(draw)) },
             limit: if draw.one_in(4) { Limit::of(amount(draw)) } else { Limit::UNLIMITED },
             weight: *draw.pick(&[0, 1000, 1000, 2000, 3000]),
@@ -364,11 +369,11 @@ proptest! {
         let total = world.cluster.node_amounts(node, Lane::GPU).0;
         let share = |queue: QueueId| world.cluster.queue_state(queue).fair_share[QueueLane::Gpu];
         for (parent, siblings) in before {
-            let (ids, entrants): (Vec<QueueId>, Vec<Entrant>) = siblings.into_iter().unzip();
+            let (ids, participants): (Vec<QueueId>, Vec<Participant>) = siblings.into_iter().unzip();
             let amount = parent.map_or(total, share);
-            let expect = Rules::divide(amount, GPU_MILLI, config.usage_factor_milli, &entrants);
+            let expect = Rules::divide(amount, GPU_MILLI, config.usage_factor_milli, &participants);
             let shares: Vec<i128> = ids.into_iter().map(|id| i128::from(share(id))).collect();
-            prop_assert_eq!(shares, expect, "{} for {:?}", amount, entrants);
+            prop_assert_eq!(shares, expect, "{} for {:?}", amount, participants);
         }
     }
 
@@ -379,7 +384,7 @@ proptest! {
         let queues = queues(&mut draw);
         let total = i64::try_from(draw.below(30)).expect("it is small") * 1000;
         let (shares, _) = divide(total, 1000, 1000, &queues);
-        let reversed: Vec<Entrant> = queues.iter().rev().copied().collect();
+        let reversed: Vec<Participant> = queues.iter().rev().copied().collect();
         let (mut other, _) = divide(total, 1000, 1000, &reversed);
         other.reverse();
         prop_assert_eq!(shares, other);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use kai_engine::share::{Entrant, divide};
+use kai_engine::share::{Participant, divide};
 use kai_engine::{GPU_MILLI, Limit, Timestamp};
 use serde_json::Value;
 
@@ -98,8 +98,9 @@ impl Tree<'_> {
         amount_milli: i64,
         shares: &mut BTreeMap<String, i64>,
     ) {
-        let entrants: Vec<Entrant> = siblings.iter().map(|queue| self.entrant(queue)).collect();
-        let (divided, _) = divide(amount_milli, GPU_MILLI, 0, &entrants);
+        let participants: Vec<Participant> =
+            siblings.iter().map(|queue| self.participant(queue)).collect();
+        let (divided, _) = divide(amount_milli, GPU_MILLI, 0, &participants);
         for (queue, share) in siblings.iter().zip(divided) {
             shares.insert(queue.name.clone(), share);
             let children: Vec<&Queue> =
@@ -110,7 +111,7 @@ impl Tree<'_> {
         }
     }
 
-    fn entrant(&self, queue: &Queue) -> Entrant {
+    fn participant(&self, queue: &Queue) -> Participant {
         let requested = self.uses.get(&queue.name).map_or(0, |used| {
             let mut asked = used.used.clone();
             asked.add(&used.pending, 1);
@@ -123,7 +124,7 @@ impl Tree<'_> {
         let meta = &queue.object["metadata"];
         let uid: String = text(&meta["uid"]).chars().filter(char::is_ascii_hexdigit).collect();
         let created = time::of(&meta["creationTimestamp"]);
-        Entrant {
+        Participant {
             quota: limit(queue.gpu.quota),
             limit: limit(queue.gpu.limit),
             weight: queue.gpu.weight.milli().unwrap_or(0),

@@ -1,7 +1,7 @@
 //! Places pending groups in free room.
 //!
 //! # Source
-//! spec/scheduling.md 1.12. Unlike the peer, room that was made by evicting is for whom it was made (14.3, Q48): else a
+//! spec/scheduling.md 1.12. Unlike KAI, room that was made by evicting is for whom it was made (14.3, Q48): else a
 //! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
     },
     decided::{plan::Why, steps::Progress},
     pending::{
-        depth::Front,
-        scheduling_order::{Turn, Turns},
+        depth::DepthWindow,
+        scheduling_order::{SchedulingOrder, Turn},
     },
     place::{Attempt, Mode},
     state::{Cluster, tree::Member, trial::Trial},
@@ -27,20 +27,20 @@ const EXPECTED: Millis = 60_000;
 impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room.
     pub(crate) fn allocate(&mut self) {
-        self.claim();
-        self.withdrawals.settled = self.changes.len();
-        let agenda = &self.cluster.agenda;
+        self.place_nominated_first();
+        self.retractions.settled = self.changes.len();
+        let pending = &self.cluster.pending;
         let depth = self.config.queue_depth.allocate;
-        let front = depth.map(|depth| Front::new(agenda, depth, |_| true));
-        let mut turns = Turns::new(self.cluster, agenda.awake(), front);
+        let front = depth.map(|depth| DepthWindow::new(pending, depth, |_| true));
+        let mut turns = SchedulingOrder::new(self.cluster, pending.awake(), front);
         // Each has a group that gets something, most of the time.
         self.changes.reserve(turns.queues());
         self.said.reserve(turns.queues());
-        self.withdrawals.started.reserve(turns.queues());
+        self.retractions.started.reserve(turns.queues());
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
                 self.cluster.steps.spent = true;
-                self.cluster.agenda.changed = true;
+                self.cluster.pending.changed = true;
                 return;
             }
             self.cluster.steps.groups += 1;
@@ -50,7 +50,7 @@ impl Cycle<'_> {
                     // Others of its class may have labels that nobody minds.
                     self.cluster.pass(turn.group, why, &mut self.said);
                     if !turns.skip(self.cluster, turn) {
-                        self.cluster.agenda.sleep(turn.queue, turn.class);
+                        self.cluster.pending.sleep(turn.queue, turn.class);
                     }
                 }
                 Err(why) => {
@@ -64,25 +64,25 @@ impl Cycle<'_> {
         }
     }
 
-    /// Gives groups that pods were evicted for, or that were moved, what they were promised, before anybody else.
+    /// Gives groups that pods were evicted for, or that were moved, what they were nominated for, before anybody else.
     ///
     /// A claim lasts while the room is only coming, and until the first of the pods that were moved is back: one that
     /// lasted on would be used for other places, those that the group is evicted from for others among them. It is void
     /// once the group finds no room.
-    fn claim(&mut self) {
-        for group in std::mem::take(&mut self.cluster.agenda.claims) {
-            if self.cluster.agenda.listing(group).is_none() {
+    fn place_nominated_first(&mut self) {
+        for group in std::mem::take(&mut self.cluster.pending.nominated_groups) {
+            if self.cluster.pending.listing(group).is_none() {
                 if self.is_expected(group) {
-                    self.cluster.agenda.claims.push(group);
+                    self.cluster.pending.nominated_groups.push(group);
                 } else {
-                    self.cluster.agenda.moves.remove(&group);
+                    self.cluster.pending.moves.remove(&group);
                 }
                 continue;
             }
             let mut got = false;
             loop {
                 self.cluster.steps.groups += 1;
-                if !self.try_promised(group) && self.try_group(group, None).is_err() {
+                if !self.try_nominated(group) && self.try_group(group, None).is_err() {
                     break;
                 }
                 got = true;
@@ -92,48 +92,48 @@ impl Cycle<'_> {
                 }
             }
             if got && self.cluster.groups[group].tree.count().nominated > 0 {
-                self.cluster.agenda.claims.push(group);
+                self.cluster.pending.nominated_groups.push(group);
             } else {
-                self.cluster.agenda.moves.remove(&group);
+                self.cluster.pending.moves.remove(&group);
             }
         }
     }
 
     /// Whether pods of a group that was moved are still to come back, and it is not too long ago.
     fn is_expected(&self, group: GroupId) -> bool {
-        let moves = self.cluster.agenda.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
+        let moves = self.cluster.pending.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
         let last = self.cluster.groups[group].last_eviction;
         moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
     }
 
-    /// Whether a pod of a group waits that the last plan promised a place.
+    /// Whether a pod of a group waits that the last plan nominated for a place.
     fn is_owed(&self, group: GroupId) -> bool {
-        self.cluster.groups[group].pods.iter().any(|pod| self.cluster.has_promise(*pod))
+        self.cluster.groups[group].pods.iter().any(|pod| self.cluster.has_nomination(*pod))
     }
 
-    /// Places the next pods of a group on the nodes that they were promised, or are expected on after they were moved,
+    /// Places the next pods of a group on the nodes that they were nominated for, or are expected on after they were moved,
     /// where each of them was: what became free meanwhile where they would rather go was freed for others.
-    fn try_promised(&mut self, group: GroupId) -> bool {
+    fn try_nominated(&mut self, group: GroupId) -> bool {
         let cluster = &*self.cluster;
         let mut expected = cluster.expected(group).into_iter();
-        let kept = &cluster.agenda.kept;
+        let kept = &cluster.pending.nominated_nodes;
         let tree = &cluster.groups[group].tree;
-        let is_promised = |pod: PodId| cluster.has_promise(pod);
-        let own = if tree.can_fill(Member::Set(0), &is_promised) {
-            tree.to_place(&is_promised)
+        let is_nominated = |pod: PodId| cluster.has_nomination(pod);
+        let own = if tree.can_fill(Member::Set(0), &is_nominated) {
+            tree.to_place(&is_nominated)
         } else {
             Few::default()
         };
         let pods = if own.is_empty() { cluster.to_place(group) } else { own };
-        // Promises are the group's: a pod that was made again may go before the one that has one.
-        let waits = |pod: &&PodId| cluster.pods.state[**pod].is_waiting() && !pods.contains(pod);
+        // Nominations are the group's: a pod that was made again may go before the one that has one.
+        let waits = |pod: &&PodId| cluster.pods.status[**pod].is_waiting() && !pods.contains(pod);
         let others = tree.leaves.iter().flat_map(|leaf| &leaf.pods).filter(waits);
         let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
-        let promised = pods.iter().map(|pod| {
+        let nominated = pods.iter().map(|pod| {
             let node = kept.get(pod).copied().or_else(|| expected.next());
             cluster.nodes.index.rank(node.or_else(|| spare.next())?)
         });
-        let nodes: Option<IdSet<Rank>> = promised.collect();
+        let nodes: Option<IdSet<Rank>> = nominated.collect();
         drop(spare);
         let nodes = nodes.filter(|_| !pods.is_empty());
         nodes.is_some_and(|nodes| self.try_pods(group, &pods, Some(&nodes)).is_ok())
@@ -158,7 +158,7 @@ impl Cycle<'_> {
         let started = self.cluster.has_started(group);
         let mut attempt = Attempt::new(self.config, group, Mode::Real, pods);
         if nodes.is_none()
-            && let Some(packings) = self.cluster.agenda.searches.recall_packings(group)
+            && let Some(packings) = self.cluster.pending.searches.recall_packings(group)
         {
             attempt.resume(packings);
         }
@@ -174,7 +174,7 @@ impl Cycle<'_> {
         self.commit(&mut |_| None);
         let row = &mut self.cluster.groups[group];
         if !started && row.tree.count().nominated == 0 {
-            self.withdrawals.started.push((group, row.last_start));
+            self.retractions.started.push((group, row.last_start));
             row.last_start = Some(self.now);
         }
         self.cluster.steps.solved += u64::from(!started);
@@ -183,13 +183,13 @@ impl Cycle<'_> {
 
     /// Whether a group that found no room says nothing of the others of its class; one that goes on is asked first again.
     fn is_passed(&self, group: GroupId, why: &Why) -> bool {
-        self.cluster.is_shunned(group) && !matches!(why, Why::Undecided { .. })
+        self.cluster.is_repelled(group) && !matches!(why, Why::Undecided { .. })
     }
 
     /// Keeps what an attempt left to go on with for the next cycle; says why the group waits until then.
     fn put_off_packing(&mut self, group: GroupId, attempt: Attempt<'_>, why: Why) -> Why {
         let Some((packings, progress)) = attempt.unfinished() else { return why };
-        if !self.cluster.agenda.searches.keep_packings(group, packings) {
+        if !self.cluster.pending.searches.keep_packings(group, packings) {
             return why;
         }
         self.cluster.steps.spent = true;
@@ -212,7 +212,7 @@ impl Cycle<'_> {
     }
 
     /// After a success: the group's next step, and the next group of its class, get their turns.
-    fn seat_again(&mut self, turns: &mut Turns, turn: Turn) {
+    fn seat_again(&mut self, turns: &mut SchedulingOrder, turn: Turn) {
         let listing = self.cluster.relist(turn.group, &mut self.said);
         let next = listing.map(|listing| listing.class);
         turns.replace(self.cluster, turn, std::iter::once(turn.class).chain(next));
@@ -220,8 +220,8 @@ impl Cycle<'_> {
 }
 
 impl Cluster {
-    /// Whether a pod waits that the last plan promised a place.
-    fn has_promise(&self, pod: PodId) -> bool {
-        self.pods.state[pod].is_waiting() && self.agenda.kept.contains_key(&pod)
+    /// Whether a pod waits that the last plan nominated for a place.
+    fn has_nomination(&self, pod: PodId) -> bool {
+        self.pods.status[pod].is_waiting() && self.pending.nominated_nodes.contains_key(&pod)
     }
 }

@@ -4,12 +4,12 @@ use crate::{
     actions::Cycle,
     base::{
         ids::{GroupId, NodeId, PodId},
-        min_set::LeastSet,
+        min_set::MinSet,
     },
     decided::plan::{Change, Eviction, Grant},
     state::{
         Cluster, device,
-        rows::{Phase, State},
+        rows::{Phase, PodStatus},
     },
     told::pod::{GpuRequest, Place},
 };
@@ -34,29 +34,31 @@ impl Cycle<'_> {
         self.cluster.log = log;
     }
 
-    /// A pod of a group that is moved has come where one was expected, or is promised that place; once.
+    /// A pod of a group that is moved has come where one was expected, or is nominated for that place; once.
     fn arrive(&mut self, pod: PodId, node: NodeId) {
         let Some(group) = self.cluster.pods[pod].group() else { return };
-        if self.cluster.agenda.kept.get(&pod) == Some(&node) {
+        if self.cluster.pending.nominated_nodes.get(&pod) == Some(&node) {
             return;
         }
-        let Some(nodes) = self.cluster.agenda.moves.get_mut(&group) else { return };
+        let Some(nodes) = self.cluster.pending.moves.get_mut(&group) else { return };
         if let Some(at) = nodes.iter().position(|expected| *expected == node) {
             nodes.remove(at);
         }
     }
 
-    /// Tells promises again that stood already, of groups that pods are evicted for or from: a plan that evicts says
+    /// Tells nominations again that stood already, of groups that pods are evicted for or from: a plan that evicts says
     /// whole for whom, and where all of them go.
-    pub(crate) fn repeat_promises(&mut self) {
-        let mut groups: LeastSet<GroupId> = LeastSet::default();
+    pub(crate) fn repeat_nominations(&mut self) {
+        let mut groups: MinSet<GroupId> = MinSet::default();
         for change in &self.changes {
             if let Change::Evict { pod, reason, .. } = change {
                 groups.extend(reason.for_group());
                 groups.extend(self.cluster.pods[*pod].group());
             }
         }
-        for (pod, Place { node, devices, reserved }) in std::mem::take(&mut self.stands) {
+        for (pod, Place { node, devices, reserved }) in
+            std::mem::take(&mut self.repeated_nominations)
+        {
             if self.cluster.pods[pod].group().is_some_and(|group| groups.contains(&group)) {
                 self.changes.push(Change::Nominate { pod, node, devices, reserved });
             }
@@ -66,32 +68,33 @@ impl Cycle<'_> {
     fn commit_pod(
         &mut self,
         pod: PodId,
-        was: &State,
+        was: &PodStatus,
         reason: &mut dyn FnMut(PodId) -> Option<Eviction>,
     ) {
-        let state = &self.cluster.pods.state[pod];
+        let state = &self.cluster.pods.status[pod];
         let phase = state.phase;
-        let promise = state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
-        let promise = promise.cloned();
-        if phase == Phase::Releasing && self.is_fresh(pod) {
+        let nomination =
+            state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
+        let nomination = nomination.cloned();
+        if phase == Phase::Releasing && self.is_placed_this_cycle(pod) {
             let nominee = state.nominee.clone();
-            self.withdraw(pod, nominee);
+            self.retract(pod, nominee);
         } else if was.phase.is_active() && phase == Phase::Releasing {
             let node = state.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
             self.cluster.spend_budget(pod);
-            self.cluster.agenda.searches.upset();
+            self.cluster.pending.searches.invalidate();
             if let Some(group) = self.cluster.pods[pod].group() {
                 self.cluster.groups[group].last_eviction = Some(self.now);
-                self.cluster.agenda.touch(group);
+                self.cluster.pending.touch(group);
             }
         }
         if phase == Phase::Binding && was.phase == Phase::Pending {
-            let place = self.cluster.pods.state[pod].place.clone();
+            let place = self.cluster.pods.status[pod].place.clone();
             let place = place.expect("a placed pod holds its place");
-            self.cluster.agenda.searches.upset();
-            self.cluster.agenda.searches.pay(pod);
+            self.cluster.pending.searches.invalidate();
+            self.cluster.pending.searches.pay_nomination(pod);
             self.arrive(pod, place.node);
             let grant = self.cluster.grant(pod);
             self.changes.push(Change::Place {
@@ -102,29 +105,29 @@ impl Cycle<'_> {
                 grant,
             });
         }
-        if let Some(place) = promise {
+        if let Some(place) = nomination {
             if phase == Phase::Pending {
                 self.arrive(pod, place.node);
             }
-            self.promise(pod, place);
+            self.nominate(pod, place);
         }
     }
 
-    /// Tells what a pod is promised, or keeps it where that is no news.
-    pub(super) fn promise(&mut self, pod: PodId, place: Place) {
-        self.cluster.agenda.promised.insert(pod, place.clone());
-        self.cluster.agenda.searches.pay(pod);
-        if self.promised.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
-            self.stands.push((pod, place));
+    /// Tells what a pod is nominated for, or keeps it where that is no news.
+    pub(super) fn nominate(&mut self, pod: PodId, place: Place) {
+        self.cluster.pending.nominated.insert(pod, place.clone());
+        self.cluster.pending.searches.pay_nomination(pod);
+        if self.nominated.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
+            self.repeated_nominations.push((pod, place));
             return;
         }
-        self.cluster.agenda.searches.upset();
+        self.cluster.pending.searches.invalidate();
         let Place { node, devices, reserved } = place;
         self.changes.push(Change::Nominate { pod, node, devices, reserved });
     }
 }
 
-/// Whether a promise says what one before said; a device to be opened is counted anew each time.
+/// Whether a nomination says what one before said; a device to be opened is counted anew each time.
 fn is_repeated(before: &Place, place: &Place) -> bool {
     let devices = || before.devices.iter().zip(&place.devices);
     before.node == place.node

@@ -18,16 +18,16 @@ use crate::{
         steps::Progress,
     },
     evict::{
-        Hunt, Outcome, Search,
-        queue_snapshot::Before,
+        Outcome, SearchState, VictimSearch,
+        queue_snapshot::QueueSnapshot,
         resume::Recall,
-        victims::{Prey, Rule, Victims},
+        victims::{Rule, VictimFilter, Victims},
     },
     pending::{
-        depth::Front,
-        scheduling_order::{Turn, Turns},
+        depth::DepthWindow,
+        scheduling_order::{SchedulingOrder, Turn},
     },
-    queues::entitlement::{Claim, entitled, may_give},
+    queues::entitlement::{Reclaimer, entitled, may_give},
     state::{Cluster, rows::Phase, tree::Member},
 };
 
@@ -44,25 +44,28 @@ impl Cycle<'_> {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
-        self.cluster.agenda.searches.settle();
+        self.cluster.pending.searches.settle();
         let front = self.front(kind);
         let pairs: Vec<_> =
-            self.cluster.agenda.pairs().map(|(queue, class, _)| (queue, class)).collect();
+            self.cluster.pending.class_queues().map(|(queue, class, _)| (queue, class)).collect();
         let slow =
-            |(queue, class): &(QueueId, _)| self.cluster.agenda.patience(*queue, *class, kind) > 0;
+            |(queue, class): &(QueueId, _)| self.cluster.pending.patience(*queue, *class, kind) > 0;
         let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
         for pairs in [first, last] {
-            self.evict_for(kind, Turns::new(self.cluster, pairs.into_iter(), front.clone()));
+            self.evict_for(
+                kind,
+                SchedulingOrder::new(self.cluster, pairs.into_iter(), front.clone()),
+            );
         }
     }
 
-    fn evict_for(&mut self, kind: EvictionKind, mut turns: Turns) {
+    fn evict_for(&mut self, kind: EvictionKind, mut turns: SchedulingOrder) {
         while let Some(turn) = turns.next() {
             if self.cluster.steps.total() >= self.config.steps_max {
                 self.cluster.steps.spent = true;
                 return;
             }
-            let listing = self.cluster.agenda.listing(turn.group);
+            let listing = self.cluster.pending.listing(turn.group);
             let listing = listing.filter(|listing| listing.queue == turn.queue);
             if listing.is_none_or(|now| (now.class, now.key) != (turn.class, turn.key)) {
                 // A plan of this action took pods of it, so that it waits for something else now.
@@ -74,10 +77,10 @@ impl Cycle<'_> {
                 turns.skip(self.cluster, turn);
                 continue;
             }
-            if self.hunt(kind, turn) {
+            if self.search_victims(kind, turn) {
                 self.cluster.relist(turn.group, &mut self.said);
                 turns.replace(self.cluster, turn, [turn.class]);
-            } else if self.cluster.is_shunned(turn.group) || self.count_barred(kind, turn) > 0 {
+            } else if self.cluster.is_repelled(turn.group) || self.count_barred(kind, turn) > 0 {
                 // What keeps it out need not keep out others of its class.
                 turns.skip(self.cluster, turn);
             } else {
@@ -87,11 +90,11 @@ impl Cycle<'_> {
     }
 
     /// The groups that the action looks at, where their number is bounded.
-    fn front(&mut self, kind: EvictionKind) -> Option<Front> {
+    fn front(&mut self, kind: EvictionKind) -> Option<DepthWindow> {
         let depth = self.config.queue_depth.of(kind)?;
         let (cluster, now) = (&*self.cluster, self.now);
         let mut delayed = Vec::new();
-        let front = Front::new(&cluster.agenda, depth, |group| {
+        let front = DepthWindow::new(&cluster.pending, depth, |group| {
             let facts = cluster.groups[group].facts.as_ref();
             let preemptible = facts.is_some_and(|facts| facts.preemptible);
             let is_delayed = cluster.delayed_until(group).is_some_and(|until| now < until);
@@ -131,17 +134,17 @@ impl Cycle<'_> {
 
     /// Remembers that something changes by time alone.
     pub(crate) fn wake_at(&mut self, at: Timestamp) {
-        let wake = &mut self.cluster.agenda.wake;
+        let wake = &mut self.cluster.pending.wake;
         *wake = Some(wake.map_or(at, |before| before.min(at)));
     }
 
     /// Tries to let one group in; says whether it did.
-    fn hunt(&mut self, kind: EvictionKind, turn: Turn) -> bool {
+    fn search_victims(&mut self, kind: EvictionKind, turn: Turn) -> bool {
         if self.undecided.contains(&turn.group) {
             return false;
         }
         self.cluster.steps.groups += 1;
-        match self.cluster.agenda.searches.recall((turn.group, kind), self.now) {
+        match self.cluster.pending.searches.recall((turn.group, kind), self.now) {
             Recall::Unknown if self.is_crowded_out(kind, turn) => {
                 self.undecided.insert(turn.group);
                 self.cluster.steps.spent = true;
@@ -155,7 +158,7 @@ impl Cycle<'_> {
                 }
             },
             Recall::Unfinished(search) => {
-                search.know(self.cluster);
+                search.ensure_feasible(self.cluster);
                 self.search(turn, *search, false)
             }
             Recall::Fruitless(until) => {
@@ -168,18 +171,22 @@ impl Cycle<'_> {
     /// Whether a search that ran out of its steps before would only take those of others: it begins anew in each cycle
     /// until one of those that are kept comes to its end.
     fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
-        let agenda = &self.cluster.agenda;
-        agenda.searches.is_full() && agenda.patience(turn.queue, turn.class, kind) > 0
+        let pending = &self.cluster.pending;
+        pending.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
     }
 
     /// The search for victims for a group, where some may be evicted for it; else what counting shows, if it does.
-    fn new_search(&mut self, kind: EvictionKind, turn: Turn) -> Result<Search, Option<Shortage>> {
+    fn new_search(
+        &mut self,
+        kind: EvictionKind,
+        turn: Turn,
+    ) -> Result<SearchState, Option<Shortage>> {
         let group = turn.group;
         let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
         let (priority, preemptible) = (facts.priority, facts.preemptible);
         let request = self.cluster.class_ask(turn.class);
         let (config, now) = (self.config, self.now);
-        let prey = |rule| Prey { config, now, group, rule };
+        let filter = |rule| VictimFilter { config, now, group, rule };
         match kind {
             EvictionKind::Consolidate => {
                 if !preemptible {
@@ -190,13 +197,13 @@ impl Cycle<'_> {
                     return Err(Some(Shortage::Gpus { needed_milli, most_milli }));
                 }
                 self.offer();
-                let prey = prey(Rule::Anyone);
-                let mut victims = Victims::new(self.cluster, &prey, |_| true);
+                let filter = filter(Rule::Anyone);
+                let mut victims = Victims::new(self.cluster, &filter, |_| true);
                 if let Some(most) = self.config.consolidation_victims_max {
-                    victims = victims.limit(self.cluster, &prey, most as usize);
+                    victims = victims.limit(self.cluster, &filter, most as usize);
                 }
-                let aim = (group, kind, prey.rule);
-                Ok(Search::new(self.cluster, aim, (Few::default(), victims)))
+                let aim = (group, kind, filter.rule);
+                Ok(SearchState::new(self.cluster, aim, (Few::default(), victims)))
             }
             EvictionKind::Preempt => {
                 if !preemptible {
@@ -210,47 +217,48 @@ impl Cycle<'_> {
                     }
                 }
                 self.offer();
-                let prey = prey(Rule::Below(priority));
-                let victims = Victims::new(self.cluster, &prey, |queue| queue == turn.queue);
-                let aim = (group, kind, prey.rule);
-                Ok(Search::new(self.cluster, aim, (Few::One([turn.queue]), victims)))
+                let filter = filter(Rule::Below(priority));
+                let victims = Victims::new(self.cluster, &filter, |queue| queue == turn.queue);
+                let aim = (group, kind, filter.rule);
+                Ok(SearchState::new(self.cluster, aim, (Few::One([turn.queue]), victims)))
             }
             EvictionKind::Reclaim => {
                 let row = |queue: QueueId| self.cluster.holding(queue);
-                let claim = Claim { queue: turn.queue, request, preemptible, mig: false };
+                let claim = Reclaimer { queue: turn.queue, request, preemptible, mig: false };
                 if !entitled(&row, &claim) {
                     return Err(None);
                 }
                 self.offer();
                 let row = |queue: QueueId| self.cluster.holding(queue);
                 let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
-                let running = self.cluster.agenda.running.iter().map(|(id, _)| id);
+                let running = self.cluster.pending.running.iter().map(|(id, _)| id);
                 let givers: Few<QueueId> = running.filter(|id| others(*id)).collect();
                 let gives = |queue: QueueId| givers.binary_search(&queue).is_ok();
-                let prey = prey(Rule::SafeFrom(turn.queue));
-                let victims = Victims::new(self.cluster, &prey, gives);
-                let aim = (group, kind, prey.rule);
-                Ok(Search::new(self.cluster, aim, (givers, victims)))
+                let filter = filter(Rule::SafeFrom(turn.queue));
+                let victims = Victims::new(self.cluster, &filter, gives);
+                let aim = (group, kind, filter.rule);
+                Ok(SearchState::new(self.cluster, aim, (givers, victims)))
             }
         }
     }
 
-    /// Searches among victims within what one search may take, and takes what it finds into the plan.
-    fn search(&mut self, turn: Turn, search: Search, is_new: bool) -> bool {
+    /// ResumableSearches among victims within what one search may take, and takes what it finds into the plan.
+    fn search(&mut self, turn: Turn, search: SearchState, is_new: bool) -> bool {
         let kind = search.kind;
         let at = (turn.queue, turn.class, kind);
-        let patience = self.cluster.agenda.patience(turn.queue, turn.class, kind);
+        let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
         // Where others left it fewer, that they did not suffice says nothing of how many it needs.
         let has_all = self.cluster.steps.total().saturating_add(steps_max) <= self.config.steps_max;
-        let mut hunt = Hunt::new(self.cluster, (self.config, self.now), search, steps_max);
-        let outcome = hunt.run(self.cluster);
+        let mut search_victims =
+            VictimSearch::new(self.cluster, (self.config, self.now), search, steps_max);
+        let outcome = search_victims.run(self.cluster);
         let is_over = outcome != Outcome::Undecided;
         if is_over || (is_new && has_all) {
-            self.cluster.agenda.note_patience(at, !is_over);
+            self.cluster.pending.note_patience(at, !is_over);
         }
-        let search = hunt.search;
+        let search = search_victims.search;
         let shortage = match outcome {
             Outcome::Nothing => self.left_out(kind, turn, &search),
             Outcome::Disproved(shortage) => Some(shortage),
@@ -273,13 +281,13 @@ impl Cycle<'_> {
     }
 
     /// That victims were left out who are there: not the others' number is what lacks, but them.
-    fn left_out(&self, kind: EvictionKind, turn: Turn, search: &Search) -> Option<Shortage> {
+    fn left_out(&self, kind: EvictionKind, turn: Turn, search: &SearchState) -> Option<Shortage> {
         let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let barred = self.count_barred(kind, turn);
         if barred > 0 {
             return Some(Shortage::Others { barred: many(barred) });
         }
-        let guarded = search.guarded(self.cluster, &search.prey(self.config, self.now))?;
+        let guarded = search.guarded(self.cluster, &search.filter(self.config, self.now))?;
         Some(Shortage::Disruptions { guarded: many(guarded) })
     }
 
@@ -299,15 +307,15 @@ impl Cycle<'_> {
     fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
         self.cluster.steps.filtered += u64::from(shortage.is_some());
         let at = (turn.queue, turn.class, kind);
-        self.explained.extend(self.cluster.agenda.note_proof(at, shortage));
+        self.explained.extend(self.cluster.pending.note_proof(at, shortage));
         self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
     }
 
     /// Remembers that a search found nothing, and what was said before it began.
-    fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &Search) {
-        let until = search.until(self.cluster, &search.prey(self.config, self.now));
+    fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &SearchState) {
+        let until = search.until(self.cluster, &search.filter(self.config, self.now));
         self.wake_when_unsafe(until);
-        self.cluster.agenda.searches.keep((turn.group, kind), None, until);
+        self.cluster.pending.searches.keep((turn.group, kind), None, until);
         let why = &self.cluster.groups[turn.group].why;
         if let Some(Why::Undecided { progress, before: Some(before) }) = why
             && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
@@ -318,16 +326,16 @@ impl Cycle<'_> {
     }
 
     /// Keeps a search for the next cycle, where it goes on if so many are not kept yet, and says how far it is.
-    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: Search) {
-        let prey = search.prey(self.config, self.now);
+    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: SearchState) {
+        let filter = search.filter(self.config, self.now);
         self.undecided.insert(turn.group);
-        let progress = Box::new(search.progress(self.cluster, &prey));
-        let until = search.until(self.cluster, &prey);
+        let progress = Box::new(search.progress(self.cluster, &filter));
+        let until = search.until(self.cluster, &filter);
         self.wake_when_unsafe(until);
         let before = self.cluster.groups[turn.group].why.as_ref().and_then(Why::standing);
         let before = before.cloned().map(Box::new);
         self.cluster.say(turn.group, Why::Undecided { progress, before }, &mut self.said);
-        self.cluster.agenda.searches.keep((turn.group, kind), Some(Box::new(search)), until);
+        self.cluster.pending.searches.keep((turn.group, kind), Some(Box::new(search)), until);
     }
 
     /// Remembers when the first candidate is safe no more.
@@ -337,7 +345,7 @@ impl Cycle<'_> {
         }
     }
 
-    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn, before: &Before) {
+    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn, before: &QueueSnapshot) {
         let for_group = turn.group;
         let mut reasons = FewMap::default();
         // In the order of the log, which no number decides.
@@ -362,16 +370,16 @@ impl Cycle<'_> {
         }
         let told = self.changes.len();
         self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
-        self.cluster.agenda.claims.push(for_group);
+        self.cluster.pending.nominated_groups.push(for_group);
         // Where all who were to leave found their places again nobody comes to tell of room.
-        let leaves = |pod: PodId| self.cluster.pods.state[pod].phase == Phase::Releasing;
+        let leaves = |pod: PodId| self.cluster.pods.status[pod].phase == Phase::Releasing;
         self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
         let mut groups: FewMap<GroupId, ()> = FewMap::default();
         let mut losers: Few<GroupId> = Few::default();
         for (pod, group) in &victims {
             groups.or_insert_with(*group, || losers.push(*group));
-            if !self.is_withdrawn(*pod) {
-                self.cluster.agenda.losses.leaves(*group);
+            if !self.is_retracted(*pod) {
+                self.cluster.pending.eviction_history.leaves(*group);
             }
         }
         for group in &losers {
@@ -382,45 +390,45 @@ impl Cycle<'_> {
             self.keep_together(*group);
             self.cluster.relist(*group, &mut self.said);
         }
-        if self.has_withdrawn() {
+        if self.has_retracted() {
             let evicted =
-                |(pod, group): &(PodId, GroupId)| (!self.is_withdrawn(*pod)).then_some(*group);
+                |(pod, group): &(PodId, GroupId)| (!self.is_retracted(*pod)).then_some(*group);
             losers = victims.iter().filter_map(evicted).collect();
         }
         let held = self.cluster.groups[for_group].tree.count().active;
-        self.cluster.agenda.losses.note(for_group, (losers.in_order(), self.now), held);
+        self.cluster.pending.eviction_history.note(for_group, (losers.in_order(), self.now), held);
     }
 }
 
 impl Cycle<'_> {
-    /// A group has no claim to what it was promised where that, with what it is left, makes no minimum.
+    /// A group has no claim to what it was nominated for where that, with what it is left, makes no minimum.
     fn forgo(&mut self, group: GroupId) {
-        let Cluster { groups, agenda, .. } = &*self.cluster;
+        let Cluster { groups, pending, .. } = &*self.cluster;
         let tree = &groups[group].tree;
-        let is_owed = tree.count().nominated > 0 || agenda.moves.contains_key(&group);
+        let is_owed = tree.count().nominated > 0 || pending.moves.contains_key(&group);
         if is_owed && !tree.is_satisfied(Member::Set(0)) {
-            self.cluster.agenda.claims.retain(|claim| *claim != group);
-            self.cluster.agenda.moves.remove(&group);
+            self.cluster.pending.nominated_groups.retain(|claim| *claim != group);
+            self.cluster.pending.moves.remove(&group);
         }
     }
 
     /// Remembers where groups that are moved are to go: nobody was to end without a place.
     fn expect_back(&mut self, victims: &[(PodId, GroupId)]) {
         for &(pod, group) in victims {
-            let Some(place) = &self.cluster.pods.state[pod].nominee else { continue };
+            let Some(place) = &self.cluster.pods.status[pod].nominee else { continue };
             let node = place.node;
-            let comes_anew = !self.is_withdrawn(pod);
-            let agenda = &mut self.cluster.agenda;
+            let comes_anew = !self.is_retracted(pod);
+            let pending = &mut self.cluster.pending;
             if comes_anew {
-                agenda.moves.entry(group).or_default().push(node);
+                pending.moves.entry(group).or_default().push(node);
             }
-            if !agenda.claims.contains(&group) {
-                agenda.claims.push(group);
+            if !pending.nominated_groups.contains(&group) {
+                pending.nominated_groups.push(group);
             }
         }
     }
 
-    fn state_before(&self, queue: QueueId, before: &Before) -> QueueState {
+    fn state_before(&self, queue: QueueId, before: &QueueSnapshot) -> QueueState {
         let state = self.cluster.queue_state(queue);
         match before.get(queue) {
             None => state,

@@ -4,21 +4,21 @@
 //! and then evicts for. Nothing of that was carried out yet: who was placed goes on waiting, and nobody is evicted.
 //!
 //! # Source
-//! spec/scheduling.md 14.3, Q47: the peer writes the bind and evicts the pod in the same cycle.
+//! spec/scheduling.md 14.3, Q47: KAI writes the bind and evicts the pod in the same cycle.
 
 use crate::{
     actions::Cycle,
     base::{
         few::Few,
         ids::{GroupId, PodId},
-        min_set::LeastSet,
+        min_set::MinSet,
         time::Timestamp,
     },
     config::QueueDepth,
     decided::plan::{Change, Why},
     state::{
         Cluster,
-        rows::{Phase, State},
+        rows::{Phase, PodStatus},
         tree::Member,
     },
     told::pod::Place,
@@ -26,40 +26,40 @@ use crate::{
 
 /// What a plan may still take back.
 #[derive(Default, Debug)]
-pub(crate) struct Withdrawals {
+pub(crate) struct Retractions {
     /// So many changes at the beginning are final: they give room to those for whom it was made.
     pub(super) settled: usize,
     /// Groups that this plan started, with their start before.
     pub(super) started: Vec<(GroupId, Option<Timestamp>)>,
-    /// Groups with placements that may be withdrawn; none before the first eviction is looked for.
-    offered: Option<LeastSet<GroupId>>,
+    /// Groups with placements that may be retracted; none before the first eviction is looked for.
+    offered: Option<MinSet<GroupId>>,
     /// Pods that were placed and are not any more.
-    withdrawn: LeastSet<PodId>,
+    retracted: MinSet<PodId>,
     /// Their groups.
-    losers: LeastSet<GroupId>,
+    losers: MinSet<GroupId>,
 }
 
 impl Cycle<'_> {
     /// Lists what this plan placed among those that may be evicted, once somebody looks for victims.
     ///
-    /// Not after a plan that withdrew some: who has the room since has a cycle to settle in it.
+    /// Not after a plan that retracted some: who has the room since has a cycle to settle in it.
     ///
     /// # Cost
     /// Once a plan, in the pods that it placed.
     pub(super) fn offer(&mut self) {
-        if self.withdrawals.offered.is_some() {
+        if self.retractions.offered.is_some() {
             return;
         }
-        let mut groups = LeastSet::default();
+        let mut groups = MinSet::default();
         // Where not all have had their turn, those behind have theirs in the next cycle, and find the room that is left.
         let bounded = self.config.queue_depth != QueueDepth::default();
-        let withdrew = self.cluster.agenda.withdrew;
-        if !bounded && !withdrew && !self.cluster.leans_on_others() {
-            for change in &self.changes[self.withdrawals.settled..] {
+        let has_retracted_before = self.cluster.pending.has_retracted_before;
+        if !bounded && !has_retracted_before && !self.cluster.leans_on_others() {
+            for change in &self.changes[self.retractions.settled..] {
                 let Change::Place { pod, devices, reserved, .. } = change else { continue };
                 // Others may count on a device that this one opens, or on a claim that it was allocated for.
                 let opens = devices.iter().any(|device| device.is_opened());
-                if reserved.is_some() || opens || self.promised.contains_key(pod) {
+                if reserved.is_some() || opens || self.nominated.contains_key(pod) {
                     continue;
                 }
                 // A gang of which pods ended may be whole by this one alone; those that are ending are left to it.
@@ -67,40 +67,40 @@ impl Cycle<'_> {
                 let group =
                     group.filter(|group| self.cluster.groups[*group].tree.count().succeeded == 0);
                 if let Some(group) = group {
-                    self.cluster.agenda.fresh.insert(*pod);
+                    self.cluster.pending.placed_this_cycle.insert(*pod);
                     groups.insert(group);
                 }
             }
         }
         self.cluster.rerun_all(groups.iter().copied());
-        self.withdrawals.offered = Some(groups);
+        self.retractions.offered = Some(groups);
     }
 
     /// Whether a pod was placed by this plan, and may be as if it was not.
-    pub(super) fn is_fresh(&self, pod: PodId) -> bool {
-        self.cluster.agenda.fresh.contains(pod)
+    pub(super) fn is_placed_this_cycle(&self, pod: PodId) -> bool {
+        self.cluster.pending.placed_this_cycle.contains(pod)
     }
 
     /// Whether a pod was placed by this plan and is not any more.
-    pub(super) fn is_withdrawn(&self, pod: PodId) -> bool {
-        self.withdrawals.withdrawn.contains(&pod)
+    pub(super) fn is_retracted(&self, pod: PodId) -> bool {
+        self.retractions.retracted.contains(&pod)
     }
 
-    /// Has a pod wait as if it had never been placed, with a promise or without.
-    pub(super) fn withdraw(&mut self, pod: PodId, nominee: Option<Place>) {
-        self.cluster.set_state(pod, State { phase: Phase::Pending, place: None, nominee });
-        self.withdrawals.withdrawn.insert(pod);
-        let agenda = &mut self.cluster.agenda;
-        agenda.fresh.remove(pod);
-        agenda.searches.upset();
+    /// Has a pod wait as if it had never been placed, with a nomination or without.
+    pub(super) fn retract(&mut self, pod: PodId, nominee: Option<Place>) {
+        self.cluster.set_status(pod, PodStatus { phase: Phase::Pending, place: None, nominee });
+        self.retractions.retracted.insert(pod);
+        let pending = &mut self.cluster.pending;
+        pending.placed_this_cycle.remove(pod);
+        pending.searches.invalidate();
         if let Some(group) = self.cluster.pods[pod].group() {
-            self.cluster.agenda.touch(group);
-            self.withdrawals.losers.insert(group);
+            self.cluster.pending.touch(group);
+            self.retractions.losers.insert(group);
         }
     }
 
-    /// After pods of a group were withdrawn: where its minimum does not stand without them, the others that this plan
-    /// placed are withdrawn too, and promised the places that they had if all of it is promised some. All that are
+    /// After pods of a group were retracted: where its minimum does not stand without them, the others that this plan
+    /// placed are retracted too, and nominated for the places that they had if all of it is nominated for some. All that are
     /// have them before anybody else.
     ///
     /// # Source
@@ -109,39 +109,39 @@ impl Cycle<'_> {
         let row = &self.cluster.groups[group];
         let waits = !row.tree.stands(Member::Set(0));
         let pods = row.tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
-        let fresh = pods.filter(|pod| waits && self.is_fresh(*pod));
+        let fresh = pods.filter(|pod| waits && self.is_placed_this_cycle(*pod));
         let fresh: Few<PodId> = fresh.collect();
-        let promised = row.tree.is_satisfied(Member::Set(0));
+        let nominated = row.tree.is_satisfied(Member::Set(0));
         for pod in fresh {
-            let place = self.cluster.pods.state[pod].place.clone().filter(|_| promised);
-            self.withdraw(pod, place.clone());
+            let place = self.cluster.pods.status[pod].place.clone().filter(|_| nominated);
+            self.retract(pod, place.clone());
             if let Some(place) = place {
-                self.promise(pod, place);
+                self.nominate(pod, place);
             }
         }
         let comes = |pod: &PodId| {
-            self.is_withdrawn(*pod) && self.cluster.pods.state[*pod].nominee.is_some()
+            self.is_retracted(*pod) && self.cluster.pods.status[*pod].nominee.is_some()
         };
         let comes = self.cluster.groups[group].pods.iter().any(comes);
-        let claims = &mut self.cluster.agenda.claims;
-        if comes && !claims.contains(&group) {
-            claims.push(group);
+        let nominated_groups = &mut self.cluster.pending.nominated_groups;
+        if comes && !nominated_groups.contains(&group) {
+            nominated_groups.push(group);
         }
     }
 
-    /// Ends what may be withdrawn; who lost a placement has its next turn at once, and is not told that it has it.
-    pub(super) fn close_withdrawals(&mut self) {
-        self.cluster.agenda.withdrew = self.has_withdrawn();
-        let Some(groups) = self.withdrawals.offered.take().filter(|groups| !groups.is_empty())
+    /// Ends what may be retracted; who lost a placement has its next turn at once, and is not told that it has it.
+    pub(super) fn close_retractions(&mut self) {
+        self.cluster.pending.has_retracted_before = self.has_retracted();
+        let Some(groups) = self.retractions.offered.take().filter(|groups| !groups.is_empty())
         else {
             return;
         };
-        self.cluster.agenda.fresh.clear();
+        self.cluster.pending.placed_this_cycle.clear();
         self.cluster.rerun_all(groups.iter().copied());
         // What was looked for among them is there no more.
-        self.cluster.agenda.searches.upset();
-        let Withdrawals { started, withdrawn, losers, .. } = &self.withdrawals;
-        if withdrawn.is_empty() {
+        self.cluster.pending.searches.invalidate();
+        let Retractions { started, retracted, losers, .. } = &self.retractions;
+        if retracted.is_empty() {
             return;
         }
         for (group, before) in started.iter().filter(|(group, _)| losers.contains(group)) {
@@ -155,23 +155,23 @@ impl Cycle<'_> {
         }
         self.said.retain(|said| said.why != Why::Satisfied || !losers.contains(&said.group));
         let stands = |change: &Change| match change {
-            Change::Place { pod, .. } => !withdrawn.contains(pod),
+            Change::Place { pod, .. } => !retracted.contains(pod),
             Change::Evict { .. } | Change::Nominate { .. } => true,
         };
         self.changes.retain(stands);
-        self.cluster.agenda.rouse();
+        self.cluster.pending.wake();
     }
 
-    /// Whether some placement was withdrawn.
-    pub(super) fn has_withdrawn(&self) -> bool {
-        !self.withdrawals.withdrawn.is_empty()
+    /// Whether some placement was retracted.
+    pub(super) fn has_retracted(&self) -> bool {
+        !self.retractions.retracted.is_empty()
     }
 }
 
 impl Cluster {
     /// Whether where some pods are decides where others may be: by topology spread, or by affinity to them.
     fn leans_on_others(&self) -> bool {
-        !self.crowds.is_empty()
+        !self.pod_counts.is_empty()
             || self.shapes.in_use().any(|(_, shape, _)| !shape.facts.pod_affinity.is_empty())
     }
 }

@@ -1,7 +1,7 @@
 //! Evicts gangs that run below their minimum for too long.
 //!
 //! # Source
-//! spec/scheduling.md 7. Unlike the peer this heeds `minSubGroup` (14.3, Q4) and re-arms the preemption delay (Q28).
+//! spec/scheduling.md 7. Unlike KAI this heeds `minSubGroup` (14.3, Q4) and re-arms the preemption delay (Q28).
 
 use crate::{
     actions::Cycle,
@@ -16,7 +16,7 @@ use crate::{
 impl Cycle<'_> {
     /// Looks at every group that may have lost pods, and at those that were below their minimum before.
     pub(crate) fn stale(&mut self) {
-        let suspects = self.cluster.agenda.suspects();
+        let suspects = self.cluster.pending.suspects();
         for group in suspects.iter() {
             self.judge(group);
         }
@@ -36,7 +36,7 @@ impl Cycle<'_> {
         if grace < 0 {
             return;
         }
-        self.cluster.agenda.suspect(group);
+        self.cluster.pending.suspect(group);
         let until = Timestamp(since.0.saturating_add(grace));
         if self.now < until {
             self.wake_at(until);
@@ -49,13 +49,13 @@ impl Cycle<'_> {
             return;
         }
         // Its breaking was news, and what it held until now is so again.
-        self.cluster.agenda.losses.forget_before(self.now);
+        self.cluster.pending.eviction_history.forget_before(self.now);
         let mut trial = Trial::new(self.cluster);
         for pod in pods {
-            if trial.pods.state[pod].phase.is_active() {
+            if trial.pods.status[pod].phase.is_active() {
                 trial.evict(pod);
-                if !trial.agenda.fresh.contains(pod) {
-                    trial.cluster().agenda.losses.leaves(group);
+                if !trial.pending.placed_this_cycle.contains(pod) {
+                    trial.cluster().pending.eviction_history.leaves(group);
                 }
             }
         }

@@ -70,11 +70,11 @@ id! {
     /// A pod shape: every pod with equal requests and constraints shares one.
     ShapeId;
     /// A node kind: every node that answers all selectors in use alike shares one.
-    NodeKindId;
+    NodeClassId;
     /// A group class: every pending group that can stand in for another shares one.
     ClassId;
     /// A queue with a class of which groups wait in it.
-    PairId;
+    ClassQueueId;
     /// A group that was listed and is not yet in order among those of its pair.
     FreshId;
     /// A position in the order of node names, 0 the smallest.

@@ -11,35 +11,35 @@ const MANY: usize = 16;
 
 /// Members in order.
 #[derive(Clone, Debug)]
-pub(crate) struct LeastSet<T> {
+pub(crate) struct MinSet<T> {
     least: Option<T>,
     /// None as long as there was never more than one.
     #[expect(clippy::box_collection, reason = "sets lie in rows of tables, which are to be small")]
     rest: Option<Box<BTreeSet<T>>>,
 }
 
-impl<T> Default for LeastSet<T> {
+impl<T> Default for MinSet<T> {
     fn default() -> Self {
         Self { least: None, rest: None }
     }
 }
 
-impl<T: Ord> PartialEq for LeastSet<T> {
+impl<T: Ord> PartialEq for MinSet<T> {
     fn eq(&self, other: &Self) -> bool {
         self.least == other.least && self.rest().eq(other.rest())
     }
 }
 
-impl<T: Ord> Eq for LeastSet<T> {}
+impl<T: Ord> Eq for MinSet<T> {}
 
-impl<T> LeastSet<T> {
+impl<T> MinSet<T> {
     /// The members after the least, ascending.
     fn rest(&self) -> btree_set::Iter<'_, T> {
         self.rest.as_ref().map_or_else(Default::default, |rest| rest.iter())
     }
 }
 
-impl<T: Copy + Ord> LeastSet<T> {
+impl<T: Copy + Ord> MinSet<T> {
     /// The least member.
     pub(crate) fn first(&self) -> Option<&T> {
         self.least.as_ref()
@@ -135,7 +135,7 @@ impl<T: Copy + Ord> LeastSet<T> {
     }
 }
 
-impl<T: Copy + Ord> FromIterator<T> for LeastSet<T> {
+impl<T: Copy + Ord> FromIterator<T> for MinSet<T> {
     fn from_iter<A: IntoIterator<Item = T>>(members: A) -> Self {
         let mut set = Self::default();
         set.extend(members);
@@ -143,7 +143,7 @@ impl<T: Copy + Ord> FromIterator<T> for LeastSet<T> {
     }
 }
 
-impl<T: Copy + Ord> Extend<T> for LeastSet<T> {
+impl<T: Copy + Ord> Extend<T> for MinSet<T> {
     fn extend<A: IntoIterator<Item = T>>(&mut self, members: A) {
         for member in members {
             self.insert(member);
@@ -155,11 +155,11 @@ impl<T: Copy + Ord> Extend<T> for LeastSet<T> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::LeastSet;
+    use super::MinSet;
 
     /// Numbers that go in, or out where they are negative; what must stay is asked of a plain set.
     fn check(steps: &[i32]) {
-        let (mut set, mut plain) = (LeastSet::default(), BTreeSet::new());
+        let (mut set, mut plain) = (MinSet::default(), BTreeSet::new());
         for step in steps {
             if *step > 0 {
                 set.insert(*step);
@@ -178,7 +178,7 @@ mod tests {
                 assert!(set.since(&member).eq(plain.range(member..)), "{set:?}");
             }
         }
-        assert_eq!(plain.iter().copied().collect::<LeastSet<_>>(), set);
+        assert_eq!(plain.iter().copied().collect::<MinSet<_>>(), set);
         for more in [3, 40] {
             set.merge((0..more).map(|member| member * 2));
             plain.extend((0..more).map(|member| member * 2));

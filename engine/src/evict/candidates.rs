@@ -8,7 +8,7 @@ use crate::{
         ids::{GroupId, NodeId, PodId, Rank},
         resources::{Charge, GPU_MILLI, Lane, QueueLane},
     },
-    evict::{Set, victims::Batch},
+    evict::{VictimSet, victims::Batch},
     state::Cluster,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct Pool {
     /// The latest one.
     pub(super) last: Option<usize>,
-    by_group: FewMap<GroupId, Set>,
+    by_group: FewMap<GroupId, VictimSet>,
     /// Whether some group has more than one pod, so that a set may reach further than one node.
     pub(super) spread: bool,
     pub(super) by_node: FewMap<NodeId, Here>,
@@ -29,7 +29,7 @@ pub(super) struct Here {
     /// The batch with which the node first came up.
     pub(super) first: usize,
     /// The batches with a pod on it.
-    pub(super) victims: Set,
+    pub(super) victims: VictimSet,
     /// The GPUs that these hold there, in milli-devices.
     pub(super) gpu_milli: i64,
 }
@@ -39,7 +39,7 @@ impl Pool {
     pub(super) fn add(&mut self, cluster: &Cluster, at: usize, batch: &Batch) {
         for pod in &batch.pods {
             let node = cluster.node_of(*pod).expect("a candidate holds a place");
-            let none = || Here { first: at, victims: Set::default(), gpu_milli: 0 };
+            let none = || Here { first: at, victims: VictimSet::default(), gpu_milli: 0 };
             let here = self.by_node.or_insert_with(node, none);
             if here.victims.last() != Some(&at) {
                 here.victims.push(at);
@@ -56,11 +56,11 @@ impl Pool {
     pub(super) fn with_steps_before(
         &self,
         cluster: &Cluster,
-        (order, known): (&[Batch], &Set),
-        set: Set,
-    ) -> Set {
+        (order, known): (&[Batch], &VictimSet),
+        set: VictimSet,
+    ) -> VictimSet {
         let has = |at: &usize| set.binary_search(at).is_ok();
-        let mut before = Set::default();
+        let mut before = VictimSet::default();
         for (group, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
             let last = steps.iter().rposition(has).unwrap_or(0);
             let spared = || steps[..last].iter().filter(|at| !has(at)).copied();
@@ -72,11 +72,11 @@ impl Pool {
         if before.is_empty() {
             return set;
         }
-        set.iter().chain(&before).copied().collect::<Set>().in_order()
+        set.iter().chain(&before).copied().collect::<VictimSet>().in_order()
     }
 
     /// For each node of the latest candidate's group: every batch of every group with a batch on it.
-    pub(super) fn by_node(&self, cluster: &Cluster, order: &[Batch]) -> Few<Set> {
+    pub(super) fn by_node(&self, cluster: &Cluster, order: &[Batch]) -> Few<VictimSet> {
         let Some(last) = self.last else { return Few::default() };
         let tree = &cluster.groups[order[last].group].tree;
         let pods = tree.leaves.iter().flat_map(|leaf| &leaf.pods);
@@ -87,7 +87,7 @@ impl Pool {
             ranks.iter().filter_map(|rank| self.by_node.get(cluster.nodes.index.node(*rank)));
         here.map(|here| {
             let of = |at: &usize| self.by_group.get(order[*at].group).into_iter().flatten();
-            let set: Set = here.victims.iter().flat_map(of).copied().collect();
+            let set: VictimSet = here.victims.iter().flat_map(of).copied().collect();
             set.in_order()
         })
         .collect()
@@ -105,11 +105,11 @@ pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
         .map(|pod| &cluster.shapes[cluster.pods[*pod].shape])
         // Devices that a named claim has already need not be free, and some are of no node.
         .any(|shape| {
-            let loose = cluster.shapes.loose && !shape.asks.is_empty();
+            let loose = cluster.shapes.has_backed_resources && !shape.asks.is_empty();
             shape.cpu_only || shape.is_named() || loose
         });
     let index = &cluster.nodes.index;
-    if bare { IdSet::full(index.ranks().len()) } else { index.roomy.clone() }
+    if bare { IdSet::full(index.ranks().len()) } else { index.with_free_gpu.clone() }
 }
 
 impl Cluster {
@@ -129,7 +129,7 @@ impl Cluster {
     /// GPUs that come free on a pod's node with it, in milli-devices: what it is charged for, but the devices that its
     /// claims got, and whole ones where nobody said which it shares.
     pub(crate) fn gives_milli(&self, pod: PodId) -> i64 {
-        let Some(place) = &self.pods.state[pod].place else { return 0 };
+        let Some(place) = &self.pods.status[pod].place else { return 0 };
         let shape = &self.shapes[self.pods[pod].shape];
         let plain = if self.lanes_stood_in(pod).contains(&Lane::GPU) {
             0
@@ -145,7 +145,7 @@ impl Cluster {
     /// What a pod's queue was charged where the pod is, or was until it was evicted.
     pub(crate) fn held(&self, pod: PodId) -> Charge {
         let shape = &self.shapes[self.pods[pod].shape];
-        match &self.pods.state[pod].place {
+        match &self.pods.status[pod].place {
             Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
             None => shape.charge,
         }

@@ -53,7 +53,7 @@ impl Demand {
         for (at, pod) in pods.iter().enumerate() {
             let shape = cluster.pods[*pod].shape;
             if !demand.shapes.iter().any(|(other, _)| *other == shape) {
-                cluster.know(shape);
+                cluster.ensure_feasible(shape);
                 demand.shapes.push((shape, std::iter::repeat_n(0, at).collect()));
             }
             for (other, counts) in demand.shapes.iter_mut() {
@@ -79,13 +79,13 @@ impl Demand {
 
 /// What the nodes would hold, with some victims gone.
 #[derive(Clone, Debug)]
-pub(super) struct Tally {
+pub(super) struct Capacity {
     freed: FewMap<NodeId, Freed>,
     /// Per shape: how many pods fit at most.
     pub(super) room: Few<usize>,
 }
 
-impl Tally {
+impl Capacity {
     /// Without victims: what `nodes` hold as they are.
     ///
     /// # Cost
@@ -232,7 +232,7 @@ fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usi
     usize::try_from(least).unwrap_or(0)
 }
 
-impl Tally {
+impl Capacity {
     /// Ranks where victims are gone.
     pub(super) fn ranks(&self, cluster: &Cluster) -> impl Iterator<Item = Rank> {
         self.freed.iter().filter_map(|(node, _)| cluster.nodes.index.rank(node))

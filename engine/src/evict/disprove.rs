@@ -16,14 +16,14 @@ use crate::{
         resources::{Charge, QueueLane},
     },
     decided::proof::{EvictionKind, Shortage},
-    evict::{Demand, Hunt, Tally},
-    place::domain_bound::Scarce,
-    queues::entitlement::{Claim, excess},
+    evict::{Capacity, Demand, VictimSearch},
+    place::domain_bound::DomainShortage,
+    queues::entitlement::{Reclaimer, excess},
     state::{Cluster, claims::ledger::SliceRow, tree::Member},
     told::group::Level,
 };
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// Why no victims help, where counting shows it.
     ///
     /// # Cost
@@ -80,7 +80,7 @@ impl Hunt<'_> {
             .iter()
             .fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
         let preemptible = facts.preemptible;
-        let claim = Claim { queue: facts.queue?, request, preemptible, mig: false };
+        let claim = Reclaimer { queue: facts.queue?, request, preemptible, mig: false };
         let row = |queue: QueueId| cluster.holding(queue);
         // Per branch: what its victims hold, and what it loses before its last loss.
         let mut branches: FewMap<QueueId, (i64, i64)> = FewMap::default();
@@ -106,8 +106,8 @@ impl Hunt<'_> {
             return None;
         }
         let (mut unit, mut largest) = (0, 0);
-        let prey = self.prey();
-        for group in self.search.victims.groups(cluster, &prey) {
+        let filter = self.filter();
+        for group in self.search.victims.groups(cluster, &filter) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
             for leaf in &cluster.groups[group].tree.leaves {
@@ -125,11 +125,11 @@ impl Hunt<'_> {
     /// Pods per shape over all nodes.
     fn short_of_nodes(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
         let all = self.search.pods.len();
-        let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
+        let mut tally = Capacity::new(cluster, &self.search.demand, &self.search.nodes);
         let mut short = Some(self.search.demand.short(&tally.room, all)?);
-        let prey = self.prey();
-        self.search.victims.narrow(cluster, &prey);
-        for group in self.search.victims.groups(cluster, &prey) {
+        let filter = self.filter();
+        self.search.victims.narrow(cluster, &filter);
+        for group in self.search.victims.groups(cluster, &filter) {
             short?;
             let pods: Few<PodId> = evictable(cluster, group).collect();
             tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
@@ -140,11 +140,11 @@ impl Hunt<'_> {
     }
 
     /// All nodes with every candidate gone.
-    fn emptied(&mut self, cluster: &mut Cluster) -> Tally {
-        let prey = self.prey();
-        self.search.victims.narrow(cluster, &prey);
-        let mut tally = Tally::new(cluster, &self.search.demand, &self.search.nodes);
-        for group in self.search.victims.groups(cluster, &prey) {
+    fn emptied(&mut self, cluster: &mut Cluster) -> Capacity {
+        let filter = self.filter();
+        self.search.victims.narrow(cluster, &filter);
+        let mut tally = Capacity::new(cluster, &self.search.demand, &self.search.nodes);
+        for group in self.search.victims.groups(cluster, &filter) {
             let pods: Few<PodId> = evictable(cluster, group).collect();
             tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
         }
@@ -152,7 +152,7 @@ impl Hunt<'_> {
     }
 
     /// Pods that keep away from each other take a domain each.
-    fn short_of_domains(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
+    fn short_of_domains(&self, cluster: &Cluster, emptied: &Capacity) -> Option<Shortage> {
         let nodes = self.reachable(cluster, emptied);
         self.search.pods.iter().find_map(|pod| {
             let shape = cluster.pods[*pod].shape;
@@ -170,7 +170,7 @@ impl Hunt<'_> {
                 for rank in cluster.nodes.index.feasible(shape).common(&nodes) {
                     let node = cluster.nodes.index.node(rank);
                     let room = emptied.on(cluster, shape, node);
-                    match cluster.spot(node, term.topology_key) {
+                    match cluster.topology_pair(node, term.topology_key) {
                         Some(spot) if room > 0 => drop(domains.insert(spot)),
                         Some(_) => {}
                         None => loose += room,
@@ -184,7 +184,11 @@ impl Hunt<'_> {
     }
 
     /// Pods that have to stay together fit into one domain.
-    fn short_of_room_together(&self, cluster: &mut Cluster, emptied: &Tally) -> Option<Shortage> {
+    fn short_of_room_together(
+        &self,
+        cluster: &mut Cluster,
+        emptied: &Capacity,
+    ) -> Option<Shortage> {
         let tree = &cluster.groups[self.search.group].tree;
         let sets = (0..).zip(tree.sets.iter()).map(|(at, set)| (Member::Set(at), set.topology));
         let leaves = (0..).zip(&tree.leaves).map(|(at, leaf)| (Member::Leaf(at), leaf.topology));
@@ -222,21 +226,21 @@ impl Hunt<'_> {
     }
 
     /// Sub-groups that have to stay together, each by itself, find enough domains.
-    fn short_of_rooms(&self, cluster: &Cluster, emptied: &Tally) -> Option<Shortage> {
+    fn short_of_rooms(&self, cluster: &Cluster, emptied: &Capacity) -> Option<Shortage> {
         let nodes = self.reachable(cluster, emptied);
         let index = &cluster.nodes.index;
         let room = |shape, rank: Rank| {
             if nodes.contains(rank) { emptied.on(cluster, shape, index.node(rank)) } else { 0 }
         };
-        let scarce = cluster.scarce(self.search.group, &self.search.pods, room)?;
-        let Scarce { topology, level, pods, needed, most } = scarce;
+        let domain_bound = cluster.domain_bound(self.search.group, &self.search.pods, room)?;
+        let DomainShortage { topology, level, pods, needed, most } = domain_bound;
         let (needed, most) = counts((needed, most));
         let (pods, _) = counts((pods, 0));
         Some(Shortage::Domains { topology, level, pods, needed, most })
     }
 
     /// Nodes that are of use, as they are or emptied.
-    fn reachable(&self, cluster: &Cluster, emptied: &Tally) -> IdSet<Rank> {
+    fn reachable(&self, cluster: &Cluster, emptied: &Capacity) -> IdSet<Rank> {
         let mut nodes = self.search.nodes.clone();
         nodes.extend(emptied.ranks(cluster));
         nodes
@@ -262,7 +266,7 @@ impl Cluster {
         let held = |row: &SliceRow| row.facts.gpu && row.held > 0;
         let mut slices = self.nodes.slices.iter();
         self.nodes.unassigned > 0
-            || (self.nodes.special > 0 && slices.any(|(_, rows)| rows.iter().any(held)))
+            || (self.nodes.claims_or_zones > 0 && slices.any(|(_, rows)| rows.iter().any(held)))
     }
 }
 

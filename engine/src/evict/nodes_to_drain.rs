@@ -6,7 +6,7 @@ use crate::{
         few_map::FewMap,
         ids::{NodeId, PodId, Rank},
     },
-    evict::{Hunt, Pool, Set, victims::Batch},
+    evict::{Pool, VictimSearch, VictimSet, victims::Batch},
     state::Cluster,
 };
 
@@ -14,7 +14,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sets {
     /// Those that are listed, the first one last.
-    listed: Few<Set>,
+    listed: Few<VictimSet>,
     cheapest: Option<Cheapest>,
 }
 
@@ -30,7 +30,7 @@ struct Cheapest {
 
 impl Sets {
     /// Sets that are known, in order.
-    pub(super) fn listed(mut sets: Few<Set>) -> Self {
+    pub(super) fn listed(mut sets: Few<VictimSet>) -> Self {
         sets.reverse();
         Self { listed: sets, cheapest: None }
     }
@@ -40,14 +40,14 @@ impl Sets {
         &mut self,
         cluster: &Cluster,
         pool: &Pool,
-        (order, known): (&[Batch], &Set),
-    ) -> Option<Set> {
+        (order, known): (&[Batch], &VictimSet),
+    ) -> Option<VictimSet> {
         let Some(Cheapest { nodes, fewest, more }) = &mut self.cheapest else {
             return self.listed.pop();
         };
         let size = (*fewest + *more).min(nodes.len());
         let on = |node: &NodeId| pool.by_node.get(*node).into_iter().flat_map(|here| &here.victims);
-        let set: Set = nodes[..size].iter().flat_map(on).copied().collect();
+        let set: VictimSet = nodes[..size].iter().flat_map(on).copied().collect();
         *more = (*more * 2).max(1);
         if size == nodes.len() {
             self.cheapest = None;
@@ -56,9 +56,9 @@ impl Sets {
     }
 }
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// Sets of victims that empty the cheapest nodes: the fewest nodes that could do, then more and more.
-    pub(super) fn many_nodes(&mut self, cluster: &Cluster, pool: &Pool, known: &Set) -> Sets {
+    pub(super) fn many_nodes(&mut self, cluster: &Cluster, pool: &Pool, known: &VictimSet) -> Sets {
         let search = &mut self.search;
         // Of the GPUs of claims those that nodes must have free.
         let need = |pod: &PodId| {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A group that waits, in which queue, with what it asks for.
-pub(super) type Waiting = (QueueId, GroupKey, Charge);
+pub(super) type WaitingGroup = (QueueId, GroupKey, Charge);
 
 impl Cluster {
     /// Adds the groups whose turns come between those of `taking`, as far as they matter.
@@ -25,18 +25,18 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of `taking`, and in that of their queues times a bound.
-    pub(super) fn add_bystanders(&mut self, taking: &mut Vec<Waiting>) {
+    pub(super) fn add_other_pending(&mut self, taking: &mut Vec<WaitingGroup>) {
         let total = self.total();
         taking.sort_unstable_by_key(|(queue, key, _)| (*queue, *key));
         let mut between = Vec::new();
         for of_queue in taking.chunk_by(|(left, ..), (right, ..)| left == right) {
             let (queue, last, _) = of_queue[of_queue.len() - 1];
             let mut at = 0;
-            if self.agenda.first(queue).is_none_or(|first| first >= last) {
+            if self.pending.first(queue).is_none_or(|first| first >= last) {
                 continue;
             }
-            self.agenda.know_front(queue);
-            let front = self.agenda.front(queue).iter();
+            self.pending.ensure_front(queue);
+            let front = self.pending.front(queue).iter();
             let mut before: Option<Charge> = None;
             for (key, class) in front.take_while(|(key, _)| *key < last) {
                 let passed =
@@ -60,7 +60,7 @@ impl Cluster {
     }
 
     /// A group that waits, with what some of its pods ask for.
-    pub(super) fn waiting(&self, group: GroupId, pods: &[PodId]) -> Waiting {
+    pub(super) fn waiting(&self, group: GroupId, pods: &[PodId]) -> WaitingGroup {
         let memory_min = self.nodes.memory_min();
         let key = GroupKey::of(self, group).expect("a group that runs or waits is live");
         let queue = self.groups[group].queue().expect("a group that runs or waits has a queue");
@@ -78,9 +78,9 @@ impl Cluster {
         let row = &self.groups[group];
         let plain = |pod: &PodId| {
             let facts = &self.pods[*pod];
-            !facts.has_claims && !self.shapes[facts.shape].is_social()
+            !facts.has_claims && !self.shapes[facts.shape].has_pod_affinity()
         };
-        let alike = self.antisocial.is_empty() && row.tree.only_leaf().is_some();
+        let alike = self.with_anti_affinity.is_empty() && row.tree.only_leaf().is_some();
         let shapes = || pods.iter().map(|pod| self.pods[*pod].shape).collect();
         (alike && pods.iter().all(plain)).then(|| Some((row.queue()?, shapes()))).flatten()
     }

@@ -6,10 +6,10 @@ use crate::{
     base::{
         few::Few,
         ids::{GroupId, PodId},
-        min_set::LeastSet,
+        min_set::MinSet,
     },
     evict::{
-        Hunt, Pick, Pool, Set, Tally,
+        Capacity, Pick, Pool, VictimSearch, VictimSet,
         nodes_to_drain::Sets,
         sparing::{Sparing, Tried},
     },
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Probed {
     /// These victims let the pods in; where the pods are all of them, the trial is kept.
-    Found(Set),
+    Found(VictimSet),
     /// There are none.
     Nothing,
     /// The steps ran out; it goes on from here.
@@ -31,18 +31,18 @@ pub(super) enum Probed {
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     /// Victims that let fewer pods in; they are part of every set.
-    known: Set,
-    known_pods: LeastSet<PodId>,
+    known: VictimSet,
+    known_pods: MinSet<PodId>,
     /// Whether they alone were not tried yet.
     is_new: bool,
     /// What the nodes hold without them.
-    held: Tally,
+    held: Capacity,
     /// What the nodes hold without any victim that came up.
-    tally: Tally,
+    tally: Capacity,
     /// The other victims that came up.
     pool: Pool,
     /// Sets that did not do.
-    tried: BTreeSet<Set>,
+    tried: BTreeSet<VictimSet>,
     /// How many victims came up.
     drawn: usize,
     /// Sets to be tried before the next victim comes up.
@@ -51,7 +51,7 @@ pub(super) struct Probe {
     sparing: Option<Box<Sparing>>,
 }
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// The first set of victims that lets the first so many pods in.
     ///
     /// What counting refuses is not tried: neither a set, nor any set of what came up so far.
@@ -161,14 +161,19 @@ impl Hunt<'_> {
     }
 
     /// A set without those that would break a budget beside what is in it before them, and beside those that are known.
-    fn within_budgets(&mut self, cluster: &Cluster, known: &Set, set: Set) -> Set {
+    fn within_budgets(
+        &mut self,
+        cluster: &Cluster,
+        known: &VictimSet,
+        set: VictimSet,
+    ) -> VictimSet {
         if !cluster.has_budgets() {
             return set;
         }
         let order = &self.search.order;
         let pods = |at: &usize| order[*at].pods.iter().copied();
         let mut leave: Vec<PodId> = known.iter().flat_map(pods).collect();
-        let mut kept = Set::default();
+        let mut kept = VictimSet::default();
         let mut without: Few<GroupId> = Few::default();
         for at in &set {
             let (count, group) = (leave.len(), order[*at].group);
@@ -186,7 +191,12 @@ impl Hunt<'_> {
     }
 
     /// The victims of a set with those that are known, unless it was tried or counting refuses it.
-    fn victims_of(&self, cluster: &mut Cluster, probe: &Probe, set: &Set) -> Option<Set> {
+    fn victims_of(
+        &self,
+        cluster: &mut Cluster,
+        probe: &Probe,
+        set: &VictimSet,
+    ) -> Option<VictimSet> {
         let search = &self.search;
         let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
         let room = probe.held.with(cluster, &search.demand, &search.nodes, &pods);

@@ -3,18 +3,18 @@
 use crate::{
     base::{few::Few, ids::QueueId},
     decided::proof::EvictionKind,
-    evict::{Hunt, Set},
+    evict::{VictimSearch, VictimSet},
     queues::entitlement::Holding,
     state::Cluster,
 };
 
 /// The numbers of some queues and of all above them.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Before {
+pub(crate) struct QueueSnapshot {
     rows: Few<(QueueId, Holding)>,
 }
 
-impl Before {
+impl QueueSnapshot {
     /// The numbers of a queue, where they were noted.
     pub(crate) fn get(&self, queue: QueueId) -> Option<Holding> {
         let at = self.rows.binary_search_by_key(&queue, |(id, _)| *id).ok()?;
@@ -33,9 +33,9 @@ impl Before {
     }
 }
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// Notes the numbers of the queues between which some victims decide.
-    pub(super) fn remember(&mut self, cluster: &Cluster, victims: &Set) {
+    pub(super) fn remember(&mut self, cluster: &Cluster, victims: &VictimSet) {
         let search = &mut self.search;
         search.before.rows.clear();
         if search.kind == EvictionKind::Consolidate {

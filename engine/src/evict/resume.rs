@@ -1,8 +1,8 @@
 //! What is known of searches for victims from one cycle to the next.
 //!
-//! A search reads where pods are and what is promised, what nodes and queues have, who waits for a turn, and whom time
+//! A search reads where pods are and which are nominated, what nodes and queues have, who waits for a turn, and whom time
 //! keeps safe. While none of that changes, one that ran out of steps goes on where it stopped, and one that found nothing
-//! is not asked again. A counter moves with every such change. Promises are taken back and made again in every cycle:
+//! is not asked again. A counter moves with every such change. Nominations are taken back and made again in every cycle:
 //! that is no change where all of them come to be what they were.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     base::{
         ids::{GroupId, PodId},
-        min_set::LeastSet,
+        min_set::MinSet,
         time::Timestamp,
     },
     decided::proof::EvictionKind,
-    evict::Search,
+    evict::SearchState,
     pending::Listing,
     place::Others,
 };
@@ -24,25 +24,25 @@ const UNFINISHED_MAX: usize = 64;
 
 /// What is known of searches for victims.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Searches {
+pub(crate) struct ResumableSearches {
     /// How often something changed that searches depend on.
     epoch: u64,
-    /// Pods whose promise this cycle took back and has not made again so far.
+    /// Pods whose nomination this cycle took back and has not made again so far.
     owed: BTreeSet<PodId>,
-    /// Where their groups were listed while the promises stood.
+    /// Where their groups were listed while the nominations stood.
     stood: BTreeMap<GroupId, Option<Listing>>,
     /// By whom they are for; all of this epoch once a cycle evicts.
     kept: BTreeMap<(GroupId, EvictionKind), Kept>,
     unfinished: usize,
-    /// Searches for another way to place unlike pods, or sub-groups in domains.
+    /// ResumableSearches for another way to place unlike pods, or sub-groups in domains.
     packings: BTreeMap<GroupId, Packings>,
 }
 
-/// Searches for another way to place a group, as they were when its turn ended.
+/// ResumableSearches for another way to place a group, as they were when its turn ended.
 #[derive(Clone, Debug)]
 struct Packings {
     epoch: u64,
-    /// Whose promises had been taken back then, and not been made again.
+    /// Whose nominations had been taken back then, and not been made again.
     owed: BTreeSet<PodId>,
     searches: Box<Others>,
 }
@@ -54,7 +54,7 @@ struct Kept {
     /// When somebody is safe no more who was.
     until: Option<Timestamp>,
     /// Where it stopped; none where it came to its end and found nothing.
-    search: Option<Box<Search>>,
+    search: Option<Box<SearchState>>,
 }
 
 /// What is known of the search for one group.
@@ -63,14 +63,14 @@ pub(crate) enum Recall {
     /// Nothing that still holds.
     Unknown,
     /// It goes on from here.
-    Unfinished(Box<Search>),
+    Unfinished(Box<SearchState>),
     /// It would find nothing again, until then.
     Fruitless(Option<Timestamp>),
 }
 
-impl Searches {
+impl ResumableSearches {
     /// Says that something changed that searches depend on.
-    pub(crate) fn upset(&mut self) {
+    pub(crate) fn invalidate(&mut self) {
         self.epoch += 1;
     }
 
@@ -94,34 +94,34 @@ impl Searches {
         self.unfinished = self.kept.values().filter(|kept| kept.search.is_some()).count();
     }
 
-    /// Says that the promise of a pod was taken back, and where its group was listed until then.
-    pub(crate) fn owe(&mut self, pod: PodId, group: GroupId, listing: Option<Listing>) {
+    /// Says that the nomination of a pod was taken back, and where its group was listed until then.
+    pub(crate) fn owe_nomination(&mut self, pod: PodId, group: GroupId, listing: Option<Listing>) {
         self.owed.insert(pod);
         self.stood.entry(group).or_insert(listing);
     }
 
-    /// Says that a pod has what it was promised, or a promise again.
-    pub(crate) fn pay(&mut self, pod: PodId) {
+    /// Says that a pod has what it was nominated for, or is nominated again.
+    pub(crate) fn pay_nomination(&mut self, pod: PodId) {
         self.owed.remove(&pod);
     }
 
-    /// Says that a group is listed elsewhere than before: that is a change, unless it comes from promises alone.
+    /// Says that a group is listed elsewhere than before: that is a change, unless it comes from nominations alone.
     pub(crate) fn relisted(
         &mut self,
         group: GroupId,
         listing: Option<Listing>,
-        pods: &LeastSet<PodId>,
+        pods: &MinSet<PodId>,
     ) {
         let owes = || pods.iter().any(|pod| self.owed.contains(pod));
         if self.stood.get(&group).is_none_or(|stood| *stood != listing && !owes()) {
-            self.upset();
+            self.invalidate();
         }
     }
 
-    /// Says that the cycle is over: promises that were not made again are no more.
+    /// Says that the cycle is over: nominations that were not made again are no more.
     pub(crate) fn close(&mut self) {
         if !self.owed.is_empty() {
-            self.upset();
+            self.invalidate();
         }
         self.owed.clear();
         self.stood.clear();
@@ -152,7 +152,7 @@ impl Searches {
     /// Where the searches for another way to place a group stopped; none where they begin anew.
     pub(crate) fn recall_packings(&mut self, group: GroupId) -> Option<Box<Others>> {
         let kept = self.packings.remove(&group)?;
-        // At its turn promises of those behind it are still to be made again, the same ones each time.
+        // At its turn nominations of those behind it are still to be made again, the same ones each time.
         let holds = kept.epoch == self.epoch && kept.owed == self.owed;
         holds.then_some(kept.searches)
     }
@@ -172,7 +172,7 @@ impl Searches {
     pub(crate) fn keep(
         &mut self,
         at: (GroupId, EvictionKind),
-        search: Option<Box<Search>>,
+        search: Option<Box<SearchState>>,
         until: Option<Timestamp>,
     ) {
         if !self.owed.is_empty() || (search.is_some() && self.is_full()) {

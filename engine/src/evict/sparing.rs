@@ -14,7 +14,7 @@ use crate::{
         few_map::FewMap,
         ids::{GroupId, PodId},
     },
-    evict::{Hunt, Search, Set, Tally, victims::Batch},
+    evict::{Capacity, SearchState, VictimSearch, VictimSet, victims::Batch},
     state::Cluster,
 };
 
@@ -25,11 +25,11 @@ const FAILED_MAX: u32 = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Sparing {
     /// Victims in the order in which they were drawn.
-    victims: Set,
+    victims: VictimSet,
     /// What the nodes hold without them.
-    tally: Tally,
+    tally: Capacity,
     /// Those of each group.
-    by_group: FewMap<GroupId, Set>,
+    by_group: FewMap<GroupId, VictimSet>,
     /// How many of them, from the first one on, were not left out yet.
     left: usize,
     /// The one that was left out last.
@@ -50,12 +50,12 @@ pub(super) enum Tried {
 }
 
 impl Sparing {
-    fn new(cluster: &Cluster, search: &Search, victims: &Set) -> Self {
-        let victims = victims.iter().copied().collect::<Set>().in_order();
+    fn new(cluster: &Cluster, search: &SearchState, victims: &VictimSet) -> Self {
+        let victims = victims.iter().copied().collect::<VictimSet>().in_order();
         let mut tally = search.base.clone().expect("a search begins with what the nodes hold");
         let pods = victims.iter().flat_map(|at| &search.order[*at].pods).copied();
         tally.add(cluster, &search.demand, &search.nodes, &pods.collect::<Few<PodId>>());
-        let mut by_group = FewMap::<GroupId, Set>::default();
+        let mut by_group = FewMap::<GroupId, VictimSet>::default();
         for at in &victims {
             by_group.or_default(search.order[*at].group).push(*at);
         }
@@ -67,7 +67,7 @@ impl Sparing {
     ///
     /// # Cost
     /// In the victims that are looked at, and in those of their groups.
-    fn next(&mut self, cluster: &Cluster, search: &Search) -> bool {
+    fn next(&mut self, cluster: &Cluster, search: &SearchState) -> bool {
         while self.left > 0 && self.failures_left > 0 && self.victims.len() > 1 {
             self.left -= 1;
             let at = self.victims[self.left];
@@ -96,7 +96,7 @@ impl Sparing {
     }
 
     /// Takes the victim back that was left out last: it is needed.
-    fn take_back(&mut self, cluster: &Cluster, search: &Search) {
+    fn take_back(&mut self, cluster: &Cluster, search: &SearchState) {
         let Some(at) = self.out.take() else { return };
         let batch = &search.order[at];
         self.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
@@ -106,9 +106,9 @@ impl Sparing {
     }
 }
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// Tries whether a set of victims lets the first so many pods in.
-    pub(super) fn try_set(&mut self, cluster: &mut Cluster, victims: &Set) -> Tried {
+    pub(super) fn try_set(&mut self, cluster: &mut Cluster, victims: &VictimSet) -> Tried {
         let is_last = self.search.count == self.search.pods.len();
         if !is_last || victims.len() < 2 {
             let is_admitted = self.simulate(cluster, victims, is_last);
@@ -129,7 +129,11 @@ impl Hunt<'_> {
 
     /// Looks whether the victim that was left out last may stay; the victims, evicted, once there is none left to be
     /// looked at.
-    pub(super) fn spare(&mut self, cluster: &mut Cluster, sparing: &mut Sparing) -> Option<Set> {
+    pub(super) fn spare(
+        &mut self,
+        cluster: &mut Cluster,
+        sparing: &mut Sparing,
+    ) -> Option<VictimSet> {
         if !self.simulate(cluster, &sparing.victims, false) {
             sparing.take_back(cluster, &self.search);
         }

@@ -6,7 +6,7 @@
 //! in one resource may lose others: once it is below in all, its victims are entitled to what was taken from them.
 //!
 //! # Source
-//! No pod is evicted twice for the same one while nothing is told. The peer goes round: spec/scheduling.md 4.4 and 5
+//! No pod is evicted twice for the same one while nothing is told. KAI goes round: spec/scheduling.md 4.4 and 5
 //! look at the queues before the evictions, 5 at no shares.
 
 use crate::{
@@ -16,12 +16,12 @@ use crate::{
         resources::Charge,
     },
     decided::proof::EvictionKind,
-    evict::{Hunt, Set},
+    evict::{VictimSearch, VictimSet},
     place::{Attempt, Mode},
-    queues::entitlement::{Claim, Holding, entitled, may_take},
+    queues::entitlement::{Holding, Reclaimer, entitled, may_take},
     state::{
         Cluster,
-        rows::{Phase, State},
+        rows::{Phase, PodStatus},
         trial::Trial,
     },
 };
@@ -29,14 +29,14 @@ use crate::{
 /// A group that is entitled to what evictions bring about, with what it would place.
 type Claimer = (GroupId, Few<PodId>);
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// Whether nobody is entitled to what the group gets here and would fit in its stead: of those who wait in other
     /// queues when it preempts, of its victims, which were not before, when it reclaims.
     ///
     /// # Cost
     /// Where a queue rises above its quota or share by it: for a preemptor, in the number of classes that wait; for a
     /// reclaimer, in its victims. One attempt for each group that is entitled.
-    pub(super) fn lasts(&self, trial: &mut Trial<'_>, count: usize, victims: &Set) -> bool {
+    pub(super) fn lasts(&self, trial: &mut Trial<'_>, count: usize, victims: &VictimSet) -> bool {
         let own = &self.search.pods[..count];
         let claimers = self.claimers(trial, own, victims);
         if claimers.is_empty() {
@@ -44,16 +44,16 @@ impl Hunt<'_> {
         }
         let mut nested = trial.nested();
         for pod in own {
-            nested.withdraw(*pod);
+            nested.retract(*pod);
         }
         !claimers.iter().any(|(group, pods)| {
-            let mut attempt = Attempt::new(self.config, *group, Mode::Promise, pods);
+            let mut attempt = Attempt::new(self.config, *group, Mode::Nominate, pods);
             !pods.is_empty() && attempt.run(&mut nested.nested(), None).is_ok()
         })
     }
 
-    /// The groups that may take what `own` pods were promised.
-    fn claimers(&self, cluster: &Cluster, own: &[PodId], victims: &Set) -> Few<Claimer> {
+    /// The groups that may take what `own` pods were nominated for.
+    fn claimers(&self, cluster: &Cluster, own: &[PodId], victims: &VictimSet) -> Few<Claimer> {
         let facts = cluster.groups[self.search.group].facts.as_ref();
         let facts = facts.expect("a group that waits is live");
         let queue = facts.queue.expect("a group that waits has a queue");
@@ -63,15 +63,16 @@ impl Hunt<'_> {
         if !facts.preemptible || !path.any(|queue| rises(&before(queue), &now(queue))) {
             return Few::default();
         }
-        let gained = own.iter().fold(Charge::default(), |sum, pod| sum + cluster.promised(*pod));
+        let gained = own.iter().fold(Charge::default(), |sum, pod| sum + cluster.nominated(*pod));
         let gained = [gained];
         let gained = [(queue, gained.as_slice())];
         let multiplier_milli = self.config.saturation_multiplier_milli;
-        let takes = |claim: &Claim| {
+        let takes = |claim: &Reclaimer| {
             entitled(&now, claim) && may_take(&now, claim, &gained, multiplier_milli)
         };
-        let takes_anew =
-            |claim: &Claim| takes(claim) && !may_take(&before, claim, &gained, multiplier_milli);
+        let takes_anew = |claim: &Reclaimer| {
+            takes(claim) && !may_take(&before, claim, &gained, multiplier_milli)
+        };
         match self.search.kind {
             EvictionKind::Consolidate => Few::default(),
             // Where nobody reclaims, nobody takes it.
@@ -99,13 +100,14 @@ impl Cluster {
     fn who_waits_beside(
         &self,
         queue: QueueId,
-        takes: impl Fn(&Claim) -> bool,
+        takes: impl Fn(&Reclaimer) -> bool,
     ) -> impl Iterator<Item = Claimer> {
-        let others = self.agenda.pairs().filter(move |(other, ..)| *other != queue);
+        let others = self.pending.class_queues().filter(move |(other, ..)| *other != queue);
         others.filter_map(move |(queue, class, pair)| {
             let group = pair.groups.first()?.group;
             let preemptible = self.groups[group].facts.as_ref()?.preemptible;
-            let claim = Claim { queue, request: self.class_ask(class), preemptible, mig: false };
+            let claim =
+                Reclaimer { queue, request: self.class_ask(class), preemptible, mig: false };
             takes(&claim).then(|| (group, self.to_place(group)))
         })
     }
@@ -115,10 +117,10 @@ impl Cluster {
     fn who_lost(
         &self,
         lost: &[PodId],
-        takes: impl Fn(&Claim) -> bool,
+        takes: impl Fn(&Reclaimer) -> bool,
     ) -> impl Iterator<Item = Claimer> {
-        let state = &self.pods.state;
-        let left = |state: &State| state.phase == Phase::Releasing && state.nominee.is_none();
+        let state = &self.pods.status;
+        let left = |state: &PodStatus| state.phase == Phase::Releasing && state.nominee.is_none();
         let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(&state[*pod]);
         let groups = lost.iter().filter(move |pod| gone(pod));
         let groups: Few<GroupId> = groups.filter_map(|pod| self.pods[*pod].group()).collect();
@@ -127,15 +129,15 @@ impl Cluster {
             let pods = tree.to_place(&|pod| state[pod].is_waiting() || gone(&pod));
             let (queue, _, request) = self.waiting(group, &pods);
             let preemptible = self.groups[group].facts.as_ref()?.preemptible;
-            let claim = Claim { queue, request, preemptible, mig: false };
+            let claim = Reclaimer { queue, request, preemptible, mig: false };
             takes(&claim).then_some((group, pods))
         })
     }
 
-    /// What a pod that was promised a place costs its queue there.
-    fn promised(&self, pod: PodId) -> Charge {
+    /// What a pod that was nominated for a place costs its queue there.
+    fn nominated(&self, pod: PodId) -> Charge {
         let shape = &self.shapes[self.pods[pod].shape];
-        let place = self.pods.state[pod].nominee.as_ref();
+        let place = self.pods.status[pod].nominee.as_ref();
         place.map_or(shape.charge, |place| shape.charge_on(self.nodes.gpus(place.node).memory_mib))
     }
 }

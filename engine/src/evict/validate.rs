@@ -11,18 +11,18 @@ use crate::{
         resources::Charge,
     },
     decided::proof::EvictionKind,
-    evict::{Hunt, Set, victims::Batch},
-    queues::entitlement::{Claim, may_take},
+    evict::{VictimSearch, VictimSet, victims::Batch},
+    queues::entitlement::{Reclaimer, may_take},
     state::{Cluster, rows::Phase, trial::Trial},
     told::pod::GpuRequest,
 };
 
 /// What groups lose, in the order of the victims.
-struct Losses {
+struct QueueLosses {
     groups: Few<(GroupId, Few<PodId>)>,
 }
 
-impl Losses {
+impl QueueLosses {
     fn new<'b>(victims: impl Iterator<Item = &'b Batch>) -> Self {
         let mut rows: FewMap<GroupId, usize> = FewMap::default();
         let mut groups: Few<(GroupId, Few<PodId>)> = Few::default();
@@ -37,29 +37,29 @@ impl Losses {
     }
 }
 
-impl Hunt<'_> {
+impl VictimSearch<'_> {
     /// Whether the result is one that this kind of eviction may bring about.
-    pub(super) fn is_fair(&self, trial: &mut Trial<'_>, count: usize, victims: &Set) -> bool {
+    pub(super) fn is_fair(&self, trial: &mut Trial<'_>, count: usize, victims: &VictimSet) -> bool {
         let batches = || victims.iter().map(|at| &self.search.order[*at]);
         match self.search.kind {
             EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
-                let state = &trial.pods.state[*pod];
+                let state = &trial.pods.status[*pod];
                 state.phase != Phase::Releasing || state.nominee.is_some()
             }),
             EvictionKind::Preempt => {
-                let young =
+                let within_min_runtime =
                     |group| trial.is_safe_from_peers(group, self.config, self.now).is_some();
-                Self::spares_young(trial, &Losses::new(batches()), young)
+                Self::spares_min_runtime(trial, &QueueLosses::new(batches()), within_min_runtime)
                     && self.lasts(trial, count, victims)
             }
             EvictionKind::Reclaim => {
-                let losses = Losses::new(batches());
+                let losses = QueueLosses::new(batches());
                 let queue = trial.groups[self.search.group]
                     .queue()
                     .expect("a group that waits has a queue");
-                let young =
+                let within_min_runtime =
                     |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
-                Self::spares_young(trial, &losses, young)
+                Self::spares_min_runtime(trial, &losses, within_min_runtime)
                     && self.may_reclaim(trial, count, &losses)
                     && self.lasts(trial, count, victims)
             }
@@ -71,12 +71,17 @@ impl Hunt<'_> {
     ///
     /// # Source
     /// spec/scheduling.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
-    fn spares_young(trial: &Trial<'_>, losses: &Losses, young: impl Fn(GroupId) -> bool) -> bool {
-        losses.groups.iter().filter(|(group, _)| young(*group)).all(|(group, lost)| {
+    fn spares_min_runtime(
+        trial: &Trial<'_>,
+        losses: &QueueLosses,
+        within_min_runtime: impl Fn(GroupId) -> bool,
+    ) -> bool {
+        losses.groups.iter().filter(|(group, _)| within_min_runtime(*group)).all(|(group, lost)| {
             trial.groups[*group].tree.leaves.iter().all(|leaf| {
                 let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
-                let stays =
-                    |pod: &&PodId| trial.pods.state[**pod].phase.is_active() && !lost.contains(pod);
+                let stays = |pod: &&PodId| {
+                    trial.pods.status[**pod].phase.is_active() && !lost.contains(pod)
+                };
                 let kept = leaf.pods.iter().filter(stays).count();
                 if spared { leaf.count.used >= leaf.min } else { kept >= leaf.min as usize }
             })
@@ -85,7 +90,7 @@ impl Hunt<'_> {
 
     /// # Source
     /// spec/scheduling.md 4.4; what a victim loses is split by what it spares and what it needs.
-    fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &Losses) -> bool {
+    fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &QueueLosses) -> bool {
         let memory = trial.nodes.memory_min();
         let request = self.search.pods[..count]
             .iter()
@@ -93,7 +98,7 @@ impl Hunt<'_> {
         let lost = losses.groups.iter().flat_map(|(_, pods)| pods);
         let group = &trial.groups[self.search.group];
         let facts = group.facts.as_ref().expect("a group that waits is live");
-        let claim = Claim {
+        let claim = Reclaimer {
             queue: facts.queue.expect("a group that waits has a queue"),
             request,
             preemptible: facts.preemptible,
@@ -117,7 +122,7 @@ impl Hunt<'_> {
     /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
     fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Few<Charge> {
         let gone = |pod: &PodId| {
-            let stays = trial.pods.state[*pod].is_active();
+            let stays = trial.pods.status[*pod].is_active();
             !(stays && self.config.reclaim_may_relocate)
         };
         let mut blocks = Few::default();

@@ -16,7 +16,7 @@ use crate::{
         time::{Millis, Timestamp},
     },
     config::{Config, ReclaimResolution},
-    queues::{order::Stake, tournament::Bracket},
+    queues::{order::QueueDemand, tournament::Tournament},
     state::{Cluster, group_key::GroupKey, rows::Phase, tree::Member, trial::Trial},
 };
 
@@ -29,7 +29,7 @@ pub(crate) struct Batch {
 
 /// Which running groups may be victims.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prey<'a> {
+pub(crate) struct VictimFilter<'a> {
     pub(crate) config: &'a Config,
     pub(crate) now: Timestamp,
     /// For whom.
@@ -47,7 +47,7 @@ pub(crate) enum Rule {
     SafeFrom(QueueId),
 }
 
-impl Prey<'_> {
+impl VictimFilter<'_> {
     /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
     fn admits(&self, cluster: &Cluster, group: GroupId) -> bool {
         self.suits(cluster, group)
@@ -94,7 +94,7 @@ struct Rest {
 
 /// The candidates of one leaf queue.
 #[derive(Clone, Debug)]
-struct Leaf {
+struct LeafVictims {
     queue: QueueId,
     /// Only groups from this key on.
     floor: GroupKey,
@@ -109,47 +109,51 @@ struct Leaf {
     candidate: Charge,
 }
 
-/// An order of victims for one group: how far it was drawn, whoever is prey.
+/// An order of victims for one group: how far it was drawn, whoever passes the filter.
 ///
 /// # Cost
 /// In the number of queues to begin with, then in the victims that are drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Victims {
-    leaves: Few<Leaf>,
-    bracket: Bracket,
+    leaves: Few<LeafVictims>,
+    tournament: Tournament,
     /// How many groups may still be drawn, where there are more than that.
     most: Option<usize>,
 }
 
 impl Victims {
-    /// All candidates: running groups of the queues that pass `queue`, each of which is prey.
-    pub(crate) fn new(cluster: &Cluster, prey: &Prey<'_>, queue: impl Fn(QueueId) -> bool) -> Self {
-        let floor = match prey.rule {
+    /// All candidates: running groups of the queues that pass `queue`, each of which passes the filter.
+    pub(crate) fn new(
+        cluster: &Cluster,
+        filter: &VictimFilter<'_>,
+        queue: impl Fn(QueueId) -> bool,
+    ) -> Self {
+        let floor = match filter.rule {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
         };
         let leaves =
-            cluster.agenda.running.iter().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
+            cluster.pending.running.iter().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
                 let (rests, taken, candidate) = Default::default();
-                Leaf { queue, floor, fresh: None, rests, taken, candidate }
+                LeafVictims { queue, floor, fresh: None, rests, taken, candidate }
             });
-        Self::of(cluster, prey, leaves.collect())
+        Self::of(cluster, filter, leaves.collect())
     }
 
     /// From the beginning, in these leaves.
-    fn of(cluster: &Cluster, prey: &Prey<'_>, mut leaves: Few<Leaf>) -> Self {
+    fn of(cluster: &Cluster, filter: &VictimFilter<'_>, mut leaves: Few<LeafVictims>) -> Self {
         for leaf in leaves.iter_mut() {
-            leaf.fresh = leaf.find(cluster, prey, None);
+            leaf.fresh = leaf.find(cluster, filter, None);
         }
         leaves.retain(|leaf| leaf.fresh.is_some());
         let queues = leaves.iter().map(|leaf| leaf.queue);
-        let bracket = Bracket::new(cluster, queues, Ordering::Greater);
+        let tournament = Tournament::new(cluster, queues, Ordering::Greater);
         for leaf in leaves.iter_mut() {
             leaf.candidate = leaf.candidate(cluster);
         }
-        let mut victims = Self { leaves, bracket, most: None };
-        let Self { leaves, bracket, .. } = &mut victims;
-        bracket.seat_all(cluster, |leaf| leaves[leaf].stake());
+        let mut victims = Self { leaves, tournament, most: None };
+        let Self { leaves, tournament, .. } = &mut victims;
+        tournament.seat_all(cluster, |leaf| leaves[leaf].demand());
         victims
     }
 
@@ -157,9 +161,9 @@ impl Victims {
     pub(crate) fn groups<'c>(
         &'c self,
         cluster: &'c Cluster,
-        prey: &'c Prey<'_>,
+        filter: &'c VictimFilter<'_>,
     ) -> impl Iterator<Item = GroupId> {
-        self.leaves.iter().flat_map(move |leaf| leaf.all(cluster, prey))
+        self.leaves.iter().flat_map(move |leaf| leaf.all(cluster, filter))
     }
 
     /// The queues that may lose something.
@@ -173,26 +177,31 @@ impl Victims {
     }
 
     /// Keeps only the last `count` groups in the order of victims: those that go first.
-    pub(crate) fn limit(mut self, cluster: &mut Cluster, prey: &Prey<'_>, count: usize) -> Self {
-        let there = cluster.agenda.running.iter().map(|(_, groups)| groups.len()).sum::<usize>();
+    pub(crate) fn limit(
+        mut self,
+        cluster: &mut Cluster,
+        filter: &VictimFilter<'_>,
+        count: usize,
+    ) -> Self {
+        let there = cluster.pending.running.iter().map(|(_, groups)| groups.len()).sum::<usize>();
         if there > count {
             self.most = Some(count);
             // Single pods are drawn once each: so many draws are so many groups, whichever they will be.
-            if !cluster.agenda.running.are_singles() {
-                self.narrow(cluster, prey);
+            if !cluster.pending.running.are_singles() {
+                self.narrow(cluster, filter);
             }
         }
         self
     }
 
     /// Finds out which groups may be drawn, where only so many may, before one is.
-    pub(crate) fn narrow(&mut self, cluster: &mut Cluster, prey: &Prey<'_>) {
+    pub(crate) fn narrow(&mut self, cluster: &mut Cluster, filter: &VictimFilter<'_>) {
         let Some(count) = self.most.take() else { return };
         let mut all = self.clone();
         let mut kept = std::collections::BTreeSet::new();
         let mut floors: BTreeMap<QueueId, GroupKey> = BTreeMap::new();
         while kept.len() < count {
-            let Some(batch) = all.next(cluster, prey) else { break };
+            let Some(batch) = all.next(cluster, filter) else { break };
             if kept.insert(batch.group) {
                 let queue = cluster.groups[batch.group].queue();
                 let key = GroupKey::of(cluster, batch.group);
@@ -204,16 +213,20 @@ impl Victims {
         let leaves = std::mem::take(&mut self.leaves).into_iter();
         let kept = leaves.filter_map(|leaf| {
             let floor = floors.get(&leaf.queue).copied()?;
-            Some(Leaf { floor, ..leaf })
+            Some(LeafVictims { floor, ..leaf })
         });
-        *self = Self::of(cluster, prey, kept.collect());
+        *self = Self::of(cluster, filter, kept.collect());
     }
 
     /// The next batch, if there is one.
-    pub(crate) fn next(&mut self, cluster: &mut Cluster, prey: &Prey<'_>) -> Option<Batch> {
+    pub(crate) fn next(
+        &mut self,
+        cluster: &mut Cluster,
+        filter: &VictimFilter<'_>,
+    ) -> Option<Batch> {
         while self.most != Some(0) {
-            let at = self.bracket.winner()?;
-            let batch = self.leaves[at].draw(cluster, prey);
+            let at = self.tournament.winner()?;
+            let batch = self.leaves[at].draw(cluster, filter);
             self.seat(cluster, at);
             if batch.is_some() {
                 self.most = self.most.map(|most| most - 1);
@@ -226,81 +239,81 @@ impl Victims {
     /// When the first of all candidates that are safe for now is safe no more.
     pub(crate) fn safe_until(
         cluster: &Cluster,
-        prey: &Prey<'_>,
+        filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> Option<Timestamp> {
-        let floor = match prey.rule {
+        let floor = match filter.rule {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
         };
-        let queues = cluster.agenda.running.iter();
+        let queues = cluster.pending.running.iter();
         queues
-            .filter(|(id, _)| prey.protects(cluster, *id) && queue(*id))
+            .filter(|(id, _)| filter.protects(cluster, *id) && queue(*id))
             .flat_map(|(_, groups)| groups.since(&floor))
-            .filter_map(|key| prey.safe_until(cluster, key.group))
+            .filter_map(|key| filter.safe_until(cluster, key.group))
             .min()
     }
 
     /// How many groups would be candidates if budgets let them lose anything.
     pub(crate) fn count_guarded(
         cluster: &Cluster,
-        prey: &Prey<'_>,
+        filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> usize {
         if !cluster.has_budgets() {
             return 0;
         }
-        let floor = match prey.rule {
+        let floor = match filter.rule {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
         };
-        let queues = cluster.agenda.running.iter().filter(|(id, _)| queue(*id));
+        let queues = cluster.pending.running.iter().filter(|(id, _)| queue(*id));
         let groups = queues.flat_map(|(_, groups)| groups.since(&floor)).map(|key| key.group);
-        groups.filter(|group| prey.suits(cluster, *group) && !cluster.may_lose(*group)).count()
+        groups.filter(|group| filter.suits(cluster, *group) && !cluster.may_lose(*group)).count()
     }
 
     /// Has a leaf stand where it now does.
     fn seat(&mut self, cluster: &Cluster, at: usize) {
-        let Self { leaves, bracket, .. } = self;
+        let Self { leaves, tournament, .. } = self;
         leaves[at].candidate = leaves[at].candidate(cluster);
-        bracket.seat(cluster, at, |leaf| leaves[leaf].stake());
+        tournament.seat(cluster, at, |leaf| leaves[leaf].demand());
     }
 }
 
-impl Leaf {
+impl LeafVictims {
     /// The last candidate before a key, or of all.
     fn find(
         &self,
         cluster: &Cluster,
-        prey: &Prey<'_>,
+        filter: &VictimFilter<'_>,
         before: Option<GroupKey>,
     ) -> Option<GroupKey> {
         let before = before.unwrap_or(GroupKey::LAST);
         if before <= self.floor {
             return None;
         }
-        let mut groups = cluster.agenda.running.of(self.queue)?.range(&self.floor, &before).rev();
-        groups.find(|key| prey.admits(cluster, key.group)).copied()
+        let mut groups = cluster.pending.running.of(self.queue)?.range(&self.floor, &before).rev();
+        groups.find(|key| filter.admits(cluster, key.group)).copied()
     }
 
     fn all<'c>(
         &'c self,
         cluster: &'c Cluster,
-        prey: &'c Prey<'_>,
+        filter: &'c VictimFilter<'_>,
     ) -> impl Iterator<Item = GroupId> {
-        let groups = cluster.agenda.running.of(self.queue).into_iter();
+        let groups = cluster.pending.running.of(self.queue).into_iter();
         groups
             .flat_map(|groups| groups.since(&self.floor).rev())
             .map(|key| key.group)
-            .filter(|group| prey.admits(cluster, *group))
+            .filter(|group| filter.admits(cluster, *group))
     }
 
     /// Takes the next batch; nothing where the next group has none.
-    fn draw(&mut self, cluster: &mut Cluster, prey: &Prey<'_>) -> Option<Batch> {
+    fn draw(&mut self, cluster: &mut Cluster, filter: &VictimFilter<'_>) -> Option<Batch> {
         let rest = self.rests.last_key_value().map(|(key, _)| *key);
         let (batch, rest) = if self.fresh >= rest {
             let key = self.fresh?;
-            self.fresh = self.find(cluster, prey, Some(key));
+            self.fresh = self.find(cluster, filter, Some(key));
             let mut steps = steps(cluster, key.group).into_iter();
             let (batch, fill) = steps.next()?;
             let rest = steps.next().map(|next| {
@@ -324,9 +337,9 @@ impl Leaf {
     }
 
     /// What it has lost, with the next candidate taken too.
-    fn stake(&self) -> Option<Stake> {
-        let stake = Stake { ask: Charge::default(), taken: self.taken + self.candidate };
-        (self.fresh.is_some() || !self.rests.is_empty()).then_some(stake)
+    fn demand(&self) -> Option<QueueDemand> {
+        let demand = QueueDemand { ask: Charge::default(), taken: self.taken + self.candidate };
+        (self.fresh.is_some() || !self.rests.is_empty()).then_some(demand)
     }
 
     /// What its next candidate asks for.
@@ -385,13 +398,14 @@ impl Cluster {
         self.groups[group].tree.is_satisfied(Member::Set(0))
     }
 
-    /// Whether a plan placed or promised a place to a pod of a group, and nobody confirmed it: the core of such a group
+    /// Whether a plan placed a pod of a group or nominated one for a place, and nobody confirmed it: the core of such a group
     /// is not taken away again (spec/scheduling.md 14.3, Q47), what it can spare is. A placement that may still be
-    /// withdrawn does not count.
+    /// retracted does not count.
     fn is_planned(&self, group: GroupId) -> bool {
         self.groups[group].pods.iter().any(|pod| {
-            let state = &self.pods.state[*pod];
-            let binds = state.phase == Phase::Binding && !self.agenda.fresh.contains(*pod);
+            let state = &self.pods.status[*pod];
+            let binds =
+                state.phase == Phase::Binding && !self.pending.placed_this_cycle.contains(*pod);
             binds || state.nominee.is_some()
         })
     }

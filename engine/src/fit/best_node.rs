@@ -1,7 +1,7 @@
 //! The best node for a pod.
 //!
 //! # Source
-//! spec/scheduling.md 9. The peer adds scores of such different size that their order is lexicographic; here the
+//! spec/scheduling.md 9. KAI adds scores of such different size that their order is lexicographic; here the
 //! order is the order of looking: the nominated node, shared GPUs before untouched ones for parts of a GPU where nodes
 //! are not spread, room now before room later, fewer NUMA zones before more, nodes without GPUs for work without, then
 //! the placement key, then the name.
@@ -14,7 +14,7 @@ use crate::{
     },
     config::Placement,
     decided::{plan::Misfit, when::When},
-    fit::{devices::standing::Standings, filter::Choice, pod_affinity::Company},
+    fit::{devices::standing::PodClaims, filter::Choice, pod_affinity::PodAffinity},
     state::{Cluster, shape::ShapeRow},
     told::pod::{GpuRequest, Place},
 };
@@ -32,7 +32,7 @@ pub(crate) struct Found {
 const FEW: usize = 64;
 
 /// A search for one pod.
-struct Search<'c> {
+struct NodeSearch<'c> {
     cluster: &'c Cluster,
     pod: PodId,
     shape: &'c ShapeRow,
@@ -42,9 +42,9 @@ struct Search<'c> {
     /// The nodes that are compared; none for all there are.
     domain: Option<&'c IdSet<Rank>>,
     devices: Choice,
-    company: Option<Company>,
+    pod_affinity: Option<PodAffinity>,
     /// Where its claims stand; none where neither it nor the cluster has to do with claims or zones.
-    standings: Option<Standings>,
+    pod_claims: Option<PodClaims>,
     /// Over how many NUMA zones it may spread; none where that does not matter.
     span_max: Option<usize>,
     /// Whether room may come to nodes where nothing leaves: devices that several nodes reach.
@@ -65,10 +65,10 @@ impl Cluster {
         devices: Choice,
     ) -> Option<Found> {
         let shape: ShapeId = self.pods[pod].shape;
-        self.know(shape);
-        let standings = self.special(pod).ok()?;
+        self.ensure_feasible(shape);
+        let pod_claims = self.claims_or_zones(pod).ok()?;
         let nodes = self.nodes.index.feasible(shape);
-        let only = standings.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
+        let only = pod_claims.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
         let domain = within;
         let within = only.as_ref().or(within);
         let row = &self.shapes[shape];
@@ -77,14 +77,17 @@ impl Cluster {
         if placement == Placement::Fragmentation {
             self.rank_by_fragments(shape);
         }
-        let company = self.company(pod);
-        let open = self.open(pod, company.as_ref(), within);
+        let pod_affinity = self.pod_affinity(pod);
+        let open = self.open(pod, pod_affinity.as_ref(), within);
         let within = open.as_ref().or(within);
-        let levels =
-            if self.shapes[shape].leans() { self.leanings(pod, within) } else { Vec::new() };
+        let levels = if self.shapes[shape].has_preferences() {
+            self.preferences(pod, within)
+        } else {
+            Vec::new()
+        };
         let nodes = self.nodes.index.feasible(shape);
         let span_max = self.spans(shape);
-        let mut search = Search {
+        let mut search = NodeSearch {
             cluster: self,
             pod,
             shape: &self.shapes[shape],
@@ -92,8 +95,8 @@ impl Cluster {
             within: within.unwrap_or(nodes),
             domain,
             devices,
-            company,
-            standings,
+            pod_affinity,
+            pod_claims,
             span_max: span_max.then_some(usize::MAX),
             reaches: !self.claims.reaches.is_empty() && !self.shapes[shape].asks.is_empty(),
             looked: 0,
@@ -117,11 +120,11 @@ impl Cluster {
 
 impl Cluster {
     /// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
-    pub(crate) fn special(&self, pod: PodId) -> Result<Option<Standings>, Misfit> {
-        if self.nodes.special == 0 && !self.pods[pod].has_claims {
+    pub(crate) fn claims_or_zones(&self, pod: PodId) -> Result<Option<PodClaims>, Misfit> {
+        if self.nodes.claims_or_zones == 0 && !self.pods[pod].has_claims {
             return Ok(None);
         }
-        self.standings(pod).map(Some)
+        self.pod_claims(pod).map(Some)
     }
 
     /// Whether it matters over how many NUMA zones pods of a shape spread.
@@ -130,7 +133,7 @@ impl Cluster {
     }
 }
 
-impl Search<'_> {
+impl NodeSearch<'_> {
     /// The best node of some that are equal but for their NUMA zones: fewer go before more, so where these matter nodes
     /// are gone through again with one more.
     fn narrowest(&mut self, find: impl Fn(&mut Self) -> Option<Found>) -> Option<Found> {
@@ -161,11 +164,11 @@ impl Search<'_> {
         })
     }
 
-    /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan promised.
+    /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan nominated it for.
     fn nominated(&mut self) -> Option<Found> {
         let cluster = self.cluster;
-        let (facts, agenda) = (&cluster.pods[self.pod], &cluster.agenda);
-        let kept = agenda.kept.get(&self.pod).copied();
+        let (facts, pending) = (&cluster.pods[self.pod], &cluster.pending);
+        let kept = pending.nominated_nodes.get(&self.pod).copied();
         let expected = facts.group().map(|group| cluster.expected(group)).unwrap_or_default();
         let nodes = facts.nominated().into_iter().chain(kept).chain(expected);
         nodes.into_iter().find_map(|node| {
@@ -190,26 +193,26 @@ impl Search<'_> {
 
     /// Whether no node has room later that has none now.
     fn is_settled(&self) -> bool {
-        !self.reaches && self.cluster.nodes.index.unsettled.is_empty()
+        !self.reaches && self.cluster.nodes.index.releasing_or_nominated.is_empty()
     }
 
     fn whole(&mut self) -> Option<Found> {
         let index = &self.cluster.nodes.index;
         let from = match index.policy.gpu {
             Placement::Pack | Placement::Fragmentation => {
-                let more = self.standings.as_ref().map_or(0, |standings| standings.more_milli);
-                let more = if self.cluster.shapes.loose { 0 } else { more };
+                let more = self.pod_claims.as_ref().map_or(0, |pod_claims| pod_claims.more_milli);
+                let more = if self.cluster.shapes.has_backed_resources { 0 } else { more };
                 (self.shape.amount(Lane::GPU) + more) / GPU_MILLI
             }
             Placement::Spread | Placement::Any => i64::MIN,
         };
-        let later = if self.reaches { self.within } else { &index.unsettled };
+        let later = if self.reaches { self.within } else { &index.releasing_or_nominated };
         self.buckets(from, self.within, When::Now)
             .or_else(|| self.buckets(from, later, When::Later))
     }
 
     /// MIG instances: where nodes are packed, those that offer whole GPUs as well go first, but for those of which most
-    /// is free: these are worth no more than a node that offers none, so their names decide.
+    /// is free: these are score no more than a node that offers none, so their names decide.
     ///
     /// # Source
     /// spec/scheduling.md 9.3.
@@ -219,11 +222,11 @@ impl Search<'_> {
             return self.whole();
         }
         let (nodes, within) = (self.nodes, self.within);
-        let later = if self.reaches { within } else { &index.unsettled };
-        let fuller = index.fuller(self.domain);
-        let mut fuller_later = fuller.clone();
+        let later = if self.reaches { within } else { &index.releasing_or_nominated };
+        let best_packed = index.best_packed(self.domain);
+        let mut fuller_later = best_packed.clone();
         fuller_later.intersect(later);
-        self.buckets(i64::MIN, &fuller, When::Now)
+        self.buckets(i64::MIN, &best_packed, When::Now)
             .or_else(|| self.first(&nodes.common(within), When::Now))
             .or_else(|| self.buckets(i64::MIN, &fuller_later, When::Later))
             .or_else(|| self.first(&nodes.common(within), When::Later))
@@ -236,7 +239,7 @@ impl Search<'_> {
             Placement::Spread | Placement::Any => i64::MIN,
         };
         let (all, within) = (i64::MAX, self.within);
-        let later = if self.reaches { within } else { &index.unsettled };
+        let later = if self.reaches { within } else { &index.releasing_or_nominated };
         if index.policy.sharing_first {
             self.shared(all, When::Now)
                 .or_else(|| self.shared(all, When::Later))
@@ -264,8 +267,10 @@ impl Search<'_> {
         let sharing = index.sharing(cluster.part_micro(self.shape))?;
         for bucket in index.by_gpu_below(end).iter().filter(|ranks| !ranks.is_empty()) {
             for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
-                let worth = room == When::Now || self.reaches || index.unsettled.contains(rank);
-                if !worth || !self.within.contains(rank) {
+                let score = room == When::Now
+                    || self.reaches
+                    || index.releasing_or_nominated.contains(rank);
+                if !score || !self.within.contains(rank) {
                     continue;
                 }
                 self.looked += 1;
@@ -327,10 +332,11 @@ impl Search<'_> {
         I: Iterator<Item = Rank> + Clone,
     {
         self.narrowest(|search| {
-            let unsettled = &search.cluster.nodes.index.unsettled;
+            let releasing_or_nominated = &search.cluster.nodes.index.releasing_or_nominated;
             for rank in ranks.clone() {
-                let worth = room == When::Now || search.reaches || unsettled.contains(rank);
-                if worth
+                let score =
+                    room == When::Now || search.reaches || releasing_or_nominated.contains(rank);
+                if score
                     && search.nodes.contains(rank)
                     && search.within.contains(rank)
                     && let Some(found) = search.look(rank, room)
@@ -348,8 +354,8 @@ impl Search<'_> {
         let cluster = self.cluster;
         let node: NodeId = cluster.nodes.index.node(rank);
         let mut has = cluster.room(self.shape, node).ok()?;
-        if let Some(company) = &self.company
-            && cluster.joins(self.shape, company, node).ok()? == When::Later
+        if let Some(pod_affinity) = &self.pod_affinity
+            && cluster.joins(self.shape, pod_affinity, node).ok()? == When::Later
         {
             has = When::Later;
         }
@@ -364,8 +370,8 @@ impl Search<'_> {
         }
         let devices = cluster.devices(self.shape, node, self.devices)?;
         let mut reserved = None;
-        if let Some(standings) = &self.standings {
-            let (held, at) = cluster.reservation(self.shape, (node, standings)).ok()?;
+        if let Some(pod_claims) = &self.pod_claims {
+            let (held, at) = cluster.reservation(self.shape, (node, pod_claims)).ok()?;
             if at == When::Later {
                 has = When::Later;
             }
@@ -386,16 +392,16 @@ impl Search<'_> {
 
 impl Cluster {
     /// The nodes on which pods of a moved group are still expected, each as often as one is: where the trial placed or
-    /// promised one already, that one is there.
+    /// nominated one already, that one is there.
     pub(crate) fn expected(&self, group: GroupId) -> Vec<NodeId> {
-        let Some(moves) = self.agenda.moves.get(&group) else { return Vec::new() };
+        let Some(moves) = self.pending.moves.get(&group) else { return Vec::new() };
         let mut nodes = moves.clone();
         let came = self.log.iter().filter(|op| op.was.is_waiting());
         for op in came.filter(|op| self.pods[op.pod].group() == Some(group)) {
-            let state = &self.pods.state[op.pod];
+            let state = &self.pods.status[op.pod];
             let Some(place) = state.nominee.as_ref().or(state.place.as_ref()) else { continue };
-            if self.agenda.kept.get(&op.pod) == Some(&place.node) {
-                // It has what it was promised itself.
+            if self.pending.nominated_nodes.get(&op.pod) == Some(&place.node) {
+                // It has what it was nominated for itself.
                 continue;
             }
             if let Some(at) = nodes.iter().position(|node| *node == place.node) {

@@ -197,7 +197,7 @@ impl Cluster {
         placement: Placement,
         sharing: &mut [&Device],
     ) -> bool {
-        let taken = |device: &Device| device.held + device.promised;
+        let taken = |device: &Device| device.held + device.nominated;
         match placement {
             Placement::Pack => sharing.sort_by_key(|device| (-taken(device), device.uids)),
             Placement::Spread => sharing.sort_by_key(|device| (taken(device), device.uids)),
@@ -211,7 +211,7 @@ impl Cluster {
 /// How many GPUs may be opened for sharing, of so many milli-devices that are idle, and that are idle or coming free.
 ///
 /// Where some are set aside only idle ones may be: what a victim gives up may be that which it takes again, and nobody is
-/// worth evicting for a GPU that may be the one that does not report.
+/// score evicting for a GPU that may be the one that does not report.
 fn unshared((idle, free): (i64, i64), aside: usize) -> usize {
     let milli = if aside > 0 { idle.min(free) } else { free };
     usize::try_from(milli / GPU_MILLI).unwrap_or(0).saturating_sub(aside)

@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     base::{
-        ids::{Column, NodeId, NodeKindId, Rank, ShapeId},
+        ids::{Column, NodeClassId, NodeId, Rank, ShapeId},
         resources::{GPU_MILLI, Lane, LaneKind},
     },
     config::Typical,
     state::{
         Cluster,
         device::{self, Device},
-        shape::{Kinds, ShapeRow, Shapes},
+        shape::{NodeClasses, ShapeRow, Shapes},
     },
     told::pod::GpuRequest,
 };
@@ -35,7 +35,7 @@ pub(crate) struct Fragments {
     /// Where it has none: the shapes that ask for GPUs, and about how many pods there are of each.
     learned: Vec<(ShapeId, u32)>,
     shapes: Vec<(ShapeRow, i64)>,
-    tables: BTreeMap<NodeKindId, Table>,
+    tables: BTreeMap<NodeClassId, Table>,
     rankings: Column<ShapeId, Option<Ranking>>,
     /// Nodes whose amounts changed, in order.
     changed: Vec<Rank>,
@@ -94,7 +94,12 @@ struct Free {
 }
 
 impl Table {
-    fn new(kinds: &Kinds, kind: NodeKindId, shapes: &[(ShapeRow, i64)], restrict: bool) -> Self {
+    fn new(
+        kinds: &NodeClasses,
+        kind: NodeClassId,
+        shapes: &[(ShapeRow, i64)],
+        restrict: bool,
+    ) -> Self {
         let mut table = Self::default();
         let mut demands: BTreeMap<Need, Vec<(i64, i64)>> = BTreeMap::new();
         for (shape, weight) in shapes {

@@ -9,81 +9,82 @@ use std::collections::BTreeSet;
 use crate::{
     base::ids::{GroupId, NodeId, PodId, Symbol},
     decided::{plan::Misfit, when::When},
-    fit::spread::Standing,
+    fit::spread::SpreadState,
     state::{Cluster, rows::Phase, shape::ShapeRow},
     told::pod::PodTerm,
 };
 
 /// Domains by node label: key and value.
-type Spots = BTreeSet<(Symbol, Symbol)>;
+type TopologyPairs = BTreeSet<(Symbol, Symbol)>;
 
-/// What the company of others means for one pod.
+/// What affinity and anti-affinity mean for one pod.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Company {
+pub(crate) struct PodAffinity {
     /// Node labels that its affinity terms name: a node has to have each.
     near: Vec<Symbol>,
     /// The domains of the pods that it wants to be near; none where it is the first of them.
-    near_by: Option<Spots>,
+    near_by: Option<TopologyPairs>,
     /// Domains that its own terms forbid now and later.
-    far: Spots,
+    far: TopologyPairs,
     /// Domains that the terms of others forbid now and later.
-    barred: Spots,
+    barred: TopologyPairs,
     /// Domains that are forbidden until pods left.
-    far_now: Spots,
+    far_now: TopologyPairs,
     /// How topology spread stands.
-    pub(crate) spread: Vec<Standing>,
+    pub(crate) spread: Vec<SpreadState>,
 }
 
 impl Cluster {
-    /// Looks round for a pod, where it or others are particular about company.
+    /// Looks round for a pod, where it or others have terms about the pods beside them.
     ///
     /// # Cost
     /// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
     #[inline]
-    pub(crate) fn company(&mut self, pod: PodId) -> Option<Company> {
-        let social = self.shapes[self.pods[pod].shape].is_social();
-        (social || !self.antisocial.is_empty()).then(|| self.look_round(pod))
+    pub(crate) fn pod_affinity(&mut self, pod: PodId) -> Option<PodAffinity> {
+        let has_terms = self.shapes[self.pods[pod].shape].has_pod_affinity();
+        (has_terms || !self.with_anti_affinity.is_empty()).then(|| self.pre_filter(pod))
     }
 
     #[inline(never)]
-    fn look_round(&mut self, pod: PodId) -> Company {
+    fn pre_filter(&mut self, pod: PodId) -> PodAffinity {
         let id = self.pods[pod].shape;
-        self.know_domains(id);
+        self.ensure_spread_domains(id);
         let shape = &self.shapes[id];
-        let mut company = Company::default();
+        let mut pod_affinity = PodAffinity::default();
         let terms = &shape.facts.pod_affinity;
         if !terms.is_empty() {
-            let spots = self.spots_of_those_meant(pod, terms);
-            let first = spots.is_empty() && self.is_meant_by_all(pod, terms, pod);
-            company.near = terms.iter().map(|term| term.topology_key).collect();
-            company.near_by = (!first).then_some(spots);
+            let pairs = self.pairs_of_matching(pod, terms);
+            let first = pairs.is_empty() && self.is_meant_by_all(pod, terms, pod);
+            pod_affinity.near = terms.iter().map(|term| term.topology_key).collect();
+            pod_affinity.near_by = (!first).then_some(pairs);
         }
         for term in &shape.facts.pod_anti_affinity {
-            let mut leaving = Spots::new();
-            let mut staying = Spots::new();
-            self.each_match(pod, term, &mut |other, spot| {
-                let spots = if self.leaves(other) { &mut leaving } else { &mut staying };
-                spots.insert(spot);
+            let mut leaving = TopologyPairs::new();
+            let mut staying = TopologyPairs::new();
+            self.each_match(pod, term, &mut |other, topology_pair| {
+                let pairs = if self.leaves(other) { &mut leaving } else { &mut staying };
+                pairs.insert(topology_pair);
             });
-            company.far.extend(staying);
-            company.far_now.extend(leaving);
+            pod_affinity.far.extend(staying);
+            pod_affinity.far_now.extend(leaving);
         }
-        for other in self.antisocial.iter().filter(|other| **other != pod) {
+        for other in self.with_anti_affinity.iter().filter(|other| **other != pod) {
             for term in &self.shapes[self.pods[*other].shape].facts.pod_anti_affinity {
                 if self.matches(pod, term, *other) {
-                    let spots =
-                        self.nodes_of(*other).filter_map(|node| self.spot(node, term.topology_key));
+                    let pairs = self
+                        .nodes_of(*other)
+                        .filter_map(|node| self.topology_pair(node, term.topology_key));
                     let far = if self.leaves(*other) {
-                        &mut company.far_now
+                        &mut pod_affinity.far_now
                     } else {
-                        &mut company.barred
+                        &mut pod_affinity.barred
                     };
-                    far.extend(spots);
+                    far.extend(pairs);
                 }
             }
         }
-        company.spread = self.spread_standings(pod);
-        company
+        pod_affinity.spread = self.spread_states(pod);
+        pod_affinity
     }
 
     /// Whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need not
@@ -91,49 +92,55 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of pods with anti-affinity times that of the pods to be placed.
-    pub(crate) fn is_shunned(&self, group: GroupId) -> bool {
-        if self.antisocial.is_empty() {
+    pub(crate) fn is_repelled(&self, group: GroupId) -> bool {
+        if self.with_anti_affinity.is_empty() {
             return false;
         }
         let pods = self.to_place(group);
         // Groups that are particular themselves are no class with others.
-        let social = pods.iter().any(|pod| self.shapes[self.pods[*pod].shape].is_social());
+        let has_terms =
+            pods.iter().any(|pod| self.shapes[self.pods[*pod].shape].has_pod_affinity());
         let minds = |other: &PodId, pod: PodId| {
             let terms = &self.shapes[self.pods[*other].shape].facts.pod_anti_affinity;
             terms.iter().any(|term| self.matches(pod, term, *other))
         };
-        !social && pods.into_iter().any(|pod| self.antisocial.iter().any(|other| minds(other, pod)))
+        !has_terms
+            && pods
+                .into_iter()
+                .any(|pod| self.with_anti_affinity.iter().any(|other| minds(other, pod)))
     }
 
-    /// Whether a pod may join the company on a node: now, later, or why not.
+    /// Whether a pod may join the pods of a node: now, later, or why not.
     pub(crate) fn joins(
         &self,
         shape: &ShapeRow,
-        company: &Company,
+        pod_affinity: &PodAffinity,
         node: NodeId,
     ) -> Result<When, Misfit> {
-        let near = company.near.iter().all(|key| {
-            let is_near = |spot| company.near_by.as_ref().is_none_or(|spots| spots.contains(&spot));
-            self.spot(node, *key).is_some_and(is_near)
+        let near = pod_affinity.near.iter().all(|key| {
+            let is_near = |topology_pair| {
+                pod_affinity.near_by.as_ref().is_none_or(|pairs| pairs.contains(&topology_pair))
+            };
+            self.topology_pair(node, *key).is_some_and(is_near)
         });
         if !near {
             return Err(Misfit::Affinity);
         }
         let labels = self.nodes.facts[node].as_ref().map_or(&[][..], |facts| &facts.labels);
-        let within = |spots: &Spots| {
-            !spots.is_empty()
-                && labels.iter().any(|label| spots.contains(&(label.key, label.value)))
+        let within = |pairs: &TopologyPairs| {
+            !pairs.is_empty()
+                && labels.iter().any(|label| pairs.contains(&(label.key, label.value)))
         };
-        if within(&company.far) {
+        if within(&pod_affinity.far) {
             return Err(Misfit::AntiAffinity);
         }
-        if within(&company.barred) {
+        if within(&pod_affinity.barred) {
             return Err(Misfit::Barred);
         }
-        if !self.spreads(&company.spread, node) {
+        if !self.spreads(&pod_affinity.spread, node) {
             return Err(Misfit::Spread);
         }
-        let mut room = if within(&company.far_now) { When::Later } else { When::Now };
+        let mut room = if within(&pod_affinity.far_now) { When::Later } else { When::Now };
         if !shape.facts.ports.is_empty() {
             for other in &self.nodes.pods[node] {
                 if self.clash(shape, *other) {
@@ -163,17 +170,19 @@ impl Cluster {
     ///
     /// # Source
     /// The Kubernetes filter `InterPodAffinity`: a pod that only some of the terms mean counts for none of them.
-    fn spots_of_those_meant(&self, pod: PodId, terms: &[PodTerm]) -> Spots {
-        let mut spots = Spots::new();
+    fn pairs_of_matching(&self, pod: PodId, terms: &[PodTerm]) -> TopologyPairs {
+        let mut pairs = TopologyPairs::new();
         for (node, pods) in self.nodes.pods.iter() {
             let mut others = pods.iter().filter(|other| **other != pod);
-            // A pod that leaves is no company to seek.
+            // A pod that leaves is none to seek.
             if others.any(|other| !self.leaves(*other) && self.is_meant_by_all(*other, terms, pod))
             {
-                spots.extend(terms.iter().filter_map(|term| self.spot(node, term.topology_key)));
+                pairs.extend(
+                    terms.iter().filter_map(|term| self.topology_pair(node, term.topology_key)),
+                );
             }
         }
-        spots
+        pairs
     }
 
     /// Whether all of some terms of `of` mean `pod`.
@@ -188,9 +197,9 @@ impl Cluster {
         term: &PodTerm,
         found: &mut dyn FnMut((Symbol, Symbol)),
     ) {
-        self.each_match(pod, term, &mut |other, spot| {
+        self.each_match(pod, term, &mut |other, topology_pair| {
             if !self.leaves(other) {
-                found(spot);
+                found(topology_pair);
             }
         });
     }
@@ -205,10 +214,10 @@ impl Cluster {
             if pods.is_empty() {
                 continue;
             }
-            let Some(spot) = self.spot(node, term.topology_key) else { continue };
+            let Some(topology_pair) = self.topology_pair(node, term.topology_key) else { continue };
             for other in pods.iter().filter(|other| **other != pod) {
                 if self.matches(*other, term, pod) {
-                    found(*other, spot);
+                    found(*other, topology_pair);
                 }
             }
         }
@@ -226,19 +235,19 @@ impl Cluster {
     }
 
     /// The domain of a node by one of its labels.
-    pub(crate) fn spot(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
+    pub(crate) fn topology_pair(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
         let facts = self.nodes.facts.get(node)?.as_ref()?;
         facts.labels.iter().find(|label| label.key == key).map(|label| (key, label.value))
     }
 
-    /// Whether a pod is about to leave its node and was not promised it again.
+    /// Whether a pod is about to leave its node and was not nominated for it again.
     fn leaves(&self, pod: PodId) -> bool {
-        let state = &self.pods.state[pod];
+        let state = &self.pods.status[pod];
         state.phase == Phase::Releasing && state.nominee.is_none()
     }
 
     fn nodes_of(&self, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {
-        let state = &self.pods.state[pod];
+        let state = &self.pods.status[pod];
         let node = |place: &Option<crate::Place>| place.as_ref().map(|place| place.node);
         [node(&state.nominee), node(&state.place)].into_iter().flatten()
     }

@@ -16,20 +16,20 @@ use crate::{
 };
 
 /// How good a node is: by pods, by labels, by how few pods of its kind are near. More is better.
-type Worth = [i64; 3];
+type Score = [i64; 3];
 
-/// Nodes by their worth.
+/// Nodes by their score.
 #[derive(Debug)]
-struct Levels(BTreeMap<Worth, IdSet<Rank>>);
+struct ScoreLevels(BTreeMap<Score, IdSet<Rank>>);
 
-impl Levels {
+impl ScoreLevels {
     /// Makes some nodes better or worse.
     fn add(&mut self, nodes: &IdSet<Rank>, at: usize, weight: i64) {
         if weight == 0 || nodes.is_empty() {
             return;
         }
-        let mut moved: Vec<(Worth, IdSet<Rank>)> = Vec::new();
-        for (worth, level) in &mut self.0 {
+        let mut moved: Vec<(Score, IdSet<Rank>)> = Vec::new();
+        for (score, level) in &mut self.0 {
             let found: IdSet<Rank> = level.common(nodes).collect();
             if found.is_empty() {
                 continue;
@@ -37,20 +37,20 @@ impl Levels {
             found.iter().for_each(|rank| {
                 level.remove(rank);
             });
-            let mut new = *worth;
+            let mut new = *score;
             new[at] += weight;
             moved.push((new, found));
         }
         self.0.retain(|_, level| !level.is_empty());
-        for (worth, found) in moved {
-            self.0.entry(worth).or_default().extend(found.iter());
+        for (score, found) in moved {
+            self.0.entry(score).or_default().extend(found.iter());
         }
     }
 }
 
 impl ShapeRow {
     /// Whether its pods would rather go to some nodes than to others.
-    pub(crate) fn leans(&self) -> bool {
+    pub(crate) fn has_preferences(&self) -> bool {
         !self.facts.preferred_nodes.is_empty()
             || !self.facts.preferred_pods.is_empty()
             || self.facts.spread.iter().any(|spread| !spread.required)
@@ -62,33 +62,33 @@ impl Cluster {
     ///
     /// # Cost
     /// In the nodes of the domains that matter, and for wishes about pods in the number of pods on nodes.
-    pub(crate) fn leanings(
+    pub(crate) fn preferences(
         &mut self,
         pod: PodId,
         within: Option<&IdSet<Rank>>,
     ) -> Vec<IdSet<Rank>> {
-        self.sieve();
+        self.node_sets();
         let shape = self.pods[pod].shape;
         let feasible = self.nodes.index.feasible(shape);
         let among: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
         let facts = &self.shapes[shape].facts;
-        let sieve = self.nodes.index.known_sieve();
-        let mut levels = Levels(BTreeMap::from([([0; 3], among.clone())]));
+        let node_sets = self.nodes.index.known_node_sets();
+        let mut levels = ScoreLevels(BTreeMap::from([([0; 3], among.clone())]));
         for (weight, term) in &facts.preferred_pods {
             let mut counts: BTreeMap<Symbol, i64> = BTreeMap::new();
             self.each_stayer(pod, term, &mut |(_, value)| *counts.entry(value).or_default() += 1);
             for (value, count) in counts {
-                let nodes = sieve.of(term.topology_key, &[value]);
+                let nodes = node_sets.of(term.topology_key, &[value]);
                 levels.add(&nodes, 0, i64::from(*weight) * count);
             }
         }
         for (weight, term) in &facts.preferred_nodes {
-            let nodes = sieve.any(among.clone(), std::slice::from_ref(term));
+            let nodes = node_sets.any(among.clone(), std::slice::from_ref(term));
             levels.add(&nodes, 1, i64::from(*weight));
         }
         for spread in facts.spread.iter().filter(|spread| !spread.required) {
             for (value, count) in self.spread_counts(shape, spread) {
-                let nodes = sieve.of(spread.topology_key, &[value]);
+                let nodes = node_sets.of(spread.topology_key, &[value]);
                 levels.add(&nodes, 2, -i64::from(count));
             }
         }

@@ -1,8 +1,8 @@
 //! Topology spread: how unevenly pods of a kind may be over the domains of a node label.
 //!
 //! # Source
-//! The Kubernetes filter `PodTopologySpread` (KEP-895, KEP-3022 minimum domains, KEP-3094 inclusion policies); the peer has
-//! none (spec/scheduling.md 14.3, Q37). Pods that are leaving do not count, those that were promised a place do.
+//! The Kubernetes filter `PodTopologySpread` (KEP-895, KEP-3022 minimum domains, KEP-3094 inclusion policies); KAI has
+//! none (spec/scheduling.md 14.3, Q37). Pods that are leaving do not count, those that were nominated for a place do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,24 @@ use crate::{
         id_set::IdSet,
         ids::{NodeId, PodId, Rank, ShapeId, Symbol},
     },
-    fit::pod_affinity::Company,
+    fit::pod_affinity::PodAffinity,
     state::{
         Cluster,
         pod_counts::is_meant,
-        shape::{Kind, ShapeRow},
+        shape::{NodeClass, ShapeRow},
     },
     told::pod::Spread,
 };
 
 /// How a constraint stands for one pod: which domains it may not join.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct SpreadState {
     pub(crate) key: Symbol,
     /// Domains with as many pods as they may have.
     pub(crate) full: BTreeSet<Symbol>,
 }
 
-impl Kind {
+impl NodeClass {
     /// The domain of nodes of this kind, where the constraint counts them.
     fn domain(&self, spread: &Spread, all: &[Spread], shape: &ShapeRow) -> Option<Symbol> {
         let labelled = all.iter().filter(|one| one.required == spread.required);
@@ -45,7 +45,7 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of nodes, after nodes changed; else nothing.
-    pub(crate) fn know_domains(&mut self, shape: ShapeId) {
+    pub(crate) fn ensure_spread_domains(&mut self, shape: ShapeId) {
         let is_known = self.nodes.index.spread.contains_key(&shape);
         if is_known || self.shapes[shape].facts.spread.is_empty() {
             return;
@@ -68,7 +68,7 @@ impl Cluster {
     pub(crate) fn spread_counts(&self, shape: ShapeId, spread: &Spread) -> BTreeMap<Symbol, u32> {
         let row = &self.shapes[shape];
         let mut counts: BTreeMap<Symbol, u32> = BTreeMap::new();
-        for (node, count) in self.crowds.on(spread) {
+        for (node, count) in self.pod_counts.on(spread) {
             let Some(rank) = self.nodes.index.rank(node) else { continue };
             let kind = &self.nodes.kinds[self.nodes.index.kind(rank)];
             if let Some(value) = kind.domain(spread, &row.facts.spread, row) {
@@ -78,12 +78,12 @@ impl Cluster {
         counts
     }
 
-    /// Which domains a pod may not join, constraint by constraint; [`know_domains`](Self::know_domains) has to have been
+    /// Which domains a pod may not join, constraint by constraint; [`ensure_spread_domains`](Self::ensure_spread_domains) has to have been
     /// called for its shape.
     ///
     /// # Cost
     /// In the nodes with pods that the constraints mean.
-    pub(crate) fn spread_standings(&self, pod: PodId) -> Vec<Standing> {
+    pub(crate) fn spread_states(&self, pod: PodId) -> Vec<SpreadState> {
         let facts = &self.pods[pod];
         let row = &self.shapes[facts.shape];
         let Some(domains) = self.nodes.index.spread.get(&facts.shape) else { return Vec::new() };
@@ -101,7 +101,7 @@ impl Cluster {
             let most = least.saturating_add(spread.skew_max);
             let full = counts.iter().filter(|(_, count)| **count + own > most);
             let full = full.map(|(value, _)| *value).collect();
-            Standing { key: spread.topology_key, full }
+            SpreadState { key: spread.topology_key, full }
         };
         required.map(standing).collect()
     }
@@ -113,20 +113,20 @@ impl Cluster {
     pub(crate) fn open(
         &mut self,
         pod: PodId,
-        company: Option<&Company>,
+        pod_affinity: Option<&PodAffinity>,
         within: Option<&IdSet<Rank>>,
     ) -> Option<IdSet<Rank>> {
-        let closed = company.into_iter().flat_map(|company| &company.spread);
-        let closed: Vec<&Standing> = closed.filter(|one| !one.full.is_empty()).collect();
+        let closed = pod_affinity.into_iter().flat_map(|pod_affinity| &pod_affinity.spread);
+        let closed: Vec<&SpreadState> = closed.filter(|one| !one.full.is_empty()).collect();
         if closed.is_empty() {
             return None;
         }
-        self.sieve();
+        self.node_sets();
         let feasible = self.nodes.index.feasible(self.pods[pod].shape);
         let mut open: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
         for standing in closed {
             let values: Vec<Symbol> = standing.full.iter().copied().collect();
-            for rank in self.nodes.index.known_sieve().of(standing.key, &values).iter() {
+            for rank in self.nodes.index.known_node_sets().of(standing.key, &values).iter() {
                 open.remove(rank);
             }
         }
@@ -134,10 +134,10 @@ impl Cluster {
     }
 
     /// Whether a node is in a domain of every constraint that the pod may join.
-    pub(crate) fn spreads(&self, standings: &[Standing], node: NodeId) -> bool {
+    pub(crate) fn spreads(&self, standings: &[SpreadState], node: NodeId) -> bool {
         standings.iter().all(|standing| {
-            let spot = self.spot(node, standing.key);
-            spot.is_some_and(|(_, value)| !standing.full.contains(&value))
+            let topology_pair = self.topology_pair(node, standing.key);
+            topology_pair.is_some_and(|(_, value)| !standing.full.contains(&value))
         })
     }
 }

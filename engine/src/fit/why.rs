@@ -11,7 +11,7 @@ use crate::{
         resources::{GPU_MILLI, Lane, QueueLane, Resources},
     },
     decided::plan::{FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
-    fit::{devices::standing::Standings, filter::Choice, pod_affinity::Company},
+    fit::{devices::standing::PodClaims, filter::Choice, pod_affinity::PodAffinity},
     state::{Cluster, device, shape::ShapeRow},
     told::pod::GpuRequest,
 };
@@ -54,7 +54,7 @@ impl Refusals {
 
 /// How often a reason was found.
 #[derive(Clone, Default, Debug)]
-struct Tally {
+struct Capacity {
     nodes: u32,
     witnesses: u32,
     /// Whether a node was found that nothing else keeps the pod from.
@@ -121,7 +121,7 @@ impl Cluster {
     /// # Source
     /// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
     fn too_large(&mut self, pod: PodId) -> Option<TooLarge> {
-        self.nodes.know_largest();
+        self.nodes.ensure_largest();
         let largest = self.nodes.largest();
         let shape = &self.shapes[self.pods[pod].shape];
         let mut request: Resources =
@@ -161,22 +161,22 @@ impl Cluster {
     /// spec/scheduling.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
     fn misfits(&mut self, pod: PodId, area: Option<&IdSet<Rank>>) -> Refusals {
         let id = self.pods[pod].shape;
-        self.know(id);
+        self.ensure_feasible(id);
         let missing = self.shapes[id].facts.missing.iter();
         let mut unmet: Vec<Misfit> = missing.map(|one| Misfit::Missing(*one)).collect();
-        let standings = self.special(pod).unwrap_or_else(|_| {
+        let pod_claims = self.claims_or_zones(pod).unwrap_or_else(|_| {
             unmet.extend(self.claim_problems(pod));
             None
         });
         if !unmet.is_empty() {
             return Refusals::everywhere(&unmet, self.nodes.index.ranks().len());
         }
-        let company = self.company(pod);
+        let pod_affinity = self.pod_affinity(pod);
         let shape = &self.shapes[id];
-        let asker = Asker { cluster: self, pod, shape, area, company, standings };
+        let asker = Asker { cluster: self, pod, shape, area, pod_affinity, pod_claims };
         let (tallies, also) = asker.ask();
         let also = also.into_iter().collect();
-        let names_nodes = self.agenda.config.as_ref().is_some_and(|config| config.names_nodes);
+        let names_nodes = self.pending.config.as_ref().is_some_and(|config| config.names_nodes);
         let nodes = if names_nodes { asker.refusals() } else { Vec::new() };
         let dominant = dominant(&tallies);
         let named = tallies
@@ -241,15 +241,15 @@ struct Asker<'c> {
     shape: &'c ShapeRow,
     /// The nodes that are asked; none for all.
     area: Option<&'c IdSet<Rank>>,
-    company: Option<Company>,
-    standings: Option<Standings>,
+    pod_affinity: Option<PodAffinity>,
+    pod_claims: Option<PodClaims>,
 }
 
 impl Asker<'_> {
     /// How often each reason comes first, and what nodes are short of besides.
-    fn ask(&self) -> (BTreeMap<Misfit, Tally>, BTreeMap<Misfit, u32>) {
+    fn ask(&self) -> (BTreeMap<Misfit, Capacity>, BTreeMap<Misfit, u32>) {
         let index = &self.cluster.nodes.index;
-        let mut tallies: BTreeMap<Misfit, Tally> = BTreeMap::new();
+        let mut tallies: BTreeMap<Misfit, Capacity> = BTreeMap::new();
         let mut also = BTreeMap::new();
         let gpus = self.shape.amount(Lane::GPU) / GPU_MILLI;
         if !index.policy.gpu.packs() || gpus == 0 {
@@ -271,7 +271,7 @@ impl Asker<'_> {
             let short = Misfit::Short(Lane::GPU);
             let fullest = buckets.iter().rev().flat_map(|bucket| bucket.iter());
             let mut witnesses = fullest.take(usize::try_from(WITNESSES_MAX).unwrap_or(0));
-            let mut tally = Tally { witnesses: WITNESSES_MAX, ..Tally::default() };
+            let mut tally = Capacity { witnesses: WITNESSES_MAX, ..Capacity::default() };
             tally.nodes = u32::try_from(few).unwrap_or(u32::MAX);
             tally.alone = witnesses.any(|rank| {
                 tally.behind = self.refusal(rank, Some(short));
@@ -326,7 +326,7 @@ impl Asker<'_> {
     fn count(
         &self,
         rank: Rank,
-        tallies: &mut BTreeMap<Misfit, Tally>,
+        tallies: &mut BTreeMap<Misfit, Capacity>,
         also: &mut BTreeMap<Misfit, u32>,
     ) {
         let misfit = self.refusal(rank, None).unwrap_or(Misfit::PodSlots);
@@ -380,8 +380,8 @@ impl Asker<'_> {
                 kind.admits_but(shape, index.policy.restrict, lifted).err()
             })
             .or_else(|| {
-                let company = self.company.as_ref()?;
-                stands(cluster.joins(shape, company, node).err()?)
+                let pod_affinity = self.pod_affinity.as_ref()?;
+                stands(cluster.joins(shape, pod_affinity, node).err()?)
             })
             .or_else(|| if has_room { self.late_refusal(node).and_then(stands) } else { None })
     }
@@ -396,14 +396,14 @@ impl Asker<'_> {
         if cluster.devices(shape, node, Choice::By(placement)).is_none() {
             return Some(Misfit::PodSlots);
         }
-        let standings = self.standings.as_ref()?;
-        cluster.reservation(shape, (node, standings)).err()
+        let pod_claims = self.pod_claims.as_ref()?;
+        cluster.reservation(shape, (node, pod_claims)).err()
     }
 }
 
 /// The reason that stands out: the first that alone keeps the pod from a node. Where none does, the most frequent, or
 /// what is behind it if that is there to stay while room comes and goes.
-fn dominant(tallies: &BTreeMap<Misfit, Tally>) -> Misfit {
+fn dominant(tallies: &BTreeMap<Misfit, Capacity>) -> Misfit {
     let alone = tallies.iter().filter(|(_, tally)| tally.alone).map(|(misfit, _)| *misfit);
     if let Some(misfit) = alone.min_by_key(|misfit| turn(*misfit)) {
         return misfit;

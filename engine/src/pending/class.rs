@@ -21,19 +21,19 @@ impl Classes {
 impl Cluster {
     /// The class of a group, a new one where there is none like it; it counts one use more.
     pub(super) fn classify(&mut self, group: GroupId) -> ClassId {
-        let mut scratch = std::mem::take(&mut self.agenda.scratch);
+        let mut scratch = std::mem::take(&mut self.pending.scratch);
         scratch.clear();
         self.class_key(group, &mut scratch);
-        let class = match self.agenda.classes.find(&scratch) {
+        let class = match self.pending.classes.find(&scratch) {
             Some(class) => {
-                let row = self.agenda.classes.rows[class].as_mut();
+                let row = self.pending.classes.rows[class].as_mut();
                 row.expect("a keyed class has a row").uses += 1;
                 class
             }
             None => self.new_class(group, scratch.as_slice().into()),
         };
-        self.agenda.classes.last = Some(class);
-        self.agenda.scratch = scratch;
+        self.pending.classes.last = Some(class);
+        self.pending.scratch = scratch;
         class
     }
 
@@ -53,7 +53,7 @@ impl Cluster {
         for shape in &shapes {
             self.shapes.retain(*shape);
         }
-        let classes = &mut self.agenda.classes;
+        let classes = &mut self.pending.classes;
         let class = classes.free.pop().unwrap_or_else(|| classes.rows.push(None));
         classes.rows[class] = Some(Class { key: key.clone(), uses: 1, shapes, ask, ask_mib });
         classes.by_key.insert(key, class);
@@ -62,7 +62,7 @@ impl Cluster {
 
     /// Takes a use of a class away; the last one ends it.
     pub(super) fn declassify(&mut self, class: ClassId) {
-        let classes = &mut self.agenda.classes;
+        let classes = &mut self.pending.classes;
         let row = classes.rows[class].as_mut().expect("a listed class has a row");
         row.uses -= 1;
         if row.uses > 0 {
@@ -72,7 +72,7 @@ impl Cluster {
         classes.by_key.remove(&row.key);
         classes.free.push(class);
         // Its number may soon be another's.
-        self.agenda.patience.retain(|(_, of, _), _| *of != class);
+        self.pending.patience.retain(|(_, of, _), _| *of != class);
         for shape in row.shapes {
             self.release(shape);
         }
@@ -99,9 +99,9 @@ impl Cluster {
             key.extend([leaf.min, leaf.count.active, leaf.count.used]);
             alone |= leaf.topology.is_some();
             let from = key.len();
-            for pod in leaf.pods.iter().filter(|pod| self.pods.state[**pod].is_waiting()) {
+            for pod in leaf.pods.iter().filter(|pod| self.pods.status[**pod].is_waiting()) {
                 let shape = self.pods[*pod].shape;
-                alone |= self.shapes[shape].is_social();
+                alone |= self.shapes[shape].has_pod_affinity();
                 let number = u32::try_from(shape.row()).expect("shapes are numbered by u32");
                 if key.len() > from && key[key.len() - 2] == number {
                     *key.last_mut().expect("a run was begun") += 1;

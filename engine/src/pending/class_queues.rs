@@ -1,6 +1,6 @@
 //! Groups that wait, by queue and class.
 //!
-//! A pair is a row that its groups know, so that nothing is searched for among all that wait when one of them comes,
+//! A class queue is a row that its groups know, so that nothing is searched for among all that wait when one of them comes,
 //! moves on or goes.
 
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use crate::{
     base::{
         few::Few,
         id_set::IdSet,
-        ids::{ClassId, Column, FreshId, GroupId, PairId, QueueId},
-        min_set::LeastSet,
+        ids::{ClassId, ClassQueueId, Column, FreshId, GroupId, QueueId},
+        min_set::MinSet,
     },
     decided::{
         plan::Why,
@@ -22,84 +22,84 @@ use crate::{
 /// The groups of one class in one queue; one line of the cache.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(crate) struct Pair {
+pub(crate) struct ClassQueue {
     pub(super) queue: QueueId,
     pub(super) class: ClassId,
-    pub(crate) groups: LeastSet<GroupKey>,
-    /// What its groups were told; none of a pair that never had to wait.
+    pub(crate) groups: MinSet<GroupKey>,
+    /// What its groups were told; none of a class queue that never had to wait.
     pub(super) told: Option<Box<Told>>,
 }
 
-/// What the groups of a pair were told of why it waits.
+/// What the groups of a class queue were told of why it waits.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Told {
     pub(super) why: Option<Why>,
     /// Groups that were not told that; some may have left since.
     pub(super) unsaid: Few<GroupId>,
-    /// That evictions do not help, where counting showed it when the pair was asked last.
+    /// That evictions do not help, where counting showed it when the class queue was asked last.
     pub(super) proofs: BTreeMap<EvictionKind, Shortage>,
 }
 
-/// All pairs of a queue and a class with groups that wait.
+/// All class queues of a queue and a class with groups that wait.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Pairs {
-    /// Per queue: its pairs by class.
-    by_queue: Column<QueueId, LeastSet<(ClassId, PairId)>>,
-    /// The queues with pairs.
+pub(super) struct ClassQueues {
+    /// Per queue: its class queues by class.
+    by_queue: Column<QueueId, MinSet<(ClassId, ClassQueueId)>>,
+    /// The queues with class queues.
     queues: IdSet<QueueId>,
-    rows: Column<PairId, Pair>,
-    free: Vec<PairId>,
-    /// Pairs that are not worth a try.
-    asleep: IdSet<PairId>,
-    /// Pairs with groups that are not yet in order; none between two calls.
-    unsettled: Vec<PairId>,
-    /// Per pair: the last of these groups. Few pairs have some, so that it is no part of their rows.
-    last_fresh: Column<PairId, Option<FreshId>>,
-    /// These groups, each with the one of its pair before it.
+    rows: Column<ClassQueueId, ClassQueue>,
+    free: Vec<ClassQueueId>,
+    /// ClassQueues that are not worth a try.
+    asleep: IdSet<ClassQueueId>,
+    /// ClassQueues with groups that are not yet in order; none between two calls.
+    unsettled: Vec<ClassQueueId>,
+    /// Per class queue: the last of these groups. Few class queues have some, so that it is no part of their rows.
+    last_fresh: Column<ClassQueueId, Option<FreshId>>,
+    /// These groups, each with the one of its class queue before it.
     fresh: Column<FreshId, (GroupKey, Option<FreshId>)>,
-    /// Room to put those of a pair in order.
+    /// Room to put those of a class queue in order.
     scratch: Vec<GroupKey>,
 }
 
-impl std::ops::Index<PairId> for Pairs {
-    type Output = Pair;
+impl std::ops::Index<ClassQueueId> for ClassQueues {
+    type Output = ClassQueue;
 
-    fn index(&self, pair: PairId) -> &Pair {
-        &self.rows[pair]
+    fn index(&self, class_queue: ClassQueueId) -> &ClassQueue {
+        &self.rows[class_queue]
     }
 }
 
-impl Pairs {
-    /// The pair of a queue and a class.
-    pub(super) fn of(&self, queue: QueueId, class: ClassId) -> Option<&Pair> {
-        self.id(queue, class).map(|pair| &self.rows[pair])
+impl ClassQueues {
+    /// The class queue of a queue and a class.
+    pub(super) fn of(&self, queue: QueueId, class: ClassId) -> Option<&ClassQueue> {
+        self.id(queue, class).map(|class_queue| &self.rows[class_queue])
     }
 
-    /// The pair of a queue and a class, to be changed.
-    pub(super) fn of_mut(&mut self, queue: QueueId, class: ClassId) -> Option<&mut Pair> {
-        self.id(queue, class).map(|pair| &mut self.rows[pair])
+    /// The class queue of a queue and a class, to be changed.
+    pub(super) fn of_mut(&mut self, queue: QueueId, class: ClassId) -> Option<&mut ClassQueue> {
+        self.id(queue, class).map(|class_queue| &mut self.rows[class_queue])
     }
 
-    fn id(&self, queue: QueueId, class: ClassId) -> Option<PairId> {
+    fn id(&self, queue: QueueId, class: ClassId) -> Option<ClassQueueId> {
         let of_queue = self.by_queue.get(queue)?;
-        let &(found, pair) = of_queue.from(&(class, PairId::new(0)))?;
-        (found == class).then_some(pair)
+        let &(found, class_queue) = of_queue.from(&(class, ClassQueueId::new(0)))?;
+        (found == class).then_some(class_queue)
     }
 
     /// Those of a queue, by class.
-    pub(super) fn of_queue(&self, queue: QueueId) -> impl Iterator<Item = (ClassId, &Pair)> {
-        let pairs = self.by_queue.get(queue).into_iter().flat_map(LeastSet::iter);
-        pairs.map(|(class, pair)| (*class, &self.rows[*pair]))
+    pub(super) fn of_queue(&self, queue: QueueId) -> impl Iterator<Item = (ClassId, &ClassQueue)> {
+        let class_queues = self.by_queue.get(queue).into_iter().flat_map(MinSet::iter);
+        class_queues.map(|(class, class_queue)| (*class, &self.rows[*class_queue]))
     }
 
     /// All of them, by queue and class.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (QueueId, ClassId, &Pair)> {
-        self.ids().map(|(queue, class, pair)| (queue, class, &self.rows[pair]))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (QueueId, ClassId, &ClassQueue)> {
+        self.ids().map(|(queue, class, class_queue)| (queue, class, &self.rows[class_queue]))
     }
 
     /// Those that are worth a try, by queue and class.
     pub(super) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
-        let awake = self.ids().filter(|(.., pair)| !self.asleep.contains(*pair));
+        let awake = self.ids().filter(|(.., class_queue)| !self.asleep.contains(*class_queue));
         awake.map(|(queue, class, _)| (queue, class))
     }
 
@@ -108,30 +108,32 @@ impl Pairs {
         self.queues.len()
     }
 
-    fn ids(&self) -> impl Iterator<Item = (QueueId, ClassId, PairId)> {
+    fn ids(&self) -> impl Iterator<Item = (QueueId, ClassId, ClassQueueId)> {
         self.queues.iter().flat_map(|queue| {
-            self.by_queue[queue].iter().map(move |(class, pair)| (queue, *class, *pair))
+            self.by_queue[queue]
+                .iter()
+                .map(move |(class, class_queue)| (queue, *class, *class_queue))
         })
     }
 
-    /// Makes room for so many pairs more, of so many queues in all.
+    /// Makes room for so many class queues more, of so many queues in all.
     pub(super) fn reserve(&mut self, more: usize, queues: usize) {
         self.rows.reserve(more.saturating_sub(self.free.len()));
         self.by_queue.reserve(queues.saturating_sub(self.by_queue.len()));
     }
 
     /// Lists a group, which is put in its place when the list is settled.
-    pub(super) fn list(&mut self, queue: QueueId, class: ClassId, key: GroupKey) -> PairId {
+    pub(super) fn list(&mut self, queue: QueueId, class: ClassId, key: GroupKey) -> ClassQueueId {
         let id = self.id(queue, class).unwrap_or_else(|| self.add(queue, class));
         self.asleep.remove(id);
-        let pair = &mut self.rows[id];
-        if let Some(told) = &mut pair.told
+        let class_queue = &mut self.rows[id];
+        if let Some(told) = &mut class_queue.told
             && told.why.is_some()
         {
             told.unsaid.push(key.group);
         }
-        if pair.groups.is_empty() {
-            pair.groups.insert(key);
+        if class_queue.groups.is_empty() {
+            class_queue.groups.insert(key);
         } else {
             let last = self.last_fresh.slot(id);
             if last.is_none() {
@@ -142,22 +144,22 @@ impl Pairs {
         id
     }
 
-    fn add(&mut self, queue: QueueId, class: ClassId) -> PairId {
-        let id = self.free.pop().unwrap_or_else(|| self.rows.push(Pair::new(queue, class)));
+    fn add(&mut self, queue: QueueId, class: ClassId) -> ClassQueueId {
+        let id = self.free.pop().unwrap_or_else(|| self.rows.push(ClassQueue::new(queue, class)));
         (self.rows[id].queue, self.rows[id].class) = (queue, class);
         self.by_queue.slot(queue).insert((class, id));
         self.queues.insert(queue);
         id
     }
 
-    /// Takes a group away, and its pair with the last one.
-    pub(super) fn unlist(&mut self, id: PairId, key: &GroupKey) -> (QueueId, ClassId) {
-        let pair = &mut self.rows[id];
-        let (queue, class) = (pair.queue, pair.class);
-        pair.groups.remove(key);
+    /// Takes a group away, and its class queue with the last one.
+    pub(super) fn unlist(&mut self, id: ClassQueueId, key: &GroupKey) -> (QueueId, ClassId) {
+        let class_queue = &mut self.rows[id];
+        let (queue, class) = (class_queue.queue, class_queue.class);
+        class_queue.groups.remove(key);
         let fresh = self.last_fresh.get(id).copied().flatten();
-        if pair.groups.is_empty() && fresh.is_none() {
-            pair.told = None;
+        if class_queue.groups.is_empty() && fresh.is_none() {
+            class_queue.told = None;
             let of_queue = &mut self.by_queue[queue];
             of_queue.remove(&(class, id));
             if of_queue.is_empty() {
@@ -175,7 +177,7 @@ impl Pairs {
             return;
         }
         for id in self.unsettled.drain(..) {
-            let pair = &mut self.rows[id];
+            let class_queue = &mut self.rows[id];
             let mut next = self.last_fresh[id].take();
             while let Some(at) = next {
                 let (key, before) = self.fresh[at];
@@ -184,26 +186,26 @@ impl Pairs {
             }
             // As they came, which is their order most of the time.
             self.scratch.reverse();
-            pair.groups.merge(self.scratch.drain(..));
+            class_queue.groups.merge(self.scratch.drain(..));
         }
         self.fresh.clear();
     }
 
-    /// Has a pair wait until all are woken.
+    /// Has a class queue wait until all are woken.
     pub(super) fn sleep(&mut self, queue: QueueId, class: ClassId) {
-        if let Some(pair) = self.id(queue, class) {
-            self.asleep.insert(pair);
+        if let Some(class_queue) = self.id(queue, class) {
+            self.asleep.insert(class_queue);
         }
     }
 
-    /// Wakes every pair.
+    /// Wakes every class queue.
     pub(super) fn wake_all(&mut self) {
         self.asleep.clear();
     }
 }
 
-impl Pair {
+impl ClassQueue {
     fn new(queue: QueueId, class: ClassId) -> Self {
-        Self { queue, class, groups: LeastSet::default(), told: None }
+        Self { queue, class, groups: MinSet::default(), told: None }
     }
 }

@@ -10,25 +10,25 @@ use std::{
 
 use crate::{
     base::ids::{ClassId, GroupId, QueueId},
-    pending::{Agenda, Listing},
+    pending::{Listing, Pending},
     state::group_key::GroupKey,
 };
 
 /// The groups that an action looks at, by where they are listed.
 #[derive(Clone, Debug)]
-pub(crate) struct Front {
+pub(crate) struct DepthWindow {
     groups: BTreeMap<(QueueId, ClassId), BTreeSet<GroupKey>>,
 }
 
-impl Front {
+impl DepthWindow {
     /// The first `depth` groups of each leaf queue of those that `may` have a turn in the action.
-    pub(crate) fn new(agenda: &Agenda, depth: u32, mut may: impl FnMut(GroupId) -> bool) -> Self {
+    pub(crate) fn new(pending: &Pending, depth: u32, mut may: impl FnMut(GroupId) -> bool) -> Self {
         let mut groups: BTreeMap<_, BTreeSet<GroupKey>> = BTreeMap::new();
         let mut heads: BinaryHeap<Reverse<(GroupKey, ClassId)>> = BinaryHeap::new();
-        let mut pairs = agenda.pairs().peekable();
-        while let Some((queue, class, pair)) = pairs.next() {
-            heads.extend(pair.groups.first().map(|key| Reverse((*key, class))));
-            if pairs.peek().is_some_and(|next| next.0 == queue) {
+        let mut class_queues = pending.class_queues().peekable();
+        while let Some((queue, class, class_queue)) = class_queues.next() {
+            heads.extend(class_queue.groups.first().map(|key| Reverse((*key, class))));
+            if class_queues.peek().is_some_and(|next| next.0 == queue) {
                 continue;
             }
             let mut left = depth;
@@ -39,7 +39,7 @@ impl Front {
                     groups.entry((queue, class)).or_default().insert(key);
                     left -= 1;
                 }
-                let next = agenda.after(queue, class, key);
+                let next = pending.after(queue, class, key);
                 heads.extend(next.map(|next| Reverse((next, class))));
             }
             heads.clear();

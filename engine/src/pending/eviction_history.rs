@@ -7,7 +7,7 @@
 //! anybody else does is news, and begins anew.
 //!
 //! # Source
-//! The peer has no such rule and goes round: spec/scheduling.md 4 to 6 look at one cycle.
+//! KAI has no such rule and goes round: spec/scheduling.md 4 to 6 look at one cycle.
 
 use crate::{
     base::{
@@ -15,15 +15,15 @@ use crate::{
         ids::{Column, GroupId},
         time::Timestamp,
     },
-    pending::Agenda,
-    state::{Cluster, changes::Stand},
+    pending::Pending,
+    state::{Cluster, changes::PodProgress},
 };
 
 /// What was lost since the last news.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Losses {
+pub(crate) struct EvictionHistory {
     /// In the order in which it was.
-    all: Vec<Loss>,
+    all: Vec<PastEviction>,
     rows: Column<GroupId, Row>,
     /// Whose rows hold anything.
     used: Vec<GroupId>,
@@ -40,39 +40,39 @@ struct Row {
 
 /// What was lost to a group in one plan.
 #[derive(Clone, Debug)]
-struct Loss {
+struct PastEviction {
     /// The groups that lost pods, in order.
     losers: Few<GroupId>,
     /// When.
     at: Timestamp,
-    /// How many pods the winner held or was promised places for then; none once it lost some.
+    /// How many pods the winner held or was nominated for then; none once it lost some.
     held: Option<u32>,
     /// The one before to the same group, counted from 1.
     before: u32,
 }
 
-impl Agenda {
+impl Pending {
     /// Forgets who lost to whom where a pod came to a stand by somebody else's doing than the scheduler's. That a pod
     /// is made again which was evicted is no such thing.
-    pub(crate) fn note_news(&mut self, before: Stand, now: Stand) {
+    pub(crate) fn note_news(&mut self, before: PodProgress, now: PodProgress) {
         let is_known = match now.group {
-            Some(group) if before.group != now.group => self.losses.comes_back(group),
+            Some(group) if before.group != now.group => self.eviction_history.comes_back(group),
             Some(_) | None => now.follows(before),
         };
         if !is_known {
-            self.forget_losses();
+            self.forget_evictions();
         }
     }
 
     /// Says that something happened that was not decided here: who lost a place to whom before it counts no more.
-    pub(crate) fn forget_losses(&mut self) {
-        if self.losses.forget() {
-            self.searches.upset();
+    pub(crate) fn forget_evictions(&mut self) {
+        if self.eviction_history.forget() {
+            self.searches.invalidate();
         }
     }
 }
 
-impl Losses {
+impl EvictionHistory {
     /// Forgets all; says whether there was anything.
     pub(crate) fn forget(&mut self) -> bool {
         let any = !self.used.is_empty();
@@ -99,7 +99,7 @@ impl Losses {
     ) {
         let place = u32::try_from(self.all.len() + 1).expect("fewer evictions than 2^32");
         let before = std::mem::replace(&mut self.row(winner).last, place);
-        self.all.push(Loss { losers, at, held: Some(held), before });
+        self.all.push(PastEviction { losers, at, held: Some(held), before });
     }
 
     /// Notes that a pod of a group was evicted: what the group got by evictions it has not got any more.
@@ -129,7 +129,7 @@ impl Losses {
     }
 
     /// What groups lost to one, the latest first.
-    fn to(&self, winner: GroupId) -> impl Iterator<Item = &Loss> {
+    fn to(&self, winner: GroupId) -> impl Iterator<Item = &PastEviction> {
         let before = |place: u32| at(place).and_then(|at| self.all.get(at));
         let last = self.rows.get(winner).map_or(0, |row| row.last);
         std::iter::successors(before(last), move |loss| before(loss.before))
@@ -149,22 +149,22 @@ impl Cluster {
     #[inline]
     pub(crate) fn is_barred(&self, winner: GroupId, loser: GroupId) -> bool {
         let is_of = |losers: &[GroupId]| losers.binary_search(&loser).is_ok();
-        !self.agenda.losses.all.is_empty() && self.barred(winner).any(is_of)
+        !self.pending.eviction_history.all.is_empty() && self.barred(winner).any(is_of)
     }
 
     /// How many groups a group may not evict again before there is news, of those that run and that pass `loser`.
     pub(crate) fn count_barred(&self, winner: GroupId, loser: impl Fn(GroupId) -> bool) -> usize {
         let losers = self.barred(winner).flatten().copied();
         let losers: Few<GroupId> =
-            losers.filter(|group| self.agenda.running.contains(*group) && loser(*group)).collect();
+            losers.filter(|group| self.pending.running.contains(*group) && loser(*group)).collect();
         losers.in_order().len()
     }
 
     /// The groups that lost pods to one which lost again what it got by that.
     fn barred(&self, winner: GroupId) -> impl Iterator<Item = &[GroupId]> {
-        let is_lost = move |loss: &&Loss| {
+        let is_lost = move |loss: &&PastEviction| {
             loss.held.is_none_or(|held| self.groups[winner].tree.count().active < held)
         };
-        self.agenda.losses.to(winner).filter(is_lost).map(|loss| &*loss.losers)
+        self.pending.eviction_history.to(winner).filter(is_lost).map(|loss| &*loss.losers)
     }
 }

@@ -5,23 +5,24 @@ use std::sync::Arc;
 use crate::{
     base::ids::{ClassId, GroupId, QueueId},
     decided::plan::{Verdict, Why},
-    pending::{depth::Front, scheduling_order::Turn},
+    pending::{depth::DepthWindow, scheduling_order::Turn},
     state::{Cluster, group_key::GroupKey},
 };
 
 impl Cluster {
-    /// Puts the pair of a turn to sleep until room may have come, and tells its groups why: those that follow where
+    /// Puts the class queue of a turn to sleep until room may have come, and tells its groups why: those that follow where
     /// some before were passed over.
     pub(crate) fn park(&mut self, turn: Turn, why: &Why, said: &mut Vec<Verdict>) {
-        self.agenda.sleep(turn.queue, turn.class);
+        self.pending.sleep(turn.queue, turn.class);
         self.tell_why((turn.queue, turn.class), (turn.key, why), said);
     }
 
     /// Tells one group alone why it waits.
     pub(crate) fn pass(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
-        let listing = self.agenda.listing(group);
-        let pair = listing.and_then(|at| self.agenda.pairs.of_mut(at.queue, at.class));
-        if let Some(told) = pair.and_then(|pair| pair.told.as_mut()) {
+        let listing = self.pending.listing(group);
+        let class_queue =
+            listing.and_then(|at| self.pending.class_queues.of_mut(at.queue, at.class));
+        if let Some(told) = class_queue.and_then(|class_queue| class_queue.told.as_mut()) {
             // Once it is not passed over any more it is to be told what the others are.
             told.why = None;
         }
@@ -29,37 +30,40 @@ impl Cluster {
     }
 
     /// Tells groups that had no turn that others of their queue come first; what they were told before stands.
-    pub(crate) fn tell_behind(&mut self, front: &Front, depth: u32, said: &mut Vec<Verdict>) {
+    pub(crate) fn tell_behind(&mut self, front: &DepthWindow, depth: u32, said: &mut Vec<Verdict>) {
         let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
-        let pairs: Vec<_> = self.agenda.awake().filter(behind).collect();
-        for at in pairs {
-            let why =
-                self.agenda.pairs.of(at.0, at.1).and_then(|pair| pair.told.as_ref()?.why.clone());
+        let class_queues: Vec<_> = self.pending.awake().filter(behind).collect();
+        for at in class_queues {
+            let why = self
+                .pending
+                .class_queues
+                .of(at.0, at.1)
+                .and_then(|class_queue| class_queue.told.as_ref()?.why.clone());
             let why = why.unwrap_or(Why::Behind { depth });
             self.tell_why(at, (GroupKey::FIRST, &why), said);
         }
     }
 
-    /// Tells the groups of a pair, from a key on, why they wait.
+    /// Tells the groups of a class queue, from a key on, why they wait.
     fn tell_why(
         &mut self,
         (queue, class): (QueueId, ClassId),
         (from, why): (GroupKey, &Why),
         said: &mut Vec<Verdict>,
     ) {
-        let Some(pair) = self.agenda.pairs.of_mut(queue, class) else { return };
-        let told = pair.told.get_or_insert_default();
+        let Some(class_queue) = self.pending.class_queues.of_mut(queue, class) else { return };
+        let told = class_queue.told.get_or_insert_default();
         let unsaid = std::mem::take(&mut told.unsaid);
         let before = told.why.replace(why.clone());
         let same = before.is_some_and(|before| before.is_like(why));
         let told: Vec<GroupId> = if same {
             let here = |group: &GroupId| {
-                let listing = self.agenda.listing(*group);
+                let listing = self.pending.listing(*group);
                 listing.is_some_and(|at| (at.queue, at.class) == (queue, class) && at.key >= from)
             };
             unsaid.into_iter().filter(here).collect()
         } else {
-            pair.groups.since(&from).map(|key| key.group).collect()
+            class_queue.groups.since(&from).map(|key| key.group).collect()
         };
         for group in told {
             let why = self.personal(group, why);

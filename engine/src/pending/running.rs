@@ -4,7 +4,7 @@ use crate::{
     base::{
         id_set::IdSet,
         ids::{Column, GroupId, PodId, QueueId},
-        min_set::LeastSet,
+        min_set::MinSet,
     },
     state::{Cluster, group_key::GroupKey, rows::Phase},
 };
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Running {
     /// By their place in their leaf queue.
-    by_queue: Column<QueueId, LeastSet<GroupKey>>,
+    by_queue: Column<QueueId, MinSet<GroupKey>>,
     /// The queues that have some.
     queues: IdSet<QueueId>,
     rows: Column<GroupId, Option<Runner>>,
@@ -34,12 +34,12 @@ struct Runner {
 
 impl Running {
     /// Per leaf queue that has some: its groups.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (QueueId, &LeastSet<GroupKey>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (QueueId, &MinSet<GroupKey>)> {
         self.queues.iter().map(|queue| (queue, &self.by_queue[queue]))
     }
 
     /// Those of a leaf queue, where there are any.
-    pub(crate) fn of(&self, queue: QueueId) -> Option<&LeastSet<GroupKey>> {
+    pub(crate) fn of(&self, queue: QueueId) -> Option<&MinSet<GroupKey>> {
         self.by_queue.get(queue)
     }
 
@@ -100,10 +100,10 @@ impl Cluster {
     /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it and
     /// may take that back.
     pub(crate) fn is_evictable(&self, pod: PodId) -> bool {
-        let state = &self.pods.state[pod];
+        let state = &self.pods.status[pod];
         let stands = match state.phase {
             Phase::Bound | Phase::Running => true,
-            Phase::Binding => self.agenda.fresh.contains(pod),
+            Phase::Binding => self.pending.placed_this_cycle.contains(pod),
             Phase::Absent
             | Phase::Gated
             | Phase::Pending
@@ -135,7 +135,7 @@ impl Cluster {
         for group in groups {
             self.rerun(group);
         }
-        self.agenda.running.settle();
+        self.pending.running.settle();
     }
 
     /// Lists a group anew among those that may be evicted, if it is one.
@@ -143,12 +143,12 @@ impl Cluster {
         let row = &self.groups[group];
         let used = row.tree.count().used > 0;
         let is_stale = row.stale_since.is_some();
-        if !used && !is_stale && !self.agenda.running.contains(group) {
+        if !used && !is_stale && !self.pending.running.contains(group) {
             // Nothing of it runs, or ran when it was listed last.
             return;
         }
         let now = self.runner(group);
-        self.agenda.running.relist(group, now, self.groups.len());
+        self.pending.running.relist(group, now, self.groups.len());
         let row = &self.groups[group];
         if row.facts.is_none() {
             return;
@@ -156,7 +156,7 @@ impl Cluster {
         // One of which nothing runs has nothing to lose.
         let runs = used && !row.tree.sets.is_empty();
         if is_stale || (runs && !row.tree.is_whole()) {
-            self.agenda.suspects.insert(group);
+            self.pending.suspects.insert(group);
         }
     }
 

@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use crate::{
     base::{
         ids::{ClassId, GroupId, Id, QueueId},
-        min_set::LeastSet,
+        min_set::MinSet,
         resources::Charge,
     },
-    pending::{Listing, depth::Front},
-    queues::{order::Stake, tournament::Bracket},
+    pending::{Listing, depth::DepthWindow},
+    queues::{order::QueueDemand, tournament::Tournament},
     state::{Cluster, group_key::GroupKey},
 };
 
 /// The groups that have their turn in this action.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Turns {
-    leaves: Vec<Leaf>,
+pub(crate) struct SchedulingOrder {
+    leaves: Vec<LeafQueue>,
     /// The class of the first group of each leaf: what is asked for most, in little memory.
     firsts: Vec<Option<ClassId>>,
-    bracket: Bracket,
+    tournament: Tournament,
     /// What groups ask for that take part each by itself, as a class of its own; empty where their classes say it.
     asks: Vec<Charge>,
     /// The groups that may have turns; all where nothing bounds them.
-    front: Option<Front>,
-    /// Per pair: up to where groups were passed over, which have no more turns.
+    front: Option<DepthWindow>,
+    /// Per class queue: up to where groups were passed over, which have no more turns.
     passed: BTreeMap<(QueueId, ClassId), GroupKey>,
 }
 
@@ -45,13 +45,13 @@ type Head = (GroupKey, ClassId);
 /// A leaf queue that takes part; one line of the cache.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-struct Leaf {
+struct LeafQueue {
     queue: QueueId,
     /// The first group of each class that has not failed.
-    heads: LeastSet<Head>,
+    heads: MinSet<Head>,
 }
 
-impl Leaf {
+impl LeafQueue {
     /// The class of its first group.
     fn first(&self) -> Option<ClassId> {
         self.heads.first().map(|(_, class)| *class)
@@ -59,27 +59,27 @@ impl Leaf {
 }
 
 /// What the first group of a leaf asks for, which is of a class.
-fn stake(cluster: &Cluster, asks: &[Charge], class: Option<ClassId>) -> Option<Stake> {
+fn demand(cluster: &Cluster, asks: &[Charge], class: Option<ClassId>) -> Option<QueueDemand> {
     let class = class?;
     let ask = match asks.get(class.row()) {
         Some(ask) => *ask,
         None => cluster.class_ask(class),
     };
-    Some(Stake { ask, taken: Charge::default() })
+    Some(QueueDemand { ask, taken: Charge::default() })
 }
 
-impl Turns {
-    /// The turns of all groups that pass, at most those of a front: the heads of their pairs, which come queue by
+impl SchedulingOrder {
+    /// The turns of all groups that pass, at most those of a front: the heads of their class queues, which come queue by
     /// queue.
     pub(crate) fn new(
         cluster: &Cluster,
-        pairs: impl Iterator<Item = (QueueId, ClassId)>,
-        front: Option<Front>,
+        class_queues: impl Iterator<Item = (QueueId, ClassId)>,
+        front: Option<DepthWindow>,
     ) -> Self {
         let head =
             |(queue, class)| Some((queue, head(front.as_ref(), cluster, queue, class)?, class));
         let mut turns = Self::default();
-        turns.open(cluster, pairs.filter_map(head));
+        turns.open(cluster, class_queues.filter_map(head));
         Self { front, ..turns }
     }
 
@@ -104,22 +104,22 @@ impl Turns {
         cluster: &Cluster,
         heads: impl Iterator<Item = (QueueId, GroupKey, ClassId)>,
     ) {
-        let Self { leaves, firsts, bracket, asks, .. } = self;
+        let Self { leaves, firsts, tournament, asks, .. } = self;
         leaves.clear();
-        let most = heads.size_hint().1.unwrap_or_else(|| cluster.agenda.queues());
+        let most = heads.size_hint().1.unwrap_or_else(|| cluster.pending.queues());
         leaves.reserve(most.min(cluster.queues.rows.len()));
         for (queue, key, class) in heads {
             if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
-                leaves.push(Leaf { queue, heads: LeastSet::default() });
+                leaves.push(LeafQueue { queue, heads: MinSet::default() });
             }
             if let Some(leaf) = leaves.last_mut() {
                 leaf.heads.insert((key, class));
             }
         }
-        bracket.open(cluster, leaves.iter().map(|leaf| leaf.queue));
+        tournament.open(cluster, leaves.iter().map(|leaf| leaf.queue));
         firsts.clear();
-        firsts.extend(leaves.iter().map(Leaf::first));
-        bracket.seat_all(cluster, |leaf| stake(cluster, asks, firsts[leaf]));
+        firsts.extend(leaves.iter().map(LeafQueue::first));
+        tournament.seat_all(cluster, |leaf| demand(cluster, asks, firsts[leaf]));
     }
 
     /// How many leaf queues take part.
@@ -129,8 +129,8 @@ impl Turns {
 
     /// The next turn, if there is one.
     pub(crate) fn next(&self) -> Option<Turn> {
-        let leaf = self.bracket.winner()?;
-        let Leaf { queue, heads } = &self.leaves[leaf];
+        let leaf = self.tournament.winner()?;
+        let LeafQueue { queue, heads } = &self.leaves[leaf];
         let (key, class) = *heads.first()?;
         Some(Turn { queue: *queue, class, key, group: key.group, leaf })
     }
@@ -151,16 +151,16 @@ impl Turns {
         next.is_some()
     }
 
-    /// The first group of a pair that may have a turn and was not passed over.
+    /// The first group of a class queue that may have a turn and was not passed over.
     fn head(&self, cluster: &Cluster, queue: QueueId, class: ClassId) -> Option<GroupKey> {
         match (self.passed.get(&(queue, class)), &self.front) {
             (None, front) => head(front.as_ref(), cluster, queue, class),
             (Some(key), Some(front)) => front.after(queue, class, *key),
-            (Some(key), None) => cluster.agenda.after(queue, class, *key),
+            (Some(key), None) => cluster.pending.after(queue, class, *key),
         }
     }
 
-    /// Takes the turn of now away and gives the first groups of some pairs of the same queue theirs.
+    /// Takes the turn of now away and gives the first groups of some class queues of the same queue theirs.
     pub(crate) fn replace(
         &mut self,
         cluster: &Cluster,
@@ -169,7 +169,7 @@ impl Turns {
     ) {
         if let Some(front) = &mut self.front {
             let Turn { queue, class, key, .. } = turn;
-            let now = cluster.agenda.listing(turn.group).filter(|now| now.queue == queue);
+            let now = cluster.pending.listing(turn.group).filter(|now| now.queue == queue);
             front.follow(Listing { queue, class, key }, now);
         }
         self.leaves[turn.leaf].heads.pop_first();
@@ -181,15 +181,15 @@ impl Turns {
     }
 
     /// The groups that may have turns, as they are listed now; none where nothing bounds them.
-    pub(crate) fn front(&self) -> Option<&Front> {
+    pub(crate) fn front(&self) -> Option<&DepthWindow> {
         self.front.as_ref()
     }
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
     fn seat(&mut self, cluster: &Cluster, leaf: usize) {
-        let Self { leaves, firsts, bracket, asks, .. } = self;
+        let Self { leaves, firsts, tournament, asks, .. } = self;
         firsts[leaf] = leaves[leaf].first();
-        bracket.seat(cluster, leaf, |leaf| stake(cluster, asks, firsts[leaf]));
+        tournament.seat(cluster, leaf, |leaf| demand(cluster, asks, firsts[leaf]));
     }
 }
 
@@ -200,11 +200,11 @@ impl Cluster {
     /// # Cost
     /// In the number of groups that wait.
     pub fn order(&self) -> Vec<(QueueId, GroupId)> {
-        let groups = self.agenda.pairs().flat_map(|(queue, class, pair)| {
+        let groups = self.pending.class_queues().flat_map(|(queue, class, class_queue)| {
             let ask = self.class_ask(class);
-            pair.groups.iter().map(move |key| (queue, *key, ask))
+            class_queue.groups.iter().map(move |key| (queue, *key, ask))
         });
-        let mut turns = Turns::default();
+        let mut turns = SchedulingOrder::default();
         turns.open_groups(self, &mut groups.collect::<Vec<_>>());
         let mut order = Vec::new();
         while let Some(turn) = turns.next() {
@@ -215,15 +215,15 @@ impl Cluster {
     }
 }
 
-/// The first group of a pair that may have a turn.
+/// The first group of a class queue that may have a turn.
 fn head(
-    front: Option<&Front>,
+    front: Option<&DepthWindow>,
     cluster: &Cluster,
     queue: QueueId,
     class: ClassId,
 ) -> Option<GroupKey> {
     match front {
         Some(front) => front.first(queue, class),
-        None => cluster.agenda.head(queue, class),
+        None => cluster.pending.head(queue, class),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! One sub-group after the other in the tightest domain that takes it places nearly every group. It may fail though a way
 //! exists: two small ones take a domain each, and leave none to a large one that they could have left a whole domain to
-//! (spec/scheduling.md 11.3: the peer does not look ahead). The search is bounded by counted steps: in a cycle, after which
+//! (spec/scheduling.md 11.3: KAI does not look ahead). The search is bounded by counted steps: in a cycle, after which
 //! it goes on in the next one where it stopped as long as nothing changed, and in all.
 
 use std::{cmp::Reverse, rc::Rc};
@@ -161,11 +161,11 @@ impl Attempt<'_> {
         }
         for pod in self.pods {
             let shape = trial.pods[*pod].shape;
-            trial.cluster().know(shape);
+            trial.cluster().ensure_feasible(shape);
         }
         let index = &trial.nodes.index;
         let room = |shape, rank| trial.room_now(shape, index.node(rank));
-        trial.scarce(self.group, self.pods, room).is_some()
+        trial.domain_bound(self.group, self.pods, room).is_some()
     }
 
     fn search_domains(

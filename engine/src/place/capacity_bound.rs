@@ -16,7 +16,7 @@ impl Cluster {
     pub(crate) fn gpu_gap(&self, pods: &[PodId]) -> Option<(i64, i64)> {
         let needed_milli: i64 = pods.iter().map(|pod| gpu_milli(self, *pod)).sum();
         let mut free_milli = 0;
-        for rank in self.nodes.index.roomy.iter() {
+        for rank in self.nodes.index.with_free_gpu.iter() {
             let node = self.nodes.index.node(rank);
             let parts = self.nodes.devices.get(node).map_or(0, Vec::len);
             free_milli += self.free_gpu(node) + i64::try_from(parts).unwrap_or(i64::MAX);

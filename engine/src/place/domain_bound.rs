@@ -21,7 +21,7 @@ use crate::{
 
 /// Too few domains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Scarce {
+pub(crate) struct DomainShortage {
     pub(crate) topology: TopologyId,
     pub(crate) level: Symbol,
     /// How many pods the sub-groups have, or more.
@@ -52,12 +52,12 @@ impl Cluster {
     ///
     /// # Cost
     /// In the nodes of the topologies, per shape and level; in the sub-groups times the domains.
-    pub(crate) fn scarce(
+    pub(crate) fn domain_bound(
         &self,
         group: GroupId,
         pods: &[PodId],
         room: impl Fn(ShapeId, Rank) -> usize,
-    ) -> Option<Scarce> {
+    ) -> Option<DomainShortage> {
         let tree = &self.groups[group].tree;
         let mut sizes: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
         let mut add = |kind: (TopologyId, Symbol), leaves: &[u16]| {
@@ -80,7 +80,7 @@ impl Cluster {
             };
             let rooms: Vec<usize> = domains.of_level(level)?.map(of_domain).collect();
             let (pods, needed, most) = excess(sizes, &rooms)?;
-            Some(Scarce { topology, level, pods, needed, most })
+            Some(DomainShortage { topology, level, pods, needed, most })
         })
     }
 }

@@ -196,7 +196,7 @@ impl Attempt<'_> {
         Packed::Nothing
     }
 
-    /// Places what had a place when a search stopped; nothing where that shared a GPU of a promise that was made anew.
+    /// Places what had a place when a search stopped; nothing where that shared a GPU of a nomination that was made anew.
     fn go_on(&self, trial: &mut Trial<'_>, mut before: Packing) -> Option<Packing> {
         if !renumber(trial, before.placed.iter_mut().map(|(_, found)| found)) {
             return None;
@@ -257,7 +257,7 @@ fn renumber<'f>(trial: &Trial<'_>, placed: impl Iterator<Item = &'f mut Found>) 
 /// The nodes that a pod may go to among some.
 fn all(trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> IdSet<Rank> {
     let shape = trial.pods[pod].shape;
-    trial.cluster().know(shape);
+    trial.cluster().ensure_feasible(shape);
     let mut all = trial.nodes.index.feasible(shape).clone();
     if let Some(nodes) = nodes {
         all.intersect(nodes);

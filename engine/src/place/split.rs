@@ -131,7 +131,7 @@ impl Cluster {
             Why::NoDomain(Box::new(NoDomain { sub_group, topology, problem, before: Vec::new() }))
         };
         for pod in together.pods {
-            self.know(self.pods[*pod].shape);
+            self.ensure_feasible(self.pods[*pod].shape);
         }
         let domains = self.nodes.index.domains.get(constraint.topology).and_then(Option::as_ref);
         let domains = domains.ok_or_else(|| fail(DomainProblem::NoTopology))?;

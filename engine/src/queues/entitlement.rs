@@ -72,7 +72,7 @@ pub struct Exceeded {
 
 /// Who asks for what in a reclaim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Claim {
+pub struct Reclaimer {
     /// The leaf queue.
     pub queue: QueueId,
     /// What it asks for.
@@ -96,7 +96,7 @@ pub fn path(
 ///
 /// # Source
 /// spec/scheduling.md 3.7.
-pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Claim) -> Option<Exceeded> {
+pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> Option<Exceeded> {
     path(row, claim.queue).find_map(|queue| {
         let holding = row(queue);
         let over = |held: Charge, most: PerLane<Limit>, limit: bool| {
@@ -117,7 +117,7 @@ pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Claim) -> Option<Exce
 ///
 /// # Source
 /// spec/scheduling.md 4.2.
-pub fn entitled(row: &impl Fn(QueueId) -> Holding, claim: &Claim) -> bool {
+pub fn entitled(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> bool {
     let holding = row(claim.queue);
     let wanted = holding.allocated + claim.request;
     let fair = wanted.0.iter().zip(holding.share.0).all(|(wanted, share)| *wanted <= share);
@@ -151,7 +151,7 @@ pub fn levelled(
 ///
 /// # Source
 /// spec/scheduling.md 4.3.
-pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Claim, victim: QueueId) -> bool {
+pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer, victim: QueueId) -> bool {
     let (ours, theirs) = levelled(row, claim.queue, victim);
     let (ours, theirs) = (row(ours), row(theirs));
     if !ours.within_quota(claim.request) {
@@ -177,7 +177,7 @@ pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Claim, victim: QueueI
 /// spec/scheduling.md 4.4.
 pub fn may_take<B: Deref<Target = [Charge]>>(
     row: &impl Fn(QueueId) -> Holding,
-    claim: &Claim,
+    claim: &Reclaimer,
     victims: &[(QueueId, B)],
     multiplier_milli: u64,
 ) -> bool {
@@ -214,7 +214,7 @@ pub fn may_take<B: Deref<Target = [Charge]>>(
 /// spec/scheduling.md 4.4: each loss needs the branch to hold more than it may, or than its quota.
 pub fn excess(
     row: &impl Fn(QueueId) -> Holding,
-    claim: &Claim,
+    claim: &Reclaimer,
     victim: QueueId,
     lane: QueueLane,
 ) -> (QueueId, Option<i64>) {
@@ -254,11 +254,11 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
         }
     }
 
-    /// Whether `queue` would be fuller, against its share, than a sibling that loses to it.
+    /// Whether `queue` would be best_packed, against its share, than a sibling that loses to it.
     ///
     /// # Source
     /// spec/scheduling.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
-    fn outgrows(&self, queue: QueueId, claim: &Claim, multiplier_milli: u64) -> bool {
+    fn outgrows(&self, queue: QueueId, claim: &Reclaimer, multiplier_milli: u64) -> bool {
         let ours = (self.row)(queue);
         let wanted = self.rest(queue) + claim.request;
         self.taken.iter().any(|(sibling, taken)| {

@@ -27,7 +27,7 @@ impl Ratio {
 
 /// What says where a queue stands and stays the same from turn to turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Measure {
+pub(crate) struct QueueWeights {
     priority: i32,
     quota: PerLane<Limit>,
     share: Charge,
@@ -36,7 +36,7 @@ pub(crate) struct Measure {
     wholes: [i64; 3],
 }
 
-impl Measure {
+impl QueueWeights {
     /// That of a queue, where so much is there in all.
     pub(crate) fn new(row: &QueueRow, total: Charge) -> Self {
         // One that is gone since its groups were listed has nothing.
@@ -52,14 +52,14 @@ impl Measure {
 
 /// What a leaf queue stands for: what more would be given to it and to those above, and what taken.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct Stake {
+pub(crate) struct QueueDemand {
     pub(crate) ask: Charge,
     pub(crate) taken: Charge,
 }
 
 /// Where a queue stands among its siblings, for one group that waits below it.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct QueuePosition {
     /// Whether it is over its share, then not starved, then the priority reversed, then whether it violates, packed so
     /// that one comparison orders them.
     need: u64,
@@ -67,11 +67,11 @@ pub(crate) struct Standing {
     used: Charge,
 }
 
-impl Standing {
+impl QueuePosition {
     /// Where a queue stands that holds so much.
-    pub(crate) fn new(used: Charge, stake: &Stake, measure: &Measure) -> Self {
-        let Measure { priority, quota, share, allocatable, wholes } = measure;
-        let with = used + stake.ask;
+    pub(crate) fn new(used: Charge, demand: &QueueDemand, weights: &QueueWeights) -> Self {
+        let QueueWeights { priority, quota, share, allocatable, wholes } = weights;
+        let with = used + demand.ask;
         // Three lanes written out: a loop over them is not unrolled, and this runs for each queue above each turn.
         let over = |at: usize| used.0[at] > share.0[at];
         let over_share = over(0) && over(1) && over(2);
@@ -81,11 +81,11 @@ impl Standing {
             | u64::from(!with.within(quota)) << 33
             | u64::from(reversed(*priority)) << 1
             | u64::from(violates);
-        let share_with = dominant(&(with - stake.taken), wholes);
+        let share_with = dominant(&(with - demand.taken), wholes);
         Self { need, share_with, used }
     }
 
-    /// Which of two queues goes first, the measure of each known by its row; ties end in the age and the UID (14.3,
+    /// Which of two queues goes first, the weights of each known by its row; ties end in the age and the UID (14.3,
     /// Q10), which the caller knows.
     ///
     /// # Source
@@ -94,7 +94,7 @@ impl Standing {
     pub(crate) fn compare(
         (left, ours): (&Self, u32),
         (right, theirs): (&Self, u32),
-        measures: &[Measure],
+        all_weights: &[QueueWeights],
     ) -> Ordering {
         if left.need != right.need {
             return left.need.cmp(&right.need);
@@ -104,17 +104,17 @@ impl Standing {
         if order != Ordering::Equal || (ours == theirs && left.used == right.used) {
             return order;
         }
-        let measures = [ours, theirs].map(|row| &measures[row as usize]);
-        Self::compare_shares((left, measures[0]), (right, measures[1]))
+        let all_weights = [ours, theirs].map(|row| &all_weights[row as usize]);
+        Self::compare_shares((left, all_weights[0]), (right, all_weights[1]))
     }
 
     /// As [`compare`](Self::compare), for two whose shares with what is asked for are equal.
     #[cold]
     fn compare_shares(
-        (left, ours): (&Self, &Measure),
-        (right, theirs): (&Self, &Measure),
+        (left, ours): (&Self, &QueueWeights),
+        (right, theirs): (&Self, &QueueWeights),
     ) -> Ordering {
-        let share = |one: &Self, of: &Measure| dominant(&one.used, &of.wholes);
+        let share = |one: &Self, of: &QueueWeights| dominant(&one.used, &of.wholes);
         let shares = share(left, ours).cmp(&share(right, theirs));
         shares.then_with(|| smaller(&ours.allocatable, &theirs.allocatable))
     }

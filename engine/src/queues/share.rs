@@ -1,7 +1,7 @@
 //! Fair share down the queue tree.
 //!
 //! # Source
-//! spec/scheduling.md 3.3 to 3.5. The peer divides with floating point; here every step is exact, and what the peer
+//! spec/scheduling.md 3.3 to 3.5. KAI divides with floating point; here every step is exact, and what KAI
 //! compares as fractions is compared as 52 bits of them.
 
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ use crate::{
 
 /// One queue that takes part in dividing one resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entrant {
+pub struct Participant {
     /// What it is entitled to.
     pub quota: Limit,
     /// What it may never pass.
@@ -37,7 +37,7 @@ pub struct Entrant {
     pub uid: u128,
 }
 
-impl Entrant {
+impl Participant {
     fn requestable(&self) -> i64 {
         self.limit.amount().map_or(self.requested, |limit| limit.min(self.requested))
     }
@@ -53,10 +53,10 @@ pub fn divide(
     amount: i64,
     unit: i64,
     usage_factor_milli: u64,
-    entrants: &[Entrant],
+    participants: &[Participant],
 ) -> (Vec<i64>, i64) {
     let mut shares = Vec::new();
-    let left = divide_into(amount, unit, usage_factor_milli, entrants, &mut shares);
+    let left = divide_into(amount, unit, usage_factor_milli, participants, &mut shares);
     (shares, left)
 }
 
@@ -65,46 +65,49 @@ fn divide_into(
     amount: i64,
     unit: i64,
     usage_factor_milli: u64,
-    entrants: &[Entrant],
+    participants: &[Participant],
     shares: &mut Vec<i64>,
 ) -> i64 {
-    let granted =
-        |entrant: &Entrant| entrant.quota.amount().unwrap_or(amount).min(entrant.requestable());
+    let granted = |participant: &Participant| {
+        participant.quota.amount().unwrap_or(amount).min(participant.requestable())
+    };
     shares.clear();
-    shares.extend(entrants.iter().map(granted));
+    shares.extend(participants.iter().map(granted));
     let left = amount - shares.iter().sum::<i64>();
-    divide_over_quota(left, unit, usage_factor_milli, entrants, shares)
+    divide_over_quota(left, unit, usage_factor_milli, participants, shares)
 }
 
 /// Divides what is left after quotas were granted; `shares` holds the quotas and receives the rest.
 ///
 /// # Cost
-/// In the number of entrants where there is enough for all; else in it times its logarithm, and in the rounds.
+/// In the number of participants where there is enough for all; else in it times its logarithm, and in the rounds.
 pub fn divide_over_quota(
     mut left: i64,
     unit: i64,
     usage_factor_milli: u64,
-    entrants: &[Entrant],
+    participants: &[Participant],
     shares: &mut [i64],
 ) -> i64 {
-    let division = Division { unit, usage_factor_milli, entrants };
-    let alike = entrants.windows(2).all(|pair| pair[0].priority == pair[1].priority);
-    if left <= 0 || (alike && division.sate(0..entrants.len(), &mut left, shares)) {
+    let division = Division { unit, usage_factor_milli, participants };
+    let alike = participants.windows(2).all(|pair| pair[0].priority == pair[1].priority);
+    if left <= 0 || (alike && division.satisfy(0..participants.len(), &mut left, shares)) {
         return left;
     }
-    let mut order: Vec<usize> = (0..entrants.len()).collect();
-    order.sort_by_key(|at| Reverse(entrants[*at].priority));
-    let tiers = || order.chunk_by(|l, r| entrants[*l].priority == entrants[*r].priority);
-    let mut remainders: Remainders = vec![None; entrants.len()];
+    let mut order: Vec<usize> = (0..participants.len()).collect();
+    order.sort_by_key(|at| Reverse(participants[*at].priority));
+    let tiers = || order.chunk_by(|l, r| participants[*l].priority == participants[*r].priority);
+    let mut remainders: Remainders = vec![None; participants.len()];
     for members in tiers() {
-        if !division.sate(members.iter().copied(), &mut left, shares) {
+        if !division.satisfy(members.iter().copied(), &mut left, shares) {
             while left > 0 && division.round(members, &mut left, shares, &mut remainders) {}
         }
     }
     for members in tiers() {
         let owed = members.iter().copied().filter(|at| remainders[*at].is_some());
         let mut owed: Vec<usize> = owed.collect();
-        owed.sort_by_key(|at| (Reverse(remainders[*at]), entrants[*at].created, entrants[*at].uid));
+        owed.sort_by_key(|at| {
+            (Reverse(remainders[*at]), participants[*at].created, participants[*at].uid)
+        });
         for at in owed {
             let given = unit.min(left);
             shares[at] += given;
@@ -117,26 +120,26 @@ pub fn divide_over_quota(
 struct Division<'e> {
     unit: i64,
     usage_factor_milli: u64,
-    entrants: &'e [Entrant],
+    participants: &'e [Participant],
 }
 
 impl Division<'_> {
     /// Gives members all that they ask for, where that is no more than what is left: the rounds end there too.
     ///
     /// Past usage may leave a queue without any part, so that only rounds tell.
-    fn sate(
+    fn satisfy(
         &self,
         members: impl Iterator<Item = usize> + Clone,
         left: &mut i64,
         shares: &mut [i64],
     ) -> bool {
         let wants = |at: usize, share: i64| {
-            let entrant = &self.entrants[at];
-            if entrant.weight == 0 { 0 } else { (entrant.requestable() - share).max(0) }
+            let participant = &self.participants[at];
+            if participant.weight == 0 { 0 } else { (participant.requestable() - share).max(0) }
         };
         let mut wanted = 0_i64;
         for at in members.clone() {
-            let used = self.usage_factor_milli > 0 && self.entrants[at].usage_micro > 0;
+            let used = self.usage_factor_milli > 0 && self.participants[at].usage_micro > 0;
             wanted = wanted.saturating_add(wants(at, shares[at]));
             if used || wanted > *left {
                 return false;
@@ -164,12 +167,12 @@ impl Division<'_> {
         }
         let mut again = false;
         for (&at, score) in members.iter().zip(scores) {
-            let entrant = &self.entrants[at];
-            let Some(score) = score.filter(|_| entrant.weight != 0) else { continue };
+            let participant = &self.participants[at];
+            let Some(score) = score.filter(|_| participant.weight != 0) else { continue };
             if *left == 0 {
                 break;
             }
-            let want = entrant.requestable() - shares[at];
+            let want = participant.requestable() - shares[at];
             let whole = i128::from(want) * total <= start * score;
             let given = if whole {
                 remainders[at] = None;
@@ -194,24 +197,24 @@ impl Division<'_> {
     ///
     /// With weights `w` of sum `W`, past usage `u` and factor `k` a part is `max(0, w/W + k·(w/W − u))`.
     fn scores(&self, members: &[usize], shares: &[i64]) -> (Vec<Option<i128>>, i128) {
-        let hungry = |at: usize| self.entrants[at].requestable() > shares[at];
+        let hungry = |at: usize| self.participants[at].requestable() > shares[at];
         let weights: u64 =
-            members.iter().filter(|at| hungry(**at)).map(|at| self.entrants[*at].weight).sum();
+            members.iter().filter(|at| hungry(**at)).map(|at| self.participants[*at].weight).sum();
         if weights == 0 {
             return (vec![None; members.len()], 0);
         }
         let factor = i128::from(self.usage_factor_milli);
-        let used = factor > 0 && members.iter().any(|at| self.entrants[*at].usage_micro > 0);
+        let used = factor > 0 && members.iter().any(|at| self.participants[*at].usage_micro > 0);
         let mut scores: Vec<Option<i128>> = members
             .iter()
             .map(|at| {
-                let entrant = &self.entrants[*at];
-                let can = entrant.requested > shares[*at]
-                    && entrant.limit.amount().is_none_or(|limit| limit > shares[*at]);
-                let weight = i128::from(entrant.weight);
+                let participant = &self.participants[*at];
+                let can = participant.requested > shares[*at]
+                    && participant.limit.amount().is_none_or(|limit| limit > shares[*at]);
+                let weight = i128::from(participant.weight);
                 can.then(|| {
                     if used {
-                        let usage = i128::from(entrant.usage_micro) * i128::from(weights);
+                        let usage = i128::from(participant.usage_micro) * i128::from(weights);
                         (weight * 1_000_000_000 + factor * (weight * 1_000_000 - usage)).max(0)
                     } else {
                         weight
@@ -278,9 +281,9 @@ impl Cluster {
         }
         let total = self.total();
         let mut siblings: Vec<QueueId> = self.queues.roots.iter().copied().collect();
-        let mut slips = Slips { memory_min: self.nodes.memory_min(), ..Slips::default() };
+        let mut scratch = Scratch { memory_min: self.nodes.memory_min(), ..Scratch::default() };
         let mut above: Vec<QueueId> = Vec::new();
-        self.divide_among(&siblings, total, config, &mut slips);
+        self.divide_among(&siblings, total, config, &mut scratch);
         loop {
             let rows = &self.queues.rows;
             above.extend(siblings.iter().filter(|id| rows[**id].parts));
@@ -288,7 +291,7 @@ impl Cluster {
             let share = rows[queue].share;
             siblings.clear();
             siblings.extend(&self.queues.below[queue].children);
-            self.divide_among(&siblings, share, config, &mut slips);
+            self.divide_among(&siblings, share, config, &mut scratch);
         }
     }
 
@@ -297,9 +300,9 @@ impl Cluster {
         siblings: &[QueueId],
         amount: Charge,
         config: &Config,
-        slips: &mut Slips,
+        scratch: &mut Scratch,
     ) {
-        let Slips { entrants, shares, memory_min } = slips;
+        let Scratch { participants, shares, memory_min } = scratch;
         let factor_milli = config.usage_factor_milli;
         let rows = &mut self.queues.rows;
         let enough =
@@ -307,17 +310,17 @@ impl Cluster {
         for id in siblings {
             let share = rows[*id].fill(amount, enough, *memory_min);
             if std::mem::replace(&mut rows[*id].share, share) != share {
-                self.agenda.searches.upset();
+                self.pending.searches.invalidate();
             }
         }
         for (lane, unit) in UNITS.iter().filter(|(lane, _)| !enough[*lane]) {
             let all = || siblings.iter().map(|id| &rows[*id]);
-            entrants.clear();
-            entrants.extend(all().map(|row| row.entrant(lane, *memory_min)));
-            divide_into(amount[lane], unit, factor_milli, entrants, shares);
+            participants.clear();
+            participants.extend(all().map(|row| row.participant(lane, *memory_min)));
+            divide_into(amount[lane], unit, factor_milli, participants, shares);
             for (id, share) in siblings.iter().zip(&*shares) {
                 if std::mem::replace(&mut rows[*id].share[lane], *share) != *share {
-                    self.agenda.searches.upset();
+                    self.pending.searches.invalidate();
                 }
             }
         }
@@ -326,8 +329,8 @@ impl Cluster {
 
 /// Room to divide in, used again for all siblings of a cluster.
 #[derive(Default)]
-struct Slips {
-    entrants: Vec<Entrant>,
+struct Scratch {
+    participants: Vec<Participant>,
     shares: Vec<i64>,
     /// The smallest GPU memory in the cluster, in MiB.
     memory_min: Option<u32>,
@@ -388,10 +391,10 @@ impl QueueRow {
         share
     }
 
-    fn entrant(&self, lane: QueueLane, memory_min: Option<u32>) -> Entrant {
+    fn participant(&self, lane: QueueLane, memory_min: Option<u32>) -> Participant {
         let facts = self.facts.as_ref().expect("a queue that takes part is live");
         let requested = self.requested(lane, memory_min);
-        Entrant {
+        Participant {
             quota: facts.quota[lane],
             limit: facts.limit[lane],
             weight: facts.weight_milli[lane],

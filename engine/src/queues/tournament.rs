@@ -1,4 +1,4 @@
-//! Who of all queues comes first, or last: siblings meet in a tournament, its winner stands for the queue above.
+//! Who of all queues comes first, or last: siblings meet in a meets, its winner stands for the queue above.
 //!
 //! A change of one leaf costs the logarithm of the number of siblings at each level.
 
@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     base::{ids::QueueId, resources::Charge, time::Timestamp},
-    queues::order::{Measure, Stake, Standing},
+    queues::order::{QueueDemand, QueuePosition, QueueWeights},
     state::Cluster,
 };
 
@@ -22,48 +22,48 @@ use crate::{
 ///
 /// All tournaments lie in the same lists, so that one that is put together again needs no memory anew.
 #[derive(Clone, Debug)]
-pub(crate) struct Bracket {
+pub(crate) struct Tournament {
     /// [`Ordering::Less`] where the first wins, [`Ordering::Greater`] where the last does.
     wins: Ordering,
-    leaves: Vec<Entry>,
+    leaves: Vec<Slot>,
     /// The leaf queue, where there is only one, and whether it stands: nobody is there to meet.
     only: Option<(QueueId, bool)>,
     /// From below: each comes before the one that its winner enters. The last one is that of the roots.
-    rounds: Vec<Round>,
-    /// Round by round, in the order of their places among those that meet.
+    levels: Vec<Level>,
+    /// Level by level, in the order of their places among those that meet.
     siblings: Vec<Sibling>,
-    /// How siblings are measured; many of a round are measured alike.
-    measures: Vec<Measure>,
-    /// Round by round: who meets, by position in a complete binary tree. The siblings are its second half, the others won
+    /// How siblings are measured; many of a level are measured alike.
+    all_weights: Vec<QueueWeights>,
+    /// Level by level: who meets, by position in a complete binary tree. The siblings are its second half, the others won
     /// the meets below them.
     places: Vec<Place>,
-    /// Room to put rounds together.
+    /// Room to put levels together.
     members: Vec<Member>,
     /// The same: where the queues above leaves stand.
-    inner: Vec<(QueueId, Entry)>,
+    inner: Vec<(QueueId, Slot)>,
 }
 
-impl Default for Bracket {
+impl Default for Tournament {
     fn default() -> Self {
-        let (leaves, rounds, siblings, measures, places, members, inner) = Default::default();
+        let (leaves, levels, siblings, all_weights, places, members, inner) = Default::default();
         let (wins, only) = (Ordering::Less, None);
-        Self { wins, leaves, only, rounds, siblings, measures, places, members, inner }
+        Self { wins, leaves, only, levels, siblings, all_weights, places, members, inner }
     }
 }
 
-/// A place in a round.
+/// A place in a level.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    round: u32,
+struct Slot {
+    level: u32,
     /// The row among its siblings.
     at: u32,
 }
 
 /// Siblings in a fixed order, and the winner of each pair of them, and of each pair of winners, as far as the last one.
 #[derive(Clone, Debug)]
-struct Round {
+struct Level {
     /// Where the winner enters next; nothing for the roots.
-    up: Option<Entry>,
+    up: Option<Slot>,
     /// How far below the roots.
     depth: u32,
     /// The first of its members, which are as many as its siblings.
@@ -74,17 +74,17 @@ struct Round {
     end: u32,
 }
 
-impl Round {
+impl Level {
     /// The rows of its siblings.
     fn rows(&self) -> Range<usize> {
         self.first as usize..self.end as usize
     }
 }
 
-/// Two siblings that meet, the left one being older. The first pair of a round never does: its right one has won.
+/// Two siblings that meet, the left one being older. The first pair of a level never does: its right one has won.
 type Pair = [Contender; 2];
 
-/// A pair, and something of the sibling in the same row: what each turn asks of a round, side by side.
+/// A pair, and something of the sibling in the same row: what each turn asks of a level, side by side.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     pair: Pair,
@@ -109,18 +109,18 @@ impl Contender {
     const NONE: Self = Self { at: NOBODY, alike: NOBODY };
 }
 
-/// One queue of a tournament; one line of the cache, since each turn meets some that were not met for long.
+/// One queue of a meets; one line of the cache, since each turn meets some that were not met for long.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Sibling {
     /// Where it stands, as long as it is in a pair.
-    standing: Standing,
-    /// The row of its measure.
-    measure: u32,
+    standing: QueuePosition,
+    /// The row of its weights.
+    weights: u32,
     queue: QueueId,
 }
 
-/// A queue that takes part, while rounds are put together.
+/// A queue that takes part, while levels are put together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Member {
     parent: Option<QueueId>,
@@ -130,28 +130,28 @@ struct Member {
     queue: QueueId,
     /// Its row among the leaves; [`NOBODY`] for those above.
     leaf: u32,
-    /// The row of its measure.
-    measure: u32,
+    /// The row of its weights.
+    weights: u32,
 }
 
 impl Member {
-    /// A queue, where so much is there in all; its measure is written down, unless it is that of the one before.
+    /// A queue, where so much is there in all; its weights are written down, unless they are those of the one before.
     fn new(
         cluster: &Cluster,
         (queue, leaf): (QueueId, u32),
         total: Charge,
-        measures: &mut Vec<Measure>,
+        all_weights: &mut Vec<QueueWeights>,
     ) -> Self {
         let row = &cluster.queues.rows[queue];
         let facts = row.facts.as_ref();
         let (created, uid) =
             facts.map_or_else(Default::default, |facts| (facts.created, facts.uid));
-        let measure = Measure::new(row, total);
-        if measures.last() != Some(&measure) {
-            measures.push(measure);
+        let weights = QueueWeights::new(row, total);
+        if all_weights.last() != Some(&weights) {
+            all_weights.push(weights);
         }
-        let measure = number(measures.len() - 1);
-        Self { parent: row.up, created, uid, queue, leaf, measure }
+        let weights = number(all_weights.len() - 1);
+        Self { parent: row.up, created, uid, queue, leaf, weights }
     }
 
     /// What two that are the same have in common.
@@ -160,16 +160,16 @@ impl Member {
     }
 }
 
-impl Bracket {
+impl Tournament {
     /// Some leaf queues, by row, and all queues above them; nobody stands yet.
     pub(crate) fn new(
         cluster: &Cluster,
         leaves: impl ExactSizeIterator<Item = QueueId>,
         wins: Ordering,
     ) -> Self {
-        let mut bracket = Self { wins, ..Self::default() };
-        bracket.open(cluster, leaves);
-        bracket
+        let mut tournament = Self { wins, ..Self::default() };
+        tournament.open(cluster, leaves);
+        tournament
     }
 
     /// Begins anew with other leaf queues.
@@ -178,9 +178,9 @@ impl Bracket {
         cluster: &Cluster,
         mut leaves: impl ExactSizeIterator<Item = QueueId>,
     ) {
-        self.rounds.clear();
+        self.levels.clear();
         self.siblings.clear();
-        self.measures.clear();
+        self.all_weights.clear();
         self.places.clear();
         self.inner.clear();
         self.leaves.clear();
@@ -189,17 +189,17 @@ impl Bracket {
             self.only = leaves.next().map(|queue| (queue, false));
             return;
         }
-        self.leaves.resize(leaves.len(), Entry::default());
+        self.leaves.resize(leaves.len(), Slot::default());
         self.gather(cluster, leaves);
         self.divide(cluster);
         self.siblings.reserve(self.members.len());
         self.places.reserve(self.members.len());
-        for round in 0..self.rounds.len() {
-            self.line_up(round);
+        for level in 0..self.levels.len() {
+            self.line_up(level);
         }
         self.inner.sort_unstable_by_key(|(queue, _)| *queue);
-        for round in &mut self.rounds {
-            round.up = self.members[round.member as usize].parent.map(|parent| {
+        for level in &mut self.levels {
+            level.up = self.members[level.member as usize].parent.map(|parent| {
                 let at = self.inner.binary_search_by_key(&parent, |(queue, _)| *queue);
                 self.inner[at.expect("a queue above others takes part")].1
             });
@@ -208,12 +208,12 @@ impl Bracket {
 
     /// Finds leaves and all above them, siblings side by side.
     fn gather(&mut self, cluster: &Cluster, leaves: impl Iterator<Item = QueueId>) {
-        let Self { members, measures, .. } = self;
+        let Self { members, all_weights, .. } = self;
         let total = cluster.total();
         members.clear();
         // Few queues have one below them alone.
         members.reserve(self.leaves.len() + self.leaves.len() / 2);
-        members.extend(leaves.zip(0..).map(|leaf| Member::new(cluster, leaf, total, measures)));
+        members.extend(leaves.zip(0..).map(|leaf| Member::new(cluster, leaf, total, all_weights)));
         let mut from = 0;
         while from < members.len() {
             let end = members.len();
@@ -221,7 +221,7 @@ impl Bracket {
                 let Some(parent) = members[at].parent else { continue };
                 // Siblings come in a row, most of the time.
                 if members[end..].last().is_none_or(|last| last.queue != parent) {
-                    members.push(Member::new(cluster, (parent, NOBODY), total, measures));
+                    members.push(Member::new(cluster, (parent, NOBODY), total, all_weights));
                 }
             }
             // Leaves come in order, most of the time, so that there is little to sort.
@@ -236,51 +236,51 @@ impl Bracket {
         members.dedup_by_key(Member::same);
     }
 
-    /// Makes siblings a round each, the lowest first.
+    /// Makes siblings a level each, the lowest first.
     fn divide(&mut self, cluster: &Cluster) {
         let depth = |parent: QueueId| cluster.queues.path(parent).count();
         let mut member = 0;
         let siblings = self.members.chunk_by(|left, right| left.parent == right.parent);
-        self.rounds.extend(siblings.map(|siblings| {
+        self.levels.extend(siblings.map(|siblings| {
             let (first, count) = (member, siblings.len());
             member += count;
             let depth = number(siblings[0].parent.map_or(0, depth));
             let member = number(first);
-            Round { up: None, depth, member, first: 0, end: number(count) }
+            Level { up: None, depth, member, first: 0, end: number(count) }
         }));
-        self.rounds.sort_by_key(|round| Reverse(round.depth));
+        self.levels.sort_by_key(|level| Reverse(level.depth));
     }
 
-    /// Gives the members of a round their places.
+    /// Gives the members of a level their places.
     fn line_up(&mut self, at: usize) {
-        let round = &mut self.rounds[at];
-        let count = round.end as usize;
-        let members = &self.members[round.member as usize..][..count];
-        round.first = number(self.siblings.len());
-        round.end = number(self.siblings.len() + count);
+        let level = &mut self.levels[at];
+        let count = level.end as usize;
+        let members = &self.members[level.member as usize..][..count];
+        level.first = number(self.siblings.len());
+        level.end = number(self.siblings.len() + count);
         // The lowest places in the tree are the first from the left.
         let half = members.len().next_power_of_two();
         let (lowest, others) = members.split_at(2 * members.len() - half);
         for (sibling, member) in others.iter().chain(lowest).enumerate() {
-            let entry = Entry { round: number(at), at: number(sibling) };
-            let Member { queue, leaf, measure, .. } = *member;
+            let entry = Slot { level: number(at), at: number(sibling) };
+            let Member { queue, leaf, weights, .. } = *member;
             match self.leaves.get_mut(leaf as usize) {
                 Some(leaf) => *leaf = entry,
                 None => self.inner.push((queue, entry)),
             }
-            self.siblings.push(Sibling { standing: Standing::default(), measure, queue });
+            self.siblings.push(Sibling { standing: QueuePosition::default(), weights, queue });
             self.places.push(Place { pair: [Contender::NONE; 2], leaf });
         }
     }
 
-    /// The meets of a round.
+    /// The meets of a level.
     #[inline(always)]
-    fn tournament(&mut self, round: u32) -> Tournament<'_> {
-        let rows = self.rounds[round as usize].rows();
-        Tournament {
+    fn meets(&mut self, level: u32) -> LevelMeets<'_> {
+        let rows = self.levels[level as usize].rows();
+        LevelMeets {
             siblings: &mut self.siblings[rows.clone()],
             places: &mut self.places[rows],
-            measures: &self.measures,
+            all_weights: &self.all_weights,
             wins: self.wins,
         }
     }
@@ -290,88 +290,92 @@ impl Bracket {
         if let Some((_, stands)) = self.only {
             return stands.then_some(0);
         }
-        let first = self.rounds.last()?.first as usize;
+        let first = self.levels.last()?.first as usize;
         let winner = self.places.get(first + self.places[first].pair[1].at as usize);
         winner.map(|place| place.leaf as usize)
     }
 
-    /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `stakes` has it; a
-    /// leaf without stakes stands no more.
+    /// Has a leaf and all above it stand for what is at stake for the leaf that won below each, as `demands` has it; a
+    /// leaf without demands stands no more.
     pub(crate) fn seat(
         &mut self,
         cluster: &Cluster,
         leaf: usize,
-        stakes: impl Fn(usize) -> Option<Stake>,
+        demands: impl Fn(usize) -> Option<QueueDemand>,
     ) {
-        let mut stake = stakes(leaf);
+        let mut demand = demands(leaf);
         if let Some((_, stands)) = &mut self.only {
-            *stands = stake.is_some();
+            *stands = demand.is_some();
             return;
         }
         let mut best = leaf;
         let mut entry = Some(self.leaves[leaf]);
-        while let Some(Entry { round, at }) = entry {
-            let mut tournament = self.tournament(round);
-            let slot = tournament.slot(at);
-            let who = tournament.stand(cluster, at, (best, stake.as_ref()));
-            tournament.play(slot, who);
-            match tournament.winner() {
-                Some(winner) if winner != best || stake.is_none() => {
+        while let Some(Slot { level, at }) = entry {
+            let mut meets = self.meets(level);
+            let slot = meets.slot(at);
+            let who = meets.stand(cluster, at, (best, demand.as_ref()));
+            meets.play(slot, who);
+            match meets.winner() {
+                Some(winner) if winner != best || demand.is_none() => {
                     best = winner;
-                    stake = stakes(winner);
+                    demand = demands(winner);
                 }
                 Some(_) => {}
-                None => stake = None,
+                None => demand = None,
             }
-            entry = self.rounds[round as usize].up;
+            entry = self.levels[level as usize].up;
         }
     }
 
     /// Has all leaves stand, as [`seat`](Self::seat) has one, each queue once.
-    pub(crate) fn seat_all(&mut self, cluster: &Cluster, stakes: impl Fn(usize) -> Option<Stake>) {
+    pub(crate) fn seat_all(
+        &mut self,
+        cluster: &Cluster,
+        demands: impl Fn(usize) -> Option<QueueDemand>,
+    ) {
         if self.only.is_some() {
-            return self.seat(cluster, 0, stakes);
+            return self.seat(cluster, 0, demands);
         }
         let mut last = Origin::default();
         for leaf in 0..self.leaves.len() {
-            let Entry { round, at } = self.leaves[leaf];
-            let Some(stake) = stakes(leaf) else { continue };
-            let mut tournament = self.tournament(round);
-            let who = tournament.stand_alike(cluster, at, &stake, &mut last);
-            tournament.enter(tournament.slot(at), who);
+            let Slot { level, at } = self.leaves[leaf];
+            let Some(demand) = demands(leaf) else { continue };
+            let mut meets = self.meets(level);
+            let who = meets.stand_alike(cluster, at, &demand, &mut last);
+            meets.enter(meets.slot(at), who);
         }
-        for below in 0..self.rounds.len() {
-            let mut tournament = self.tournament(number(below));
-            tournament.play_all();
-            let winner = tournament.winner();
-            let Some((leaf, Entry { round, at })) = winner.zip(self.rounds[below].up) else {
+        for below in 0..self.levels.len() {
+            let mut meets = self.meets(number(below));
+            meets.play_all();
+            let winner = meets.winner();
+            let Some((leaf, Slot { level, at })) = winner.zip(self.levels[below].up) else {
                 continue;
             };
-            let mut tournament = self.tournament(round);
-            let who = tournament.stand(cluster, at, (leaf, stakes(leaf).as_ref()));
-            tournament.enter(tournament.slot(at), who);
+            let mut meets = self.meets(level);
+            let who = meets.stand(cluster, at, (leaf, demands(leaf).as_ref()));
+            meets.enter(meets.slot(at), who);
         }
     }
 }
 
-/// One round, with all that its meets ask for.
-struct Tournament<'b> {
+/// One level, with all that its meets ask for.
+struct LevelMeets<'b> {
     siblings: &'b mut [Sibling],
     /// Who wins pair 1 is the right one of pair 0, who wins pairs 2 and 3 are pair 1, and so on down to the siblings.
     places: &'b mut [Place],
-    measures: &'b [Measure],
+    all_weights: &'b [QueueWeights],
     wins: Ordering,
 }
 
-/// What the last standing was made of, the measure by its row, and how many others there were before.
+/// What the last standing was made of, the weights by its row, and how many others there were before.
 #[derive(Default)]
 struct Origin {
-    of: Option<(Charge, Stake, u32)>,
-    standing: Standing,
+    of: Option<(Charge, QueueDemand, u32)>,
+    standing: QueuePosition,
     before: u32,
 }
 
-impl Tournament<'_> {
+impl LevelMeets<'_> {
     /// The leaf of the queue that wins.
     fn winner(&self) -> Option<usize> {
         let winner = self.places.get(self.places[0].pair[1].at as usize);
@@ -384,15 +388,15 @@ impl Tournament<'_> {
         &mut self,
         cluster: &Cluster,
         at: u32,
-        (leaf, stake): (usize, Option<&Stake>),
+        (leaf, demand): (usize, Option<&QueueDemand>),
     ) -> Contender {
         // One that leaves is not even looked at.
-        let Some(stake) = stake else { return Contender::NONE };
+        let Some(demand) = demand else { return Contender::NONE };
         let sibling = &mut self.siblings[at as usize];
         self.places[at as usize].leaf = number(leaf);
         let used = cluster.queues.rows[sibling.queue].used;
-        let measure = &self.measures[sibling.measure as usize];
-        sibling.standing = Standing::new(used, stake, measure);
+        let weights = &self.all_weights[sibling.weights as usize];
+        sibling.standing = QueuePosition::new(used, demand, weights);
         Contender { at, alike: NOBODY }
     }
 
@@ -401,15 +405,15 @@ impl Tournament<'_> {
         &mut self,
         cluster: &Cluster,
         at: u32,
-        stake: &Stake,
+        demand: &QueueDemand,
         last: &mut Origin,
     ) -> Contender {
         let sibling = &mut self.siblings[at as usize];
         let used = cluster.queues.rows[sibling.queue].used;
-        let of = Some((used, *stake, sibling.measure));
+        let of = Some((used, *demand, sibling.weights));
         if last.of != of {
-            let measure = &self.measures[sibling.measure as usize];
-            let standing = Standing::new(used, stake, measure);
+            let weights = &self.all_weights[sibling.weights as usize];
+            let standing = QueuePosition::new(used, demand, weights);
             *last = Origin { of, standing, before: last.before + 1 };
         }
         sibling.standing = last.standing;
@@ -457,8 +461,8 @@ impl Tournament<'_> {
         } else {
             let Some(r) = self.siblings.get(right.at as usize) else { return left };
             let Some(l) = self.siblings.get(left.at as usize) else { return right };
-            let (l, r) = ((&l.standing, l.measure), (&r.standing, r.measure));
-            Standing::compare(r, l, self.measures).is_lt()
+            let (l, r) = ((&l.standing, l.weights), (&r.standing, r.weights));
+            QueuePosition::compare(r, l, self.all_weights).is_lt()
         };
         // The older one goes first where they stand alike.
         if right_first == self.wins.is_lt() { right } else { left }

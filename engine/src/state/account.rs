@@ -8,7 +8,7 @@ use crate::{
     state::{
         Cluster,
         device::{self, Device},
-        rows::{Nodes, Phase, PodFacts, Queues, State},
+        rows::{Nodes, Phase, PodFacts, PodStatus, Queues},
         shape::ShapeRow,
         tree::count::Count,
     },
@@ -17,17 +17,17 @@ use crate::{
 
 /// How much is held, and whether it is added or taken back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    pub(crate) hold: Hold,
+pub(crate) struct Booking {
+    pub(crate) hold: HoldKind,
     pub(crate) sign: Sign,
 }
 
 /// How a pod holds a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hold {
+pub(crate) enum HoldKind {
     Stays,
     Leaves,
-    Promised,
+    Nominated,
 }
 
 /// Whether an amount is added or taken back.
@@ -73,9 +73,9 @@ impl Cluster {
 
     /// Changes the state of a pod, the one way to do it: [`give`](Self::give), then [`take`](Self::take), with one walk
     /// up the queues.
-    pub(crate) fn set_state(&mut self, pod: PodId, state: State) -> State {
+    pub(crate) fn set_status(&mut self, pod: PodId, state: PodStatus) -> PodStatus {
         let before = self.occupy(pod, Sign::Minus);
-        let was = std::mem::replace(&mut self.pods.state[pod], state);
+        let was = std::mem::replace(&mut self.pods.status[pod], state);
         let after = self.occupy(pod, Sign::Plus);
         if let Some((queue, mut burden)) = after {
             if let Some((_, before)) = before {
@@ -93,30 +93,31 @@ impl Cluster {
     }
 
     /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
-    fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, Burden)> {
-        let Self { pods, shapes, nodes, groups, claims, crowds, .. } = self;
-        let (facts, state) = (&pods[pod], &pods.state[pod]);
+    fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, QueueDelta)> {
+        let Self { pods, shapes, nodes, groups, claims, pod_counts, .. } = self;
+        let (facts, state) = (&pods[pod], &pods.status[pod]);
         let shape = &shapes[facts.shape];
-        if !crowds.is_empty()
+        if !pod_counts.is_empty()
             && let Some(node) = state.stays_on()
         {
-            crowds.count(facts, node, sign);
+            pod_counts.count(facts, node, sign);
         }
         let mut charge = shape.charge;
         if let Some(place) = &state.place {
-            let hold = if state.phase == Phase::Releasing { Hold::Leaves } else { Hold::Stays };
+            let hold =
+                if state.phase == Phase::Releasing { HoldKind::Leaves } else { HoldKind::Stays };
             nodes.list(pod, place.node, sign);
             if let Some(reserved) = &place.reserved {
-                nodes.reserve(claims, (place.node, reserved), Entry { hold, sign });
+                nodes.reserve(claims, (place.node, reserved), Booking { hold, sign });
             }
-            nodes.occupy((shape, facts), place, Entry { hold, sign });
+            nodes.occupy((shape, facts), place, Booking { hold, sign });
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         if let Some(place) = &state.nominee {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {
                 nodes.list(pod, place.node, sign);
             }
-            let entry = Entry { hold: Hold::Promised, sign };
+            let entry = Booking { hold: HoldKind::Nominated, sign };
             if let Some(reserved) = &place.reserved {
                 nodes.reserve(claims, (place.node, reserved), entry);
             }
@@ -134,7 +135,7 @@ impl Cluster {
             count(&mut row.tree.leaves[usize::from(leaf)].count, state, sign);
         }
         let group = row.facts.as_ref()?;
-        let mut burden = Burden::default();
+        let mut burden = QueueDelta::default();
         if state.is_active() {
             sign.charge(&mut burden.used, charge);
             if !group.preemptible {
@@ -153,14 +154,14 @@ impl Cluster {
 
 /// What a pod adds to a queue and to all above it.
 #[derive(Clone, Copy, Default)]
-struct Burden {
+struct QueueDelta {
     used: Charge,
     fixed: Charge,
     requested: Charge,
     requested_mib: i64,
 }
 
-impl Burden {
+impl QueueDelta {
     fn add(&mut self, other: &Self) {
         self.used += other.used;
         self.fixed += other.fixed;
@@ -170,7 +171,7 @@ impl Burden {
 }
 
 impl Queues {
-    fn charge(&mut self, queue: QueueId, burden: &Burden) {
+    fn charge(&mut self, queue: QueueId, burden: &QueueDelta) {
         // A pod that gets a place waits for no less than before, and few cannot be evicted.
         let (fixes, asks) = (!burden.fixed.is_zero(), !burden.requested.is_zero());
         let asks_mib = burden.requested_mib != 0;
@@ -194,7 +195,7 @@ impl Queues {
 
 /// # Source
 /// spec/scheduling.md 1.4.
-fn count(count: &mut Count, state: &State, sign: Sign) {
+fn count(count: &mut Count, state: &PodStatus, sign: Sign) {
     if state.nominee.is_some() {
         sign.count(&mut count.active);
         sign.count(&mut count.nominated);
@@ -234,7 +235,7 @@ impl Nodes {
         }
     }
 
-    fn occupy(&mut self, (shape, pod): (&ShapeRow, &PodFacts), place: &Place, entry: Entry) {
+    fn occupy(&mut self, (shape, pod): (&ShapeRow, &PodFacts), place: &Place, entry: Booking) {
         let owner = pod.owner;
         let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
         // Devices of claims are on the account of whoever holds them.
@@ -244,21 +245,21 @@ impl Nodes {
         let held = shape.take.iter().filter(|(lane, _)| holds(*lane));
         let held = held.map(|(lane, amount)| (lane.row(), entry.sign.of(amount - own(*lane))));
         let lanes = shape.take.last().map_or(0, |(lane, _)| lane.row() + 1);
-        if entry.hold != Hold::Promised {
+        if entry.hold != HoldKind::Nominated {
             let idle = self.idle.row_mut(place.node, lanes);
             held.clone().for_each(|(lane, amount)| idle[lane] -= amount);
         }
-        if entry.hold != Hold::Stays {
+        if entry.hold != HoldKind::Stays {
             let releasing = self.releasing.row_mut(place.node, lanes);
-            let sign = if entry.hold == Hold::Leaves { 1 } else { -1 };
+            let sign = if entry.hold == HoldKind::Leaves { 1 } else { -1 };
             held.for_each(|(lane, amount)| releasing[lane] += sign * amount);
         }
         if owner == Owner::Reservation {
             for device in &place.devices {
                 self.on_device((place.node, *device), |device| {
                     entry.sign.count(match entry.hold {
-                        Hold::Leaves => &mut device.going,
-                        Hold::Stays | Hold::Promised => &mut device.standing,
+                        HoldKind::Leaves => &mut device.going,
+                        HoldKind::Stays | HoldKind::Nominated => &mut device.standing,
                     });
                 });
             }
@@ -283,15 +284,15 @@ impl Nodes {
         self.reindex(place.node);
     }
 
-    fn hold(&mut self, node: NodeId, lane: Lane, amount: i64, entry: Entry) {
+    fn hold(&mut self, node: NodeId, lane: Lane, amount: i64, entry: Booking) {
         let amount = entry.sign.of(amount);
         match entry.hold {
-            Hold::Stays => self.idle.add(node, lane, -amount),
-            Hold::Leaves => {
+            HoldKind::Stays => self.idle.add(node, lane, -amount),
+            HoldKind::Leaves => {
                 self.idle.add(node, lane, -amount);
                 self.releasing.add(node, lane, amount);
             }
-            Hold::Promised => self.releasing.add(node, lane, -amount),
+            HoldKind::Nominated => self.releasing.add(node, lane, -amount),
         }
     }
 
@@ -322,15 +323,15 @@ impl Nodes {
 }
 
 /// Adds a part of a device to what is held of it, or takes it back.
-fn share(device: &mut Device, (uid, part): (u128, i64), entry: Entry) {
+fn share(device: &mut Device, (uid, part): (u128, i64), entry: Booking) {
     let part = entry.sign.of(part);
     match entry.hold {
-        Hold::Stays => device.held += part,
-        Hold::Leaves => {
+        HoldKind::Stays => device.held += part,
+        HoldKind::Leaves => {
             device.held += part;
             device.leaving += part;
         }
-        Hold::Promised => device.promised += part,
+        HoldKind::Nominated => device.nominated += part,
     }
     entry.sign.count(&mut device.pods);
     device.uids = match entry.sign {

@@ -9,8 +9,8 @@ use crate::{
     },
     state::{
         Cluster,
-        changes::Stand,
-        rows::{GroupFacts, Nodes, Phase, PodFacts, PodRest, State},
+        changes::PodProgress,
+        rows::{GroupFacts, Nodes, Phase, PodFacts, PodRest, PodStatus},
         shape,
         tree::Tree,
     },
@@ -63,7 +63,7 @@ impl Cluster {
             }),
             Delta::BindFailed(pod) => self.outcome(pod, |state, _| {
                 if state.phase == Phase::Binding {
-                    *state = State { phase: Phase::Pending, ..State::default() };
+                    *state = PodStatus { phase: Phase::Pending, ..PodStatus::default() };
                 }
             }),
             Delta::Evicted(pod) => self.outcome(pod, |_, _| {}),
@@ -78,25 +78,26 @@ impl Cluster {
         }
     }
 
-    fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut State, &State)) {
-        let mut state = self.pods.state[pod].clone();
+    fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut PodStatus, &PodStatus)) {
+        let mut state = self.pods.status[pod].clone();
         change(&mut state, &self.pods[pod].told);
-        if state != self.pods.state[pod] {
+        if state != self.pods.status[pod] {
             self.move_pod(pod, state);
         }
     }
 
     /// Changes the state of a pod from outside: its group is looked at again, and room may have come.
-    fn move_pod(&mut self, pod: PodId, state: State) {
+    fn move_pod(&mut self, pod: PodId, state: PodStatus) {
         let is_active = state.phase.is_active();
-        let was = self.set_state(pod, state);
-        let (phase, group) = (self.pods.state[pod].phase, self.pods[pod].group());
-        self.agenda.note_news(Stand { phase: was.phase, group }, Stand { phase, group });
+        let was = self.set_status(pod, state);
+        let (phase, group) = (self.pods.status[pod].phase, self.pods[pod].group());
+        self.pending
+            .note_news(PodProgress { phase: was.phase, group }, PodProgress { phase, group });
         // What its queue asks for changes with that.
         self.queues.moved |= was.phase.is_active() != is_active;
-        self.agenda.grow();
+        self.pending.room_grew();
         if let Some(group) = self.pods[pod].group() {
-            self.agenda.touch(group);
+            self.pending.touch(group);
         }
     }
 
@@ -131,12 +132,12 @@ impl Cluster {
         }
         self.queues.moved = true;
         self.node_indexed(id, old.as_deref());
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 
     fn set_aside_told(&mut self, id: NodeId, gpus: u16) {
         if std::mem::replace(self.nodes.set_aside.slot(id), gpus) != gpus {
-            self.agenda.grow_anew();
+            self.pending.room_grew_outside();
         }
     }
 
@@ -147,7 +148,7 @@ impl Cluster {
         }
         self.nodes.index.stale |= topology.is_some();
         *row = topology;
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 
     fn spelling_told(&mut self, value: Symbol, text: Box<[u8]>) {
@@ -158,7 +159,7 @@ impl Cluster {
         if !self.topologies.is_empty() {
             // Domains may go in another order.
             self.nodes.index.stale = true;
-            self.agenda.grow_anew();
+            self.pending.room_grew_outside();
         }
     }
 
@@ -174,10 +175,10 @@ impl Cluster {
         } else {
             (row.last_start, row.last_eviction, row.stale_since, row.why) =
                 (None, None, None, None);
-            self.agenda.moves.remove(&id);
-            self.agenda.claims.retain(|group| *group != id);
+            self.pending.moves.remove(&id);
+            self.pending.nominated_groups.retain(|group| *group != id);
         }
-        self.agenda.touch(id);
+        self.pending.touch(id);
         let group = group.map(|group| GroupFacts::new(id, group));
         if let (Some(old), Some(new)) = (&mut row.facts, &group)
             && decides_alike(old, new)
@@ -185,7 +186,7 @@ impl Cluster {
             old.clone_from(new);
             return;
         }
-        self.agenda.forget_losses();
+        self.pending.forget_evictions();
         let pods: Vec<PodId> = row.pods.iter().copied().collect();
         for pod in &pods {
             self.give(*pod);
@@ -204,10 +205,10 @@ impl Cluster {
             self.take(*pod);
         }
         self.queues.moved = true;
-        if pods.iter().any(|pod| self.pods.state[*pod].is_somewhere()) {
-            self.agenda.grow();
+        if pods.iter().any(|pod| self.pods.status[*pod].is_somewhere()) {
+            self.pending.room_grew();
         } else {
-            self.agenda.rouse();
+            self.pending.wake();
         }
     }
 
@@ -236,18 +237,18 @@ impl Cluster {
         if let Some(leaf) = self.pods[pod].leaf {
             row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
         }
-        self.agenda.touch(group);
+        self.pending.touch(group);
     }
 
     fn pod_told(&mut self, id: PodId, pod: Pod) {
-        let told = State::of(pod.state);
+        let told = PodStatus::of(pod.state);
         let asks = if pod.claims.is_empty() {
             Vec::new()
         } else {
             self.claims.asks(&pod.claims, told.phase)
         };
         let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
-        self.join_crowds(shape);
+        self.start_counting(shape);
         let rest = PodRest {
             sub_group: pod.sub_group,
             rank: pod.rank,
@@ -260,7 +261,7 @@ impl Cluster {
             told,
         };
         let mut facts = PodFacts::new(pod.owner, shape, rest);
-        self.pods.state.slot(id);
+        self.pods.status.slot(id);
         let old = self.pods.facts.slot(id);
         if let Some(old) = old {
             facts.leaf = old.leaf;
@@ -271,14 +272,14 @@ impl Cluster {
             facts.leaf = None;
         }
         let mut state = facts.told.clone();
-        let was = &self.pods.state[id];
-        let stood = Stand { phase: was.phase, group: old.as_ref().and_then(PodFacts::group) };
+        let was = &self.pods.status[id];
+        let stood = PodProgress { phase: was.phase, group: old.as_ref().and_then(PodFacts::group) };
         let was = (facts.has_claims || was.reserves()).then(|| was.clone());
         if let Some(old) = &self.pods.facts[id] {
-            state = self.pods.state[id].clone().advance(&facts.told);
+            state = self.pods.status[id].clone().advance(&facts.told);
             let (same_told, old_shape) = (old.told == facts.told, old.shape);
             if same_told {
-                state = self.pods.state[id].clone();
+                state = self.pods.status[id].clone();
             }
             self.give(id);
             self.unseat(id);
@@ -287,34 +288,34 @@ impl Cluster {
         let (group, owner) = (facts.group(), facts.owner);
         self.nodes.index.stale |= self.shapes.asks_new();
         if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
-            self.antisocial.remove(&id);
+            self.with_anti_affinity.remove(&id);
         } else {
-            self.antisocial.insert(id);
+            self.with_anti_affinity.insert(id);
         }
         self.pods.facts[id] = Some(facts);
         state = self.join_claims(id, state, was);
         if state.phase != stood.phase {
             self.queues.moved = true;
         }
-        self.note_news(owner, stood, Stand { phase: state.phase, group });
-        if self.pods.state[id].is_somewhere() || state.is_somewhere() {
-            self.agenda.grow();
+        self.note_news(owner, stood, PodProgress { phase: state.phase, group });
+        if self.pods.status[id].is_somewhere() || state.is_somewhere() {
+            self.pending.room_grew();
         }
-        self.pods.state[id] = state;
+        self.pods.status[id] = state;
         if let Some(group) = group {
             self.groups.slot(group).pods.insert(id);
             self.seat(id, group);
-            self.agenda.touch(group);
+            self.pending.touch(group);
         }
         self.take(id);
-        self.agenda.changed = true;
+        self.pending.changed = true;
         self.queues.moved = true;
     }
 
     /// Notes what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
-    fn note_news(&mut self, owner: Owner, before: Stand, now: Stand) {
+    fn note_news(&mut self, owner: Owner, before: PodProgress, now: PodProgress) {
         if owner != Owner::Reservation {
-            self.agenda.note_news(before, now);
+            self.pending.note_news(before, now);
         }
     }
 
@@ -323,26 +324,26 @@ impl Cluster {
         let (shape, group, owner) = (facts.shape, facts.group(), facts.owner);
         self.give(id);
         self.unseat(id);
-        self.antisocial.remove(&id);
+        self.with_anti_affinity.remove(&id);
         self.pods.facts[id] = None;
-        self.agenda.promised.remove(&id);
+        self.pending.nominated.remove(&id);
         // Its number may soon be another's.
-        self.agenda.kept.remove(&id);
+        self.pending.nominated_nodes.remove(&id);
         self.budgets.forget(id);
-        let state = std::mem::take(&mut self.pods.state[id]);
+        let state = std::mem::take(&mut self.pods.status[id]);
         self.release(shape);
         if state.is_somewhere() {
-            self.agenda.grow();
+            self.pending.room_grew();
         }
-        self.note_news(owner, Stand { phase: state.phase, group }, Stand::default());
-        self.agenda.changed = true;
+        self.note_news(owner, PodProgress { phase: state.phase, group }, PodProgress::default());
+        self.pending.changed = true;
         self.queues.moved = true;
     }
 
     pub(crate) fn release(&mut self, shape: crate::base::ids::ShapeId) {
         let spread = self.shapes[shape].facts.spread.clone();
         if self.shapes.release(shape) {
-            self.leave_crowds(shape, &spread);
+            self.stop_counting(shape, &spread);
             self.nodes.index.forget(shape);
         }
     }
@@ -396,7 +397,7 @@ impl Cluster {
         }
         self.nodes.index.stale = true;
         self.queues.moved = true;
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 }
 
@@ -451,7 +452,7 @@ impl Charge {
     }
 }
 
-impl State {
+impl PodStatus {
     fn of(state: PodState) -> Self {
         let (phase, place) = match state {
             PodState::Gated => (Phase::Gated, None),

@@ -4,7 +4,7 @@
 //!
 //! # Source
 //! `PodDisruptionBudget` of `policy/v1`, as the API server's eviction subresource judges it: pods that do not run yet may
-//! leave whatever it says, a pod of two budgets may not. The peer deletes pods and heeds no budget.
+//! leave whatever it says, a pod of two budgets may not. KAI deletes pods and heeds no budget.
 
 use crate::{
     base::{
@@ -66,12 +66,12 @@ impl Cluster {
         }
         let pods = &self.pods;
         let waits = |pod: PodId| {
-            pods.state[pod].phase == Phase::Releasing && pods[pod].told.phase == Phase::Running
+            pods.status[pod].phase == Phase::Releasing && pods[pod].told.phase == Phase::Running
         };
         let count = self.budgets.evicted.len();
         self.budgets.evicted.retain(|one| one.budget != id || one.pod.is_some_and(waits));
         if is_new || self.budgets.evicted.len() < count {
-            self.agenda.grow();
+            self.pending.room_grew();
         }
     }
 
@@ -113,7 +113,7 @@ impl Cluster {
             return true;
         }
         let mut left: FewMap<BudgetId, i64> = FewMap::default();
-        pods.into_iter().filter(|pod| self.pods.state[*pod].phase == Phase::Running).all(|pod| {
+        pods.into_iter().filter(|pod| self.pods.status[*pod].phase == Phase::Running).all(|pod| {
             let mut budgets = self.budgets_of(pod);
             let Some((id, row)) = budgets.next() else { return true };
             let free = || i64::from(row.budget.allowed) - self.leaving(id, row);
@@ -139,7 +139,7 @@ impl Cluster {
     /// How many pods of a budget were evicted that it does not show yet.
     fn leaving(&self, id: BudgetId, row: &Row) -> i64 {
         let is_untold = |pod: PodId| {
-            self.pods.state[pod].phase == Phase::Releasing
+            self.pods.status[pod].phase == Phase::Releasing
                 && self.pods[pod].told.phase == Phase::Running
         };
         let counts = |one: &&Evicted| {

@@ -4,12 +4,12 @@ use crate::{base::ids::GroupId, state::rows::Phase};
 
 /// How far a pod is, and of which group it is.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Stand {
+pub(crate) struct PodProgress {
     pub(crate) phase: Phase,
     pub(crate) group: Option<GroupId>,
 }
 
-impl Stand {
+impl PodProgress {
     /// Whether a pod comes from `before` to here without anybody's doing but the scheduler's, who had it bound or
     /// evicted.
     pub(crate) fn follows(self, before: Self) -> bool {

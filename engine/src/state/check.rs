@@ -13,7 +13,7 @@ impl Cluster {
     /// What of the derived columns differs from the facts; empty is good.
     ///
     /// # Cost
-    /// That of building the cluster anew. Meant for tests, for the start, and for once in a thousand cycles.
+    /// That of building the cluster anew. CountedPods for tests, for the start, and for once in a thousand cycles.
     pub fn check(&self) -> Vec<String> {
         let mut findings = Vec::new();
         let anew = self.derived_anew();
@@ -34,7 +34,7 @@ impl Cluster {
         compare("nodes that reach devices", equal(&self.nodes.reached, &anew.nodes.reached));
         compare("counters of devices", equal(&self.claims.counters, &anew.claims.counters));
         compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
-        compare("pods that spread counts", self.crowds == anew.crowds);
+        compare("pods that spread counts", self.pod_counts == anew.pod_counts);
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
             let new = &anew.queues.rows[id];
@@ -68,7 +68,7 @@ impl Cluster {
         anew.nodes.devices = Column::default();
         anew.nodes.foreign = Charge::default();
         anew.nodes.unassigned = 0;
-        anew.crowds.clear_counts();
+        anew.pod_counts.clear_counts();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
             (row.used, row.fixed, row.requested, row.requested_mib) = Default::default();

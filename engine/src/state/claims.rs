@@ -15,7 +15,7 @@ use crate::{
             ledger::{CounterRow, SliceRow},
             reach::{Reaches, loose},
         },
-        rows::{Phase, State},
+        rows::{Phase, PodStatus},
         shape::ShapeRow,
     },
     told::{
@@ -144,16 +144,21 @@ impl Cluster {
             self.rejoin(pod);
             self.take(pod);
             if let Some(group) = self.pods[pod].group() {
-                self.agenda.touch(group);
+                self.pending.touch(group);
             }
         }
         self.queues.moved = true;
-        self.agenda.grow();
+        self.pending.room_grew();
     }
 
     /// Lists a pod with its claims, and adds to its state what it holds through them. Nobody asks what a pod was
     /// before that has, and had, nothing to do with claims and zones.
-    pub(crate) fn join_claims(&mut self, pod: PodId, state: State, was: Option<State>) -> State {
+    pub(crate) fn join_claims(
+        &mut self,
+        pod: PodId,
+        state: PodStatus,
+        was: Option<PodStatus>,
+    ) -> PodStatus {
         let Some(was) = was else { return state };
         let claims = self.pods[pod].claims.clone();
         for claim in &claims {
@@ -169,21 +174,21 @@ impl Cluster {
         let asks = self.claims.asks(&claims, facts.told.phase);
         let told = self.shapes[old].facts.clone();
         let shape = self.shapes.intern(&told, asks, &self.lanes);
-        self.join_crowds(shape);
+        self.start_counting(shape);
         self.pods.facts[pod].as_mut().expect("a pod of a claim was told").shape = shape;
         self.release(old);
-        let was = self.pods.state[pod].clone();
+        let was = self.pods.status[pod].clone();
         let state = self.with_devices((pod, &claims), was.clone(), &was);
-        self.pods.state[pod] = state;
+        self.pods.status[pod] = state;
     }
 
     /// Adds to a state what the pod's claims were given, or what a plan gave them before.
     fn with_devices(
         &self,
         (pod, claims): (PodId, &[ClaimId]),
-        mut state: State,
-        was: &State,
-    ) -> State {
+        mut state: PodStatus,
+        was: &PodStatus,
+    ) -> PodStatus {
         let shape = &self.shapes[self.pods[pod].shape];
         for (place, was) in [(&mut state.place, &was.place), (&mut state.nominee, &was.nominee)] {
             if let Some(place) = place {
@@ -254,14 +259,14 @@ impl Cluster {
             self.claims.backs.insert(lane, id);
         }
         self.nodes.index.fragments.forget_ranks();
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 
     /// Takes in whether the API server serves claims.
     pub(crate) fn claims_served_told(&mut self, are_served: bool) {
         if self.claims.are_off == are_served {
             self.claims.are_off = !are_served;
-            self.agenda.grow_anew();
+            self.pending.room_grew_outside();
         }
     }
 
@@ -292,7 +297,7 @@ impl Cluster {
         let (had, was) = (!self.nodes.slices[id].is_empty(), loose(&self.nodes.slices[id], true));
         self.nodes.slices[id] = devices.into_iter().map(SliceRow::new).collect();
         let (has, is) = (!self.nodes.slices[id].is_empty(), loose(&self.nodes.slices[id], true));
-        self.nodes.special = self.nodes.special + u32::from(has) - u32::from(had);
+        self.nodes.claims_or_zones = self.nodes.claims_or_zones + u32::from(has) - u32::from(had);
         self.offer_node(id, 1);
         self.hold_all_alone(&claims, Sign::Plus);
         for pod in &pods {
@@ -301,6 +306,6 @@ impl Cluster {
         self.loosen(was, is);
         self.nodes.reindex(id);
         self.queues.moved = true;
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 }

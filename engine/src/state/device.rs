@@ -23,8 +23,8 @@ pub(crate) struct Device {
     pub(crate) held: i64,
     /// KiB of it held by pods that are leaving.
     pub(crate) leaving: i64,
-    /// KiB promised to nominated pods.
-    pub(crate) promised: i64,
+    /// KiB kept for nominated pods.
+    pub(crate) nominated: i64,
     /// How many pods are in the sums.
     pub(crate) pods: u32,
     /// How many reservation pods stand for it: one, but for moments. Those that are leaving are not among them.
@@ -37,7 +37,7 @@ pub(crate) struct Device {
 
 impl Device {
     pub(crate) const fn new(id: DeviceId) -> Self {
-        Self { id, held: 0, leaving: 0, promised: 0, pods: 0, standing: 0, going: 0, uids: 0 }
+        Self { id, held: 0, leaving: 0, nominated: 0, pods: 0, standing: 0, going: 0, uids: 0 }
     }
 
     /// Whether nobody uses it and no reservation pod is there.
@@ -51,7 +51,7 @@ impl Device {
 
     /// Whether some pod uses it that stays or will come.
     fn is_used(&self) -> bool {
-        self.held > self.leaving || self.promised > 0
+        self.held > self.leaving || self.nominated > 0
     }
 
     /// How many GPUs are taken: the one that is used, or as many as reservation pods were given.
@@ -88,7 +88,7 @@ impl Device {
             return (0, 0);
         }
         let is_held = self.held > self.leaving;
-        (i64::from(is_held), i64::from(!is_held && self.promised > 0))
+        (i64::from(is_held), i64::from(!is_held && self.nominated > 0))
     }
 
     /// Whether all that is held is leaving: then it is a whole GPU to come, not one to share.
@@ -106,9 +106,9 @@ impl Device {
         if self.held > 0 { capacity - self.held } else { 0 }
     }
 
-    /// KiB free now or to come, after what is promised; 0 where the device is not one to share.
+    /// KiB free now or to come, after what is kept for nominated pods; 0 where the device is not one to share.
     pub(crate) fn room(&self, capacity: i64) -> i64 {
-        if self.is_shareable() { capacity - self.held + self.leaving - self.promised } else { 0 }
+        if self.is_shareable() { capacity - self.held + self.leaving - self.nominated } else { 0 }
     }
 }
 

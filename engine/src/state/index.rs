@@ -15,7 +15,9 @@ use crate::{
     },
     config::{Config, Placement},
     fit::fragments::Fragments,
-    state::{Cluster, device, domains::Domains, node_sets::Sieve, rows::Nodes, shape::Kind},
+    state::{
+        Cluster, device, domains::Domains, node_sets::NodeSets, rows::Nodes, shape::NodeClass,
+    },
     told::node::Node,
 };
 
@@ -58,7 +60,7 @@ pub(crate) struct Index {
     pub(crate) policy: Policy,
     rank: Column<NodeId, Option<Rank>>,
     node: Column<Rank, NodeId>,
-    kind: Column<Rank, crate::base::ids::NodeKindId>,
+    kind: Column<Rank, crate::base::ids::NodeClassId>,
     gpu_key: Column<Rank, i64>,
     by_gpu: Buckets,
     cpu_key: Column<Rank, CpuKey>,
@@ -69,15 +71,15 @@ pub(crate) struct Index {
     /// Nodes with shared GPUs.
     pub(crate) shared: IdSet<Rank>,
     /// Nodes with a GPU, or a part of one, that is free or coming free.
-    pub(crate) roomy: IdSet<Rank>,
-    /// Nodes where something is leaving or promised.
-    pub(crate) unsettled: IdSet<Rank>,
+    pub(crate) with_free_gpu: IdSet<Rank>,
+    /// Nodes where something is leaving or kept for nominated pods.
+    pub(crate) releasing_or_nominated: IdSet<Rank>,
     /// Nodes by the fragments that a pod makes there.
     pub(crate) fragments: Fragments,
     /// Per topology: its domains.
     pub(crate) domains: Column<TopologyId, Option<Domains>>,
     /// Nodes by label and taint, for shapes that are asked about for the first time.
-    sieve: Option<Sieve>,
+    node_sets: Option<NodeSets>,
     /// Nodes by their value of a label that devices of several nodes ask for. Filled as asked.
     pub(crate) labelled: BTreeMap<crate::Symbol, BTreeMap<crate::Symbol, Vec<NodeId>>>,
     /// Nodes by the largest part of a shared GPU that is free: at a place those where it is at least so many steps.
@@ -100,8 +102,8 @@ impl PartialEq for Index {
                 || (self.node == other.node
                     && self.gpu_key == other.gpu_key
                     && self.shared == other.shared
-                    && self.roomy == other.roomy
-                    && self.unsettled == other.unsettled))
+                    && self.with_free_gpu == other.with_free_gpu
+                    && self.releasing_or_nominated == other.releasing_or_nominated))
     }
 }
 
@@ -122,7 +124,7 @@ impl Index {
     }
 
     /// The kind of a node.
-    pub(crate) fn kind(&self, rank: Rank) -> crate::base::ids::NodeKindId {
+    pub(crate) fn kind(&self, rank: Rank) -> crate::base::ids::NodeClassId {
         self.kind[rank]
     }
 
@@ -150,7 +152,7 @@ impl Index {
     /// # Source
     /// spec/scheduling.md 9.3: 0 where a node offers none and where most is free, 9 where all are alike, and 0 for all
     /// where no GPU is free.
-    pub(crate) fn fuller(&self, domain: Option<&IdSet<Rank>>) -> IdSet<Rank> {
+    pub(crate) fn best_packed(&self, domain: Option<&IdSet<Rank>>) -> IdSet<Rank> {
         let mut offering = self.offering.clone();
         if let Some(domain) = domain {
             offering.intersect(domain);
@@ -188,14 +190,14 @@ impl Index {
         self.parts.get(usize::try_from(micro * PART_STEPS / 1_000_000).ok()?)
     }
 
-    /// The nodes that pods of a shape may ever go to; [`Cluster::know`] has to have been called for it.
+    /// The nodes that pods of a shape may ever go to; [`Cluster::ensure_feasible`] has to have been called for it.
     pub(crate) fn feasible(&self, shape: ShapeId) -> &IdSet<Rank> {
         self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
     }
 
-    /// Nodes by label; [`Cluster::sieve`] has to have been called.
-    pub(crate) fn known_sieve(&self) -> &Sieve {
-        self.sieve.as_ref().expect("the sieve was made")
+    /// Nodes by label; [`Cluster::node_sets`] has to have been called.
+    pub(crate) fn known_node_sets(&self) -> &NodeSets {
+        self.node_sets.as_ref().expect("the node_sets was made")
     }
 
     /// Forgets a shape's nodes.
@@ -236,16 +238,16 @@ impl Nodes {
             self.index_parts(node, rank);
         }
         let roomy = free_milli > 0 || self.has_free_part(node);
-        self.index.roomy.assign(rank, roomy);
-        let unsettled = !self.releasing.is_zero(node);
-        self.index.unsettled.assign(rank, unsettled);
+        self.index.with_free_gpu.assign(rank, roomy);
+        let releasing_or_nominated = !self.releasing.is_zero(node);
+        self.index.releasing_or_nominated.assign(rank, releasing_or_nominated);
     }
 
     /// Finds out the most that one node offers to pods.
     ///
     /// # Cost
     /// In the number of nodes, once after nodes changed.
-    pub(crate) fn know_largest(&mut self) {
+    pub(crate) fn ensure_largest(&mut self) {
         if self.index.largest.is_none() {
             let mut largest = vec![0; Lane::PODS.row() + 1];
             for (id, node) in self.facts.iter() {
@@ -263,7 +265,7 @@ impl Nodes {
         }
     }
 
-    /// Per lane: the most that one node offers to pods; [`know_largest`](Self::know_largest) has to have been called.
+    /// Per lane: the most that one node offers to pods; [`ensure_largest`](Self::ensure_largest) has to have been called.
     pub(crate) fn largest(&self) -> &[i64] {
         self.index.largest.as_deref().expect("the largest amounts were found out")
     }
@@ -323,7 +325,7 @@ impl Nodes {
         let facts = self.facts[node].as_ref().expect("an indexed node is live");
         let gpu_node = facts.mig.enabled
             || facts.allocatable.amount(Lane::GPU) > 0
-            || (self.special > 0 && self.slice_gpus(node) > 0);
+            || (self.claims_or_zones > 0 && self.slice_gpus(node) > 0);
         let free = self.free(node, Lane::CPU);
         let key = match self.index.policy.cpu {
             Placement::Pack | Placement::Fragmentation => free,
@@ -382,7 +384,7 @@ impl Cluster {
         let nodes: Vec<NodeId> = names.into_iter().map(|(_, id)| id).collect();
         for id in nodes {
             let node = self.nodes.facts[id].as_ref().expect("a named node is live");
-            let kind = self.nodes.kinds.intern(Kind::of(node, &self.shapes.keys));
+            let kind = self.nodes.kinds.intern(NodeClass::of(node, &self.shapes.keys));
             let rank = index.node.push(id);
             *index.rank.slot(id) = Some(rank);
             index.kind.push(kind);
@@ -436,11 +438,11 @@ impl Cluster {
         };
         self.nodes.index.largest = None;
         self.nodes.index.offering.assign(rank, new.allocatable.amount(Lane::GPU) > 0);
-        let kind = self.nodes.kinds.intern(Kind::of(new, &self.shapes.keys));
+        let kind = self.nodes.kinds.intern(NodeClass::of(new, &self.shapes.keys));
         if std::mem::replace(&mut self.nodes.index.kind[rank], kind) == kind {
             return self.nodes.reindex(id);
         }
-        self.nodes.index.sieve = None;
+        self.nodes.index.node_sets = None;
         self.nodes.index.spread.clear();
         let restrict = self.nodes.index.policy.restrict;
         let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
@@ -453,30 +455,30 @@ impl Cluster {
     }
 
     /// Makes the sets of nodes by label, where they are not there.
-    pub(crate) fn sieve(&mut self) {
+    pub(crate) fn node_sets(&mut self) {
         let Nodes { index, kinds, .. } = &mut self.nodes;
-        let Index { sieve, kind, .. } = index;
-        sieve.get_or_insert_with(|| Sieve::new(kinds, kind));
+        let Index { node_sets, kind, .. } = index;
+        node_sets.get_or_insert_with(|| NodeSets::new(kinds, kind));
     }
 
     /// Works out the nodes of a shape, once, and has the CPU order built where the shape needs it.
     #[inline]
-    pub(crate) fn know(&mut self, shape: ShapeId) {
+    pub(crate) fn ensure_feasible(&mut self, shape: ShapeId) {
         if self.shapes[shape].cpu_only && !self.nodes.index.cpu_wanted {
             self.nodes.order_by_cpu();
         }
         if self.nodes.index.feasible.get(shape).is_none_or(Option::is_none) {
-            self.learn(shape);
+            self.compute_feasible(shape);
         }
     }
 
     #[cold]
-    fn learn(&mut self, shape: ShapeId) {
+    fn compute_feasible(&mut self, shape: ShapeId) {
         let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
         let restrict = index.policy.restrict;
         let row = &shapes[shape];
-        let sieve = index.sieve.get_or_insert_with(|| Sieve::new(kinds, &index.kind));
-        let ranks = sieve.sift(row, (kinds, &index.kind), restrict);
+        let node_sets = index.node_sets.get_or_insert_with(|| NodeSets::new(kinds, &index.kind));
+        let ranks = node_sets.sift(row, (kinds, &index.kind), restrict);
         debug_assert!(
             index.kind.iter().all(|(rank, kind)| {
                 ranks.contains(rank) == kinds[*kind].admits(row, restrict).is_ok()

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use crate::{
     base::{
         id_set::IdSet,
-        ids::{Column, NodeKindId, Rank, Symbol},
+        ids::{Column, NodeClassId, Rank, Symbol},
     },
-    state::shape::{Kinds, ShapeRow},
+    state::shape::{NodeClasses, ShapeRow},
     told::pod::{GpuRequest, Holds, Requirement, Toleration},
 };
 
 /// Nodes by what shapes ask of them.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Sieve {
+pub(crate) struct NodeSets {
     keys: BTreeMap<Symbol, Values>,
     /// Nodes that pass what is not about labels.
     bases: BTreeMap<Base, IdSet<Rank>>,
@@ -53,19 +53,19 @@ impl Base {
     }
 }
 
-impl Sieve {
+impl NodeSets {
     /// The nodes by their labels.
-    pub(crate) fn new(kinds: &Kinds, kind: &Column<Rank, NodeKindId>) -> Self {
-        let mut sieve = Self::default();
+    pub(crate) fn new(kinds: &NodeClasses, kind: &Column<Rank, NodeClassId>) -> Self {
+        let mut node_sets = Self::default();
         for (rank, kind) in kind.iter() {
             for label in kinds[*kind].labels() {
-                let values = sieve.keys.entry(label.key).or_default();
+                let values = node_sets.keys.entry(label.key).or_default();
                 values.all.insert(rank);
                 let each = values.each.entry(label.value);
                 each.or_insert_with(|| (label.number, Vec::new())).1.push(rank);
             }
         }
-        sieve
+        node_sets
     }
 
     /// The nodes that pods of a shape may ever go to.
@@ -75,7 +75,7 @@ impl Sieve {
     pub(crate) fn sift(
         &mut self,
         shape: &ShapeRow,
-        (kinds, kind): (&Kinds, &Column<Rank, NodeKindId>),
+        (kinds, kind): (&NodeClasses, &Column<Rank, NodeClassId>),
         restrict: bool,
     ) -> IdSet<Rank> {
         if !shape.facts.missing.is_empty() {

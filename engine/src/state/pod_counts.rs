@@ -7,7 +7,7 @@ use crate::{
     state::{
         Cluster,
         account::Sign,
-        rows::{PodFacts, State},
+        rows::{PodFacts, PodStatus},
         shape::holds,
     },
     told::pod::{Holds, Requirement, Spread},
@@ -15,12 +15,12 @@ use crate::{
 
 /// Pods of a namespace that a selector means.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Meant {
+struct CountedPods {
     namespace: Symbol,
     selector: Vec<Requirement>,
 }
 
-impl Meant {
+impl CountedPods {
     fn of(spread: &Spread) -> Self {
         Self { namespace: spread.namespace, selector: spread.selector.clone() }
     }
@@ -28,26 +28,26 @@ impl Meant {
 
 /// Such pods, counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Crowd {
-    meant: Meant,
+struct PodCount {
+    meant: CountedPods,
     /// The shapes that ask about it.
     shapes: BTreeSet<ShapeId>,
-    /// Per node: how many stay there, promised ones included. Derived.
+    /// Per node: how many stay there, nominated ones included. Derived.
     on: BTreeMap<NodeId, u32>,
 }
 
-/// All crowds that some shape asks about.
+/// All counts that some shape asks about.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Crowds {
-    rows: Vec<Option<Crowd>>,
-    by_meant: BTreeMap<Meant, usize>,
-    /// Crowds by a label that all of their pods have.
+pub(crate) struct PodCounts {
+    rows: Vec<Option<PodCount>>,
+    by_meant: BTreeMap<CountedPods, usize>,
+    /// PodCounts by a label that all of their pods have.
     by_label: BTreeMap<(Symbol, Symbol), Vec<usize>>,
-    /// Crowds that name no label and value.
+    /// PodCounts that name no label and value.
     loose: Vec<usize>,
 }
 
-impl Crowds {
+impl PodCounts {
     /// Whether nobody asks about any.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_meant.is_empty()
@@ -55,24 +55,26 @@ impl Crowds {
 
     /// How many pods that a constraint means are on each node, where there are any.
     pub(crate) fn on(&self, spread: &Spread) -> impl Iterator<Item = (NodeId, u32)> {
-        let row = self.by_meant.get(&Meant::of(spread)).and_then(|row| self.rows[*row].as_ref());
-        row.into_iter().flat_map(|crowd| crowd.on.iter().map(|(node, count)| (*node, *count)))
+        let row =
+            self.by_meant.get(&CountedPods::of(spread)).and_then(|row| self.rows[*row].as_ref());
+        row.into_iter()
+            .flat_map(|count_row| count_row.on.iter().map(|(node, count)| (*node, *count)))
     }
 
     /// Counts a pod on a node.
     ///
     /// # Cost
-    /// In the pod's labels and the crowds that name one of them.
+    /// In the pod's labels and the counts that name one of them.
     pub(crate) fn count(&mut self, pod: &PodFacts, node: NodeId, sign: Sign) {
         let Self { rows, by_label, loose, .. } = self;
         let named = pod.labels.iter().filter_map(|label| by_label.get(label)).flatten();
         for row in named.chain(&*loose) {
-            let Some(crowd) = &mut rows[*row] else { continue };
-            if is_meant(&crowd.meant.selector, crowd.meant.namespace, pod) {
-                let count = crowd.on.entry(node).or_default();
+            let Some(count_row) = &mut rows[*row] else { continue };
+            if is_meant(&count_row.meant.selector, count_row.meant.namespace, pod) {
+                let count = count_row.on.entry(node).or_default();
                 sign.count(count);
                 if *count == 0 {
-                    crowd.on.remove(&node);
+                    count_row.on.remove(&node);
                 }
             }
         }
@@ -80,14 +82,14 @@ impl Crowds {
 
     /// Forgets all counts.
     pub(crate) fn clear_counts(&mut self) {
-        self.rows.iter_mut().flatten().for_each(|crowd| crowd.on.clear());
+        self.rows.iter_mut().flatten().for_each(|count_row| count_row.on.clear());
     }
 
-    /// Has a crowd counted for a shape; says whether it is a new one.
-    fn join(&mut self, meant: Meant, shape: ShapeId) -> Option<usize> {
+    /// Has a count kept for a shape; says whether it is a new one.
+    fn join(&mut self, meant: CountedPods, shape: ShapeId) -> Option<usize> {
         if let Some(row) = self.by_meant.get(&meant) {
-            if let Some(crowd) = &mut self.rows[*row] {
-                crowd.shapes.insert(shape);
+            if let Some(count_row) = &mut self.rows[*row] {
+                count_row.shapes.insert(shape);
             }
             return None;
         }
@@ -101,20 +103,20 @@ impl Crowds {
             None => self.loose.push(row),
         }
         self.by_meant.insert(meant.clone(), row);
-        let crowd = Crowd { meant, shapes: BTreeSet::from([shape]), on: BTreeMap::new() };
+        let count_row = PodCount { meant, shapes: BTreeSet::from([shape]), on: BTreeMap::new() };
         if row == self.rows.len() {
-            self.rows.push(Some(crowd));
+            self.rows.push(Some(count_row));
         } else {
-            self.rows[row] = Some(crowd);
+            self.rows[row] = Some(count_row);
         }
         Some(row)
     }
 
-    fn leave(&mut self, meant: &Meant, shape: ShapeId) {
+    fn leave(&mut self, meant: &CountedPods, shape: ShapeId) {
         let Some(row) = self.by_meant.get(meant).copied() else { return };
-        let Some(crowd) = &mut self.rows[row] else { return };
-        crowd.shapes.remove(&shape);
-        if !crowd.shapes.is_empty() {
+        let Some(count_row) = &mut self.rows[row] else { return };
+        count_row.shapes.remove(&shape);
+        if !count_row.shapes.is_empty() {
             return;
         }
         match label_of(&meant.selector) {
@@ -153,8 +155,8 @@ pub(crate) fn is_meant(selector: &[Requirement], namespace: Symbol, pod: &PodFac
         })
 }
 
-impl State {
-    /// The node on which a pod counts as company that stays: the one it was promised, else the one it is on.
+impl PodStatus {
+    /// The node on which a pod counts as one that stays: the one it was nominated for, else the one it is on.
     pub(crate) fn stays_on(&self) -> Option<NodeId> {
         let here = || self.place.as_ref().filter(|_| self.phase.is_active());
         self.nominee.as_ref().or_else(here).map(|place| place.node)
@@ -166,28 +168,28 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of pods, where nobody asked about them before.
-    pub(crate) fn join_crowds(&mut self, shape: ShapeId) {
+    pub(crate) fn start_counting(&mut self, shape: ShapeId) {
         for spread in self.shapes[shape].facts.spread.clone() {
-            let Some(row) = self.crowds.join(Meant::of(&spread), shape) else { continue };
+            let Some(row) = self.pod_counts.join(CountedPods::of(&spread), shape) else { continue };
             let mut on: BTreeMap<NodeId, u32> = BTreeMap::new();
             for (pod, facts) in self.pods.facts.iter() {
                 let Some(facts) = facts else { continue };
-                if let Some(node) = self.pods.state[pod].stays_on()
+                if let Some(node) = self.pods.status[pod].stays_on()
                     && is_meant(&spread.selector, spread.namespace, facts)
                 {
                     *on.entry(node).or_default() += 1;
                 }
             }
-            if let Some(crowd) = &mut self.crowds.rows[row] {
-                crowd.on = on;
+            if let Some(count_row) = &mut self.pod_counts.rows[row] {
+                count_row.on = on;
             }
         }
     }
 
     /// Has nobody counted any more for a shape that is gone.
-    pub(crate) fn leave_crowds(&mut self, shape: ShapeId, spreads: &[Spread]) {
+    pub(crate) fn stop_counting(&mut self, shape: ShapeId, spreads: &[Spread]) {
         for spread in spreads {
-            self.crowds.leave(&Meant::of(spread), shape);
+            self.pod_counts.leave(&CountedPods::of(spread), shape);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     base::{
         ids::{ClaimId, Column, GroupId, NodeId, PodId, QueueId, ReachId, ShapeId, Symbol},
         lane_table::LaneTable,
-        min_set::LeastSet,
+        min_set::MinSet,
         resources::{Charge, Lane},
         time::Timestamp,
     },
@@ -16,7 +16,7 @@ use crate::{
         device::Device,
         group_key::GroupKey,
         index::Index,
-        shape::{Kinds, holds},
+        shape::{NodeClasses, holds},
         tree::Tree,
         zones::ZoneTable,
     },
@@ -34,7 +34,7 @@ pub(crate) struct Nodes {
     pub(crate) facts: Column<NodeId, Option<Box<Node>>>,
     /// Per node and lane: allocatable less what pods hold, leaving ones included. Derived; may be negative.
     pub(crate) idle: LaneTable<NodeId>,
-    /// Per node and lane: what is leaving less what is promised. Derived; may be negative.
+    /// Per node and lane: what is leaving less what is kept for nominated pods. Derived; may be negative.
     pub(crate) releasing: LaneTable<NodeId>,
     /// Per node: its shared GPUs by id. Derived.
     pub(crate) devices: Column<NodeId, Vec<Device>>,
@@ -49,7 +49,7 @@ pub(crate) struct Nodes {
     /// Per node: its NUMA zones and what is left of them.
     pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
     /// How many nodes have slices, and how many zones: where none has, no pod is asked about either.
-    pub(crate) special: u32,
+    pub(crate) claims_or_zones: u32,
     /// The most zones that a node has.
     pub(crate) zones_max: usize,
     /// Per node: the pods that hold or will hold a place, by id. Derived.
@@ -64,7 +64,7 @@ pub(crate) struct Nodes {
     pub(crate) mig_lanes: Vec<Lane>,
     /// How many nodes have GPUs of each known memory size, in MiB.
     pub(crate) memory_sizes: BTreeMap<u32, u32>,
-    pub(crate) kinds: Kinds,
+    pub(crate) kinds: NodeClasses,
     pub(crate) index: Index,
 }
 
@@ -77,7 +77,7 @@ impl Nodes {
         self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
     }
 
-    /// What is free on a node now and what will be, less what is promised.
+    /// What is free on a node now and what will be, less what is kept for nominated pods.
     pub(crate) fn free(&self, node: NodeId, lane: Lane) -> i64 {
         self.idle.get(node, lane) + self.releasing.get(node, lane)
     }
@@ -130,7 +130,7 @@ impl Phase {
 /// The part of a pod that changes while it lives.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
-pub(crate) struct State {
+pub(crate) struct PodStatus {
     pub(crate) phase: Phase,
     /// What it holds.
     pub(crate) place: Option<Place>,
@@ -138,23 +138,23 @@ pub(crate) struct State {
     pub(crate) nominee: Option<Place>,
 }
 
-impl State {
-    /// Holds a place, or was promised one, and is not leaving for good.
+impl PodStatus {
+    /// Holds a place, or was nominated for one, and is not leaving for good.
     pub(crate) fn is_active(&self) -> bool {
         self.nominee.is_some() || self.phase.is_active()
     }
 
-    /// Whether devices or zones are held, or were promised.
+    /// Whether devices or zones are held, or kept for the pod.
     pub(crate) fn reserves(&self) -> bool {
         [&self.place, &self.nominee].into_iter().flatten().any(|place| place.reserved.is_some())
     }
 
-    /// Holds a place, or was promised one.
+    /// Holds a place, or was nominated for one.
     pub(crate) fn is_somewhere(&self) -> bool {
         self.place.is_some() || self.nominee.is_some()
     }
 
-    /// Waits for a place and has no promise of one.
+    /// Waits for a place and is nominated for none.
     pub(crate) fn is_waiting(&self) -> bool {
         self.phase == Phase::Pending && self.nominee.is_none()
     }
@@ -186,7 +186,7 @@ pub(crate) struct PodRest {
     pub(crate) rank: PodRank,
     pub(crate) created: Timestamp,
     /// Its state as told last.
-    pub(crate) told: State,
+    pub(crate) told: PodStatus,
 }
 
 impl std::ops::Deref for PodFacts {
@@ -241,7 +241,7 @@ impl PodFacts {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Pods {
     pub(crate) facts: Column<PodId, Option<PodFacts>>,
-    pub(crate) state: Column<PodId, State>,
+    pub(crate) status: Column<PodId, PodStatus>,
 }
 
 impl std::ops::Index<PodId> for Pods {
@@ -297,7 +297,7 @@ pub(crate) struct GroupRow {
     pub(crate) last_start: Option<Timestamp>,
     pub(crate) stale_since: Option<Timestamp>,
     /// The pods that name it, by id.
-    pub(crate) pods: LeastSet<PodId>,
+    pub(crate) pods: MinSet<PodId>,
     /// What was said of it last.
     pub(crate) why: Option<Why>,
     /// As told, or as planned since.
@@ -317,7 +317,7 @@ impl GroupRow {
 #[derive(Clone, PartialEq, Default, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct QueueRow {
-    /// What pods below it hold or were promised. Derived.
+    /// What pods below it hold or were nominated for. Derived.
     pub(crate) used: Charge,
     /// Its fair share, as of the last plan.
     pub(crate) share: Charge,

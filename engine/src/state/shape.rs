@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     base::{
-        ids::{Column, NodeKindId, ShapeId, Symbol},
+        ids::{Column, NodeClassId, ShapeId, Symbol},
         resources::{Charge, GPU_MILLI, Lane, LaneKind, PerLane},
     },
     decided::plan::Misfit,
@@ -43,8 +43,13 @@ pub(crate) struct ShapeRow {
 }
 
 impl ShapeRow {
-    /// The row of a shape; `loose` where GPUs of claims are not to be compared with those of a node.
-    pub(crate) fn new(facts: &Shape, asks: &[Ask], lanes: &[LaneKind], loose: bool) -> Self {
+    /// The row of a shape; `has_backed_resources` where GPUs of claims are not to be compared with those of a node.
+    pub(crate) fn new(
+        facts: &Shape,
+        asks: &[Ask],
+        lanes: &[LaneKind],
+        has_backed_resources: bool,
+    ) -> Self {
         let mut take: BTreeMap<Lane, i64> = facts.request.iter().collect();
         take.insert(Lane::PODS, 1);
         let (cpu, memory) = (facts.request.amount(Lane::CPU), facts.request.amount(Lane::MEMORY));
@@ -82,7 +87,7 @@ impl ShapeRow {
         gpu_milli += own_milli + named_milli;
         let cpu_only = matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0))
             && own_milli + named_milli == 0;
-        if loose {
+        if has_backed_resources {
             own_milli = 0;
         }
         *take.entry(Lane::GPU).or_default() += own_milli;
@@ -143,7 +148,7 @@ impl ShapeRow {
     }
 
     /// Whether where it may go depends on the pods that are there.
-    pub(crate) fn is_social(&self) -> bool {
+    pub(crate) fn has_pod_affinity(&self) -> bool {
         !self.facts.pod_affinity.is_empty()
             || !self.facts.pod_anti_affinity.is_empty()
             || !self.facts.ports.is_empty()
@@ -173,7 +178,7 @@ pub(crate) struct Shapes {
     /// How many keys there were when the kinds were worked out.
     keys_known: usize,
     /// Whether GPUs of claims are not to be compared with those of a node: several nodes reach some, or claims share some.
-    pub(crate) loose: bool,
+    pub(crate) has_backed_resources: bool,
     /// The last one without claims that was asked for: pods that are alike come one after the other.
     last: Option<ShapeId>,
 }
@@ -186,7 +191,7 @@ impl PartialEq for Shapes {
             && self.free == other.free
             && self.keys == other.keys
             && self.keys_known == other.keys_known
-            && self.loose == other.loose
+            && self.has_backed_resources == other.has_backed_resources
     }
 }
 
@@ -211,7 +216,8 @@ impl Shapes {
             self.uses.push(0);
             self.rows.push(None)
         });
-        self.rows[id] = Some(Box::new(ShapeRow::new(facts, &asks, lanes, self.loose)));
+        self.rows[id] =
+            Some(Box::new(ShapeRow::new(facts, &asks, lanes, self.has_backed_resources)));
         self.uses[id] = 1;
         if asks.is_empty() {
             self.by_facts.insert(facts.clone(), id);
@@ -275,7 +281,7 @@ impl Shapes {
     pub(crate) fn recharge(&mut self, lanes: &[LaneKind]) {
         for row in self.rows.ids() {
             if let Some(row) = &mut self.rows[row] {
-                **row = ShapeRow::new(&row.facts, &row.asks, lanes, self.loose);
+                **row = ShapeRow::new(&row.facts, &row.asks, lanes, self.has_backed_resources);
             }
         }
     }
@@ -291,7 +297,7 @@ impl std::ops::Index<ShapeId> for Shapes {
 
 /// What of a node decides whether a shape may ever go there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Kind {
+pub(crate) struct NodeClass {
     /// Labels that some shape asks for, sorted.
     labels: Vec<Label>,
     /// Taints that keep pods away, sorted.
@@ -302,7 +308,7 @@ pub(crate) struct Kind {
     pub(crate) gpus: Gpus,
 }
 
-impl Kind {
+impl NodeClass {
     /// The kind of a node, with the label keys that shapes ask for.
     pub(crate) fn of(node: &Node, keys: &BTreeSet<Symbol>) -> Self {
         let mut labels: Vec<Label> =
@@ -455,14 +461,14 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 
 /// All node kinds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Kinds {
-    by_facts: BTreeMap<Kind, NodeKindId>,
-    rows: Column<NodeKindId, Kind>,
+pub(crate) struct NodeClasses {
+    by_facts: BTreeMap<NodeClass, NodeClassId>,
+    rows: Column<NodeClassId, NodeClass>,
 }
 
-impl Kinds {
+impl NodeClasses {
     /// The id of a kind.
-    pub(crate) fn intern(&mut self, kind: Kind) -> NodeKindId {
+    pub(crate) fn intern(&mut self, kind: NodeClass) -> NodeClassId {
         if let Some(&id) = self.by_facts.get(&kind) {
             return id;
         }
@@ -477,10 +483,10 @@ impl Kinds {
     }
 }
 
-impl std::ops::Index<NodeKindId> for Kinds {
-    type Output = Kind;
+impl std::ops::Index<NodeClassId> for NodeClasses {
+    type Output = NodeClass;
 
-    fn index(&self, id: NodeKindId) -> &Kind {
+    fn index(&self, id: NodeClassId) -> &NodeClass {
         &self.rows[id]
     }
 }

@@ -174,7 +174,7 @@ impl Tree {
         }
     }
 
-    /// Whether a member is satisfied by what holds a place, without what is only promised one.
+    /// Whether a member is satisfied by what holds a place, without those that are only nominated.
     pub(crate) fn stands(&self, member: Member) -> bool {
         match member {
             Member::Leaf(leaf) => {
@@ -226,7 +226,7 @@ impl Tree {
 
     /// Whether what must run together does, pods that are leaving included.
     ///
-    /// Unlike the peer this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
+    /// Unlike KAI this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
     pub(crate) fn is_whole(&self) -> bool {
         self.plain().map_or_else(|| self.is_member_whole(Member::Set(0)), Leaf::is_whole)
     }

@@ -8,7 +8,7 @@ use crate::{
     base::ids::{NodeId, PodId},
     state::{
         Cluster,
-        rows::{Phase, State},
+        rows::{Phase, PodStatus},
     },
     told::pod::Place,
 };
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Op {
     pub(crate) pod: PodId,
     /// What the pod was before.
-    pub(crate) was: State,
+    pub(crate) was: PodStatus,
     /// How many devices plans had opened before.
     opened: u32,
 }
@@ -49,31 +49,31 @@ impl<'c> Trial<'c> {
 
     /// Places a waiting pod in idle room.
     pub(crate) fn place(&mut self, pod: PodId, place: Place, opened: u32) {
-        assert!(self.cluster.pods.state[pod].is_waiting(), "only a waiting pod is placed");
+        assert!(self.cluster.pods.status[pod].is_waiting(), "only a waiting pod is placed");
         self.change(
             pod,
-            State { phase: Phase::Binding, place: Some(place), nominee: None },
+            PodStatus { phase: Phase::Binding, place: Some(place), nominee: None },
             opened,
         );
     }
 
-    /// Promises a pod room that is coming free; a pod that was evicted keeps its old place until then.
+    /// Nominates a pod for room that is coming free; a pod that was evicted keeps its old place until then.
     pub(crate) fn nominate(&mut self, pod: PodId, place: Place, opened: u32) {
-        let was = &self.cluster.pods.state[pod];
-        assert!(was.nominee.is_none(), "a pod is promised one place");
+        let was = &self.cluster.pods.status[pod];
+        assert!(was.nominee.is_none(), "a pod is nominated for one place");
         assert!(
             matches!(was.phase, Phase::Pending | Phase::Releasing),
-            "only a pod without a place is promised one"
+            "only a pod without a place is nominated for one"
         );
-        let state = State { nominee: Some(place), ..was.clone() };
+        let state = PodStatus { nominee: Some(place), ..was.clone() };
         self.change(pod, state, opened);
     }
 
     /// Evicts an active pod.
     pub(crate) fn evict(&mut self, pod: PodId) {
-        let was = &self.cluster.pods.state[pod];
+        let was = &self.cluster.pods.status[pod];
         assert!(was.phase.is_active(), "only an active pod is evicted");
-        let state = State { phase: Phase::Releasing, ..was.clone() };
+        let state = PodStatus { phase: Phase::Releasing, ..was.clone() };
         self.change(pod, state, 0);
     }
 
@@ -85,23 +85,23 @@ impl<'c> Trial<'c> {
         self.change(pod, was, 0);
     }
 
-    /// Turns a placement of this trial into a promise of the same place.
+    /// Turns a placement of this trial into a nomination for the same place.
     pub(crate) fn postpone(&mut self, pod: PodId) {
-        let State { phase, place, .. } = self.cluster.pods.state[pod].clone();
+        let PodStatus { phase, place, .. } = self.cluster.pods.status[pod].clone();
         assert_eq!(phase, Phase::Binding, "only a placed pod is postponed");
-        self.change(pod, State { phase: Phase::Pending, place: None, nominee: place }, 0);
+        self.change(pod, PodStatus { phase: Phase::Pending, place: None, nominee: place }, 0);
     }
 
-    /// Takes a promise back.
-    pub(crate) fn withdraw(&mut self, pod: PodId) {
-        let state = State { nominee: None, ..self.cluster.pods.state[pod].clone() };
+    /// Takes a nomination back.
+    pub(crate) fn retract(&mut self, pod: PodId) {
+        let state = PodStatus { nominee: None, ..self.cluster.pods.status[pod].clone() };
         self.change(pod, state, 0);
     }
 
-    fn change(&mut self, pod: PodId, state: State, opened: u32) {
+    fn change(&mut self, pod: PodId, state: PodStatus, opened: u32) {
         let before = self.cluster.opened;
         self.cluster.opened += opened;
-        let was = self.cluster.set_state(pod, state);
+        let was = self.cluster.set_status(pod, state);
         self.cluster.log.push(Op { pod, was, opened: before });
     }
 
@@ -122,7 +122,7 @@ impl<'c> Trial<'c> {
             let Some(Op { pod, was, opened }) = self.cluster.log.pop() else {
                 unreachable!("the log is longer than the mark")
             };
-            self.cluster.set_state(pod, was);
+            self.cluster.set_status(pod, was);
             self.cluster.opened = opened;
         }
     }

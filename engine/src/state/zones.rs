@@ -5,7 +5,7 @@ use crate::{
     decided::when::When,
     state::{
         Cluster,
-        account::{Entry, Hold},
+        account::{Booking, HoldKind},
         rows::Nodes,
     },
     told::numa::{Numa, ZoneAmount},
@@ -17,7 +17,7 @@ pub(crate) struct ZoneTable {
     pub(crate) facts: Numa,
     /// Per zone: what nobody holds. Derived; may be negative.
     idle: Vec<Resources>,
-    /// Per zone: what is leaving less what is promised. Derived.
+    /// Per zone: what is leaving less what is kept for nominated pods. Derived.
     releasing: Vec<Resources>,
 }
 
@@ -33,7 +33,7 @@ impl ZoneTable {
         let mut left = self.idle.clone();
         for (zone, coming) in left.iter_mut().zip(&self.releasing) {
             for (lane, amount) in coming.iter() {
-                // What is promised is gone now; what is leaving comes later.
+                // What is kept for nominated pods is gone now; what is leaving comes later.
                 if room == When::Later || amount < 0 {
                     zone.add(lane, amount);
                 }
@@ -42,7 +42,7 @@ impl ZoneTable {
         left
     }
 
-    /// Whether a leaving pod may keep what it holds: what was promised since is covered by the rest.
+    /// Whether a leaving pod may keep what it holds: what is kept since for nominated pods is covered by the rest.
     pub(crate) fn may_keep(&self, zones: &[ZoneAmount]) -> bool {
         zones.iter().all(|held| {
             let at = usize::from(held.zone);
@@ -54,7 +54,7 @@ impl ZoneTable {
 
 impl Nodes {
     /// Adds what a pod holds of a node's zones.
-    pub(crate) fn hold_zones(&mut self, node: NodeId, zones: &[ZoneAmount], entry: Entry) {
+    pub(crate) fn hold_zones(&mut self, node: NodeId, zones: &[ZoneAmount], entry: Booking) {
         if zones.is_empty() {
             return;
         }
@@ -68,12 +68,12 @@ impl Nodes {
                 continue;
             };
             match entry.hold {
-                Hold::Stays => idle.add(*lane, -amount),
-                Hold::Leaves => {
+                HoldKind::Stays => idle.add(*lane, -amount),
+                HoldKind::Leaves => {
                     idle.add(*lane, -amount);
                     releasing.add(*lane, amount);
                 }
-                Hold::Promised => releasing.add(*lane, -amount),
+                HoldKind::Nominated => releasing.add(*lane, -amount),
             }
         }
     }
@@ -91,7 +91,8 @@ impl Cluster {
             self.give(*pod);
         }
         let had = self.nodes.zones[id].is_some();
-        self.nodes.special = self.nodes.special + u32::from(numa.is_some()) - u32::from(had);
+        self.nodes.claims_or_zones =
+            self.nodes.claims_or_zones + u32::from(numa.is_some()) - u32::from(had);
         self.nodes.zones[id] = numa.map(|facts| Box::new(ZoneTable::new(*facts)));
         self.nodes.zones_max = self
             .nodes
@@ -103,6 +104,6 @@ impl Cluster {
         for pod in &pods {
             self.take(*pod);
         }
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 }

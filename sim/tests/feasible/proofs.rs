@@ -3,7 +3,7 @@
 use kai_engine::{
     Actions, Config as Settings, Delta, DeviceId, EvictionKind, GPU_MILLI, Group, Limit, Owner,
     Place, Pod, PodState, Proof, QueueId, Shortage,
-    entitlement::{Claim, Holding, may_take},
+    entitlement::{Holding, Reclaimer, may_take},
 };
 use kai_sim::{generate::Seed, world::World};
 use proptest::prelude::*;
@@ -202,7 +202,7 @@ impl Story {
         let lender = world.names.queue("lender");
         may_take(
             &row,
-            &Claim { queue: self.queue, request, preemptible, mig: false },
+            &Reclaimer { queue: self.queue, request, preemptible, mig: false },
             &[(lender, blocks)],
             1000,
         )

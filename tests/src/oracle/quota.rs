@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use kai_engine::{
     Charge, Limit, PerLane, QueueId, Timestamp,
-    entitlement::{self, Claim, Holding, Turn},
-    share::{Entrant, divide, divide_over_quota},
+    entitlement::{self, Holding, Turn},
+    share::{Participant, divide, divide_over_quota},
 };
 use serde::Deserialize;
 
@@ -166,10 +166,10 @@ impl Case {
     }
 
     /// Amounts are divided in thousandths, so that half a unit is exact.
-    fn entrant(&self, queue: &Queue, resource: &str) -> Entrant {
+    fn participant(&self, queue: &Queue, resource: &str) -> Participant {
         let account = queue.account(resource);
         let limit = |bound: Bound| bound.milli().map_or(Limit::UNLIMITED, Limit::of);
-        Entrant {
+        Participant {
             quota: limit(account.deserved),
             limit: limit(account.limit),
             weight: u64::try_from(milli(account.over_quota_weight)).unwrap_or(0),
@@ -192,15 +192,15 @@ impl Case {
         } else {
             let resource =
                 RESOURCES.into_iter().find(|name| *name == self.resource).unwrap_or("memory");
-            let entrants: Vec<Entrant> =
-                self.queues.iter().map(|queue| self.entrant(queue, resource)).collect();
+            let participants: Vec<Participant> =
+                self.queues.iter().map(|queue| self.participant(queue, resource)).collect();
             let (given, left) = if self.operation == "divide" {
-                divide(milli(self.amount), 1000, factor, &entrants)
+                divide(milli(self.amount), 1000, factor, &participants)
             } else {
                 let account = |queue: &Queue| milli(queue.account(resource).fair_share);
                 let mut given: Vec<i64> = self.queues.iter().map(account).collect();
                 let left =
-                    divide_over_quota(milli(self.amount), 1000, factor, &entrants, &mut given);
+                    divide_over_quota(milli(self.amount), 1000, factor, &participants, &mut given);
                 (given, left)
             };
             // Quotas beyond what there is leave nothing, not a debt.
@@ -226,9 +226,9 @@ impl Case {
             .iter()
             .filter(|queue| queue.parent == parent || parent.is_empty() && !known(&queue.parent))
             .collect();
-        let entrants: Vec<Entrant> =
-            below.iter().map(|queue| self.entrant(queue, resource)).collect();
-        let (given, _) = divide(amount, 1000, factor, &entrants);
+        let participants: Vec<Participant> =
+            below.iter().map(|queue| self.participant(queue, resource)).collect();
+        let (given, _) = divide(amount, 1000, factor, &participants);
         for (queue, share) in below.into_iter().zip(given) {
             shares.insert((queue.key.clone(), resource), share);
             self.divide_below(&queue.key, resource, share, shares);
@@ -328,10 +328,10 @@ impl Case {
         self.id(key).ok_or_else(|| anyhow::anyhow!("there is no queue `{key}`"))
     }
 
-    fn claim(&self) -> anyhow::Result<Claim> {
+    fn claim(&self) -> anyhow::Result<entitlement::Reclaimer> {
         let reclaimer =
             self.reclaimer.as_ref().ok_or_else(|| anyhow::anyhow!("there is no reclaimer"))?;
-        Ok(Claim {
+        Ok(entitlement::Reclaimer {
             queue: self.known(&reclaimer.queue)?,
             request: reclaimer.request.charge(),
             preemptible: reclaimer.preemptible,
@@ -349,12 +349,12 @@ impl Case {
             .collect()
     }
 
-    fn job_claim(&self) -> anyhow::Result<Claim> {
+    fn job_claim(&self) -> anyhow::Result<entitlement::Reclaimer> {
         let job = self.job.as_ref().ok_or_else(|| anyhow::anyhow!("there is no job"))?;
         // The operation names what a job is where the job does not.
         let unsaid = self.operation != "nonpreemptible-job-within-quota";
         let pods = job.pods.iter().filter(|pod| self.task.is_empty() || pod.name == self.task);
-        Ok(Claim {
+        Ok(entitlement::Reclaimer {
             queue: self.known(&job.queue)?,
             request: request(pods, self.largest_gpu_memory_mib),
             preemptible: job.preemptible.unwrap_or(unsaid),

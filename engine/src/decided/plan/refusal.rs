@@ -20,7 +20,7 @@ pub struct Refusal {
 pub struct Amounts {
     /// What the pod asks for.
     pub requested: i64,
-    /// What is in use, without what leaves, and with what is promised.
+    /// What is in use, without what leaves, and with what is kept for nominated pods.
     pub used: i64,
     /// What the node has in all.
     pub capacity: i64,

@@ -9,7 +9,7 @@ use crate::{
     fit::devices::{
         choose::{Alike, Want, choose},
         offer::Offer,
-        standing::{Standing, Standings},
+        standing::{ClaimState, PodClaims},
     },
     state::{Cluster, shape::ShapeRow},
     told::{
@@ -53,7 +53,7 @@ impl Cluster {
     /// # Panics
     /// When the pod was never told.
     pub fn admission(&self, pod: PodId) -> Result<(), Misfit> {
-        self.standings(pod).map(|_| ())
+        self.pod_claims(pod).map(|_| ())
     }
 
     /// # Source
@@ -96,11 +96,11 @@ impl Cluster {
     pub(crate) fn reservation(
         &self,
         shape: &ShapeRow,
-        (node, standings): (NodeId, &Standings),
+        (node, pod_claims): (NodeId, &PodClaims),
     ) -> Result<(Option<Box<Reserved>>, When), Misfit> {
         let mut needs = Needs::default();
         self.stand_in(shape, node, &mut needs)?;
-        for (claim, standing) in &standings.claims {
+        for (claim, standing) in &pod_claims.claims {
             self.need(*claim, *standing, node, &mut needs)?;
         }
         let mut room = if needs.later { When::Later } else { When::Now };
@@ -178,12 +178,12 @@ impl Cluster {
     fn need(
         &self,
         claim: ClaimId,
-        standing: Standing,
+        standing: ClaimState,
         node: NodeId,
         needs: &mut Needs,
     ) -> Result<(), Misfit> {
         match standing {
-            Standing::Bound { node: on, holder, later } => {
+            ClaimState::Bound { node: on, holder, later } => {
                 if on.is_some_and(|on| on != node) {
                     return Err(Misfit::Elsewhere);
                 }
@@ -195,10 +195,10 @@ impl Cluster {
                 needs.given.extend(devices);
                 needs.later |= later;
             }
-            Standing::Leaving { node: on, holder } => {
+            ClaimState::Leaving { node: on, holder } => {
                 let devices = self.devices_of(claim, Some(holder));
-                let promised = |claimed: &Claimed| self.is_device_promised(node, claimed);
-                if on == node && !devices.iter().any(promised) {
+                let nominated = |claimed: &Claimed| self.is_device_nominated(node, claimed);
+                if on == node && !devices.iter().any(nominated) {
                     needs.stays.extend(devices.iter().filter_map(|one| self.stay(claim, one)));
                     needs.given.extend(devices);
                 } else {
@@ -206,7 +206,7 @@ impl Cluster {
                     needs.later = true;
                 }
             }
-            Standing::Free => self.want(claim, needs),
+            ClaimState::Free => self.want(claim, needs),
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Cluster {
         if let Some(allocation) = self.claims.allocation(claim) {
             return allocation.claimed(claim).collect();
         }
-        let state = holder.map(|holder| &self.pods.state[holder]);
+        let state = holder.map(|holder| &self.pods.status[holder]);
         let places = state.into_iter().flat_map(|state| [&state.nominee, &state.place]);
         let mut held = places.flatten().filter_map(|place| place.reserved.as_deref());
         let reserved = held.find(|reserved| reserved.holds(claim));

@@ -44,12 +44,12 @@ impl Alike {
 /// The number of devices where no two wants compete; at most 20,000 looks.
 pub(crate) fn choose(offer: Offer<'_>, wants: &[Want], alikes: &[Alike]) -> Option<Vec<Claimed>> {
     let admin = wants.iter().any(|want| want.admin);
-    let mut search = Search { offer, alikes, admin, looks: 0 };
+    let mut search = DeviceSearch { offer, alikes, admin, looks: 0 };
     search.settle(wants, &mut Vec::with_capacity(wants.len()))
 }
 
 /// What all attempts have in common.
-struct Search<'a> {
+struct DeviceSearch<'a> {
     offer: Offer<'a>,
     alikes: &'a [Alike],
     /// Whether some want may have devices whoever has them.
@@ -57,7 +57,7 @@ struct Search<'a> {
     looks: u32,
 }
 
-impl Search<'_> {
+impl DeviceSearch<'_> {
     /// Settles on one of the alternatives of each want that is left, then tries those that were settled on.
     fn settle(&mut self, left: &[Want], settled: &mut Vec<Want>) -> Option<Vec<Claimed>> {
         if left.is_empty() {
@@ -146,7 +146,7 @@ fn takes(want: &Want, row: &SliceRow) -> bool {
 
 /// One attempt, with one of the alternatives of each want.
 struct Choice<'s, 'a> {
-    search: &'s mut Search<'a>,
+    search: &'s mut DeviceSearch<'a>,
     wants: &'s [Want],
     /// One entry a device to find: the want it is for.
     slots: Vec<usize>,

@@ -12,7 +12,7 @@ use crate::{
 
 /// Where a claim stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum ClaimState {
     /// Bound to a node by what it was given, or by a pod that has it.
     Bound {
         /// The node; none where its devices are reached from everywhere.
@@ -30,15 +30,15 @@ pub(crate) enum Standing {
 
 /// Where all claims of a pod stand.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Standings {
-    pub(crate) claims: Vec<(ClaimId, Standing)>,
+pub(crate) struct PodClaims {
+    pub(crate) claims: Vec<(ClaimId, ClaimState)>,
     /// The only node that the pod may go to.
     pub(crate) node: Option<NodeId>,
     /// GPUs that claims without devices ask for and the pod's shape does not tell, in milli-devices.
     pub(crate) more_milli: i64,
 }
 
-impl Standings {
+impl PodClaims {
     /// The only node that the pod may go to, as a set; none where there is no such.
     pub(crate) fn only(&self, cluster: &Cluster, within: &IdSet<Rank>) -> Option<IdSet<Rank>> {
         let rank = cluster.nodes.index.rank(self.node?);
@@ -51,31 +51,31 @@ impl Cluster {
     ///
     /// # Cost
     /// In the number of pods that have one of the claims.
-    pub(crate) fn standings(&self, pod: PodId) -> Result<Standings, Misfit> {
+    pub(crate) fn pod_claims(&self, pod: PodId) -> Result<PodClaims, Misfit> {
         let facts = &self.pods[pod];
-        let mut standings = Standings::default();
+        let mut pod_claims = PodClaims::default();
         for claim in &facts.claims {
             self.admits_claim(pod, *claim)?;
             let standing = self.standing(pod, *claim);
             let bound = match standing {
-                Standing::Bound { node, .. } => node,
-                Standing::Leaving { .. } | Standing::Free => None,
+                ClaimState::Bound { node, .. } => node,
+                ClaimState::Leaving { .. } | ClaimState::Free => None,
             };
-            if standing == Standing::Free
+            if standing == ClaimState::Free
                 && let Some(facts) = self.claims.facts(*claim).filter(|facts| !facts.own)
             {
-                standings.more_milli +=
+                pod_claims.more_milli +=
                     facts.requests.iter().map(DeviceRequest::milli).sum::<i64>();
             }
             if let Some(node) = bound {
-                if standings.node.is_some_and(|other| other != node) {
+                if pod_claims.node.is_some_and(|other| other != node) {
                     return Err(Misfit::Claim(*claim, ClaimProblem::Apart));
                 }
-                standings.node = Some(node);
+                pod_claims.node = Some(node);
             }
-            standings.claims.push((*claim, standing));
+            pod_claims.claims.push((*claim, standing));
         }
-        Ok(standings)
+        Ok(pod_claims)
     }
 
     /// All that is wrong with the claims of a pod: each that is refused, else one that is bound away from the others.
@@ -86,39 +86,39 @@ impl Cluster {
         let claims = self.pods[pod].claims.iter();
         let refused: Vec<Misfit> =
             claims.filter_map(|claim| self.admits_claim(pod, *claim).err()).collect();
-        if refused.is_empty() { self.standings(pod).err().into_iter().collect() } else { refused }
+        if refused.is_empty() { self.pod_claims(pod).err().into_iter().collect() } else { refused }
     }
 
-    fn standing(&self, pod: PodId, claim: ClaimId) -> Standing {
-        let Some(row) = self.claims.rows.get(claim) else { return Standing::Free };
-        let Some(facts) = row.facts.as_deref() else { return Standing::Free };
-        if facts.own && self.pods.state[pod].phase != Phase::Pending {
+    fn standing(&self, pod: PodId, claim: ClaimId) -> ClaimState {
+        let Some(row) = self.claims.rows.get(claim) else { return ClaimState::Free };
+        let Some(facts) = row.facts.as_deref() else { return ClaimState::Free };
+        if facts.own && self.pods.status[pod].phase != Phase::Pending {
             // It is made anew with the pod.
-            return Standing::Free;
+            return ClaimState::Free;
         }
         let mut leaving = None;
         for other in row.pods.iter().copied() {
-            let state = &self.pods.state[other];
+            let state = &self.pods.status[other];
             let has = |place: &&crate::Place| {
                 let reserved = place.reserved.as_deref();
                 reserved.is_some_and(|reserved| reserved.holds(claim))
             };
             if let Some(place) = state.nominee.as_ref().filter(has) {
                 let (node, holder) = (self.bound_by(claim, place), Some(other));
-                return Standing::Bound { node, holder, later: true };
+                return ClaimState::Bound { node, holder, later: true };
             }
             let Some(place) = state.place.as_ref().filter(has) else { continue };
             if state.phase.is_active() {
                 let (node, holder) = (self.bound_by(claim, place), Some(other));
-                return Standing::Bound { node, holder, later: false };
+                return ClaimState::Bound { node, holder, later: false };
             }
-            leaving = leaving.or(Some(Standing::Leaving { node: place.node, holder: other }));
+            leaving = leaving.or(Some(ClaimState::Leaving { node: place.node, holder: other }));
         }
         let given = || {
             let node = facts.allocation.as_ref()?.node;
-            Some(Standing::Bound { node, holder: None, later: false })
+            Some(ClaimState::Bound { node, holder: None, later: false })
         };
-        leaving.or_else(given).unwrap_or(Standing::Free)
+        leaving.or_else(given).unwrap_or(ClaimState::Free)
     }
 
     /// The node that a claim is bound to by a pod that has it; none where other nodes reach its devices too.

@@ -19,7 +19,7 @@ impl Cluster {
         row.facts = queue;
         let is = row.facts.as_ref().map(|queue| queue.parent);
         self.queues.moved = true;
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
         if was == is {
             return self.stand(id);
         }
@@ -124,7 +124,7 @@ impl Cluster {
                 let Below { children, groups } = self.queues.below(at);
                 queues.extend(children.iter().copied());
                 for group in groups.iter() {
-                    self.agenda.touch(*group);
+                    self.pending.touch(*group);
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::{
     decided::when::When,
     state::{
         Cluster,
-        account::{Entry, Hold, Sign},
+        account::{Booking, HoldKind, Sign},
         claims::{ClaimRow, Claims},
         rows::Nodes,
     },
@@ -30,8 +30,8 @@ pub(crate) struct SliceRow {
     pub(crate) held: u32,
     /// How many of them are leaving. Derived.
     pub(crate) leaving: u32,
-    /// How many pods it is promised to. Derived.
-    pub(crate) promised: u32,
+    /// How many nominated pods it is kept for. Derived.
+    pub(crate) nominated: u32,
     /// Of a device that claims share: who has what of it, by claim and request. Derived.
     pub(crate) shares: Vec<ShareRow>,
 }
@@ -44,14 +44,14 @@ pub(crate) struct ShareRow {
     amounts: Box<[i64]>,
     held: u32,
     leaving: u32,
-    promised: u32,
+    nominated: u32,
 }
 
 /// A counter that devices draw from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CounterRow {
     pub(crate) capacity: i64,
-    /// What devices draw that somebody has or was promised. Derived.
+    /// What devices draw that somebody has or was nominated for. Derived.
     pub(crate) drawn: i64,
     /// The part of it that is still drawn once all that leave have left. Derived.
     pub(crate) kept: i64,
@@ -70,11 +70,11 @@ impl CounterRow {
 
 impl ShareRow {
     fn is_gone(&self) -> bool {
-        self.held == 0 && self.promised == 0
+        self.held == 0 && self.nominated == 0
     }
 
     fn is_kept(&self, when: When) -> bool {
-        self.promised > 0
+        self.nominated > 0
             || match when {
                 When::Now => self.held > 0,
                 When::Later => self.held > self.leaving,
@@ -84,7 +84,7 @@ impl ShareRow {
 
 impl SliceRow {
     pub(crate) fn new(facts: SliceDevice) -> Self {
-        Self { facts, held: 0, leaving: 0, promised: 0, shares: Vec::new() }
+        Self { facts, held: 0, leaving: 0, nominated: 0, shares: Vec::new() }
     }
 
     /// Whether a selection has it.
@@ -100,12 +100,12 @@ impl SliceRow {
 
     /// Whether nobody has it, nor will.
     pub(crate) fn is_free(&self) -> bool {
-        self.held == 0 && self.promised == 0
+        self.held == 0 && self.nominated == 0
     }
 
-    /// Whether it is free, or will be, and is promised to nobody.
+    /// Whether it is free, or will be, and is kept for nobody.
     pub(crate) fn comes_free(&self) -> bool {
-        self.held == self.leaving && self.promised == 0
+        self.held == self.leaving && self.nominated == 0
     }
 
     /// Whether it is nobody's, now or once all that leave have left.
@@ -134,9 +134,9 @@ impl SliceRow {
     fn releasing_milli(&self) -> i64 {
         if !self.facts.gpu {
             0
-        } else if self.held > 0 && self.held == self.leaving && self.promised == 0 {
+        } else if self.held > 0 && self.held == self.leaving && self.nominated == 0 {
             GPU_MILLI
-        } else if self.held == 0 && self.promised > 0 {
+        } else if self.held == 0 && self.nominated > 0 {
             -GPU_MILLI
         } else {
             0
@@ -144,24 +144,29 @@ impl SliceRow {
     }
 
     /// Counts a holder, or one less.
-    fn count(&mut self, entry: Entry) {
-        entry.count(&mut self.held, &mut self.leaving, &mut self.promised);
+    fn count(&mut self, entry: Booking) {
+        entry.count(&mut self.held, &mut self.leaving, &mut self.nominated);
     }
 
     /// Counts a holder of a claim's share, or one less.
-    fn count_share(&mut self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed, entry: Entry) {
+    fn count_share(
+        &mut self,
+        claims: &Column<ClaimId, ClaimRow>,
+        claimed: &Claimed,
+        entry: Booking,
+    ) {
         let of = (claimed.claim, claimed.request);
         let at = match self.shares.binary_search_by_key(&of, |share| share.of) {
             Ok(at) => at,
             Err(at) => {
                 let amounts = self.amounts(claims, claimed);
-                let share = ShareRow { of, amounts, held: 0, leaving: 0, promised: 0 };
+                let share = ShareRow { of, amounts, held: 0, leaving: 0, nominated: 0 };
                 self.shares.insert(at, share);
                 at
             }
         };
         let share = &mut self.shares[at];
-        entry.count(&mut share.held, &mut share.leaving, &mut share.promised);
+        entry.count(&mut share.held, &mut share.leaving, &mut share.nominated);
         if share.is_gone() {
             self.shares.remove(at);
         }
@@ -198,16 +203,16 @@ impl crate::told::claim::Shares {
     }
 }
 
-impl Entry {
+impl Booking {
     /// Enters one holder.
-    fn count(self, held: &mut u32, leaving: &mut u32, promised: &mut u32) {
+    fn count(self, held: &mut u32, leaving: &mut u32, nominated: &mut u32) {
         match self.hold {
-            Hold::Stays => self.sign.count(held),
-            Hold::Leaves => {
+            HoldKind::Stays => self.sign.count(held),
+            HoldKind::Leaves => {
                 self.sign.count(held);
                 self.sign.count(leaving);
             }
-            Hold::Promised => self.sign.count(promised),
+            HoldKind::Nominated => self.sign.count(nominated),
         }
     }
 }
@@ -239,7 +244,7 @@ impl Nodes {
         &mut self,
         claims: &mut Claims,
         (node, reserved): (NodeId, &Reserved),
-        entry: Entry,
+        entry: Booking,
     ) {
         let mut last = None;
         for claimed in &reserved.claims {
@@ -253,8 +258,8 @@ impl Nodes {
     }
 
     /// Notes that a pod of a claim has a place: the claim does not hold its devices itself then.
-    fn count_holder(&mut self, claims: &mut Claims, claim: ClaimId, entry: Entry) {
-        if entry.hold == Hold::Promised {
+    fn count_holder(&mut self, claims: &mut Claims, claim: ClaimId, entry: Booking) {
+        if entry.hold == HoldKind::Nominated {
             return;
         }
         let was = claims.is_alone(claim);
@@ -270,7 +275,7 @@ impl Nodes {
         let Some(allocation) = claims.allocation(claim) else { return };
         let node = allocation.node;
         for claimed in allocation.claimed(claim).collect::<Vec<_>>() {
-            self.hold_device(claims, (node, &claimed), Entry { hold: Hold::Stays, sign });
+            self.hold_device(claims, (node, &claimed), Booking { hold: HoldKind::Stays, sign });
         }
         if let Some(node) = node {
             self.reindex(node);
@@ -282,7 +287,7 @@ impl Nodes {
         &mut self,
         claims: &mut Claims,
         (node, claimed): (Option<NodeId>, &Claimed),
-        entry: Entry,
+        entry: Booking,
     ) {
         if claims.is_admin(claimed) {
             return;
@@ -347,7 +352,7 @@ impl Nodes {
 impl Cluster {
     /// GPUs that a pod holds on its node through claims, in milli-devices; one that several pods hold is each one's.
     pub(crate) fn claimed_milli(&self, pod: PodId) -> i64 {
-        let Some(place) = &self.pods.state[pod].place else { return 0 };
+        let Some(place) = &self.pods.status[pod].place else { return 0 };
         let Some(reserved) = &place.reserved else { return 0 };
         let rows = self.nodes.slices.get(place.node).map_or(&[][..], Vec::as_slice);
         let is_gpu = |claimed: &&Claimed| {
@@ -359,26 +364,26 @@ impl Cluster {
 
     /// The resources for which devices stand in where a pod is.
     pub(crate) fn lanes_stood_in(&self, pod: PodId) -> &[Lane] {
-        let place = self.pods.state[pod].place.as_ref();
+        let place = self.pods.status[pod].place.as_ref();
         place.and_then(|place| place.reserved.as_deref()).map_or(&[], |reserved| &reserved.lanes)
     }
 
-    /// Whether a device, or room in a zone, that a leaving pod holds is promised to another.
-    pub(crate) fn is_promised(&self, node: NodeId, reserved: &Reserved) -> bool {
-        reserved.claims.iter().any(|claimed| self.is_device_promised(node, claimed))
+    /// Whether a device, or room in a zone, that a leaving pod holds is kept for another.
+    pub(crate) fn is_nominated(&self, node: NodeId, reserved: &Reserved) -> bool {
+        reserved.claims.iter().any(|claimed| self.is_device_nominated(node, claimed))
             || self.nodes.zones.get(node).is_some_and(|table| {
                 table.as_ref().is_some_and(|table| !table.may_keep(&reserved.zones))
             })
     }
 
-    /// Whether a device is promised to others in such a way that who has it now cannot stay.
-    pub(crate) fn is_device_promised(&self, node: NodeId, claimed: &Claimed) -> bool {
+    /// Whether a device is kept for others in such a way that who has it now cannot stay.
+    pub(crate) fn is_device_nominated(&self, node: NodeId, claimed: &Claimed) -> bool {
         let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
         let own = rows.iter().find(|row| row.facts.id == claimed.device);
         let row = own.or_else(|| self.claims.reaches.device(claimed.device));
         let Some(row) = row.filter(|_| !self.claims.is_admin(claimed)) else { return false };
         let taken = match &row.facts.shares {
-            None => row.promised > 0,
+            None => row.nominated > 0,
             Some(shares) => (0..)
                 .zip(&shares.capacity)
                 .any(|(at, (_, capacity))| row.shared(at, When::Now) > *capacity),

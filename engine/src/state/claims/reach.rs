@@ -233,7 +233,7 @@ impl Cluster {
         }
         self.loosen(was, is);
         self.queues.moved = true;
-        self.agenda.grow_anew();
+        self.pending.room_grew_outside();
     }
 
     /// Takes in what a counter holds.
@@ -241,11 +241,11 @@ impl Cluster {
         let row: &mut CounterRow = self.claims.counters.slot(id);
         if row.capacity != capacity {
             row.capacity = capacity;
-            self.agenda.grow_anew();
+            self.pending.room_grew_outside();
         }
     }
 
-    /// The pods that hold or were promised one of these devices, and the claims that were given one.
+    /// The pods that hold or were nominated for one of these devices, and the claims that were given one.
     fn users(&self, devices: &BTreeSet<SliceDeviceId>) -> (BTreeSet<PodId>, Vec<ClaimId>) {
         let (mut pods, mut claims) = (BTreeSet::new(), Vec::new());
         if devices.is_empty() {
@@ -261,7 +261,7 @@ impl Cluster {
                 claims.push(claim);
             }
             pods.extend(row.pods.iter().copied().filter(|pod| {
-                let state = &self.pods.state[*pod];
+                let state = &self.pods.status[*pod];
                 let places = [&state.place, &state.nominee].into_iter().flatten();
                 places.filter_map(|place| place.reserved.as_deref()).any(is_held)
             }));
@@ -334,7 +334,7 @@ impl Cluster {
         let flips = (self.claims.loose > 0) != (all > 0);
         self.claims.loose = all;
         if flips {
-            self.shapes.loose = all > 0;
+            self.shapes.has_backed_resources = all > 0;
             self.shapes.recharge(&self.lanes);
             self.nodes.index.fragments.forget_ranks();
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     decided::plan::Misfit,
-    state::shape::Kind,
+    state::shape::NodeClass,
     told::pod::{Requirement, VolumeNodes},
 };
 
@@ -12,7 +12,7 @@ pub(super) fn terms(volume: &VolumeNodes) -> impl Iterator<Item = &Vec<Requireme
     volume.terms.iter().chain(storage.flat_map(|one| one.allowed.iter().chain(&one.offered)))
 }
 
-impl Kind {
+impl NodeClass {
     /// Whether nodes of this kind can use a volume, or have room for it to be made.
     ///
     /// # Source
