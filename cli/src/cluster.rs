@@ -4,6 +4,14 @@
 
 mod connect;
 mod failure;
+pub(crate) mod gpu;
+pub(crate) mod json;
+pub(crate) mod kinds;
+pub(crate) mod listing;
+pub(crate) mod manifest;
+pub(crate) mod names;
+pub(crate) mod object_name;
+pub(crate) mod queue;
 mod resource;
 
 use std::sync::Arc;
@@ -13,7 +21,7 @@ use http::{Method, Request, header};
 use kube::client::Body;
 use serde_json::{Value, json};
 
-use crate::error::Error;
+use crate::print::error::Error;
 pub(crate) use failure::{Failure, Refusal};
 pub(crate) use resource::Resource;
 

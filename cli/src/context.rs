@@ -1,15 +1,23 @@
 //! What a command stands in: its output, environment, settings, and the way to the cluster.
 
+mod confirm;
+
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::PathBuf;
 
-use crate::args::Globals;
+use futures::future::BoxFuture;
+
 use crate::cluster::Cluster;
-use crate::config::Settings;
-use crate::error::Error;
-use crate::output::{Color, Output};
+use crate::globals::Globals;
+use crate::print::error::{Error, Exit};
+use crate::print::output::{Color, Output};
+use crate::settings::Settings;
+
+/// Runs one command line, program name first, within a context: what the demo is given to type with.
+pub(crate) type Run = fn(Vec<OsString>, &mut Context) -> BoxFuture<'_, Exit>;
 
 /// What a command stands in. Environment, folder, input and output are data, so that a command can be run inside
 /// another process against a given cluster.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use kubectl_kai::{Context, Exit, completion, run};
+use kubectl_kai::{Context, Exit, command, completion, run};
 
 fn main() -> ExitCode {
     let argv: Vec<_> = std::env::args_os().collect();
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         }
     };
     let exit = if completion::is_asked(&argv) {
-        runtime.block_on(completion::answer(argv, &mut context))
+        runtime.block_on(completion::answer(argv, command(), &mut context))
     } else {
         runtime.block_on(run(argv, &mut context))
     };

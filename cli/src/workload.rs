@@ -1,5 +1,6 @@
 //! Workloads as users think of them: the object they submitted, its `PodGroups` and its pods, put together.
 
+pub(crate) mod devices;
 mod load;
 mod phase;
 mod position;
@@ -7,12 +8,14 @@ mod position;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cluster::Resource;
-use crate::devices::OnDevice;
-use crate::error::{Error, Exit, Problem, number};
-use crate::gpu::{self, Total};
-use crate::manifest::{self, text};
-use crate::{config, names, time};
+use crate::cluster::gpu::{self, Total};
+use crate::cluster::json::text;
+use crate::cluster::manifest;
+use crate::cluster::{Resource, names};
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::time;
+use crate::settings;
+use crate::workload::devices::OnDevice;
 pub(crate) use load::{Loaded, load};
 pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_over, one_full_stop};
 pub(crate) use position::Position;
@@ -136,7 +139,7 @@ impl Workload {
 
     /// Whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name; globs too.
     pub(crate) fn is_called(&self, word: &str) -> bool {
-        let is = |name: &str| config::matches(word, name);
+        let is = |name: &str| settings::matches(word, name);
         if let Some((kind, name)) = word.split_once('/') {
             let kind = kind.to_lowercase();
             let own = self.resource.kind.to_lowercase();
@@ -146,10 +149,11 @@ impl Workload {
                 &self.resource.label(),
                 &self.resource.in_rbac(),
             ];
-            let noun = crate::kinds::find(&self.resource.api_version(), &self.resource.kind)
-                .map_or("", |k| k.noun);
+            let noun =
+                crate::cluster::kinds::find(&self.resource.api_version(), &self.resource.kind)
+                    .map_or("", |k| k.noun);
             return (same.contains(&kind.as_str()) || (!noun.is_empty() && noun == kind))
-                && config::matches(name, &self.name);
+                && settings::matches(name, &self.name);
         }
         is(&self.name)
             || self.groups.iter().any(|group| is(text(&group["metadata"]["name"])))
@@ -200,7 +204,7 @@ impl Loaded {
         );
         let problem = match near {
             Some((_, name)) => {
-                problem.line(format!("did you mean \"{}\"?", crate::output::clean(name)))
+                problem.line(format!("did you mean \"{}\"?", crate::print::output::clean(name)))
             }
             None => problem,
         };

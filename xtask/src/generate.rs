@@ -51,7 +51,7 @@ fn generated() -> Vec<Generated> {
     for (name, text) in kai_api::crd::files() {
         files.push(Generated { path: format!("deploy/crds/{name}"), text });
     }
-    for (name, text) in kubectl_kai::completion::files() {
+    for (name, text) in kubectl_kai::completion::files(&kubectl_kai::command()) {
         files.push(Generated { path: format!("completions/{name}"), text });
     }
     files

@@ -3,6 +3,7 @@
 //! Each rule is a function from files to findings, so that each can be seen to fail in a test of its own.
 
 mod dependencies;
+mod layers;
 mod prose;
 mod source;
 
@@ -39,6 +40,7 @@ const RULES: &[Rule] = &[
     source::no_vague_names,
     source::median_length,
     source::forbidden_words,
+    layers::layers,
     prose::links,
     prose::machine_paths,
     prose::scenarios,
@@ -102,6 +104,11 @@ mod tests {
             concat!("//! x\n#[", "allow(dead_code)]"),
             &["a/src/x.rs:2"],
         );
+        let low = file("cli/src/print/x.rs", "//! x\nuse crate::commands::y;\n");
+        let high = file("cli/src/commands/y.rs", "//! x\nuse crate::print::x;\n");
+        let found: Vec<String> =
+            layers::layers(&[low, high]).into_iter().map(|one| one.at).collect();
+        assert_eq!(found, ["cli/src/print/x.rs:2"]);
         check(prose::links, "README.md", "[a](no-such-file.md)", &["README.md:1"]);
         check(prose::links, "README.md", "[a](https://kubernetes.io)", &[]);
         let machine = format!("see /{}/main", "work");

@@ -8,8 +8,8 @@ use std::time::Duration;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::{Cluster, Place, TIMEOUT, failure::chain};
-use crate::args::Globals;
-use crate::error::{Error, Exit, Problem, number};
+use crate::globals::Globals;
+use crate::print::error::{Error, Exit, Problem, number};
 
 /// A server that takes longer to take a connection is reported rather than waited for.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ impl Cluster {
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         let timeout = match &globals.request_timeout {
             Some(text) => {
-                crate::duration::parse("--request-timeout", text)?.unwrap_or(Duration::MAX)
+                crate::print::duration::parse("--request-timeout", text)?.unwrap_or(Duration::MAX)
             }
             None => TIMEOUT,
         };

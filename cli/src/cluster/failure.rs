@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Call, Place};
-use crate::error::{Exit, Problem, number};
-use crate::output::clean;
+use crate::print::error::{Exit, Problem, number};
+use crate::print::output::clean;
 
 /// Why a request brought nothing.
 #[derive(Clone, Debug, thiserror::Error)]

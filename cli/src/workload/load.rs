@@ -6,12 +6,11 @@ use futures::future::{join, join_all, join3};
 use serde_json::Value;
 
 use super::{Workload, created, queue_label};
-use crate::cluster::{Call, Cluster, Failure, Resource, Select};
-use crate::error::Error;
-use crate::kinds::{KINDS, Kind};
-use crate::manifest::text;
-use crate::names;
-use crate::submit::not_installed;
+use crate::cluster::json::text;
+use crate::cluster::kinds::{KINDS, Kind};
+use crate::cluster::queue::not_installed;
+use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
+use crate::print::error::Error;
 
 /// Everything that was found.
 #[derive(Debug, Default)]
@@ -138,8 +137,11 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
     // A pod that its controller's kind groups one by one owns its PodGroup; the work is still the controller's.
     for pod in &pods {
         if let Some(controller) = controller(pod)
-            && crate::kinds::find(text(&controller["apiVersion"]), text(&controller["kind"]))
-                .is_some()
+            && crate::cluster::kinds::find(
+                text(&controller["apiVersion"]),
+                text(&controller["kind"]),
+            )
+            .is_some()
         {
             let uid = text(&pod["metadata"]["uid"]).to_owned();
             assembly.makers.insert(uid.clone(), text(&controller["uid"]).to_owned());
@@ -200,8 +202,9 @@ impl Assembly {
         if !workload.uid.is_empty() {
             self.by_uid.insert(workload.uid.clone(), at);
         }
-        let label = crate::kinds::find(&workload.resource.api_version(), &workload.resource.kind)
-            .map_or("", |kind| kind.pod_label);
+        let label =
+            crate::cluster::kinds::find(&workload.resource.api_version(), &workload.resource.kind)
+                .map_or("", |kind| kind.pod_label);
         if !label.is_empty() {
             self.by_label.insert((workload.namespace.clone(), label, workload.name.clone()), at);
         }
@@ -260,7 +263,8 @@ impl Assembly {
             };
             let kind = get("kind").unwrap_or_else(|| text(&owner["kind"]).to_owned());
             let named = get("name").unwrap_or_else(|| text(&owner["name"]).to_owned());
-            let plural = crate::kinds::find(&group_version, &kind).map_or("", |known| known.plural);
+            let plural =
+                crate::cluster::kinds::find(&group_version, &kind).map_or("", |known| known.plural);
             let is_own = kind.is_empty();
             self.add(Workload {
                 resource: if is_own {

@@ -4,9 +4,10 @@ use kai_api::names::{condition, event};
 use serde_json::Value;
 
 use super::Workload;
-use crate::kinds::{self, Suspend};
-use crate::manifest::text;
-use crate::time;
+use crate::cluster::json::text;
+use crate::cluster::kinds::{self, Suspend};
+use crate::print::output::Style;
+use crate::print::time;
 
 /// How a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +28,16 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
+    /// How it looks where colour is on.
+    pub(crate) fn style(self) -> Style {
+        match self {
+            Self::Waiting | Self::Pending | Self::Starting | Self::Degraded => Style::Warn,
+            Self::Running | Self::Succeeded => Style::Good,
+            Self::Failed => Style::Bad,
+            Self::Suspended | Self::Deleting => Style::Dim,
+        }
+    }
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Waiting => "Waiting",
@@ -255,7 +266,7 @@ fn unsaid(workload: &Workload, live: &[&Value]) -> State {
     let ended = if ended > 0 { format!(", and {ended} have ended") } else { String::new() };
     let message = format!(
         "its gang starts with {minimum} pods at once: {} is there{ended}",
-        crate::queue::count(live.len(), "pod")
+        crate::cluster::queue::count(live.len(), "pod")
     );
     State::because(Phase::Pending, "GangIncomplete", &message)
 }

@@ -10,9 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::Loaded;
-use crate::cluster::{Call, Cluster, Resource, Select};
-use crate::manifest::text;
-use crate::names;
+use crate::cluster::json::text;
+use crate::cluster::{Call, Cluster, Resource, Select, names};
 
 /// A place in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

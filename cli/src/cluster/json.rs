@@ -1,0 +1,37 @@
+//! Reading and writing places in objects that are plain JSON.
+
+use serde_json::{Map, Value};
+
+/// A string of an object; empty when it is none.
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// The map at a pointer, made with all that leads to it when it is not there.
+pub(crate) fn ensure<'a>(object: &'a mut Value, pointer: &str) -> &'a mut Map<String, Value> {
+    let mut value = object;
+    for key in pointer.split('/').skip(1) {
+        let key = key.replace("~1", "/").replace("~0", "~");
+        value = match value {
+            Value::Array(items) => {
+                let index: usize = key.parse().expect("a pointer into a list is an index");
+                &mut items[index]
+            }
+            other => {
+                if !other.is_object() {
+                    *other = Value::Object(Map::new());
+                }
+                let map = other.as_object_mut().expect("just made one");
+                if key == "metadata" && !map.contains_key(&key) {
+                    // Where everybody looks for it: in front of the spec.
+                    map.shift_insert(0, key.clone(), Value::Null);
+                }
+                map.entry(key).or_insert(Value::Null)
+            }
+        };
+    }
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut().expect("just made one")
+}

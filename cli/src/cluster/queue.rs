@@ -1,0 +1,217 @@
+//! Queues as the CLI needs them: the tree, and what each may use.
+
+mod load;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::cluster::gpu;
+use crate::cluster::json::text;
+use crate::print::error::{Exit, Problem, number};
+use crate::print::output::clean;
+pub(crate) use load::{not_installed, readable};
+
+/// An amount of a resource that a queue may have: none at all, unlimited, or thousandths of the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// `-1`.
+    Unlimited,
+    /// Thousandths; absent counts as zero.
+    Milli(u64),
+}
+
+impl Amount {
+    fn read(value: &Value) -> Self {
+        let text = value.to_string();
+        if text.starts_with('-') {
+            Self::Unlimited
+        } else {
+            Self::Milli(gpu::milli(&text).unwrap_or(0))
+        }
+    }
+
+    /// As a table shows it; unlimited as `-`.
+    pub(crate) fn show(self) -> String {
+        match self {
+            Self::Unlimited => "-".into(),
+            Self::Milli(milli) => gpu::devices(milli),
+        }
+    }
+
+    pub(crate) fn milli(self) -> Option<u64> {
+        match self {
+            Self::Unlimited => None,
+            Self::Milli(milli) => Some(milli),
+        }
+    }
+}
+
+/// Quota, limit and weight of one resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resource {
+    pub(crate) quota: Amount,
+    pub(crate) limit: Amount,
+    pub(crate) weight: Amount,
+}
+
+impl Resource {
+    fn read(value: &Value) -> Self {
+        Self {
+            quota: Amount::read(&value["quota"]),
+            limit: Amount::read(&value["limit"]),
+            weight: Amount::read(&value["overQuotaWeight"]),
+        }
+    }
+}
+
+/// One queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    pub(crate) name: String,
+    pub(crate) parent: Option<String>,
+    pub(crate) children: Vec<String>,
+    pub(crate) gpu: Resource,
+    pub(crate) cpu: Resource,
+    pub(crate) memory: Resource,
+    pub(crate) priority: Option<i64>,
+    pub(crate) object: Value,
+}
+
+/// All queues, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queues(pub(crate) BTreeMap<String, Queue>);
+
+impl Queues {
+    pub(crate) fn read(objects: Vec<Value>) -> Self {
+        let mut queues = BTreeMap::new();
+        for object in objects {
+            let name = text(&object["metadata"]["name"]).to_owned();
+            let parent = text(&object["spec"]["parentQueue"]);
+            let resources = &object["spec"]["resources"];
+            let queue = Queue {
+                parent: (!parent.is_empty()).then(|| parent.to_owned()),
+                children: Vec::new(),
+                gpu: Resource::read(&resources["gpu"]),
+                cpu: Resource::read(&resources["cpu"]),
+                memory: Resource::read(&resources["memory"]),
+                priority: object["spec"]["priority"].as_i64(),
+                name: name.clone(),
+                object,
+            };
+            queues.insert(name, queue);
+        }
+        let links: Vec<(String, String)> =
+            queues.values().filter_map(|q| Some((q.parent.clone()?, q.name.clone()))).collect();
+        for (parent, child) in links {
+            if let Some(parent) = queues.get_mut(&parent) {
+                parent.children.push(child);
+            }
+        }
+        Self(queues)
+    }
+
+    /// The names from the root to the queue, `research/team-a`; stops at a cycle.
+    pub(crate) fn path(&self, name: &str) -> String {
+        let mut path = vec![name];
+        let mut at = name;
+        while let Some(parent) = self.0.get(at).and_then(|queue| queue.parent.as_deref()) {
+            if path.contains(&parent) {
+                break;
+            }
+            path.push(parent);
+            at = parent;
+        }
+        path.reverse();
+        clean(&path.join("/")).into_owned()
+    }
+
+    /// The queues without children, those with a similar name first.
+    fn leaves_near<'a>(&'a self, name: &str) -> Vec<&'a Queue> {
+        let mut leaves: Vec<_> =
+            self.0.values().filter(|queue| queue.children.is_empty()).collect();
+        leaves.sort_by_key(|queue| strsim::damerau_levenshtein(&queue.name, name));
+        leaves
+    }
+
+    /// Whether work can be submitted to a queue.
+    ///
+    /// # Errors
+    /// It does not exist, has children, or nothing can ever run in it.
+    pub(crate) fn check(&self, name: &str, asks_gpu: bool) -> Result<(), Problem> {
+        let Some(queue) = self.0.get(name) else { return Err(self.unknown(name)) };
+        if !queue.children.is_empty() {
+            let flags: Vec<String> =
+                queue.children.iter().take(3).map(|c| format!("-q {}", clean(c))).collect();
+            return Err(Problem::new(
+                number::QUEUE_INNER,
+                Exit::Refused,
+                format!("queue \"{name}\" has child queues and cannot run workloads"),
+            )
+            .fix(flags.join("   or   ")));
+        }
+        let mut at = Some(queue);
+        let mut steps = self.0.len();
+        while let Some(queue) = at.filter(|_| asks_gpu && steps > 0) {
+            if queue.gpu.limit == Amount::Milli(0) {
+                let here =
+                    if queue.name == name { String::new() } else { format!(" (above \"{name}\")") };
+                let shown = clean(&queue.name);
+                return Err(Problem::new(
+                    number::QUEUE_LIMIT_ZERO,
+                    Exit::Refused,
+                    format!("queue \"{shown}\"{here} can give no GPU: its gpu.limit is 0 or not set, which KAI reads as 0"),
+                )
+                .fix(format!("(admin) kubectl kai queues set {shown} --gpu-limit=-1   (-1: no limit); or submit all the same: --force")));
+            }
+            if let Some(parent) = &queue.parent
+                && !self.0.contains_key(parent)
+            {
+                let what = format!(
+                    "queue \"{}\" names a parent that does not exist: \"{}\"",
+                    clean(&queue.name),
+                    clean(parent)
+                );
+                return Err(Problem::new(number::QUEUE_NOT_FOUND, Exit::Refused, what)
+                    .line("KAI leaves such a queue out, so nothing runs in it")
+                    .fix(format!("(admin) kubectl kai queues create {}", clean(parent))));
+            }
+            steps -= 1;
+            at = queue.parent.as_ref().and_then(|parent| self.0.get(parent));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unknown(&self, name: &str) -> Problem {
+        let problem = Problem::new(
+            number::QUEUE_NOT_FOUND,
+            Exit::NotFound,
+            format!("queue \"{name}\" does not exist"),
+        );
+        let near = self.leaves_near(name);
+        if self.0.is_empty() {
+            return problem
+                .line("this cluster has no queue at all")
+                .fix("(admin) kubectl kai queues create NAME");
+        }
+        let close = near
+            .first()
+            .filter(|q| strsim::damerau_levenshtein(&q.name, name) <= name.len().max(3) / 3 + 1);
+        let problem = if let Some(queue) = close {
+            problem.line(format!(
+                "did you mean \"{}\" ({})?",
+                clean(&queue.name),
+                self.path(&queue.name)
+            ))
+        } else {
+            let names: Vec<_> = near.iter().take(5).map(|q| clean(&q.name).into_owned()).collect();
+            problem.line(format!("queues that run workloads: {}", names.join(", ")))
+        };
+        problem.fix(format!("one of {}: kubectl kai queues", count(near.len(), "queue")))
+    }
+}
+
+/// A number and its noun.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

@@ -1,0 +1,16 @@
+//! One module a command, each with its own `Args` and `run(args, context)`.
+
+pub mod completion;
+pub(crate) mod config;
+pub(crate) mod delete;
+pub(crate) mod describe;
+pub mod install;
+pub(crate) mod list;
+pub(crate) mod logs;
+pub(crate) mod queues;
+pub(crate) mod snapshot;
+pub(crate) mod submit;
+pub(crate) mod suspend;
+pub(crate) mod top;
+pub(crate) mod version;
+pub(crate) mod wait;

@@ -1,0 +1,388 @@
+//! The objects of an installation, from the manifests in `deploy/`.
+
+use std::time::Duration;
+
+use kai_api::names::{self, label, value};
+use serde_json::{Value, json};
+
+use crate::cluster::Resource;
+
+/// The manifests by the group that they are applied in; definitions come from `kai_api::crd`.
+const FILES: [(Group, &str); 12] = [
+    (Group::Namespaces, include_str!("../../../../deploy/namespaces.yaml")),
+    (Group::PriorityClasses, include_str!("../../../../deploy/priority-classes.yaml")),
+    (Group::Rbac, include_str!("../../../../deploy/rbac/scheduler.yaml")),
+    (Group::Rbac, include_str!("../../../../deploy/rbac/podgrouper.yaml")),
+    (Group::Rbac, include_str!("../../../../deploy/rbac/reservation.yaml")),
+    (Group::Rbac, include_str!("../../../../deploy/rbac/scale-adjust.yaml")),
+    (Group::Rbac, include_str!("../../../../deploy/rbac/users.yaml")),
+    (Group::Policies, include_str!("../../../../deploy/policies/admission.yaml")),
+    (Group::Policies, include_str!("../../../../deploy/policies/reservation.yaml")),
+    (Group::Defaults, include_str!("../../../../deploy/defaults.yaml")),
+    (Group::Daemons, include_str!("../../../../deploy/scheduler.yaml")),
+    (Group::Daemons, include_str!("../../../../deploy/podgrouper.yaml")),
+];
+
+/// The image in the manifests.
+pub(super) const IMAGE: &str = "ghcr.io/kubectl-kai/kai-scheduler:0.1.0";
+
+/// A part of the installation that can be applied alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Component {
+    /// The definitions of the custom resources.
+    Crds,
+    /// Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server
+    /// refuses by itself.
+    Rbac,
+    /// Priority classes, the default queues, the default shard, the configuration.
+    Queues,
+    /// The Deployments.
+    Daemons,
+}
+
+/// What to install, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The parts.
+    pub components: Vec<Component>,
+    /// Where the daemons live.
+    pub namespace: String,
+    /// Image of both daemons.
+    pub image: String,
+    /// The queue below `default-parent-queue`; empty: no queues are made.
+    pub default_queue: String,
+    /// Whether to wait for the daemons.
+    pub wait: bool,
+    /// The longest wait.
+    pub timeout: Duration,
+    /// Whether to take over fields that somebody else has set.
+    pub force_conflicts: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        use Component::{Crds, Daemons, Queues, Rbac};
+        Self {
+            components: vec![Crds, Rbac, Queues, Daemons],
+            namespace: names::namespace::SYSTEM.to_owned(),
+            image: IMAGE.to_owned(),
+            default_queue: names::queue::DEFAULT.to_owned(),
+            wait: true,
+            timeout: Duration::from_mins(5),
+            force_conflicts: false,
+        }
+    }
+}
+
+impl Options {
+    /// Everything but the Deployments, for a cluster whose daemons run elsewhere.
+    pub fn without_daemons() -> Self {
+        let mut options = Self::default();
+        options.components.retain(|component| *component != Component::Daemons);
+        options
+    }
+}
+
+/// Objects that are applied together; the groups are applied in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Namespaces and what limits them.
+    Namespaces,
+    /// Custom resource definitions.
+    Crds,
+    /// Priority classes.
+    PriorityClasses,
+    /// Accounts, roles, bindings.
+    Rbac,
+    /// What the API server refuses by itself.
+    Policies,
+    /// Queues, shard, configuration: made once, then the administrator's.
+    Defaults,
+    /// Deployments and their Services.
+    Daemons,
+}
+
+impl Group {
+    /// All, in the order in which they are applied.
+    pub const ALL: [Self; 7] = [
+        Self::Namespaces,
+        Self::Crds,
+        Self::PriorityClasses,
+        Self::Rbac,
+        Self::Policies,
+        Self::Defaults,
+        Self::Daemons,
+    ];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Crds => "CRDs",
+            Self::PriorityClasses => "priority classes",
+            Self::Rbac => "accounts and roles",
+            Self::Policies => "policies",
+            Self::Defaults => "queues and settings",
+            Self::Daemons => "daemons",
+        }
+    }
+
+    /// What it is called in a plan: by names where these say more than a count.
+    pub(super) fn names<'a>(self, items: impl Iterator<Item = &'a Item>) -> String {
+        let names: Vec<_> = items.filter(|item| item.is_named_in_plans()).map(Item::name).collect();
+        match self {
+            Self::Crds | Self::Rbac | Self::Policies => self.title().to_owned(),
+            Self::Namespaces | Self::PriorityClasses | Self::Defaults | Self::Daemons => {
+                format!("{} {}", self.title(), names.join(", "))
+            }
+        }
+    }
+
+    fn is_part_of(self, components: &[Component]) -> bool {
+        let has = |component| components.contains(&component);
+        match self {
+            Self::Namespaces => has(Component::Rbac) || has(Component::Daemons),
+            Self::Crds => has(Component::Crds),
+            Self::Rbac | Self::Policies => has(Component::Rbac),
+            Self::PriorityClasses | Self::Defaults => has(Component::Queues),
+            Self::Daemons => has(Component::Daemons),
+        }
+    }
+}
+
+/// An object of the installation.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// What it is applied with.
+    pub(super) group: Group,
+    /// The object.
+    pub(super) object: Value,
+    /// Where the API has it.
+    pub(super) resource: Resource,
+}
+
+impl Item {
+    pub(super) fn new(group: Group, object: Value) -> Self {
+        let resource = resource(&object);
+        Self { group, object, resource }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.object["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn namespace(&self) -> Option<&str> {
+        self.object["metadata"]["namespace"].as_str()
+    }
+
+    /// As kubectl prints it: `deployment.apps/kai-podgrouper`.
+    pub(super) fn title(&self) -> String {
+        format!("{}/{}", self.resource.label(), self.name())
+    }
+
+    /// Whether it is made where it is missing, and never changed.
+    pub(super) fn is_kept(&self) -> bool {
+        self.group == Group::Defaults
+    }
+
+    fn is_named_in_plans(&self) -> bool {
+        !matches!(self.resource.kind.as_str(), "ResourceQuota" | "Service")
+    }
+}
+
+/// The objects of `options`, in the order in which they are applied.
+///
+/// # Panics
+/// If a manifest of ours is not YAML, or has a kind that is not in the table: a test reads them all.
+pub(super) fn items(options: &Options) -> Vec<Item> {
+    let mut items = Vec::new();
+    for group in Group::ALL.into_iter().filter(|group| group.is_part_of(&options.components)) {
+        if group == Group::Crds {
+            let crds = kai_api::crd::all();
+            let value = |crd| serde_json::to_value(crd).expect("a definition is JSON");
+            items.extend(crds.iter().map(|crd| Item::new(group, value(crd))));
+        }
+        for (_, text) in FILES.iter().filter(|(of, _)| *of == group) {
+            let objects =
+                crate::print::yaml::documents("deploy", text).expect("our manifests are YAML");
+            items.extend(objects.into_iter().map(|object| Item::new(group, object)));
+        }
+    }
+    items.retain(|item| item.resource.kind != "Queue" || !options.default_queue.is_empty());
+    for item in &mut items {
+        adapt(&mut item.object, options);
+    }
+    items
+}
+
+/// Puts namespace, image, queue name and the installer's labels into an object.
+fn adapt(object: &mut Value, options: &Options) {
+    let namespace = json!(options.namespace);
+    let kind = object["kind"].as_str().unwrap_or_default().to_owned();
+    let metadata = &mut object["metadata"];
+    metadata["labels"][label::MANAGED_BY] = json!(value::INSTALLER);
+    metadata["labels"][label::PART_OF] = json!(value::PRODUCT);
+    metadata["labels"][label::VERSION] = json!(env!("CARGO_PKG_VERSION"));
+    if metadata["namespace"] == names::namespace::SYSTEM {
+        metadata["namespace"] = namespace.clone();
+    }
+    if kind == "Namespace" && metadata["name"] == names::namespace::SYSTEM {
+        metadata["name"] = namespace.clone();
+    }
+    if kind == "Queue" && metadata["name"] == names::queue::DEFAULT {
+        metadata["name"] = json!(options.default_queue);
+    }
+    if kind == "Config" {
+        object["spec"]["namespace"] = namespace.clone();
+    }
+    for subject in object.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
+        // Accounts that are not of the system's namespace stay where they are.
+        if subject["namespace"] == names::namespace::SYSTEM {
+            subject["namespace"] = namespace.clone();
+        }
+    }
+    if kind == "Deployment" {
+        adapt_deployment(object, options);
+    }
+    if kind == "ValidatingAdmissionPolicy" {
+        adapt_policy(object, &options.namespace);
+    }
+}
+
+/// Puts the namespace of the daemons into what a policy says of it and of its accounts.
+fn adapt_policy(value: &mut Value, namespace: &str) {
+    match value {
+        Value::String(text) => {
+            let accounts = |namespace: &str| format!("'system:serviceaccounts:{namespace}'");
+            *text = text.replace(&accounts(names::namespace::SYSTEM), &accounts(namespace));
+        }
+        Value::Array(rows) => rows.iter_mut().for_each(|row| adapt_policy(row, namespace)),
+        Value::Object(table) => {
+            // Namespaces are listed by name there, and nowhere else.
+            if let Some(Value::Array(values)) = table.get_mut("values") {
+                let ours = values.iter_mut().filter(|value| **value == names::namespace::SYSTEM);
+                ours.for_each(|value| *value = json!(namespace));
+            }
+            table.values_mut().for_each(|value| adapt_policy(value, namespace));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn adapt_deployment(object: &mut Value, options: &Options) {
+    let containers = object.pointer_mut("/spec/template/spec/containers");
+    for container in containers.and_then(Value::as_array_mut).into_iter().flatten() {
+        container["image"] = json!(options.image);
+        for argument in
+            container.get_mut("args").and_then(Value::as_array_mut).into_iter().flatten()
+        {
+            if argument.as_str().is_some_and(|text| text.starts_with("--namespace=")) {
+                *argument = json!(format!("--namespace={}", options.namespace));
+            }
+        }
+    }
+}
+
+/// The kinds of our manifests: kind, plural, whether it is in a namespace.
+const KINDS: [(&str, &str, bool); 18] = [
+    ("ClusterRole", "clusterroles", false),
+    ("ClusterRoleBinding", "clusterrolebindings", false),
+    ("Config", "configs", false),
+    ("CustomResourceDefinition", "customresourcedefinitions", false),
+    ("Deployment", "deployments", true),
+    ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
+    ("Namespace", "namespaces", false),
+    ("PriorityClass", "priorityclasses", false),
+    ("Queue", "queues", false),
+    ("ResourceQuota", "resourcequotas", true),
+    ("Role", "roles", true),
+    ("RoleBinding", "rolebindings", true),
+    ("SchedulingShard", "schedulingshards", false),
+    ("Service", "services", true),
+    ("ServiceAccount", "serviceaccounts", true),
+    ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", false),
+    ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false),
+    ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false),
+];
+
+fn resource(object: &Value) -> Resource {
+    let kind = object["kind"].as_str().unwrap_or_default();
+    let row = KINDS.iter().find(|(known, ..)| *known == kind);
+    let (_, plural, is_namespaced) = row.expect("every kind of our manifests is in the table");
+    let resource = Resource::new(object["apiVersion"].as_str().unwrap_or_default(), kind, plural);
+    if *is_namespaced { resource } else { resource.cluster_wide() }
+}
+
+/// Whether a text is a DNS label.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !text.is_empty()
+        && text.len() <= 63
+        && text.chars().all(is_inner)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_manifest_is_read_and_adapted() {
+        let options = Options {
+            namespace: "elsewhere".into(),
+            image: "registry/kai:1".into(),
+            default_queue: "everybody".into(),
+            ..Options::default()
+        };
+        let items = items(&options);
+        for item in &items {
+            let text = item.object.to_string();
+            let title = item.title();
+            // The account's, the role's and the scheduler's name stay; the namespace doesn't.
+            assert!(!text.contains(r#""namespace":"kai-scheduler""#), "{title}");
+            assert!(!text.contains("--namespace=kai-scheduler"), "{title}");
+            assert!(!text.contains("serviceaccounts:kai-scheduler"), "{title}");
+            assert!(!text.contains(r#""kube-system","kai-scheduler""#), "{title}");
+            assert!(!text.contains(IMAGE), "{title}");
+            assert_ne!(item.name(), names::queue::DEFAULT);
+            assert_eq!(item.object["metadata"]["labels"][label::MANAGED_BY], value::INSTALLER);
+            let has_null = item.object.as_object().expect("an object").values().any(Value::is_null);
+            assert!(!has_null, "{title}");
+            assert_eq!(item.resource.namespaced, item.namespace().is_some(), "{title}");
+        }
+        let groups: Vec<Group> = items.iter().map(|item| item.group).collect();
+        assert!(groups.is_sorted_by_key(|group| Group::ALL.iter().position(|g| g == group)));
+    }
+
+    #[test]
+    fn parts_can_be_left_out() {
+        let kinds = |options: &Options| {
+            let mut kinds: Vec<String> =
+                items(options).into_iter().map(|item| item.resource.kind).collect();
+            kinds.dedup();
+            kinds
+        };
+        assert!(!kinds(&Options::without_daemons()).contains(&"Deployment".to_owned()));
+        let crds = Options { components: vec![Component::Crds], ..Options::default() };
+        assert_eq!(kinds(&crds), ["CustomResourceDefinition"]);
+        let no_queues = Options { default_queue: String::new(), ..Options::default() };
+        assert!(!kinds(&no_queues).contains(&"Queue".to_owned()));
+    }
+
+    #[test]
+    fn names_are_dns_labels() {
+        for (text, is_one) in [
+            ("a", true),
+            ("kai-scheduler", true),
+            ("", false),
+            ("A", false),
+            ("-a", false),
+            ("a-", false),
+            ("a.b", false),
+        ] {
+            assert_eq!(is_name(text), is_one, "{text}");
+        }
+        assert!(!is_name(&"a".repeat(64)));
+    }
+}

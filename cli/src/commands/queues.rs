@@ -1,0 +1,331 @@
+//! `kubectl kai queues`: the tree with what each queue may use and uses, and changes to it.
+
+mod edit;
+mod share;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use clap::Subcommand;
+use kai_api::names::node;
+use serde_json::{Value, json};
+
+use crate::cluster::gpu::{self, Total};
+use crate::cluster::json::text;
+use crate::cluster::queue::{Queues, not_installed};
+use crate::cluster::{Call, Cluster, Resource, Select, listing, names};
+use crate::context::Context;
+use crate::print::error::{Error, Exit};
+use crate::print::format::Format;
+use crate::print::yaml;
+
+/// Flags of `queues`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Only this queue and those below it
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// A flat list with all amounts, no tree
+    #[arg(long)]
+    flat: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Create a queue
+    Create(edit::Create),
+    /// Change quota, limit, weight or priority of a queue
+    Set(edit::Set),
+    /// Delete queues without children and without work
+    Delete(edit::Delete),
+}
+
+/// What runs and waits in one queue, those below it included.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Use {
+    /// GPUs of pods that have a node.
+    pub(crate) used: Total,
+    /// GPUs of pods that wait for one.
+    pub(crate) pending: Total,
+    /// `PodGroups` with a pod on a node.
+    pub(crate) running: usize,
+}
+
+/// What is known of what queues use and may use; absent where the user may not read it.
+struct Told {
+    uses: Option<BTreeMap<String, Use>>,
+    /// Fair shares in thousandths of devices.
+    shares: Option<BTreeMap<String, i64>>,
+}
+
+/// Runs `queues`.
+pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
+    match args.action {
+        Some(Action::Create(create)) => edit::create(create, context).await,
+        Some(Action::Set(set)) => edit::set(set, context).await,
+        Some(Action::Delete(delete)) => edit::delete(delete, context).await,
+        None => show(args.name.as_deref(), args.flat, context).await,
+    }
+}
+
+/// Reads all queues.
+///
+/// # Errors
+/// The server cannot be asked, KAI is not installed, or queues may not be read.
+pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
+    let resource = names::queues();
+    let call = Call::new("list", &resource);
+    match cluster.list(&call, &Select::default()).await {
+        Ok(Some(objects)) => Ok(Queues::read(objects)),
+        Ok(None) => Err(not_installed(cluster)),
+        Err(failure) => Err(cluster.explain(&call, &failure)),
+    }
+}
+
+async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let cluster = context.cluster().await?;
+    let (queues, uses, supply) =
+        futures::join!(read(&cluster), uses(&cluster), share::supply(&cluster));
+    let queues = queues?;
+    if let Some(name) = name
+        && !queues.0.contains_key(name)
+    {
+        return Err(queues.unknown(name).into());
+    }
+    let below: Vec<&str> =
+        queues.0.keys().map(String::as_str).filter(|q| is_below(&queues, q, name)).collect();
+    let uses = match uses {
+        Ok(uses) => Some(rolled_up(&queues, uses)),
+        Err(reason) => {
+            context.out.warn(&format!("who uses what is not known: {reason}"));
+            from_status(&queues)
+        }
+    };
+    let uses = Told {
+        shares: match (&uses, supply) {
+            (Some(uses), Some(supply)) => Some(share::shares(&queues, uses, supply)),
+            (Some(_) | None, _) => None,
+        },
+        uses,
+    };
+    match format {
+        Format::Table | Format::Wide if flat || format == Format::Wide => {
+            tree::flat(&queues, &below, &uses, context)?;
+        }
+        Format::Table | Format::Wide => tree::tree(&queues, name, &uses, context)?,
+        Format::Name => {
+            let lines = below.iter().map(|name| listing::name(&queues.0[*name].object));
+            lines.into_iter().try_for_each(|line| context.out.data(&line))?;
+        }
+        Format::Json => context.out.data(&format!("{:#}", data(&queues, &below, &uses)))?,
+        Format::Yaml => context.out.raw(&yaml::print(&data(&queues, &below, &uses)))?,
+        Format::JsonPath(template) => {
+            context.out.raw(&template.apply(&data(&queues, &below, &uses)))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn data(queues: &Queues, below: &[&str], told: &Told) -> Value {
+    let items: Vec<Value> = below
+        .iter()
+        .map(|name| {
+            let queue = &queues.0[*name];
+            let amounts = |r: &crate::cluster::queue::Resource| {
+                let number = |amount: crate::cluster::queue::Amount| match amount.milli() {
+                    None => json!("unlimited"),
+                    Some(milli) => json!(gpu::devices(milli)),
+                };
+                json!({ "quota": number(r.quota), "limit": number(r.limit), "overQuotaWeight": number(r.weight) })
+            };
+            let used = told.uses.as_ref().and_then(|uses| uses.get(*name));
+            let share = told.shares.as_ref().and_then(|shares| shares.get(*name));
+            json!({
+                "name": name,
+                "path": queues.path(name),
+                "parent": queue.parent,
+                "children": queue.children,
+                "priority": queue.priority,
+                "gpu": amounts(&queue.gpu),
+                "cpu": amounts(&queue.cpu),
+                "memory": amounts(&queue.memory),
+                "fairShare": share.map(|milli| json!({ "gpu": share::show(*milli), "gpuMilli": milli })),
+                "used": used.map(|u| json!({ "gpu": u.used.to_string(), "gpuMilli": u.used.milli })),
+                "pending": used.map(|u| json!({ "gpu": u.pending.to_string(), "gpuMilli": u.pending.milli })),
+                "running": used.map(|u| u.running),
+            })
+        })
+        .collect();
+    json!({ "items": items })
+}
+
+/// Whether a queue is the root that was asked for, or below it.
+fn is_below(queues: &Queues, name: &str, root: Option<&str>) -> bool {
+    let Some(root) = root else { return true };
+    let mut at = Some(name);
+    for _ in 0..=queues.0.len() {
+        match at {
+            Some(name) if name == root => return true,
+            Some(name) => at = queues.0.get(name).and_then(|queue| queue.parent.as_deref()),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// What the pods of each queue use, by the queue that their `PodGroup` names: two requests for the whole cluster.
+pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, String> {
+    let (groups, pods) = (names::pod_groups(), names::pods());
+    let fields = format!("spec.schedulerName={}", names::SCHEDULER);
+    let (groups, pods) = futures::join!(
+        async { cluster.list(&Call::new("list", &groups), &Select::default()).await },
+        async {
+            cluster.list(&Call::new("list", &pods), &Select { fields: &fields, labels: "" }).await
+        },
+    );
+    let groups = groups.map_err(|e| e.to_string())?.unwrap_or_default();
+    let pods = pods.map_err(|e| e.to_string())?.unwrap_or_default();
+    let memory = if pods.iter().any(|pod| Total::of_pod(pod).memory_mib > 0) {
+        Memory::read(cluster).await
+    } else {
+        Memory::default()
+    };
+    Ok(count(&groups, &pods, &memory))
+}
+
+/// Memory of one device of each node, MiB: by it shares of memory become parts of devices.
+#[derive(Debug, Default)]
+struct Memory(BTreeMap<String, u64>);
+
+impl Memory {
+    /// Reads it; nothing is known where the user may not.
+    async fn read(cluster: &Cluster) -> Self {
+        let nodes = Resource::new("v1", "Node", "nodes").cluster_wide();
+        let select = Select { labels: node::GPU_MEMORY, fields: "" };
+        let found = cluster.list(&Call::new("list", &nodes), &select).await;
+        Self::of(&found.ok().flatten().unwrap_or_default())
+    }
+
+    fn of(nodes: &[Value]) -> Self {
+        let memory = nodes.iter().filter_map(|node| {
+            let meta = &node["metadata"];
+            let mib = text(&meta["labels"][node::GPU_MEMORY]).parse().ok()?;
+            Some((text(&meta["name"]).to_owned(), mib))
+        });
+        Self(memory.collect())
+    }
+
+    /// Of the devices of a node; before there is a node, of the smallest device.
+    fn on(&self, node: &str) -> Option<u64> {
+        if node.is_empty() { self.0.values().min().copied() } else { self.0.get(node).copied() }
+    }
+}
+
+fn count(groups: &[Value], pods: &[Value], memory: &Memory) -> BTreeMap<String, Use> {
+    let queue_of: BTreeMap<(&str, &str), &str> = groups
+        .iter()
+        .map(|g| {
+            (
+                (text(&g["metadata"]["namespace"]), text(&g["metadata"]["name"])),
+                text(&g["spec"]["queue"]),
+            )
+        })
+        .collect();
+    let mut uses: BTreeMap<String, Use> = BTreeMap::new();
+    for group in groups {
+        let amounts = &group["status"]["resourcesStatus"];
+        let used = gpu::claimed_milli(&amounts["allocated"]);
+        let asked = gpu::claimed_milli(&amounts["requested"]).max(used);
+        if asked > 0 {
+            let one = uses.entry(text(&group["spec"]["queue"]).to_owned()).or_default();
+            one.used.milli = one.used.milli.saturating_add(used);
+            one.pending.milli = one.pending.milli.saturating_add(asked - used);
+        }
+    }
+    let mut running = std::collections::BTreeSet::new();
+    for pod in pods {
+        if matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed") {
+            continue;
+        }
+        let meta = &pod["metadata"];
+        let group = (text(&meta["namespace"]), text(&meta["annotations"][names::POD_GROUP]));
+        let label = text(&meta["labels"][names::QUEUE]);
+        let queue = queue_of.get(&group).copied().unwrap_or(label);
+        let one = uses.entry(queue.to_owned()).or_default();
+        let node = text(&pod["spec"]["nodeName"]);
+        let total = Total::of_pod_on(pod, memory.on(node));
+        if node.is_empty() {
+            one.pending.add(&total, 1);
+        } else {
+            one.used.add(&total, 1);
+            if running.insert(group) {
+                one.running += 1;
+            }
+        }
+    }
+    uses
+}
+
+/// Adds what each queue uses to those above it.
+fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap<String, Use> {
+    let mut all: BTreeMap<String, Use> = BTreeMap::new();
+    for (name, used) in own {
+        let mut at = Some(name.as_str());
+        for _ in 0..=queues.0.len() {
+            let Some(name) = at else { break };
+            let sum = all.entry(name.to_owned()).or_default();
+            sum.used.add(&used.used, 1);
+            sum.pending.add(&used.pending, 1);
+            sum.running += used.running;
+            at = queues.0.get(name).and_then(|queue| queue.parent.as_deref());
+        }
+    }
+    all
+}
+
+/// What the queues' own status says, where pods may not be read.
+fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
+    let one = |queue: &crate::cluster::queue::Queue| {
+        let status = &queue.object["status"];
+        let used = gpu::status_milli(&status["allocated"])?;
+        let asked = gpu::status_milli(&status["requested"]).unwrap_or(used);
+        let total = |milli| Total { milli, ..Total::default() };
+        Some(Use { used: total(used), pending: total(asked.saturating_sub(used)), running: 0 })
+    };
+    let known: BTreeMap<String, Use> =
+        queues.0.values().filter_map(|queue| Some((queue.name.clone(), one(queue)?))).collect();
+    (!known.is_empty()).then_some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_count_as_parts_of_devices() {
+        let node = json!({"metadata": {"name": "n", "labels": {"nvidia.com/gpu.memory": "81559"}}});
+        let pod = |annotations: Value, node: &str| {
+            json!({"metadata": {"namespace": "a", "labels": {"kai.scheduler/queue": "q"},
+                "annotations": annotations}, "spec": {"nodeName": node}})
+        };
+        let half = json!({"gpu-fraction": "5e-1", "gpu-fraction-num-devices": "2"});
+        let memory = json!({"gpu-memory": "8192"});
+        let pods =
+            [pod(half.clone(), "n"), pod(memory.clone(), "n"), pod(memory, ""), pod(half, "")];
+        let known = count(&[], &pods, &Memory::of(&[node]));
+        assert_eq!(
+            (known["q"].used.to_string(), known["q"].pending.to_string()),
+            ("1.11".into(), "1.11".into())
+        );
+        let group = json!({"spec": {"queue": "q"}, "status": {"resourcesStatus":
+            {"allocated": {"gpu.amd.com": "2"}, "requested": {"gpu.amd.com": "3"}}}});
+        let claims = count(&[group], &[], &Memory::default());
+        assert_eq!((claims["q"].used.milli, claims["q"].pending.milli), (2000, 1000));
+        let unknown = count(&[], &pods, &Memory::default());
+        assert_eq!(unknown["q"].used.to_string(), "1+8Gi");
+    }
+}

@@ -1,0 +1,429 @@
+//! Creates, changes and deletes queues, with the plan first.
+
+use serde_json::{Map, Value, json};
+
+use crate::cluster::json::{ensure, text};
+use crate::cluster::queue::{Amount, Queues, count};
+use crate::cluster::{Call, gpu, listing, names};
+use crate::context::Context;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::format::Format;
+use crate::print::output::clean;
+
+/// Amounts of a queue; `-1` or `unlimited` is no bound.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Amounts {
+    /// GPUs that it is owed
+    #[arg(long, alias = "gpu", value_name = "N", allow_hyphen_values = true)]
+    gpu_quota: Option<String>,
+    /// GPUs that it may use at most
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    gpu_limit: Option<String>,
+    /// Its part of GPUs that are left over, against its siblings
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    gpu_weight: Option<String>,
+    /// CPU cores that it is owed, such as 64 or 500m
+    #[arg(long, alias = "cpu", value_name = "N", allow_hyphen_values = true)]
+    cpu_quota: Option<String>,
+    /// CPU cores that it may use at most
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    cpu_limit: Option<String>,
+    /// Its part of CPU that is left over
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    cpu_weight: Option<String>,
+    /// Memory that it is owed, such as 512Gi
+    #[arg(long, alias = "memory", value_name = "N", allow_hyphen_values = true)]
+    memory_quota: Option<String>,
+    /// Memory that it may use at most
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    memory_limit: Option<String>,
+    /// Its part of memory that is left over
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    memory_weight: Option<String>,
+    /// Queues with a higher number come first
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    priority: Option<i32>,
+    /// Name for people
+    #[arg(long, value_name = "TEXT")]
+    display_name: Option<String>,
+    /// Run time before others of the same queue may preempt, such as 30m
+    #[arg(long, value_name = "DURATION")]
+    preempt_min_runtime: Option<String>,
+    /// Run time before other queues may reclaim, such as 30m
+    #[arg(long, value_name = "DURATION")]
+    reclaim_min_runtime: Option<String>,
+}
+
+/// Flags of `queues create`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Create {
+    /// Name of the queue
+    name: String,
+    /// Queue above it
+    #[arg(long, value_name = "QUEUE")]
+    parent: Option<String>,
+    #[command(flatten)]
+    amounts: Amounts,
+    /// Ask nothing
+    #[arg(short, long)]
+    yes: bool,
+    /// Create nothing: none, client or server
+    #[arg(long, value_name = "MODE", default_value = "none", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
+    dry_run: String,
+}
+
+/// Flags of `queues set`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Set {
+    /// Name of the queue
+    name: String,
+    #[command(flatten)]
+    amounts: Amounts,
+    /// Ask nothing
+    #[arg(short, long)]
+    yes: bool,
+    /// Only show the plan
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Flags of `queues delete`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Delete {
+    /// Names of queues
+    #[arg(required = true)]
+    names: Vec<String>,
+    /// Delete queues that still have work: it stays pending until its queue is back
+    #[arg(long)]
+    force: bool,
+    /// Ask nothing
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// The fields that a resource's amounts have, with the unit of the object: devices, thousandths of a core, MB.
+#[derive(Clone, Copy)]
+enum Unit {
+    Devices,
+    Millicores,
+    Megabytes,
+}
+
+impl Amounts {
+    /// The changes as a merge patch of `spec`.
+    fn patch(&self) -> Result<Value, Error> {
+        let mut patch = json!({});
+        let mut problems = Vec::new();
+        for (resource, field, flag, value) in [
+            ("gpu", "quota", "--gpu-quota", &self.gpu_quota),
+            ("gpu", "limit", "--gpu-limit", &self.gpu_limit),
+            ("gpu", "overQuotaWeight", "--gpu-weight", &self.gpu_weight),
+            ("cpu", "quota", "--cpu-quota", &self.cpu_quota),
+            ("cpu", "limit", "--cpu-limit", &self.cpu_limit),
+            ("cpu", "overQuotaWeight", "--cpu-weight", &self.cpu_weight),
+            ("memory", "quota", "--memory-quota", &self.memory_quota),
+            ("memory", "limit", "--memory-limit", &self.memory_limit),
+            ("memory", "overQuotaWeight", "--memory-weight", &self.memory_weight),
+        ] {
+            let Some(value) = value else { continue };
+            let unit = match (resource, field) {
+                ("cpu", "quota" | "limit") => Unit::Millicores,
+                ("memory", "quota" | "limit") => Unit::Megabytes,
+                _ => Unit::Devices,
+            };
+            match amount(flag, value, unit, field != "overQuotaWeight") {
+                Ok(number) => {
+                    ensure(&mut patch, &format!("/resources/{resource}"))
+                        .insert(field.into(), number);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        for (field, flag, value) in [
+            ("preemptMinRuntime", "--preempt-min-runtime", &self.preempt_min_runtime),
+            ("reclaimMinRuntime", "--reclaim-min-runtime", &self.reclaim_min_runtime),
+        ] {
+            let Some(value) = value else { continue };
+            match crate::print::duration::parse(flag, value) {
+                Ok(span) => {
+                    patch[field] = json!(format!("{}s", span.map_or(0, |span| span.as_secs())));
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if let Some(priority) = self.priority {
+            patch["priority"] = json!(priority);
+        }
+        if let Some(name) = &self.display_name {
+            patch["displayName"] = json!(name);
+        }
+        Error::all(problems).map(|()| patch)
+    }
+}
+
+/// Reads an amount of a queue into the unit of the object.
+fn amount(flag: &str, text: &str, unit: Unit, may_be_unlimited: bool) -> Result<Value, Problem> {
+    let wrong = |forms: &str| {
+        Problem::new(number::VALUE, Exit::Usage, format!("{flag} \"{text}\" is not an amount"))
+            .fix(format!("{flag}={forms}"))
+    };
+    if matches!(text, "-1" | "unlimited" | "none") {
+        return if may_be_unlimited {
+            Ok(json!(-1))
+        } else {
+            Err(wrong("1   (0: nothing of what is left over)"))
+        };
+    }
+    let (digits, factor_milli, forms): (&str, u64, &str) = match unit {
+        Unit::Devices => (text, 1, "8   or   0.5   or   -1 (no bound)"),
+        Unit::Millicores => match text.strip_suffix('m') {
+            Some(digits) => (digits, 1, "64   or   500m   or   -1 (no bound)"),
+            None => (text, 1000, "64   or   500m   or   -1 (no bound)"),
+        },
+        Unit::Megabytes => {
+            let forms = "512Gi   or   500G   or   -1 (no bound)";
+            let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let bytes: u128 = match &text[digits.len()..] {
+                "Mi" => 1 << 20,
+                "Gi" => 1 << 30,
+                "Ti" => 1 << 40,
+                "M" => 1_000_000,
+                "G" => 1_000_000_000,
+                "T" => 1_000_000_000_000,
+                _ => return Err(wrong(forms)),
+            };
+            let milli = gpu::milli(digits).ok_or_else(|| wrong(forms))?;
+            let megabytes = u128::from(milli).saturating_mul(bytes).div_ceil(1000 * 1_000_000);
+            return u64::try_from(megabytes).map(|n| json!(n)).map_err(|_| wrong(forms));
+        }
+    };
+    let milli = gpu::milli(digits).ok_or_else(|| wrong(forms))?.saturating_mul(factor_milli);
+    let number = gpu::devices(milli);
+    serde_json::from_str(&number).map_err(|_| wrong(forms))
+}
+
+/// Runs `queues create`.
+pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    if !matches!(args.dry_run.as_str(), "none" | "client" | "server") {
+        let what = format!("--dry-run={} is not known", args.dry_run);
+        return Err(Problem::new(number::VALUE, Exit::Usage, what)
+            .fix("one of none, client, server")
+            .into());
+    }
+    // What nobody bounds is not bounded: KAI reads an absent limit as zero, and nothing would run.
+    let open = |quota: i32| json!({ "quota": quota, "limit": -1, "overQuotaWeight": 1 });
+    let mut spec = json!({ "resources": { "gpu": open(0), "cpu": open(-1), "memory": open(-1) } });
+    merge(&mut spec, args.amounts.patch()?);
+    if let Some(parent) = &args.parent {
+        spec["parentQueue"] = json!(parent);
+    }
+    let resource = names::queues();
+    let object = json!({
+        "apiVersion": resource.api_version(),
+        "kind": resource.kind,
+        "metadata": { "name": args.name },
+        "spec": spec,
+    });
+    crate::cluster::object_name::check(&args.name, None)?;
+    if args.dry_run == "client" {
+        return printed(object, "created (dry run)", &format, context);
+    }
+    let cluster = context.cluster().await?;
+    let queues = super::read(&cluster).await?;
+    if let Some(parent) = &args.parent {
+        if !queues.0.contains_key(parent) {
+            return Err(queues.unknown(parent).into());
+        }
+        let inside = super::uses(&cluster).await.ok().and_then(|uses| uses.get(parent).cloned());
+        if inside.is_some_and(|inside| inside.running > 0) {
+            context
+                .out
+                .warn(&format!("{parent} runs work itself; as a parent it takes no new work"));
+        }
+    }
+    let call = Call::new("create", &resource).name(&args.name);
+    let dry = args.dry_run == "server";
+    let answer =
+        cluster.create(&call, &object, dry).await.map_err(|failure| match failure.code() {
+            Some(409) => Problem::new(
+                number::EXISTS,
+                Exit::Conflict,
+                format!("queue \"{}\" already exists", args.name),
+            )
+            .fix(format!("kubectl kai queues set {} …", args.name))
+            .into(),
+            _ => cluster.explain(&call, &failure),
+        })?;
+    printed(answer.body, if dry { "created (server dry run)" } else { "created" }, &format, context)
+}
+
+fn printed(
+    object: Value,
+    done: &str,
+    format: &Format,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    if format.is_table() {
+        context.out.data(&format!("{} {done}", listing::name(&object)))?;
+    } else {
+        listing::objects(vec![object], false, format, &mut context.out)?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A JSON merge patch, applied.
+fn merge(target: &mut Value, patch: Value) {
+    match patch {
+        Value::Object(fields) => {
+            if !target.is_object() {
+                *target = Value::Object(Map::new());
+            }
+            for (key, value) in fields {
+                merge(&mut target[key], value);
+            }
+        }
+        other => *target = other,
+    }
+}
+
+/// Runs `queues set`.
+pub(super) async fn set(args: Set, context: &mut Context) -> Result<Exit, Error> {
+    let patch = args.amounts.patch()?;
+    if patch.as_object().is_some_and(Map::is_empty) {
+        return Err(Problem::new(number::MISSING, Exit::Usage, "nothing to set")
+            .fix(format!("kubectl kai queues set {} --gpu-quota N", args.name))
+            .into());
+    }
+    let cluster = context.cluster().await?;
+    let queues = super::read(&cluster).await?;
+    let Some(queue) = queues.0.get(&args.name) else {
+        return Err(queues.unknown(&args.name).into());
+    };
+    let mut after = queue.object["spec"].clone();
+    merge(&mut after, patch.clone());
+    if after == queue.object["spec"] {
+        context.out.talk(&format!("{} is that way already", args.name));
+        return Ok(Exit::Ok);
+    }
+    plan(&queues, &args.name, &patch, &after, context);
+    if args.dry_run {
+        return Ok(Exit::Ok);
+    }
+    context.confirm("Apply?", args.yes)?;
+    let resource = names::queues();
+    let call = Call::new("patch", &resource).name(&args.name);
+    let body = json!({
+        "metadata": { "resourceVersion": queue.object["metadata"]["resourceVersion"] },
+        "spec": patch,
+    });
+    let answer = cluster
+        .patch(&call, &body, false)
+        .await
+        .map_err(|failure| cluster.explain(&call, &failure))?;
+    context.out.data(&format!("{} changed", listing::name(&answer.body)))?;
+    Ok(Exit::Ok)
+}
+
+/// Says what changes, and what that means.
+fn plan(queues: &Queues, name: &str, patch: &Value, after: &Value, context: &mut Context) {
+    let queue = &queues.0[name];
+    let before = &queue.object["spec"];
+    for (resource, fields) in patch["resources"].as_object().into_iter().flatten() {
+        for (field, value) in fields.as_object().into_iter().flatten() {
+            let old = &before["resources"][resource][field];
+            let old = if old.is_null() { "not set".to_owned() } else { old.to_string() };
+            context.out.talk(&format!("{}  {resource}.{field} {old} -> {value}", clean(name)));
+        }
+    }
+    for (field, value) in
+        patch.as_object().into_iter().flatten().filter(|(field, _)| *field != "resources")
+    {
+        let old = &before[field];
+        let old = if old.is_null() { "not set".to_owned() } else { old.to_string() };
+        context.out.talk(&format!("{}  {field} {old} -> {value}", clean(name)));
+    }
+    let quota = |spec: &Value| {
+        let text = spec["resources"]["gpu"]["quota"].to_string();
+        if text.starts_with('-') { None } else { gpu::milli(&text) }
+    };
+    let Some(parent) = queue.parent.as_ref().and_then(|parent| queues.0.get(parent)) else {
+        return;
+    };
+    let Amount::Milli(above) = parent.gpu.quota else { return };
+    let siblings = parent.children.iter().filter(|child| *child != name);
+    let others: Option<u64> =
+        siblings.map(|child| queues.0.get(child).and_then(|q| q.gpu.quota.milli())).sum();
+    if let (Some(own), Some(others)) = (quota(after), others)
+        && own + others > above
+    {
+        context.out.warn(&format!(
+            "children of {} would total {} GPUs, it has {} (KAI allows it; then not every quota can be honoured at once)",
+            clean(&parent.name),
+            gpu::devices(own + others),
+            gpu::devices(above)
+        ));
+    }
+}
+
+/// Runs `queues delete`.
+pub(super) async fn delete(args: Delete, context: &mut Context) -> Result<Exit, Error> {
+    let cluster = context.cluster().await?;
+    let (queues, uses) = futures::join!(super::read(&cluster), super::uses(&cluster));
+    let queues = queues?;
+    let mut problems = Vec::new();
+    for name in &args.names {
+        let Some(queue) = queues.0.get(name) else {
+            problems.push(queues.unknown(name));
+            continue;
+        };
+        let left: Vec<&String> =
+            queue.children.iter().filter(|child| !args.names.contains(child)).collect();
+        let work = uses.as_ref().ok().and_then(|uses| uses.get(name));
+        let work = work.filter(|work| work.running > 0 || !work.pending.is_zero());
+        if !left.is_empty() {
+            let names: Vec<&str> = left.iter().map(|child| child.as_str()).collect();
+            let what = format!(
+                "queue \"{name}\" has {}: {}",
+                count(left.len(), "child queue"),
+                clean(&names.join(", "))
+            );
+            problems.push(
+                Problem::new(number::QUEUE_IN_USE, Exit::Refused, what)
+                    .line("without its parent a queue and all its work are left out by KAI")
+                    .fix(format!("kubectl kai queues delete {} {name}", names.join(" "))),
+            );
+        } else if let Some(work) = work
+            && !args.force
+        {
+            let what = format!(
+                "queue \"{name}\" is in use: {} running with {} GPU, {} GPU pending",
+                count(work.running, "workload"),
+                work.used,
+                work.pending
+            );
+            problems.push(Problem::new(number::QUEUE_IN_USE, Exit::Refused, what).fix(format!(
+                "kubectl kai delete -A -q {name}   or leave the work without a queue: --force"
+            )));
+        }
+    }
+    Error::all(problems)?;
+    if let Err(reason) = &uses {
+        context.out.warn(&format!("whether they are in use is not known: {reason}"));
+    }
+    context.confirm(&format!("Delete {}?", args.names.join(", ")), args.yes)?;
+    let resource = names::queues();
+    // Children first, so that no queue is ever without its parent.
+    let mut names = args.names.clone();
+    names.sort_by_key(|name| std::cmp::Reverse(queues.path(name).matches('/').count()));
+    for name in &names {
+        let call = Call::new("delete", &resource).name(name);
+        let uid = text(&queues.0[name].object["metadata"]["uid"]);
+        cluster
+            .delete(&call, uid, false)
+            .await
+            .map_err(|failure| cluster.explain(&call, &failure))?;
+        context.out.data(&format!("{} deleted", listing::name(&queues.0[name].object)))?;
+    }
+    Ok(Exit::Ok)
+}

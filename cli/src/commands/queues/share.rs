@@ -1,0 +1,198 @@
+//! Fair shares of GPUs, worked out by the engine's own rule from what the API holds.
+//!
+//! Past usage, which a scheduler may weigh in, is not in the API and counts as none.
+
+use std::collections::BTreeMap;
+
+use kai_engine::share::{Participant, divide};
+use kai_engine::{GPU_MILLI, Limit, Timestamp};
+use serde_json::Value;
+
+use super::Use;
+use crate::cluster::gpu::{self, Total};
+use crate::cluster::json::text;
+use crate::cluster::queue::{Amount, Queue, Queues};
+use crate::cluster::{Call, Cluster, Resource, Select, names};
+use crate::print::time;
+
+/// GPUs of the cluster: what there is to divide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Supply {
+    /// Thousandths of devices on nodes that take pods, less what other schedulers' pods hold.
+    gpu_milli: i64,
+    /// The smallest memory of a device, by which shares of memory are counted.
+    memory_mib: Option<u64>,
+}
+
+/// Reads nodes and the pods of other schedulers; `None` where the user may not.
+pub(super) async fn supply(cluster: &Cluster) -> Option<Supply> {
+    let (nodes, pods) = (Resource::new("v1", "Node", "nodes").cluster_wide(), names::pods());
+    let fields = format!(
+        "spec.schedulerName!={},status.phase!=Succeeded,status.phase!=Failed",
+        names::SCHEDULER
+    );
+    let (node_call, pod_call) = (Call::new("list", &nodes), Call::new("list", &pods));
+    let everything = Select::default();
+    let others = Select { fields: &fields, labels: "" };
+    let (nodes, pods) =
+        futures::join!(cluster.list(&node_call, &everything), cluster.list(&pod_call, &others));
+    Some(supply_of(&nodes.ok()??, &pods.ok()??))
+}
+
+fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
+    let mut supply = Supply { gpu_milli: 0, memory_mib: None };
+    for node in nodes.iter().filter(|node| takes_pods(node)) {
+        let devices = text(&node["status"]["allocatable"][names::GPU]).parse().unwrap_or(0_i64);
+        supply.gpu_milli += devices * GPU_MILLI;
+        let memory = text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]).parse();
+        if let Ok(memory) = memory {
+            supply.memory_mib = Some(supply.memory_mib.map_or(memory, |least| least.min(memory)));
+        }
+    }
+    let mut held = Total::default();
+    for pod in foreign.iter().filter(|pod| !text(&pod["spec"]["nodeName"]).is_empty()) {
+        held.add(&Total::of_pod(pod), 1);
+    }
+    supply.gpu_milli -= i64::try_from(held.milli).unwrap_or(0);
+    supply
+}
+
+/// Whether the scheduler counts the node: it is open, ready and under no pressure.
+fn takes_pods(node: &Value) -> bool {
+    let conditions = node["status"]["conditions"].as_array();
+    let is = |kind: &str, status: &str| {
+        conditions
+            .into_iter()
+            .flatten()
+            .any(|c| text(&c["type"]) == kind && text(&c["status"]) == status)
+    };
+    let pressed = ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"]
+        .iter()
+        .any(|kind| is(kind, "True") || is(kind, "Unknown"));
+    node["spec"]["unschedulable"] != true && is("Ready", "True") && !pressed
+}
+
+/// The fair share of every queue, in thousandths of devices; `uses` holds what each has and waits for, children included.
+pub(super) fn shares(
+    queues: &Queues,
+    uses: &BTreeMap<String, Use>,
+    supply: Supply,
+) -> BTreeMap<String, i64> {
+    let mut shares = BTreeMap::new();
+    let roots: Vec<&Queue> = queues.0.values().filter(|queue| queue.parent.is_none()).collect();
+    let tree = Tree { queues, uses, supply };
+    tree.divide_among(&roots, supply.gpu_milli, &mut shares);
+    shares
+}
+
+struct Tree<'a> {
+    queues: &'a Queues,
+    uses: &'a BTreeMap<String, Use>,
+    supply: Supply,
+}
+
+impl Tree<'_> {
+    fn divide_among(
+        &self,
+        siblings: &[&Queue],
+        amount_milli: i64,
+        shares: &mut BTreeMap<String, i64>,
+    ) {
+        let participants: Vec<Participant> =
+            siblings.iter().map(|queue| self.participant(queue)).collect();
+        let (divided, _) = divide(amount_milli, GPU_MILLI, 0, &participants);
+        for (queue, share) in siblings.iter().zip(divided) {
+            shares.insert(queue.name.clone(), share);
+            let children: Vec<&Queue> =
+                queue.children.iter().filter_map(|child| self.queues.0.get(child)).collect();
+            if !children.is_empty() {
+                self.divide_among(&children, share, shares);
+            }
+        }
+    }
+
+    fn participant(&self, queue: &Queue) -> Participant {
+        let requested = self.uses.get(&queue.name).map_or(0, |used| {
+            let mut asked = used.used.clone();
+            asked.add(&used.pending, 1);
+            let of_memory = self
+                .supply
+                .memory_mib
+                .map_or(0, |memory_mib| asked.memory_mib.saturating_mul(1000) / memory_mib.max(1));
+            i64::try_from(asked.milli + of_memory).unwrap_or(i64::MAX)
+        });
+        let meta = &queue.object["metadata"];
+        let uid: String = text(&meta["uid"]).chars().filter(char::is_ascii_hexdigit).collect();
+        let created = time::of(&meta["creationTimestamp"]);
+        Participant {
+            quota: limit(queue.gpu.quota),
+            limit: limit(queue.gpu.limit),
+            weight: queue.gpu.weight.milli().unwrap_or(0),
+            usage_micro: 0,
+            requested,
+            priority: queue.priority.and_then(|p| i32::try_from(p).ok()).unwrap_or(100),
+            created: Timestamp(created.map_or(0, jiff::Timestamp::as_millisecond)),
+            uid: u128::from_str_radix(&uid, 16).unwrap_or(0),
+        }
+    }
+}
+
+fn limit(amount: Amount) -> Limit {
+    match amount.milli().and_then(|milli| i64::try_from(milli).ok()) {
+        None => Limit::UNLIMITED,
+        Some(milli) => Limit::of(milli),
+    }
+}
+
+/// A share as a table shows it.
+pub(super) fn show(milli: i64) -> String {
+    u64::try_from(milli).map_or_else(|_| "0".to_owned(), gpu::devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn quotas_first_then_weights_and_no_more_than_is_asked_for() {
+        let queue = |name: &str, parent: &str, quota: i64| {
+            json!({
+                "metadata": {"name": name, "uid": "a"},
+                "spec": {"parentQueue": parent, "resources":
+                    {"gpu": {"quota": quota, "limit": -1, "overQuotaWeight": 1}}},
+            })
+        };
+        let queues = Queues::read(vec![
+            queue("research", "", 16),
+            queue("team-a", "research", 8),
+            queue("team-b", "research", 8),
+            queue("prod", "", 16),
+            queue("orphan", "nobody", 8),
+        ]);
+        let asks = |devices: u64| Use {
+            pending: Total { milli: devices * 1000, ..Total::default() },
+            ..Use::default()
+        };
+        let uses = [("research", 24), ("team-a", 20), ("team-b", 4), ("prod", 10)];
+        let uses = uses.map(|(name, devices)| (name.to_owned(), asks(devices))).into();
+        let node = json!({
+            "metadata": {"labels": {}},
+            "status": {"allocatable": {"nvidia.com/gpu": "8"},
+                "conditions": [{"type": "Ready", "status": "True"}]},
+        });
+        let mut closed = node.clone();
+        closed["spec"]["unschedulable"] = json!(true);
+        let nodes = [node.clone(), node.clone(), node.clone(), node, closed];
+        let foreign = json!({"spec": {"nodeName": "n", "containers":
+            [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}});
+        let supply = supply_of(&nodes, &[foreign]);
+        assert_eq!(supply.gpu_milli, 30_000);
+        let shares: Vec<String> = shares(&queues, &uses, supply)
+            .iter()
+            .map(|(name, milli)| format!("{name} {}", show(*milli)))
+            .collect();
+        assert_eq!(shares, ["prod 10", "research 20", "team-a 16", "team-b 4"]);
+    }
+}

@@ -1,0 +1,251 @@
+//! The tree of queues with bars.
+
+use std::collections::BTreeSet;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Told, share};
+use crate::cluster::gpu;
+use crate::cluster::queue::{Amount, Queue, Queues};
+use crate::context::Context;
+use crate::print::error::Error;
+use crate::print::output::Style;
+use crate::print::table::{Cell, Column, render};
+
+/// Width of a bar in characters.
+const BAR: u64 = 20;
+
+/// Prints the tree below a queue, or all trees.
+pub(super) fn tree(
+    queues: &Queues,
+    root: Option<&str>,
+    told: &Told,
+    context: &mut Context,
+) -> Result<(), Error> {
+    if queues.0.is_empty() {
+        context.out.talk("there are no queues yet: kubectl kai queues create NAME --gpu-quota N");
+        return Ok(());
+    }
+    let ascii = context.out.is_ascii();
+    let mut rows = Vec::new();
+    let mut seen = BTreeSet::new();
+    let roots: Vec<&Queue> = match root {
+        Some(root) => queues.0.get(root).into_iter().collect(),
+        None => queues
+            .0
+            .values()
+            .filter(|q| q.parent.as_ref().is_none_or(|p| !queues.0.contains_key(p)))
+            .collect(),
+    };
+    let mut walk = Walk { queues, told, ascii, rows: &mut rows, seen: &mut seen };
+    for queue in roots {
+        walk.branch(queue, "", "");
+    }
+    // A ring of parents has no root; it must not vanish from the table.
+    if root.is_none() {
+        for queue in queues.0.values() {
+            walk.branch(queue, "", "");
+        }
+    }
+    let columns = [
+        Column::new("QUEUE"),
+        Column::new("").drop(6),
+        Column { right: true, ..Column::new("GPU USED / QUOTA") },
+        Column::new("SHARE").drop(5),
+        Column::new("LIMIT").drop(2),
+        Column::new("PENDING").drop(3),
+        Column::new("RUN").drop(4),
+        Column::new("NOTE"),
+    ];
+    let (columns, rows) = known(&columns, &rows, told);
+    let text = render(&columns, &rows, context.out.columns(), !context.globals.no_headers);
+    context.out.raw(&text)?;
+    if context.out.is_terminal() {
+        let legend = if ascii {
+            "# in quota  + borrowed  . unused quota"
+        } else {
+            "█ in quota  ▓ borrowed  · unused quota"
+        };
+        context.out.talk(
+            &Style::Dim.paint(&format!(
+                "{legend}     bar = max(quota, used)     GPUs; all amounts: --flat"
+            )),
+        );
+    }
+    Ok(())
+}
+
+/// The table without shares where they are not known.
+fn known(columns: &[Column], rows: &[Vec<Cell>], told: &Told) -> (Vec<Column>, Vec<Vec<Cell>>) {
+    let keep: Vec<usize> = (0..columns.len())
+        .filter(|at| columns[*at].title != "SHARE" || told.shares.is_some())
+        .collect();
+    let columns = keep.iter().map(|at| columns[*at].clone()).collect();
+    let rows = rows.iter().map(|row| keep.iter().map(|at| row[*at].clone()).collect()).collect();
+    (columns, rows)
+}
+
+struct Walk<'a> {
+    queues: &'a Queues,
+    told: &'a Told,
+    ascii: bool,
+    rows: &'a mut Vec<Vec<Cell>>,
+    seen: &'a mut BTreeSet<String>,
+}
+
+impl Walk<'_> {
+    fn branch(&mut self, queue: &Queue, lead: &str, stem: &str) {
+        if !self.seen.insert(queue.name.clone()) {
+            return;
+        }
+        let row = self.row(queue, stem);
+        self.rows.push(row);
+        let (tee, end, bar) =
+            if self.ascii { ("|-- ", "`-- ", "|   ") } else { ("├─ ", "└─ ", "│  ") };
+        let gap = " ".repeat(end.width());
+        let last = queue.children.len().saturating_sub(1);
+        for (i, child) in queue.children.iter().enumerate() {
+            let Some(child) = self.queues.0.get(child) else { continue };
+            let (stem, deeper) = if i == last { (end, gap.as_str()) } else { (tee, bar) };
+            self.branch(child, &format!("{lead}{deeper}"), &format!("{lead}{stem}"));
+        }
+    }
+
+    fn row(&self, queue: &Queue, stem: &str) -> Vec<Cell> {
+        let uses = self.told.uses.as_ref();
+        let used = uses.map(|uses| uses.get(&queue.name).cloned().unwrap_or_default());
+        let share = self.told.shares.as_ref().and_then(|shares| shares.get(&queue.name));
+        let quota = queue.gpu.quota;
+        let used_text = used.as_ref().map_or_else(|| "?".to_owned(), |u| u.used.to_string());
+        let quota_text = match quota {
+            Amount::Unlimited => "∞".to_owned(),
+            Amount::Milli(milli) => gpu::devices(milli),
+        };
+        let quota_text =
+            if self.ascii && quota == Amount::Unlimited { "inf".to_owned() } else { quota_text };
+        let milli = used.as_ref().map_or(0, |u| u.used.milli);
+        vec![
+            format!("{stem}{}", queue.name).into(),
+            bar(milli, quota.milli(), self.ascii).into(),
+            format!("{used_text} / {quota_text}").into(),
+            share.map_or_else(|| "-".to_owned(), |milli| share::show(*milli)).into(),
+            queue.gpu.limit.show().into(),
+            used.as_ref().map_or_else(|| "?".to_owned(), |u| u.pending.to_string()).into(),
+            used.as_ref().map_or_else(|| "?".to_owned(), |u| u.running.to_string()).into(),
+            note(queue, milli, self.queues),
+        ]
+    }
+}
+
+fn note(queue: &Queue, used_milli: u64, queues: &Queues) -> Cell {
+    if let Some(parent) = &queue.parent
+        && !queues.0.contains_key(parent)
+    {
+        return Cell::styled(
+            format!("parent {parent} does not exist: nothing runs here"),
+            Style::Bad,
+        );
+    }
+    if queue.gpu.limit == Amount::Milli(0) {
+        return Cell::styled("limit 0: no GPU work runs here", Style::Warn);
+    }
+    match queue.gpu.quota.milli() {
+        Some(quota) if used_milli > quota => {
+            Cell::styled(format!("borrowing {}", gpu::devices(used_milli - quota)), Style::Warn)
+        }
+        Some(_) | None => "".into(),
+    }
+}
+
+/// A bar of what is used inside the quota, above it, and what of the quota is free.
+fn bar(used: u64, quota: Option<u64>, ascii: bool) -> String {
+    let (full, over, free) = if ascii { ("#", "+", ".") } else { ("█", "▓", "·") };
+    let quota = quota.unwrap_or(used);
+    let whole = used.max(quota);
+    if whole == 0 {
+        return free.repeat(usize::try_from(BAR).unwrap_or(0));
+    }
+    // Rounded to the nearest character, but what is there is seen.
+    let cells = |milli: u64| ((milli * BAR * 2 + whole) / (whole * 2)).max(u64::from(milli > 0));
+    let over_cells = cells(used.saturating_sub(quota));
+    let full_cells = cells(used.min(quota)).min(BAR - over_cells);
+    let n = |count: u64| usize::try_from(count).unwrap_or(0);
+    full.repeat(n(full_cells))
+        + &over.repeat(n(over_cells))
+        + &free.repeat(n(BAR - full_cells - over_cells))
+}
+
+/// Prints a list with all amounts.
+pub(super) fn flat(
+    queues: &Queues,
+    names: &[&str],
+    told: &Told,
+    context: &mut Context,
+) -> Result<(), Error> {
+    let columns = [
+        "QUEUE",
+        "PARENT",
+        "PRIORITY",
+        "GPU USED",
+        "GPU QUOTA",
+        "LIMIT",
+        "WEIGHT",
+        "CPU QUOTA",
+        "LIMIT",
+        "MEMORY QUOTA",
+        "LIMIT",
+    ]
+    .map(Column::new);
+    let cell = |amount: Amount| Cell::from(amount.show());
+    let rows: Vec<Vec<Cell>> = names
+        .iter()
+        .map(|name| {
+            let queue = &queues.0[*name];
+            vec![
+                (*name).into(),
+                queue.parent.as_deref().unwrap_or("-").into(),
+                queue.priority.map_or_else(|| "-".to_owned(), |p| p.to_string()).into(),
+                told.uses
+                    .as_ref()
+                    .map_or_else(
+                        || "?".to_owned(),
+                        |uses| uses.get(*name).map_or_else(|| "0".into(), |u| u.used.to_string()),
+                    )
+                    .into(),
+                cell(queue.gpu.quota),
+                cell(queue.gpu.limit),
+                cell(queue.gpu.weight),
+                cell(queue.cpu.quota),
+                cell(queue.cpu.limit),
+                cell(queue.memory.quota),
+                cell(queue.memory.limit),
+            ]
+        })
+        .collect();
+    let text = render(&columns, &rows, usize::MAX, !context.globals.no_headers);
+    context.out.raw(&text)?;
+    if context.out.is_terminal() {
+        context.out.talk("- is no limit.  CPU in thousandths of a core, memory in MB, as the Queue object has them.");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn bars_show_what_is_inside_and_above_the_quota() {
+        for (used, quota, expect) in [
+            (0, Some(8000), "...................."),
+            (8000, Some(8000), "####################"),
+            (12000, Some(8000), "#############+++++++"),
+            (4000, Some(8000), "##########.........."),
+            (1, Some(100_000), "#..................."),
+            (0, Some(0), "...................."),
+            (3000, None, "####################"),
+        ] {
+            assert_eq!(bar(used, quota, true), expect, "{used} of {quota:?}");
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Puts what was asked for on the command line into an object and its pod templates. Pure.
+
+use serde_json::{Value, json};
+
+use super::request::Request;
+use super::sharing;
+use crate::cluster::gpu::Gpu;
+use crate::cluster::json::{ensure, text};
+use crate::cluster::kinds::{Gang, Kind, Shape};
+use crate::cluster::manifest::{Site, kind, place_name, sites};
+use crate::cluster::names;
+use crate::print::error::{Exit, Problem, number};
+
+/// What was done to an object, for the user to read.
+pub(crate) type Notes = Vec<String>;
+
+/// Puts the request into an object with pod templates.
+///
+/// # Errors
+/// Everything that cannot be put there.
+pub(crate) fn inject(
+    object: &mut Value,
+    request: &Request,
+    notes: &mut Notes,
+) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let sites = sites(object);
+    metadata(object, request, notes);
+    for site in &sites {
+        if let Err(problem) = place(object, site, request) {
+            problems.push(problem);
+        }
+    }
+    if let Some(gpu) = &request.gpu {
+        problems.extend(gpus(object, &sites, gpu).err());
+    }
+    if let Some(container) = &request.share_container {
+        problems.extend(sharing::name_container(object, &sites, container).err());
+    }
+    if !request.gpu_products.is_empty() {
+        for site in working(&sites) {
+            require_product(object, site, &request.gpu_products);
+        }
+    }
+    if let Some(min) = request.min
+        && let Err(problem) = gang(object, min)
+    {
+        problems.push(problem);
+    }
+    for site in &sites {
+        problems.extend(sharing::check(object, site));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn metadata(object: &mut Value, request: &Request, notes: &mut Notes) {
+    let name = text(&object["metadata"]["name"]).to_owned();
+    let old = text(&object["metadata"]["labels"][names::QUEUE]).to_owned();
+    let queue = queue(object, request);
+    if !old.is_empty() && old != queue {
+        notes.push(format!("{name}: queue {old} in the manifest, {queue} by -q"));
+    }
+    let labels = ensure(object, "/metadata/labels");
+    labels.insert(names::QUEUE.into(), json!(queue));
+    if let Some(priority) = &request.priority {
+        labels.insert(names::PRIORITY.into(), json!(priority));
+    }
+    if let Some(preemptible) = request.preemptible {
+        let value = if preemptible { "preemptible" } else { "non-preemptible" };
+        labels.insert(names::PREEMPTIBILITY.into(), json!(value));
+    }
+    for (key, value) in &request.labels {
+        labels.insert(key.clone(), json!(value));
+    }
+    if !request.annotations.is_empty() {
+        let annotations = ensure(object, "/metadata/annotations");
+        for (key, value) in &request.annotations {
+            annotations.insert(key.clone(), json!(value));
+        }
+    }
+}
+
+/// The queue of an object: the flag's, else the manifest's own, else the default.
+pub(crate) fn queue(object: &Value, request: &Request) -> String {
+    let own = text(&object["metadata"]["labels"][names::QUEUE]);
+    match &request.queue {
+        Some(queue) if request.queue_is_flag || own.is_empty() => queue.clone(),
+        Some(_) | None if !own.is_empty() => own.to_owned(),
+        Some(_) | None => names::DEFAULT_QUEUE.to_owned(),
+    }
+}
+
+fn place(object: &mut Value, site: &Site, request: &Request) -> Result<(), Problem> {
+    let queue = queue(object, request);
+    let is_step = site.shape == Shape::Argo && !site.containers.is_empty();
+    if let Some(meta) = &site.meta
+        && !is_step
+    {
+        let labels = ensure(object, &format!("{meta}/labels"));
+        labels.insert(names::QUEUE.into(), json!(queue));
+        for (key, value) in &request.labels {
+            labels.insert(key.clone(), json!(value));
+        }
+    }
+    let spec = ensure(object, &site.spec);
+    let scheduler = spec.get("schedulerName").map(text).unwrap_or_default().to_owned();
+    let is_other = !matches!(scheduler.as_str(), "" | "default-scheduler" | names::SCHEDULER);
+    if is_other && !request.force {
+        let what = format!("{} names another scheduler: {scheduler}", place_name(object, site));
+        return Err(Problem::new(number::OTHER_SCHEDULER, Exit::Refused, what)
+            .fix("remove schedulerName there, or replace it: --force"));
+    }
+    let spec = ensure(object, &site.spec);
+    // A step of a workflow has the scheduler of the workflow unless it names its own.
+    if !is_step || !scheduler.is_empty() {
+        spec.remove("schedulerName");
+        spec.shift_insert(0, "schedulerName".into(), json!(names::SCHEDULER));
+    }
+    if let Some(container) = site.containers.first() {
+        containers(object, site, container, request);
+    }
+    Ok(())
+}
+
+fn containers(object: &mut Value, site: &Site, container: &str, request: &Request) {
+    let map = ensure(object, container);
+    if let Some(image) = &request.image
+        && request.image_overrides
+    {
+        map.insert("image".into(), json!(image));
+    }
+    if !request.env.is_empty() {
+        let env = map.entry("env").or_insert_with(|| json!([]));
+        if let Some(env) = env.as_array_mut() {
+            for (name, value) in &request.env {
+                env.retain(|entry| text(&entry["name"]) != name);
+                env.push(json!({ "name": name, "value": value }));
+            }
+        }
+    }
+    if site.steers || site.shape == Shape::Inline {
+        return;
+    }
+    for (name, amount) in [("cpu", &request.cpu), ("memory", &request.memory)] {
+        if let Some(amount) = amount {
+            let limits = ensure(object, &format!("{container}/resources/limits"));
+            limits.insert(name.into(), json!(amount));
+            if let Some(Value::Object(requests)) =
+                object.pointer_mut(&format!("{container}/resources/requests"))
+            {
+                requests.insert(name.into(), json!(amount));
+            }
+        }
+    }
+}
+
+/// The templates that do the work, or all where none does.
+fn working(sites: &[Site]) -> Vec<&Site> {
+    let with_containers =
+        || sites.iter().filter(|site| !site.containers.is_empty() || site.shape == Shape::Inline);
+    let working: Vec<&Site> = with_containers().filter(|site| !site.steers).collect();
+    if working.is_empty() { with_containers().collect() } else { working }
+}
+
+/// Keeps the pods to nodes with one of these products, besides whatever the template asks of nodes.
+fn require_product(object: &mut Value, site: &Site, products: &[String]) {
+    let key = names::GPU_PRODUCT;
+    let expression = json!({ "key": key, "operator": "In", "values": products });
+    let at = "affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+    let required = ensure(object, &format!("{}/{at}", site.spec));
+    let terms = required.entry("nodeSelectorTerms").or_insert_with(|| json!([]));
+    let Some(terms) = terms.as_array_mut() else { return };
+    if terms.is_empty() {
+        terms.push(json!({}));
+    }
+    for term in terms {
+        let expressions = ensure(term, "").entry("matchExpressions").or_insert_with(|| json!([]));
+        if let Some(expressions) = expressions.as_array_mut() {
+            expressions.retain(|other| text(&other["key"]) != key);
+            expressions.push(expression.clone());
+        }
+    }
+}
+
+/// Gives each working template its GPUs.
+fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
+    let working = working(sites);
+    let steps: Vec<&str> =
+        working.iter().filter(|s| s.shape == Shape::Argo).map(|s| s.role.as_str()).collect();
+    if steps.len() > 1 {
+        let what =
+            format!("--gpu would give GPUs to each of {} steps: {}", steps.len(), steps.join(", "));
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(
+            "set limits nvidia.com/gpu, or the annotation gpu-fraction, in the steps that need it",
+        ));
+    }
+    for site in working {
+        clear(object, site, gpu.is_share());
+        match gpu {
+            Gpu::Whole(count) => limit(object, site, names::GPU, *count)?,
+            Gpu::Mig { profile, count } => {
+                limit(object, site, &format!("{}{profile}", names::MIG), *count)?;
+            }
+            Gpu::Share { fraction, devices } => {
+                share(object, site, names::FRACTION, fraction, *devices)?;
+            }
+            Gpu::Memory { memory_mib, devices } => {
+                share(object, site, names::MEMORY, &memory_mib.to_string(), *devices)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes what the template asked for before; what it says about a share stays where another share follows.
+fn clear(object: &mut Value, site: &Site, is_share: bool) {
+    if let Some(Value::Object(annotations)) =
+        site.meta.as_ref().and_then(|meta| object.pointer_mut(&format!("{meta}/annotations")))
+    {
+        for key in [names::FRACTION, names::MEMORY, names::DEVICES] {
+            annotations.remove(key);
+        }
+        if !is_share {
+            annotations.remove(names::SHARE_CONTAINER);
+            annotations.remove(names::MPS);
+        }
+    }
+    for container in &site.containers {
+        for list in ["limits", "requests"] {
+            if let Some(Value::Object(map)) =
+                object.pointer_mut(&format!("{container}/resources/{list}"))
+            {
+                map.retain(|name, _| name != names::GPU && !name.starts_with(names::MIG));
+            }
+        }
+    }
+}
+
+fn limit(object: &mut Value, site: &Site, resource: &str, count: u32) -> Result<(), Problem> {
+    if site.shape == Shape::Inline && site.containers.is_empty() {
+        let model = format!("{}/model", site.spec);
+        if object.pointer(&model).is_some() {
+            ensure(object, &format!("{model}/resources/limits"))
+                .insert(resource.into(), json!(count));
+        } else {
+            ensure(object, &format!("{}/gpu", site.spec))
+                .extend([("name".into(), json!(resource)), ("quantity".into(), json!(count))]);
+        }
+        return Ok(());
+    }
+    let Some(container) = site.containers.first() else {
+        return Err(no_place(object, site));
+    };
+    ensure(object, &format!("{container}/resources/limits")).insert(resource.into(), json!(count));
+    Ok(())
+}
+
+fn share(
+    object: &mut Value,
+    site: &Site,
+    key: &str,
+    value: &str,
+    devices: u32,
+) -> Result<(), Problem> {
+    let Some(meta) = &site.meta else { return Err(no_place(object, site)) };
+    // Argo puts a container of its own in front; the share is for the one that does the work.
+    let named = match (site.shape, site.containers.first()) {
+        (Shape::Argo, Some(container)) => {
+            let name = object.pointer(container).map_or("", |c| text(&c["name"]));
+            Some(if name.is_empty() { "main".to_owned() } else { name.to_owned() })
+        }
+        _ => None,
+    };
+    let annotations = ensure(object, &format!("{meta}/annotations"));
+    annotations.insert(key.into(), json!(value));
+    if devices > 1 {
+        annotations.insert(names::DEVICES.into(), json!(devices.to_string()));
+    }
+    if let Some(name) = named {
+        annotations.entry(names::SHARE_CONTAINER).or_insert(json!(name));
+    }
+    Ok(())
+}
+
+fn no_place(object: &Value, site: &Site) -> Problem {
+    let what = format!("{} has no place for --gpu", place_name(object, site));
+    Problem::new(number::UNSUPPORTED, Exit::Refused, what)
+        .fix("ask for GPUs in the manifest itself")
+}
+
+/// Writes the gang's size where the kind keeps it.
+fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
+    let known: Option<&Kind> = kind(object);
+    match known.map_or(Gang::None, |kind| kind.gang) {
+        Gang::Annotation => {
+            ensure(object, "/metadata/annotations")
+                .insert(names::MIN_MEMBER.into(), json!(min.to_string()));
+        }
+        Gang::SchedulingPolicy => {
+            let launchers = u32::from(known.is_some_and(|kind| kind.name == "MPIJob"));
+            ensure(object, "/spec/runPolicy/schedulingPolicy")
+                .insert("minAvailable".into(), json!(min + launchers));
+        }
+        Gang::RayReplicas => {
+            let groups = ["/spec/rayClusterSpec", "/spec/rayClusterConfig", "/spec"]
+                .into_iter()
+                .map(|at| format!("{at}/workerGroupSpecs"))
+                .find(|at| object.pointer(at).is_some());
+            match groups {
+                Some(at)
+                    if object
+                        .pointer(&at)
+                        .and_then(Value::as_array)
+                        .is_some_and(|g| g.len() == 1) =>
+                {
+                    ensure(object, &format!("{at}/0")).insert("minReplicas".into(), json!(min));
+                }
+                Some(_) | None => {
+                    let what = "--min needs exactly one worker group";
+                    return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what)
+                        .fix("set minReplicas of each group in the manifest"));
+                }
+            }
+        }
+        Gang::None => {
+            let what = format!("{} has no place for --min", text(&object["kind"]));
+            return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(
+                "leave --min out, or make a PodGroup of your own (kubectl explain podgroup.spec)",
+            ));
+        }
+    }
+    Ok(())
+}

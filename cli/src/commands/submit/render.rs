@@ -1,0 +1,104 @@
+//! From a template to an object. Every value is printed as JSON, so no text can break out of its place.
+
+use std::io;
+use std::path::PathBuf;
+
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
+use serde_json::Value;
+
+use super::request::Request;
+use crate::cluster::gpu::Gpu;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::yaml;
+
+/// The templates that are compiled in.
+pub(crate) const TEMPLATES: &[(&str, &str)] = &[
+    ("argo", include_str!("../../../../templates/argo.yaml")),
+    ("job", include_str!("../../../../templates/job.yaml")),
+    ("mpi", include_str!("../../../../templates/mpi.yaml")),
+    ("mpi-v1", include_str!("../../../../templates/mpi-v1.yaml")),
+    ("notebook", include_str!("../../../../templates/notebook.yaml")),
+    ("notebook-pod", include_str!("../../../../templates/notebook-pod.yaml")),
+    ("pytorch", include_str!("../../../../templates/pytorch.yaml")),
+    ("ray", include_str!("../../../../templates/ray.yaml")),
+];
+
+/// The text of a template: the user's own of that name, else the compiled-in one.
+///
+/// # Errors
+/// When there is none, or the user's own cannot be read.
+pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<(String, String), Error> {
+    let is_plain =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    for folder in folders.iter().filter(|_| is_plain) {
+        let path = folder.join(format!("{name}.yaml"));
+        match std::fs::read_to_string(&path) {
+            Ok(text) => return Ok((path.display().to_string(), text)),
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(e) => {
+                let what = format!("failed to read the template {}: {e}", path.display());
+                return Err(Problem::new(number::FILE, Exit::Failure, what).into());
+            }
+        }
+    }
+    if let Some((_, text)) = TEMPLATES.iter().find(|(known, _)| *known == name) {
+        Ok((format!("template {name}"), (*text).to_owned()))
+    } else {
+        let known: Vec<&str> = TEMPLATES.iter().map(|(name, _)| *name).collect();
+        let what = format!("there is no template \"{name}\"");
+        Err(Problem::new(number::TEMPLATE, Exit::NotFound, what)
+            .fix(format!(
+                "one of {}; or a folder of yours in the configuration: templates: [DIR]",
+                known.join(", ")
+            ))
+            .into())
+    }
+}
+
+/// Renders a template for a request.
+///
+/// # Errors
+/// With the template's name and line.
+pub(crate) fn render(name: &str, template: &str, request: &Request) -> Result<Value, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::Json);
+    let gpus = match request.gpu {
+        Some(Gpu::Whole(count)) => count,
+        Some(Gpu::Share { .. } | Gpu::Memory { .. } | Gpu::Mig { .. }) | None => 0,
+    };
+    let values = context! {
+        name => &request.name,
+        image => request.image.as_deref().unwrap_or_default(),
+        command => &request.command,
+        entrypoint => shell(&request.command),
+        workers => request.workers.0,
+        workers_max => request.workers.1,
+        gpus,
+        max_runtime_seconds => request.max_runtime_seconds,
+        retries => request.retries,
+    };
+    let text = environment.render_named_str(name, template, values).map_err(|e| {
+        let place = e.line().map_or_else(String::new, |line| format!(":{line}"));
+        let what = format!("{name}{place}: {}", e.detail().unwrap_or("cannot be rendered"));
+        Error::from(
+            Problem::new(number::TEMPLATE, Exit::Refused, what)
+                .fix("templates/README.md lists what a template may use"),
+        )
+    })?;
+    yaml::one(name, &text)
+}
+
+/// Words as one line for a POSIX shell.
+fn shell(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    let quote = |word: &String| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,353 @@
+//! What was asked for, read from the flags and the settings; pure, and every problem at once.
+
+use super::args::Args;
+use crate::cluster::gpu::Gpu;
+use crate::cluster::kinds::{self, Kind};
+use crate::cluster::object_name;
+use crate::print::duration;
+use crate::print::error::{Exit, Problem, number};
+use crate::settings::Settings;
+
+/// What was asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Request {
+    /// The kind to make from a template; none with `-f`.
+    pub(crate) kind: Option<&'static Kind>,
+    pub(crate) name: String,
+    pub(crate) queue: Option<String>,
+    /// Whether the queue was typed, and so goes before a manifest's own.
+    pub(crate) queue_is_flag: bool,
+    /// Where the queue was set, when it was not typed.
+    pub(crate) queue_origin: Option<String>,
+    pub(crate) priority: Option<String>,
+    pub(crate) preemptible: Option<bool>,
+    pub(crate) gpu: Option<Gpu>,
+    /// The container that gets the share of a GPU.
+    pub(crate) share_container: Option<String>,
+    /// The model as it was typed.
+    pub(crate) gpu_model: Option<String>,
+    /// Products of GPUs, as nodes are labelled, that are that model.
+    pub(crate) gpu_products: Vec<String>,
+    pub(crate) cpu: Option<String>,
+    pub(crate) memory: Option<String>,
+    /// Fewest and most workers.
+    pub(crate) workers: (u32, u32),
+    /// Size of the gang, where it is written down.
+    pub(crate) min: Option<u32>,
+    pub(crate) image: Option<String>,
+    /// Whether the image replaces a manifest's own.
+    pub(crate) image_overrides: bool,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) annotations: Vec<(String, String)>,
+    pub(crate) command: Vec<String>,
+    pub(crate) max_runtime_seconds: Option<u64>,
+    pub(crate) retries: u32,
+    pub(crate) force: bool,
+}
+
+/// Images of kinds that most people run as they come.
+const IMAGES: &[(&str, &str)] = &[
+    ("ray", "rayproject/ray:2.52.0-gpu"),
+    ("notebook", "kubeflownotebookswg/jupyter-pytorch-cuda-full:v1.10.0"),
+];
+/// More pods than a workload of this kind ever has; a typing error above it.
+const WORKERS_MAX: u32 = 100_000;
+
+impl Request {
+    /// Reads flags and settings.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub(crate) fn read(
+        args: &Args,
+        settings: &Settings,
+    ) -> Result<Self, Box<(Self, Vec<Problem>)>> {
+        let mut problems = Vec::new();
+        let of_file = !args.filename.is_empty();
+        let setting = |name: &str| settings.get(name).map(|s| s.value.clone()).filter(|_| !of_file);
+        let mut request = Self {
+            queue: args.queue.clone().or_else(|| settings.get("queue").map(|s| s.value.clone())),
+            queue_is_flag: args.queue.is_some(),
+            queue_origin: settings
+                .get("queue")
+                .filter(|_| args.queue.is_none())
+                .map(|setting| setting.origin.to_string()),
+            priority: args.priority.clone().or_else(|| setting("priority")),
+            preemptible: args.preemptible,
+            share_container: args.gpu_fraction_container.clone(),
+            cpu: args.cpu.clone().or_else(|| setting("cpu")),
+            memory: args.memory.clone().or_else(|| setting("memory")),
+            image: args.image.clone().or_else(|| setting("image")),
+            image_overrides: args.image.is_some(),
+            command: args.command.clone(),
+            retries: args.retries,
+            force: args.force,
+            workers: (1, 1),
+            ..Self::default()
+        };
+        let mut keep = |result: Result<(), Problem>| problems.extend(result.err());
+        keep(request.read_names(args));
+        keep(request.read_gpu(args, setting("gpu")));
+        keep(request.check_share_container(of_file));
+        keep(request.read_workers(args));
+        keep(pairs("--env", &args.env).map(|pairs| request.env = pairs));
+        keep(pairs("--label", &args.label).map(|pairs| request.labels = pairs));
+        keep(pairs("--annotation", &args.annotation).map(|pairs| request.annotations = pairs));
+        keep(amount("--cpu", request.cpu.as_deref(), "4   or   500m"));
+        keep(amount("--memory", request.memory.as_deref(), "64Gi   or   500Mi"));
+        if let Some(text) = &args.max_runtime {
+            keep(duration::parse("--max-runtime", text).map(|span| {
+                request.max_runtime_seconds = span.map(|span| span.as_secs());
+            }));
+        }
+        keep(label_value("-q", request.queue.as_deref().unwrap_or("default-queue")));
+        if of_file {
+            problems.extend(only_with_kind(args));
+        } else {
+            problems.extend(request.read_image());
+        }
+        if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
+    }
+
+    fn read_names(&mut self, args: &Args) -> Result<(), Problem> {
+        let of_file = !args.filename.is_empty();
+        let (kind, name) = match args.names.as_slice() {
+            [] if of_file => return Ok(()),
+            [kind] if of_file && kinds::named(kind).is_some() => {
+                self.kind = kinds::named(kind);
+                return Ok(());
+            }
+            [name] if of_file => {
+                let what = format!("-f takes names from the manifest, not \"{name}\"");
+                return Err(
+                    Problem::new(number::USAGE, Exit::Usage, what).fix("leave the name out")
+                );
+            }
+            [kind, name] => (kind.as_str(), name.as_str()),
+            [kind] if kinds::nouns().any(|noun| noun == kind) => {
+                let what = format!("submit {kind} needs a name");
+                return Err(Problem::new(number::MISSING, Exit::Usage, what)
+                    .fix(format!("kubectl kai submit {kind} NAME …")));
+            }
+            [name] => ("job", name.as_str()),
+            _ => {
+                let what = "submit needs a name, or a manifest";
+                return Err(Problem::new(number::MISSING, Exit::Usage, what)
+                    .fix("kubectl kai submit job NAME --image IMAGE -- COMMAND   or   kubectl kai submit -f FILE"));
+            }
+        };
+        self.name = name.into();
+        self.kind = kinds::named(kind).filter(|known| !known.noun.is_empty());
+        if self.kind.is_none() {
+            return Err(unknown_kind(kind));
+        }
+        object_name::check(name, self.kind)
+    }
+
+    fn read_gpu(&mut self, args: &Args, default: Option<String>) -> Result<(), Problem> {
+        if let (Some(gpu), Some(memory)) = (&args.gpu, &args.gpu_memory) {
+            let what = "--gpu and --gpu-memory both set the GPU size; use one";
+            return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+                .fix(format!("--gpu-memory {memory}   or   --gpu {gpu}")));
+        }
+        let typed = match (&args.gpu_memory, args.gpu.clone().or(default)) {
+            (Some(memory), _) => Some((None, Gpu::parse_memory("--gpu-memory", memory)?)),
+            (None, Some(gpu)) => Some(Gpu::parse_typed(&gpu)?),
+            (None, None) => None,
+        };
+        let (model, gpu) = typed.map_or((None, None), |(model, gpu)| (model, Some(gpu)));
+        (self.gpu, self.gpu_model) = (gpu, model);
+        if let Some(model) = &args.gpu_type {
+            crate::cluster::gpu::check_model(&format!("--gpu-type {model}"), model)?;
+            if self.gpu_model.as_ref().is_some_and(|other| other != model) {
+                let what = "--gpu and --gpu-type name two models of GPU";
+                return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+                    .fix(format!("--gpu-type {model} and a number: --gpu 4")));
+            }
+            self.gpu_model = Some(model.clone());
+        }
+        Ok(())
+    }
+
+    fn check_share_container(&self, of_file: bool) -> Result<(), Problem> {
+        let Some(container) = &self.share_container else { return Ok(()) };
+        let flag = format!("--gpu-fraction-container {container}");
+        match &self.gpu {
+            Some(gpu) if gpu.is_share() => Ok(()),
+            Some(gpu) => {
+                let what = format!("{flag} is about a share of a GPU, and --gpu {gpu} is none");
+                Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+                    .fix("leave it out   or   --gpu 0.5"))
+            }
+            // The manifest may ask for a share.
+            None if of_file => Ok(()),
+            None => {
+                let what = format!("{flag} is about a share of a GPU, and none is asked for");
+                Err(Problem::new(number::MISSING, Exit::Usage, what).fix("--gpu 0.5"))
+            }
+        }
+    }
+
+    fn read_workers(&mut self, args: &Args) -> Result<(), Problem> {
+        let Some(text) = &args.workers else {
+            self.min = if args.no_gang { Some(1) } else { args.min };
+            return self.check_min(args);
+        };
+        let (low, high) = text.split_once("..").unwrap_or((text, text));
+        let number =
+            |part: &str| part.parse::<u32>().ok().filter(|n| (1..=WORKERS_MAX).contains(n));
+        let (Some(low), Some(high)) = (number(low), number(high)) else {
+            let what = format!("--workers {text} is not a number of pods from 1 to {WORKERS_MAX}");
+            return Err(Problem::new(number::VALUE, Exit::Usage, what)
+                .fix("--workers 4   or   --workers 2..8"));
+        };
+        if low > high {
+            let what =
+                format!("--workers {text}: the first number is the fewest, and is above the most");
+            return Err(Problem::new(number::VALUE, Exit::Usage, what)
+                .fix(format!("--workers {high}..{low}")));
+        }
+        self.workers = (low, high);
+        let noun = self.kind.map_or("", |kind| kind.noun);
+        if low != high && !matches!(noun, "pytorch" | "ray") {
+            let what = format!("{noun} cannot grow and shrink: --workers {text}");
+            return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(format!(
+                "--workers {high}   or, for a part of them to begin: --workers {high} --min {low}"
+            )));
+        }
+        if noun == "notebook" && high > 1 {
+            let what = "a notebook is one pod";
+            return Err(
+                Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix("leave --workers out")
+            );
+        }
+        self.min = match (args.no_gang, args.min) {
+            (true, _) => Some(1),
+            (false, Some(min)) => Some(min),
+            // A Job is no gang by itself; the other kinds are.
+            (false, None) => (noun == "job" && high > 1).then_some(high),
+        };
+        self.check_min(args)
+    }
+
+    fn check_min(&self, args: &Args) -> Result<(), Problem> {
+        match args.min {
+            Some(0) => {
+                Err(Problem::new(number::VALUE, Exit::Usage, "--min 0 is no gang").fix("--no-gang"))
+            }
+            Some(min) if args.filename.is_empty() && min > self.workers.1 => {
+                let what = format!(
+                    "--min {min} is more than the {} workers that there will be",
+                    self.workers.1
+                );
+                Err(Problem::new(number::VALUE, Exit::Usage, what).fix(format!("--workers {min}")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn read_image(&mut self) -> Option<Problem> {
+        let noun = self.kind?.noun;
+        if self.image.is_none() {
+            self.image =
+                IMAGES.iter().find(|(of, _)| *of == noun).map(|(_, image)| (*image).into());
+        }
+        if self.image.is_some() {
+            return None;
+        }
+        Some(
+            Problem::new(number::MISSING, Exit::Usage, format!("submit {noun} needs an image"))
+                .fix("--image IMAGE, or once for all: kubectl kai config set image IMAGE"),
+        )
+    }
+}
+
+fn unknown_kind(word: &str) -> Problem {
+    let nouns: Vec<&str> = kinds::nouns().collect();
+    let near = nouns.iter().map(|noun| (strsim::damerau_levenshtein(noun, word), noun)).min();
+    let problem = match kinds::named(word) {
+        Some(kind) => {
+            let what = format!("submit makes no {} from flags", kind.name);
+            return Problem::new(number::USAGE, Exit::Usage, what)
+                .fix("write a manifest: kubectl kai submit -f FILE -q QUEUE");
+        }
+        None => {
+            Problem::new(number::USAGE, Exit::Usage, format!("submit knows no kind \"{word}\""))
+        }
+    };
+    let problem = match near {
+        Some((distance, near)) if distance <= 2 => problem.line(format!("did you mean {near}?")),
+        Some(_) | None => problem,
+    };
+    problem.fix(format!("one of {}; or any other kind by -f FILE", nouns.join(", ")))
+}
+
+/// Flags that say nothing to a manifest.
+fn only_with_kind(args: &Args) -> Vec<Problem> {
+    [
+        (!args.command.is_empty(), "a command after --"),
+        (args.workers.is_some(), "--workers"),
+        (args.max_runtime.is_some(), "--max-runtime"),
+        (args.template.is_some(), "--template"),
+    ]
+    .into_iter()
+    .filter(|(given, _)| *given)
+    .map(|(_, flag)| {
+        Problem::new(
+            number::FLAGS_CONFLICT,
+            Exit::Usage,
+            format!("-f and {flag} exclude each other"),
+        )
+        .fix("say it in the manifest")
+    })
+    .collect()
+}
+
+/// Reads `KEY=VALUE` pairs.
+fn pairs(flag: &str, texts: &[String]) -> Result<Vec<(String, String)>, Problem> {
+    let pair = |text: &String| match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        Some(_) | None => Err(Problem::new(
+            number::VALUE,
+            Exit::Usage,
+            format!("{flag} \"{text}\" is not KEY=VALUE"),
+        )
+        .fix(format!("{flag} KEY=VALUE"))),
+    };
+    texts.iter().map(pair).collect()
+}
+
+/// Checks an amount as Kubernetes writes them.
+fn amount(flag: &str, text: Option<&str>, forms: &str) -> Result<(), Problem> {
+    let Some(text) = text else { return Ok(()) };
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let suffix = &text[number.len()..];
+    let known = matches!(
+        suffix,
+        "" | "m" | "k" | "M" | "G" | "T" | "P" | "E" | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei"
+    );
+    let digits =
+        number.bytes().all(|b| b.is_ascii_digit() || b == b'.') && number.matches('.').count() <= 1;
+    let positive = number.bytes().any(|b| (b'1'..=b'9').contains(&b));
+    if known && digits && positive {
+        return Ok(());
+    }
+    Err(Problem::new(number::VALUE, Exit::Usage, format!("{flag} \"{text}\" is not an amount"))
+        .fix(format!("{flag} {}", forms.replace("   or   ", &format!("   or   {flag} ")))))
+}
+
+fn label_value(flag: &str, text: &str) -> Result<(), Problem> {
+    let ends = |c: char| c.is_ascii_alphanumeric();
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.len() <= 63 && text.chars().all(legal) && text.starts_with(ends) && text.ends_with(ends)
+    {
+        return Ok(());
+    }
+    Err(Problem::new(
+        number::VALUE,
+        Exit::Usage,
+        format!("{flag} \"{text}\" cannot be the name of a queue"),
+    )
+    .fix("kubectl kai queues"))
+}

@@ -1,0 +1,94 @@
+//! What suspends an object, or lets it go on: a merge patch. No requests.
+
+use serde_json::{Value, json};
+
+use crate::cluster::json::text;
+use crate::cluster::kinds::{self, Suspend};
+use crate::cluster::names;
+use crate::print::error::{Exit, Problem, number};
+use crate::workload::Workload;
+
+/// The merge patch, with the version that was looked at; none when nothing changes.
+pub(super) fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>, Problem> {
+    let verb = if suspend { "suspend" } else { "resume" };
+    let never = || {
+        let what = format!("a {} cannot be suspended: {}", workload.resource.kind, workload.name);
+        Problem::new(number::UNSUPPORTED, Exit::Refused, what)
+            .fix(format!("kubectl kai delete {}", workload.name))
+    };
+    let kind =
+        kinds::find(&workload.resource.api_version(), &workload.resource.kind).ok_or_else(never)?;
+    let Some(object) = &workload.object else {
+        let what = format!("{} was not read, so it cannot be changed safely", workload.label());
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Failure, what).fix(format!(
+            "label it with {}={}, or use kubectl",
+            names::QUEUE,
+            workload.queue
+        )));
+    };
+    let mut patch = match kind.suspend {
+        Suspend::Field(pointer) => {
+            if object.pointer(pointer).and_then(Value::as_bool).unwrap_or(false) == suspend {
+                return Ok(None);
+            }
+            nested(pointer, json!(suspend))
+        }
+        Suspend::Scale => return scale(object, suspend),
+        Suspend::Annotation(key) => {
+            let value =
+                if suspend { json!(jiff::Timestamp::now().to_string()) } else { Value::Null };
+            if object["metadata"]["annotations"][key].is_string() == suspend {
+                return Ok(None);
+            }
+            // KServe reads a boolean here, Notebook a time.
+            let value = if suspend && key.ends_with("/stop") { json!("true") } else { value };
+            json!({ "metadata": { "annotations": { key: value } } })
+        }
+        Suspend::Never => return Err(never()),
+    };
+    if kind.name == "RayJob" && suspend && object["spec"]["shutdownAfterJobFinishes"] != json!(true)
+    {
+        let name = &workload.name;
+        let what =
+            format!("RayJob {name} can be {verb}ed only with shutdownAfterJobFinishes: true");
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Refused, what)
+            .fix(format!("kubectl kai delete {}", workload.name)));
+    }
+    patch["metadata"]["resourceVersion"] = object["metadata"]["resourceVersion"].clone();
+    Ok(Some(patch))
+}
+
+/// To zero replicas and back to as many as there were.
+fn scale(object: &Value, suspend: bool) -> Result<Option<Value>, Problem> {
+    let replicas = object["spec"]["replicas"].as_u64().unwrap_or(1);
+    let before = text(&object["metadata"]["annotations"][names::REPLICAS_BEFORE]);
+    let version = &object["metadata"]["resourceVersion"];
+    let to = match (suspend, replicas) {
+        (true, 0) => return Ok(None),
+        (true, _) => 0,
+        (false, 0) => before.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
+            let name = text(&object["metadata"]["name"]);
+            let kind = text(&object["kind"]).to_lowercase();
+            Problem::new(
+                number::UNSUPPORTED,
+                Exit::Refused,
+                format!("{name} was not suspended here, so how many pods it had is not known"),
+            )
+            .fix(format!("kubectl scale {kind} {name} --replicas N"))
+        })?,
+        (false, _) => return Ok(None),
+    };
+    let kept = if suspend { json!(replicas.to_string()) } else { Value::Null };
+    Ok(Some(json!({
+        "metadata": { "resourceVersion": version, "annotations": { names::REPLICAS_BEFORE: kept } },
+        "spec": { "replicas": to },
+    })))
+}
+
+/// An object with one value at a pointer.
+fn nested(pointer: &str, value: Value) -> Value {
+    pointer
+        .rsplit('/')
+        .filter(|key| !key.is_empty())
+        .fold(value, |inner, key| json!({ key: inner }))
+}

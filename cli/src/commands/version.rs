@@ -1,0 +1,80 @@
+//! `kubectl kai version`.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Call, Cluster, Resource, names};
+use crate::commands::install::holder;
+use crate::context::Context;
+use crate::print::error::{Error, Exit};
+use crate::print::format::{self, Format};
+use crate::print::output::clean;
+
+/// Flags of `version`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Ask no server
+    #[arg(long)]
+    client: bool,
+}
+
+/// Namespace of the scheduler, as the peer's chart and our own manifests have it.
+const SYSTEM_NAMESPACE: &str = "kai-scheduler";
+
+/// Prints the versions of the client, of the API server, and of the scheduler's images.
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let mut versions = json!({ "client": env!("CARGO_PKG_VERSION") });
+    if !args.client {
+        let cluster = context.cluster().await?;
+        let server = cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
+        versions["server"] = server["gitVersion"].clone();
+        let deployments = deployments(&cluster).await;
+        if let Err(reason) = &deployments {
+            context.out.warn(reason);
+        }
+        versions["components"] = json!(deployments.unwrap_or_default());
+    }
+    if format::report(&versions, &format, &mut context.out)? {
+        return Ok(Exit::Ok);
+    }
+    let mut lines = vec![format!("client     {}", env!("CARGO_PKG_VERSION"))];
+    if let Some(server) = versions["server"].as_str() {
+        lines.push(format!("server     {}", clean(server)));
+    }
+    for (name, image) in versions["components"].as_object().into_iter().flatten() {
+        let image = clean(image.as_str().unwrap_or_default());
+        lines.push(format!("{:<10} {image}", clean(name)));
+    }
+    lines.iter().try_for_each(|line| context.out.data(line))?;
+    Ok(Exit::Ok)
+}
+
+/// The images of the scheduler's deployments by name, or why they are not known.
+async fn deployments(cluster: &Cluster) -> Result<serde_json::Map<String, Value>, String> {
+    let resource = Resource::new("apps/v1", "Deployment", "deployments");
+    let call = Call::new("list", &resource).namespace(Some(SYSTEM_NAMESPACE));
+    match cluster.list(&call, &crate::cluster::Select::default()).await {
+        Ok(found) => {
+            let found = found.unwrap_or_default();
+            if found.is_empty() {
+                // A process outside the cluster, or the sandbox's own.
+                let leader = holder(cluster, SYSTEM_NAMESPACE, names::SCHEDULER).await;
+                if let Ok(Some(leader)) = leader
+                    && leader.is_fresh
+                {
+                    let text = format!("no Deployment; led by {}", leader.text);
+                    return Ok([("scheduler".to_owned(), text.into())].into_iter().collect());
+                }
+                return Err(format!(
+                    "no scheduler runs in namespace {SYSTEM_NAMESPACE}: kubectl kai install"
+                ));
+            }
+            let image = |d: &Value| d.pointer("/spec/template/spec/containers/0/image").cloned();
+            Ok(found
+                .iter()
+                .filter_map(|d| Some((d["metadata"]["name"].as_str()?.to_owned(), image(d)?)))
+                .collect())
+        }
+        Err(failure) => Err(format!("the scheduler's version is not known: {failure}")),
+    }
+}

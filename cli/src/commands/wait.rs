@@ -1,0 +1,187 @@
+//! Waiting for a workload: `submit --wait`, and `kubectl kai wait`. Says what changes, and nothing in between.
+
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+
+use crate::cluster::Cluster;
+use crate::context::Context;
+use crate::print::duration;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::clean;
+use crate::workload::{Phase, State, Workload, is_bound, load};
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Goal {
+    /// All its pods have nodes.
+    Scheduled,
+    /// All its pods run.
+    Running,
+    /// It has ended.
+    Complete,
+    /// It has ended, and badly.
+    Failed,
+    /// It is gone.
+    Deleted,
+}
+
+/// Which workload.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) namespace: String,
+    /// Empty for any kind.
+    pub(crate) kind: String,
+    pub(crate) name: String,
+}
+
+/// Flags of `wait`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Names of workloads
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// State to wait for
+    #[arg(long = "for", value_enum, default_value = "complete", value_name = "STATE")]
+    goal: Goal,
+    /// Longest wait, such as 30m
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+}
+
+/// Runs `wait`.
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let timeout = match &args.timeout {
+        Some(text) => duration::parse("--timeout", text)?,
+        None => None,
+    };
+    let cluster = context.cluster().await?;
+    let loaded = load(&cluster, Some(&cluster.namespace)).await?;
+    let place = format!("namespace {}", cluster.namespace);
+    let mut targets = Vec::new();
+    for name in &args.names {
+        match loaded.one(name, &place) {
+            Ok(workload) => targets.push(Target {
+                namespace: workload.namespace.clone(),
+                kind: workload.resource.kind.clone(),
+                name: workload.name.clone(),
+            }),
+            // Gone already is what was asked for.
+            Err(error) if args.goal == Goal::Deleted && error.exit() == Exit::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let begin = Instant::now();
+    for target in targets {
+        let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+        let exit = until(&target, args.goal, left, &cluster, context).await?;
+        if exit != Exit::Ok {
+            return Ok(if exit == Exit::Pending { Exit::Timeout } else { exit });
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Times between two looks: the first soon, since most answers come soon.
+const FIRST: Duration = Duration::from_millis(200);
+const LAST: Duration = Duration::from_secs(2);
+
+/// Waits, and says each change of state. Ctrl-C stops the waiting, not the workload.
+///
+/// # Errors
+/// The server stays unreachable, or the workload disappears.
+pub(crate) async fn until(
+    target: &Target,
+    goal: Goal,
+    timeout: Option<Duration>,
+    cluster: &Cluster,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    tokio::select! {
+        biased;
+        _ = tokio::signal::ctrl_c() => {
+            context.out.talk(&format!(
+                "stopped waiting; {} goes on. Look again: kubectl kai describe {}",
+                target.name, target.name
+            ));
+            Err(Error::Quiet(Exit::Interrupted))
+        }
+        exit = look(target, goal, timeout, cluster, &mut context.out) => exit,
+    }
+}
+
+async fn look(
+    target: &Target,
+    goal: Goal,
+    timeout: Option<Duration>,
+    cluster: &Cluster,
+    out: &mut crate::print::output::Output,
+) -> Result<Exit, Error> {
+    let begin = Instant::now();
+    let mut pause = FIRST;
+    let mut said: Option<String> = None;
+    let mut seen = false;
+    loop {
+        let loaded = load(cluster, Some(&target.namespace)).await?;
+        let is_it = |w: &&Workload| {
+            w.name == target.name && (target.kind.is_empty() || w.resource.kind == target.kind)
+        };
+        let workload = loaded.workloads.iter().find(is_it);
+        if workload.is_none() && goal == Goal::Deleted {
+            return Ok(Exit::Ok);
+        }
+        if workload.is_none() && seen {
+            let what = format!("{} disappeared while it was waited for", target.name);
+            return Err(Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into());
+        }
+        if let Some(workload) = workload {
+            seen = true;
+            let state = workload.state();
+            let now = line(workload, &state);
+            if said.as_ref() != Some(&now) {
+                out.talk(&now);
+                said = Some(now);
+            }
+            if let Some(exit) = reached(workload, &state, goal) {
+                return Ok(exit);
+            }
+        }
+        let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+        if left == Some(Duration::ZERO) {
+            let state = said.unwrap_or_else(|| "not there yet".to_owned());
+            out.talk(&format!(
+                "still waiting after {}: {state}",
+                duration::short(i64::try_from(begin.elapsed().as_secs()).unwrap_or(0))
+            ));
+            return Ok(Exit::Pending);
+        }
+        tokio::time::sleep(left.map_or(pause, |left| left.min(pause))).await;
+        pause = (pause * 2).min(LAST);
+    }
+}
+
+fn line(workload: &Workload, state: &State) -> String {
+    let (ready, wanted) = workload.ready();
+    let message = match (&state.message, state.phase.is_queued()) {
+        (Some(message), true) => format!(": {}", clean(&message.replace('\n', " "))),
+        (Some(_) | None, _) => String::new(),
+    };
+    format!("{}  {} {ready}/{wanted}{message}", clean(&workload.name), clean(&state.show()))
+}
+
+/// Whether the waiting is over, and how the command ends then.
+fn reached(workload: &Workload, state: &State, goal: Goal) -> Option<Exit> {
+    let failed = state.phase == Phase::Failed;
+    let ended = state.phase.is_over();
+    let (_, wanted) = workload.ready();
+    let scheduled =
+        workload.pods.len() >= wanted && workload.pods.iter().all(is_bound) && wanted > 0;
+    match goal {
+        Goal::Failed => ended.then_some(if failed { Exit::Ok } else { Exit::Failure }),
+        _ if failed && goal != Goal::Deleted => Some(Exit::WorkloadFailed),
+        Goal::Scheduled => (ended || scheduled).then_some(Exit::Ok),
+        Goal::Running => (ended || state.phase == Phase::Running).then_some(Exit::Ok),
+        Goal::Complete => ended.then_some(Exit::Ok),
+        Goal::Deleted => None,
+    }
+}

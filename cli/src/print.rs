@@ -1,0 +1,10 @@
+//! What a person or a program reads: the forms of data, and the only place that prints.
+
+pub(crate) mod duration;
+pub mod error;
+pub(crate) mod format;
+pub(crate) mod jsonpath;
+pub mod output;
+pub(crate) mod table;
+pub(crate) mod time;
+pub(crate) mod yaml;

@@ -1,0 +1,380 @@
+//! The only place that prints: data goes to stdout, talk to stderr, and neither carries what a terminal would obey.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, IsTerminal as _, Write};
+
+use crate::print::error::{Error, Exit, Problem, number};
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Also on a pipe.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How a piece of text looks where colour is on; colour is never the only signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As it is.
+    Plain,
+    /// Headings, names.
+    Bold,
+    /// Beside the point.
+    Dim,
+    /// Runs, succeeded.
+    Good,
+    /// Waits.
+    Warn,
+    /// Failed.
+    Bad,
+    /// One of six colours that tell ranks apart.
+    Rank(u8),
+}
+
+impl Style {
+    fn ansi(self) -> anstyle::Style {
+        use anstyle::AnsiColor::{Blue, BrightBlue, Cyan, Green, Magenta, Red, Yellow};
+        match self {
+            Self::Rank(n) => {
+                let color = [Cyan, Magenta, Blue, Green, Yellow, BrightBlue][usize::from(n) % 6];
+                anstyle::Style::new().fg_color(Some(color.into()))
+            }
+            Self::Plain => anstyle::Style::new(),
+            Self::Bold => anstyle::Style::new().bold(),
+            Self::Dim => anstyle::Style::new().dimmed(),
+            Self::Good => anstyle::Style::new().fg_color(Some(Green.into())),
+            Self::Warn => anstyle::Style::new().fg_color(Some(Yellow.into())),
+            Self::Bad => anstyle::Style::new().fg_color(Some(Red.into())),
+        }
+    }
+
+    /// The same style for the same rank, in every run.
+    pub fn of_rank(rank: &str) -> Self {
+        Self::Rank(rank.bytes().fold(0, u8::wrapping_add) % 6)
+    }
+
+    /// The text in this style; [`Output`] takes the codes out again where colour is off.
+    pub fn paint(self, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Bold | Self::Dim | Self::Good | Self::Warn | Self::Bad | Self::Rank(_) => {
+                let style = self.ansi();
+                format!("{style}{text}{style:#}")
+            }
+        }
+    }
+}
+
+struct Stream {
+    write: Box<dyn Write + Send>,
+    color: bool,
+    terminal: bool,
+}
+
+impl Stream {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if self.color {
+            self.write.write_all(text.as_bytes())?;
+        } else {
+            for part in anstream::adapter::strip_str(text) {
+                self.write.write_all(part.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a command writes, and what that place can show.
+pub struct Output {
+    stdout: Stream,
+    stderr: Stream,
+    quiet: bool,
+    ascii: bool,
+    columns: usize,
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output")
+            .field("quiet", &self.quiet)
+            .field("ascii", &self.ascii)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Columns of a place that does not say: wide enough that nothing is dropped on a pipe.
+const COLUMNS_OF_A_PIPE: usize = 100_000;
+
+impl Output {
+    /// The streams of this process.
+    pub fn process(env: &BTreeMap<String, String>) -> Self {
+        let columns = terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
+        let out_terminal = io::stdout().is_terminal();
+        let mut output = Self {
+            stdout: Stream { write: Box::new(io::stdout()), color: false, terminal: out_terminal },
+            stderr: Stream {
+                write: Box::new(io::stderr()),
+                color: false,
+                terminal: io::stderr().is_terminal(),
+            },
+            quiet: false,
+            ascii: !utf8(env),
+            columns: match columns {
+                Some(columns) if out_terminal => columns,
+                Some(_) | None => COLUMNS_OF_A_PIPE,
+            },
+        };
+        output.color(Color::Auto, env);
+        output
+    }
+
+    /// Other places, as the demo and tests use them: no terminal, no colour until [`Output::color`] says so.
+    pub fn given(stdout: Box<dyn Write + Send>, stderr: Box<dyn Write + Send>) -> Self {
+        Self {
+            stdout: Stream { write: stdout, color: false, terminal: false },
+            stderr: Stream { write: stderr, color: false, terminal: false },
+            quiet: false,
+            ascii: false,
+            columns: COLUMNS_OF_A_PIPE,
+        }
+    }
+
+    /// Sets the width in columns that tables may use.
+    pub fn set_columns(&mut self, columns: usize) {
+        self.columns = columns;
+    }
+
+    /// Switches bars and trees to ASCII.
+    pub fn set_ascii(&mut self) {
+        self.ascii = true;
+    }
+
+    /// Drops talk; errors and data stay.
+    pub fn set_quiet(&mut self) {
+        self.quiet = true;
+    }
+
+    /// Decides on colour: the flag, then `NO_COLOR` and `CLICOLOR_FORCE`, then whether it is a terminal.
+    pub fn color(&mut self, choice: Color, env: &BTreeMap<String, String>) {
+        let set = |name: &str| env.get(name).is_some_and(|v| !v.is_empty());
+        let dumb = env.get("TERM").is_some_and(|t| t == "dumb");
+        let decide = |terminal: bool| match choice {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if set("NO_COLOR") => false,
+            Color::Auto => set("CLICOLOR_FORCE") || (terminal && !dumb),
+        };
+        self.stdout.color = decide(self.stdout.terminal);
+        self.stderr.color = decide(self.stderr.terminal);
+    }
+
+    /// Whether bars and trees must be ASCII.
+    pub fn is_ascii(&self) -> bool {
+        self.ascii
+    }
+
+    /// The width in columns that a table on stdout may use.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Whether somebody looks at stdout.
+    pub fn is_terminal(&self) -> bool {
+        self.stdout.terminal
+    }
+
+    /// Whether somebody reads stderr, so that a question can be asked there.
+    pub fn talks_to_terminal(&self) -> bool {
+        self.stderr.terminal
+    }
+
+    /// Writes a line of data.
+    ///
+    /// # Errors
+    /// [`Error::Quiet`] when nobody reads any more, a problem when it cannot be written (a full disk).
+    pub fn data(&mut self, text: &str) -> Result<(), Error> {
+        self.raw(&format!("{text}\n"))
+    }
+
+    /// Writes data as it is, without a line end of its own.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn raw(&mut self, text: &str) -> Result<(), Error> {
+        let written = self.stdout.write(text).and_then(|()| self.stdout.write.flush());
+        written.map_err(|e| match e.kind() {
+            io::ErrorKind::BrokenPipe => Error::Quiet(Exit::Ok),
+            _ => {
+                Problem::new(number::FILE, Exit::Failure, format!("failed to write to stdout: {e}"))
+                    .into()
+            }
+        })
+    }
+
+    /// Writes a line of data whose second part is printed byte for byte, colour codes included.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn data_as_is(&mut self, head: &str, rest: &str) -> Result<(), Error> {
+        let written = self
+            .stdout
+            .write(head)
+            .and_then(|()| self.stdout.write.write_all(rest.as_bytes()))
+            .and_then(|()| self.stdout.write.write_all(b"\n"))
+            .and_then(|()| self.stdout.write.flush());
+        written.map_err(|e| unwritable(&e))
+    }
+
+    /// Writes data that is no text, as it is.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.stdout.write.write_all(bytes).and_then(|()| self.stdout.write.flush());
+        written.map_err(|e| unwritable(&e))
+    }
+
+    /// Says something beside the data, a line on stderr; silent under `--quiet`.
+    pub fn talk(&mut self, text: &str) {
+        if !self.quiet {
+            self.say(text);
+        }
+    }
+
+    /// Warns; silent under `--quiet`.
+    pub fn warn(&mut self, text: &str) {
+        let mark = Style::Warn.paint("warning:");
+        self.talk(&format!("{mark} {text}"));
+    }
+
+    /// Asks, leaving the cursor on the line.
+    pub fn ask(&mut self, question: &str) {
+        // Nobody can be told when stderr itself is gone.
+        let _ = self.stderr.write(question).and_then(|()| self.stderr.write.flush());
+    }
+
+    /// Prints what stopped the command.
+    pub fn error(&mut self, error: &Error) {
+        if let Error::Problems(problems) = error {
+            for problem in problems {
+                let text = problem.to_string();
+                let (head, rest) = text.split_at(text.find(':').unwrap_or(0));
+                self.say(&format!("{}{rest}", Style::Bad.paint(head)));
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        // Nobody can be told when stderr itself is gone.
+        let _ = self.stderr.write(&format!("{text}\n")).and_then(|()| self.stderr.write.flush());
+    }
+}
+
+fn utf8(env: &BTreeMap<String, String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| env.get(*name).filter(|v| !v.is_empty()))
+        .map_or_else(String::new, |v| v.to_ascii_lowercase());
+    // A container often has no locale at all, and its terminal speaks UTF-8 all the same.
+    locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8")
+}
+
+fn unwritable(error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Error::Quiet(Exit::Ok),
+        _ => {
+            Problem::new(number::FILE, Exit::Failure, format!("failed to write to stdout: {error}"))
+                .into()
+        }
+    }
+}
+
+/// A line of a log for a terminal: colours and tabs stay, everything else that a terminal would obey is written out.
+/// A progress bar that rewrites its line shows as its last state.
+pub fn clean_log(line: &str) -> String {
+    let line = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or(line);
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some(length) = color_code(rest) {
+            out += &rest[..length];
+            rest = &rest[length..];
+            continue;
+        }
+        if c == '\t' || !is_unsafe(c) {
+            out.push(c);
+        } else {
+            out.extend(c.escape_default());
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    if out.contains('\u{1b}') { out + "\u{1b}[0m" } else { out }
+}
+
+/// The length of a colour code (`ESC [ digits ; … m`) at the beginning of a text.
+fn color_code(text: &str) -> Option<usize> {
+    let tail = text.strip_prefix("\u{1b}[")?;
+    let digits =
+        tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').len();
+    tail[digits..].starts_with('m').then_some(digits + 3)
+}
+
+/// The text with control characters and direction overrides written out, so that a name or message from the cluster
+/// cannot move the cursor, set a title or hide a line.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_unsafe(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn is_unsafe(c: char) -> bool {
+    let bidi =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || bidi || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_keep_colours_and_nothing_else() {
+        for (line, shown) in [
+            ("\u{1b}[31mred\u{1b}[0m\tend", "\u{1b}[31mred\u{1b}[0m\tend\u{1b}[0m"),
+            ("\u{1b}]0;title\u{7}x", "\\u{1b}]0;title\\u{7}x"),
+            ("10%\r50%\r100%", "100%"),
+        ] {
+            assert_eq!(clean_log(line), shown);
+        }
+    }
+
+    #[test]
+    fn control_characters_are_written_out() {
+        for (text, shown) in [
+            ("llama-ft", "llama-ft"),
+            ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
+            ("two\nlines", "two\\nlines"),
+            ("\u{202e}gnp.exe", "\\u{202e}gnp.exe"),
+            ("größe 模型", "größe 模型"),
+        ] {
+            assert_eq!(clean(text), shown);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! One command line: read, its settings taken over, handed to its command.
+
+use std::ffi::OsString;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use crate::args::{self, Command, command};
+use crate::commands::{
+    completion, config, delete, describe, install, list, logs, queues, snapshot, submit, suspend,
+    top, version, wait,
+};
+use crate::context::Context;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::format::Format;
+use crate::settings::Settings;
+use crate::tryout;
+
+/// Runs one command line, program name first, and prints what it has to say through the context's output.
+///
+/// The future is boxed, since the demo is a command that runs commands.
+pub fn run(argv: Vec<OsString>, context: &mut Context) -> BoxFuture<'_, Exit> {
+    async move {
+        match execute(argv, context).await {
+            Ok(exit) => exit,
+            Err(error) => {
+                context.out.error(&error);
+                error.exit()
+            }
+        }
+    }
+    .boxed()
+}
+
+async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Error> {
+    let argv = expand_alias(argv, context);
+    let cli = match args::parse(argv) {
+        Ok(cli) => cli,
+        Err(args::Stop::Print(text)) => return context.out.raw(&text).map(|()| Exit::Ok),
+        Err(args::Stop::Error(error)) => return Err(error),
+    };
+    context.adopt(cli.globals)?;
+    check_output(&cli.command, context.globals.output.as_deref())?;
+    match cli.command {
+        Command::Submit(args) => submit::run(*args, context).await,
+        Command::Wait(args) => wait::run(&args, context).await,
+        Command::Delete(args) => delete::run(&args, context).await,
+        Command::List(args) => list::run(&args, context).await,
+        Command::Describe(args) => describe::run(&args, context).await,
+        Command::Logs(args) => logs::run(&args, context).await,
+        Command::Queues(args) => queues::run(*args, context).await,
+        Command::Top(args) => top::run(&args, context).await,
+        Command::Suspend(args) => suspend::run(&args, true, context).await,
+        Command::Resume(args) => suspend::run(&args, false, context).await,
+        Command::Sandbox(args) => tryout::run(args, context, run).await,
+        Command::Install(args) => install::run(args, context).await,
+        Command::Snapshot(args) => snapshot::run(&args, context).await,
+        Command::Completion(args) => completion::run(&args, command(), context),
+        Command::Config(args) => config::run(&args, context),
+        Command::Version(args) => version::run(&args, context).await,
+        Command::Options => context.out.raw(&args::options_help()).map(|()| Exit::Ok),
+    }
+}
+
+/// Refuses a form that the command would ignore.
+fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
+    let format = Format::read(output)?;
+    let taken = match command {
+        Command::Submit(_)
+        | Command::List(_)
+        | Command::Describe(_)
+        | Command::Queues(_)
+        | Command::Top(_)
+        | Command::Install(_)
+        | Command::Snapshot(_)
+        | Command::Config(_)
+        | Command::Version(_) => true,
+        // They print names, whatever else is asked for.
+        Command::Delete(_) | Command::Suspend(_) | Command::Resume(_) => {
+            format.is_table() || format == Format::Name
+        }
+        Command::Wait(_)
+        | Command::Logs(_)
+        | Command::Sandbox(_)
+        | Command::Completion(_)
+        | Command::Options => format.is_table(),
+    };
+    if taken {
+        return Ok(());
+    }
+    let what = format!("this command prints nothing in the form -o {}", output.unwrap_or_default());
+    Err(Problem::new(number::USAGE, Exit::Usage, what).fix("leave -o out").into())
+}
+
+/// Replaces an alias of the configuration at the command's place by the words it stands for.
+fn expand_alias(argv: Vec<OsString>, context: &Context) -> Vec<OsString> {
+    let Some(word) = argv.get(1).and_then(|w| w.to_str()) else { return argv };
+    if context.is_given() || word.starts_with('-') || command().find_subcommand(word).is_some() {
+        return argv;
+    }
+    // A broken file is reported by the command itself.
+    let Ok(settings) = Settings::load(&context.env, &context.dir, None) else { return argv };
+    let Some(expansion) = settings.alias(word) else { return argv };
+    let words = expansion.split_whitespace().map(OsString::from);
+    argv[..1].iter().cloned().chain(words).chain(argv[2..].iter().cloned()).collect()
+}

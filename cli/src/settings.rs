@@ -1,0 +1,194 @@
+//! Settings: where each value comes from.
+//!
+//! Highest first: flag, `KAI_*` environment, `.kai.yaml` of the project (searched upwards to the git root),
+//! `~/.config/kai/config.yaml`, for `submit` the cluster's own defaults, the built-in value. Flags are the commands' own; everything below them is [`Settings`].
+
+pub(crate) mod edit;
+mod file;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::print::error::{Error, Exit, Problem, number};
+
+/// A setting that can have a default: its name is the flag's, its variable `KAI_` and the name in capitals.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+}
+
+const fn key(name: &'static str, about: &'static str) -> Key {
+    Key { name, about }
+}
+
+/// Every setting.
+pub(crate) const KEYS: &[Key] = &[
+    key("queue", "queue of submitted workloads"),
+    key("namespace", "namespace to work in"),
+    key("image", "container image of submitted workloads"),
+    key("gpu", "GPUs of a submitted worker"),
+    key("cpu", "CPU of a submitted worker"),
+    key("memory", "memory of a submitted worker"),
+    key("priority", "priority class of submitted workloads"),
+    key("color", "auto, always or never"),
+];
+
+/// Where a value was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Env(String),
+    File {
+        path: PathBuf,
+        line: u64,
+    },
+    /// An object of the cluster, as a user would look for it.
+    Cluster(String),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Env(name) => f.write_str(name),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Cluster(place) => f.write_str(place),
+        }
+    }
+}
+
+/// A value and where it was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub(crate) value: String,
+    pub(crate) origin: Origin,
+}
+
+/// Everything that stands behind the flags.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// For each key the values that were set, the one that holds first.
+    values: BTreeMap<String, Vec<Setting>>,
+    aliases: BTreeMap<String, String>,
+    /// Folders of the user's own templates, the first that has one wins.
+    pub(crate) templates: Vec<PathBuf>,
+}
+
+impl Settings {
+    /// The environment alone.
+    pub(crate) fn from_env(env: &BTreeMap<String, String>) -> Self {
+        let mut settings = Self::default();
+        for key in KEYS {
+            let name = variable(key.name);
+            if let Some(value) = env.get(&name).filter(|v| !v.is_empty()) {
+                settings.add(key.name, value.clone(), Origin::Env(name));
+            }
+        }
+        settings
+    }
+
+    /// The environment and the files.
+    ///
+    /// # Errors
+    /// When a file that is there cannot be read or is wrong; one that is not there is no error.
+    pub(crate) fn load(
+        env: &BTreeMap<String, String>,
+        dir: &Path,
+        context: Option<&str>,
+    ) -> Result<Self, Error> {
+        let mut settings = Self::from_env(env);
+        let project = project_file(dir).map(|path| (path, true));
+        let user = user_file(env).map(|path| (path, false));
+        for (path, of_project) in [project, user].into_iter().flatten() {
+            let Some(file) = file::read(&path)? else { continue };
+            if of_project && !file.contexts.is_empty() {
+                let what = format!("{}: a project file may not set contexts", path.display());
+                return Err(Problem::new(number::CONFIG, Exit::Usage, what)
+                    .fix("move it to the user file: kubectl kai config path")
+                    .into());
+            }
+            settings.absorb(&path, file, context);
+        }
+        Ok(settings)
+    }
+
+    fn absorb(&mut self, path: &Path, file: file::File, context: Option<&str>) {
+        let matching = file
+            .contexts
+            .into_iter()
+            .filter(|(glob, _)| context.is_some_and(|context| matches(glob, context)))
+            .map(|(_, defaults)| defaults);
+        for defaults in matching.chain([file.defaults]) {
+            for (name, value) in defaults {
+                let line = value.line;
+                self.add(&name, value.text, Origin::File { path: path.into(), line });
+            }
+        }
+        for (name, expansion) in file.aliases {
+            self.aliases.entry(name).or_insert(expansion);
+        }
+        let base = path.parent().unwrap_or(path);
+        self.templates
+            .extend(file.templates.iter().map(|folder| base.join(folder).components().collect()));
+    }
+
+    pub(crate) fn add(&mut self, name: &str, value: String, origin: Origin) {
+        self.values.entry(name.into()).or_default().push(Setting { value, origin });
+    }
+
+    /// The value that holds.
+    pub(crate) fn get(&self, name: &str) -> Option<&Setting> {
+        self.values.get(name).and_then(|all| all.first())
+    }
+
+    /// The words that an alias stands for.
+    pub(crate) fn alias(&self, name: &str) -> Option<&str> {
+        self.aliases.get(name).map(String::as_str)
+    }
+
+    /// Every value that was set, the one that holds first.
+    pub(crate) fn all(&self, name: &str) -> &[Setting] {
+        self.values.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// The environment variable of a setting.
+pub(crate) fn variable(name: &str) -> String {
+    format!("KAI_{}", name.to_uppercase().replace('-', "_"))
+}
+
+/// The nearest `.kai.yaml`, from `dir` upwards to the root of the git repository.
+pub(crate) fn project_file(dir: &Path) -> Option<PathBuf> {
+    for folder in dir.ancestors() {
+        let file = folder.join(".kai.yaml");
+        if file.is_file() {
+            return Some(file);
+        }
+        if folder.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+/// The user's own file, whether or not it is there.
+pub(crate) fn user_file(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let set = |name: &str| env.get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let root = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
+    Some(root.join("kai/config.yaml"))
+}
+
+/// Whether a name matches a pattern with `*` for any run of characters.
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
+    let mut parts = glob.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
