@@ -13,37 +13,46 @@
 
 mod accept;
 mod admission;
+mod answer;
 mod api;
 mod auth;
 mod bind;
+mod conform;
+mod consult;
 mod controllers;
 mod convert;
 mod crd;
+mod decode;
 mod defaults;
-mod definitions;
 mod delete;
 mod discovery;
 mod fields;
 mod kinds;
 mod kubeconfig;
 mod limits;
+mod log_source;
 mod logs;
 mod names;
 mod object;
+mod open_api;
 mod params;
 mod patch;
 mod protobuf;
 mod read;
 mod refusal;
 mod reply;
+mod request;
 mod route;
 mod schema;
 mod selector;
 mod serve;
+mod state;
 mod store;
 mod strategy;
 mod table;
 mod tls;
+mod tokens;
+mod user;
 mod validate;
 mod watch;
 mod write;
@@ -58,11 +67,12 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use self::api::{Api, Request};
-use self::auth::User;
+use self::api::Api;
+use self::request::Request;
+use self::user::User;
 
 pub use self::limits::LIMITS;
-pub use self::logs::{LogQuery, LogSource};
+pub use self::log_source::{LogQuery, LogSource};
 
 /// How to start a server.
 #[derive(Clone)]

@@ -23,14 +23,14 @@ use serde_json::{Map, Value, json};
 
 use self::hook::Hook;
 use self::policy::{Binding, Policy};
-use super::api::{Api, Request, State};
-use super::auth::User;
 use super::convert;
 use super::object;
 use super::params::{FieldValidation, Params};
 use super::refusal::ApiResult;
+use super::request::Request;
 use super::route::Target;
 use super::store::{Key, Store, TableId};
+use super::user::User;
 
 /// The API group of webhooks and policies.
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -200,7 +200,12 @@ impl Registry {
     }
 
     /// Who is asked about a request, as far as rules and namespaces say; `None`: nobody.
-    fn asked(&self, store: &Store, attributes: &Attributes<'_>, new: &Value) -> Option<Asked> {
+    pub(crate) fn asked(
+        &self,
+        store: &Store,
+        attributes: &Attributes<'_>,
+        new: &Value,
+    ) -> Option<Asked> {
         let is_empty = self.mutating.is_empty()
             && self.validating.is_empty()
             && (self.policies.is_empty() || self.bindings.is_empty());
@@ -351,30 +356,4 @@ fn shown(attributes: &Attributes<'_>, value: &Value, version: &str) -> Value {
         return value.clone();
     }
     convert::serve(value, &attributes.target.kind, version).into_owned()
-}
-
-impl State {
-    /// Who is asked about a request, as far as rules and namespaces say; `None`: nobody.
-    pub(crate) fn asked(&self, attributes: &Attributes<'_>, new: &Value) -> Option<Asked> {
-        self.admission.asked(&self.store, attributes, new)
-    }
-}
-
-impl Api {
-    /// Asks about an object that is not stored itself, such as a Binding, and lets it be changed; gives the warnings.
-    ///
-    /// # Errors
-    /// The refusal of the request.
-    pub(crate) async fn consult(
-        &self,
-        attributes: &Attributes<'_>,
-        object: &mut Value,
-        old: &Value,
-    ) -> ApiResult<Vec<String>> {
-        let asked = self.read().asked(attributes, object);
-        let Some(asked) = asked else { return Ok(Vec::new()) };
-        let mut warnings = asked.mutate(attributes, object, old, &|_| Ok(())).await?;
-        warnings.extend(asked.validate(attributes, object, old).await?);
-        Ok(warnings)
-    }
 }

@@ -3,100 +3,25 @@
 mod rbac;
 mod review;
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::api::{Api, Request, State, Verb};
+use super::api::Api;
+use super::decode::text_to_value;
 use super::object;
-use super::refusal::{ApiResult, Cause, Refusal, ResourceName};
+use super::refusal::{ApiResult, Cause, Refusal};
 use super::reply::{self, Reply};
+use super::request::{Request, Verb};
 use super::route::Target;
 use super::store::{Key, TableId};
-use super::write::text_to_value;
+use super::tokens::Holder;
+use super::user::User;
 use super::{accept, read};
 
 pub(crate) use self::rbac::Attributes;
 pub(crate) use self::review::review;
-
-/// Somebody who sends requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct User {
-    /// The name, for example `system:serviceaccount:ns:name`.
-    pub(crate) name: String,
-    /// The UID of a `ServiceAccount`, or empty.
-    pub(crate) uid: String,
-    /// The groups.
-    pub(crate) groups: Vec<String>,
-}
-
-impl User {
-    /// A user with groups; `system:authenticated` is added.
-    pub(crate) fn new(name: &str, groups: &[&str]) -> Self {
-        let mut groups: Vec<String> = groups.iter().map(|group| (*group).to_owned()).collect();
-        let authenticated = "system:authenticated".to_owned();
-        if !groups.contains(&authenticated) {
-            groups.push(authenticated);
-        }
-        Self { name: name.to_owned(), uid: String::new(), groups }
-    }
-
-    /// The administrator, whom RBAC does not bind.
-    pub(crate) fn admin() -> Self {
-        Self::new("kubernetes-admin", &["system:masters"])
-    }
-
-    /// A `ServiceAccount`.
-    pub(crate) fn service_account(namespace: &str, name: &str) -> Self {
-        let of_namespace = format!("system:serviceaccounts:{namespace}");
-        Self::new(
-            &format!("system:serviceaccount:{namespace}:{name}"),
-            &["system:serviceaccounts", &of_namespace],
-        )
-    }
-
-    /// Whether RBAC does not bind this user.
-    pub(crate) fn is_master(&self) -> bool {
-        self.groups.iter().any(|group| group == "system:masters")
-    }
-}
-
-#[derive(Debug, Clone)]
-enum Holder {
-    Admin,
-    /// Valid while the `ServiceAccount` with this UID exists and the time has not come.
-    ServiceAccount {
-        namespace: String,
-        name: String,
-        uid: String,
-        expires: Timestamp,
-    },
-}
-
-/// The bearer tokens that this server gave out.
-#[derive(Debug, Default)]
-pub(crate) struct Tokens(Mutex<HashMap<String, Holder>>);
-
-impl Tokens {
-    fn add(&self, holder: Holder) -> String {
-        let mut bytes = [0; 32];
-        bytes[..16].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-        bytes[16..].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-        let token = URL_SAFE_NO_PAD.encode(bytes);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), holder);
-        token
-    }
-
-    fn holder(&self, token: &str) -> Option<Holder> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()
-    }
-}
 
 fn unauthorized() -> Refusal {
     Refusal::new(401, "Unauthorized", "Unauthorized")

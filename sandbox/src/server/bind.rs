@@ -5,16 +5,19 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::admission::{Attributes, Operation};
-use super::api::{Api, Request, State};
+use super::api::Api;
+use super::consult::consult;
+use super::decode::text_to_value;
 use super::delete::{DeleteOptions, delete_object};
 use super::object::{self, Object};
 use super::params::Params;
 use super::refusal::{ApiResult, Cause, Refusal, ResourceName};
 use super::reply::{self, Reply};
+use super::request::Request;
 use super::route::Target;
 use super::selector::Labels;
+use super::state::State;
 use super::store::{Key, TableId};
-use super::write::text_to_value;
 use super::{accept, read};
 
 const PODS: ResourceName<'_> = ResourceName { group: "", plural: "pods" };
@@ -51,7 +54,7 @@ pub(crate) async fn bind(
     let mut binding = request_object(request, "Binding")?;
     let attributes =
         Attributes::new(Operation::Create, request, target, params).with_type("", "v1", "Binding");
-    let warnings = api.consult(&attributes, &mut binding, &Value::Null).await?;
+    let warnings = consult(api, &attributes, &mut binding, &Value::Null).await?;
     let node = object::text(&binding, "/target/name");
     let kind = object::text(&binding, "/target/kind");
     let mut causes = Vec::new();
@@ -158,7 +161,7 @@ pub(crate) async fn evict(
     let mut eviction = request_object(request, "Eviction")?;
     let attributes = Attributes::new(Operation::Create, request, target, params)
         .with_type("policy", "v1", "Eviction");
-    let warnings = api.consult(&attributes, &mut eviction, &Value::Null).await?;
+    let warnings = consult(api, &attributes, &mut eviction, &Value::Null).await?;
     let name = object::name(&eviction);
     if !name.is_empty() && name != target.name {
         return Err(Refusal::bad_request("name in URL does not match name in Eviction object"));

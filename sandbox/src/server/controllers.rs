@@ -12,12 +12,14 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, State};
+use super::api::Api;
+use super::fields::Intent;
 use super::params::Params;
 use super::refusal::ApiResult;
 use super::route::Target;
+use super::state::State;
 use super::store::Written;
-use super::write::{Intent, insert};
+use super::write::insert;
 
 /// Works off the feed of writes until cancelled.
 pub(super) async fn run(

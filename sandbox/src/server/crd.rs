@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::api::State;
 use super::kinds::{Kind, Scale, Version};
 use super::object;
 use super::refusal::Cause;
 use super::schema::Compiled;
+use super::state::State;
 use super::store::TableId;
 
 /// The finalizer of a definition that is being deleted while its objects are still there.

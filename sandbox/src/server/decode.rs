@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::server::accept;
-use crate::server::api::Request;
-use crate::server::refusal::{ApiResult, Refusal};
-use crate::server::route::Target;
-use crate::server::{object, protobuf};
+use super::refusal::{ApiResult, Refusal};
+use super::request::Request;
+use super::route::Target;
+use super::{accept, object, protobuf};
 
 const ACCEPTED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 

@@ -6,16 +6,18 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::admission::{Attributes, Operation};
-use super::api::{Api, Request, State};
+use super::api::Api;
+use super::decode::text_to_value;
 use super::kinds::Kind;
 use super::object::{self, Object};
 use super::params::{self, Params};
 use super::read::{self, Selection};
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
+use super::request::Request;
 use super::route::Target;
+use super::state::State;
 use super::store::Key;
-use super::write::text_to_value;
 use super::{accept, convert};
 
 /// The finalizer that waits for the dependents to be deleted.

@@ -7,11 +7,13 @@ use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
 use super::accept::{self, Format};
-use super::api::{Api, Request, State};
-use super::definitions::document;
+use super::api::Api;
 use super::kinds::{Kind, Version};
+use super::open_api;
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
+use super::request::Request;
+use super::state::State;
 
 /// Answers a path that names no resource.
 pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> ApiResult<Reply> {
@@ -62,7 +64,7 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
             value["apiVersion"] = json!("v1");
             Ok(reply::json(200, &value))
         }
-        ["openapi", "v3"] => Ok(reply::json(200, &document::index(&state.kinds))),
+        ["openapi", "v3"] => Ok(reply::json(200, &open_api::index(&state.kinds))),
         ["openapi", "v3", "api", version] => open_api(&state, "", version),
         ["openapi", "v3", "apis", group, version] => open_api(&state, group, version),
         ["api", version] => resources(&state, "", version),
@@ -87,7 +89,7 @@ fn paths(state: &State) -> Vec<String> {
 
 fn open_api(state: &State, group: &str, version: &str) -> ApiResult<Reply> {
     let key = (group.to_owned(), version.to_owned());
-    let document = state.kinds.documents().get(&key).ok_or_else(Refusal::no_such_path)?;
+    let document = open_api::all(&state.kinds).get(&key).ok_or_else(Refusal::no_such_path)?;
     Ok(reply::json(200, document))
 }
 

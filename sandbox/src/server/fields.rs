@@ -4,6 +4,7 @@
 //!
 //! KEP-555 (server-side apply) and the rules of sigs.k8s.io/structured-merge-diff as kube-apiserver shows them.
 
+mod intent;
 pub(crate) mod managed;
 pub(crate) mod merge;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::schema::{ListType, Schema};
+pub(crate) use intent::Intent;
 
 /// A set of paths, as a tree. The keys are those of `FieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

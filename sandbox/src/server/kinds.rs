@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::definitions::document;
 use super::refusal::ResourceName;
 use super::store::TableId;
 
@@ -109,12 +108,15 @@ impl Kind {
     }
 }
 
+/// Documents by group and version.
+pub(crate) type Documents = BTreeMap<(String, String), Value>;
+
 /// All served resources.
 #[derive(Debug)]
 pub(crate) struct Kinds {
     by_resource: BTreeMap<(String, String), Arc<Kind>>,
     /// The `OpenAPI` documents by group and version, made when first asked for after a change.
-    documents: OnceLock<BTreeMap<(String, String), Value>>,
+    documents: OnceLock<Documents>,
 }
 
 impl Kinds {
@@ -149,9 +151,9 @@ impl Kinds {
         self.find(&table.group, &table.plural)
     }
 
-    /// The `OpenAPI` documents by group and version.
-    pub(crate) fn documents(&self) -> &BTreeMap<(String, String), Value> {
-        self.documents.get_or_init(|| document::documents(self))
+    /// The `OpenAPI` documents by group and version, as `make` made them after the last change.
+    pub(crate) fn documents(&self, make: fn(&Self) -> Documents) -> &Documents {
+        self.documents.get_or_init(|| make(self))
     }
 
     /// All resources, by group and plural.

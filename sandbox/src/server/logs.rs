@@ -9,30 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::api::Api;
+use super::log_source::{LogQuery, LogSource};
 use super::object;
 use super::params::Params;
 use super::refusal::{ApiResult, Cause, Refusal};
 use super::reply::{self, Reply};
 use super::route::Target;
-use crate::log::{Log, Part, Reader};
-
-/// Whose log is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogQuery {
-    /// The pod's namespace.
-    pub namespace: String,
-    /// The pod's name.
-    pub pod: String,
-    /// The pod's UID.
-    pub uid: String,
-    /// The container's name.
-    pub container: String,
-    /// Whether the run before its last restart is meant.
-    pub previous: bool,
-}
-
-/// Where logs come from. An error is shown to the client as it is.
-pub type LogSource = Arc<dyn Fn(&LogQuery) -> Result<Log, String> + Send + Sync>;
+use crate::log::{Part, Reader};
 
 /// How often a followed log is asked for.
 const FOLLOW_EVERY: Duration = Duration::from_millis(250);

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Definition, TYPES, document_name, of_kind, open_api};
-use crate::server::kinds::{Kind, Kinds, Version};
+use super::kinds::{Documents, Kind, Kinds, Version};
+use super::schema::definitions::{Definition, TYPES, document_name, of_kind, open_api};
 
 /// The index: a path and a hash for every document.
 pub(crate) fn index(kinds: &Kinds) -> Value {
-    let paths = kinds.documents().iter().map(|((group, version), document)| {
+    let paths = all(kinds).iter().map(|((group, version), document)| {
         let path = path(group, version);
         let text = document.to_string();
         let hash = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.as_bytes()).simple();
@@ -19,8 +19,12 @@ pub(crate) fn index(kinds: &Kinds) -> Value {
     json!({ "paths": Value::Object(paths.collect()) })
 }
 
-/// All documents, by group and version.
-pub(crate) fn documents(kinds: &Kinds) -> BTreeMap<(String, String), Value> {
+/// All documents; made once after a change of the kinds.
+pub(crate) fn all(kinds: &Kinds) -> &Documents {
+    kinds.documents(documents)
+}
+
+fn documents(kinds: &Kinds) -> Documents {
     let mut documents = BTreeMap::new();
     for kind in kinds.iter() {
         for version in &kind.versions {

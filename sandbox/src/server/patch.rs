@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::api::Request;
-use super::fields::{FieldSet, managed, merge};
+use super::decode::{object_of, text_to_value};
+use super::fields::{FieldSet, Intent, managed, merge};
 use super::params::Params;
 use super::refusal::{ApiResult, Refusal};
+use super::request::Request;
 use super::route::Target;
-use super::write::{Intent, object_of, text_to_value};
 use super::{accept, object};
 
 mod strategic;

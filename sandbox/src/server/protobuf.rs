@@ -10,9 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::definitions::{self, Definition, Field, TYPES};
 use super::object;
 use super::refusal::{ApiResult, Refusal};
+use super::schema::definitions::{self, Definition, Field, TYPES};
 
 /// The media type.
 pub(crate) const MEDIA: &str = "application/vnd.kubernetes.protobuf";

@@ -9,14 +9,16 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::{Value, json};
 
 use super::accept::{self, Format};
-use super::api::{Api, Request, State};
+use super::api::Api;
 use super::kinds::Kind;
 use super::object::{self, Object};
 use super::params::Params;
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
+use super::request::Request;
 use super::route::Target;
 use super::selector::{Fields, Labels};
+use super::state::State;
 use super::store::Key;
 use super::{convert, table};
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::kinds::{Kind, Kinds};
+use super::object;
 use super::params::decode;
-use super::refusal::{ApiResult, Refusal};
+use super::refusal::{ApiResult, Cause, Refusal};
 
 /// What a path under `/api` and `/apis` names.
 #[derive(Debug, Clone)]
@@ -28,6 +31,17 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// The subresource, or empty.
     pub(crate) subresource: String,
+}
+
+impl Target {
+    /// Refuses an object when there are causes.
+    pub(crate) fn refuse(&self, value: &Value, causes: &[Cause]) -> ApiResult<()> {
+        if causes.is_empty() {
+            return Ok(());
+        }
+        let kind = &self.kind;
+        Err(Refusal::invalid(&kind.group, &kind.kind, object::name(value), causes))
+    }
 }
 
 /// Finds what a path names.

@@ -1,8 +1,9 @@
 //! Structural schemas of custom resources: parsing, pruning, defaulting, validation.
 
-mod clean;
+pub(crate) mod clean;
+pub(crate) mod definitions;
 mod parse;
-mod validation;
+pub(crate) mod validation;
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,7 @@ use kube_cel::{CompiledSchema, compile_schema};
 use regex::Regex;
 use serde_json::Value;
 
-use super::params::FieldValidation;
-use super::refusal::{ApiResult, Cause, Refusal};
-use super::route::Target;
-use super::write::{Intent, refuse};
+use super::refusal::Cause;
 
 /// A parsed `OpenAPI` v3 schema with the extensions of Kubernetes.
 #[derive(Debug, Default)]
@@ -59,7 +57,7 @@ impl Schema {
     /// This schema, or the built-in type that it names.
     pub(crate) fn resolved(&self) -> &Self {
         match self.reference.as_deref() {
-            Some(name) => super::definitions::schema(name),
+            Some(name) => definitions::schema(name),
             None => self,
         }
     }
@@ -149,72 +147,4 @@ impl Compiled {
         }
         Ok(Self { schema, rules, source: Some(source.clone()) })
     }
-}
-
-fn of(target: &Target) -> Option<&Compiled> {
-    target.kind.version(&target.version)?.schema.as_deref()
-}
-
-/// Checks types of built-in kinds, drops or refuses unknown fields, then fills in the defaults of custom ones.
-pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>) -> ApiResult<()> {
-    let Some(compiled) = of(target) else { return Ok(()) };
-    let kind = &target.kind.kind;
-    let handled = format!("{kind} in version {:?} cannot be handled as a {kind}", target.version);
-    if !target.kind.custom {
-        clean::coerce(&compiled.schema, value, "")
-            .map_err(|why| Refusal::bad_request(format!("{handled}: {why}")))?;
-    }
-    let mut unknown = Vec::new();
-    clean::prune_object(&compiled.schema, value, &mut unknown);
-    match intent.params.field_validation {
-        FieldValidation::Strict if !unknown.is_empty() => {
-            let list: Vec<String> =
-                unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-            let message = format!("{handled}: strict decoding error: {}", list.join(", "));
-            return Err(Refusal::bad_request(message));
-        }
-        FieldValidation::Warn => {
-            intent.warnings.extend(unknown.iter().map(|path| format!("unknown field {path:?}")));
-        }
-        FieldValidation::Strict | FieldValidation::Ignore => {}
-    }
-    if target.kind.custom {
-        clean::default(&compiled.schema, value);
-    }
-    Ok(())
-}
-
-/// Brings what a webhook made of an object into the form in which it is stored; unknown fields are dropped silently.
-pub(crate) fn tidy(target: &Target, value: &mut Value) -> ApiResult<()> {
-    let Some(compiled) = of(target) else { return Ok(()) };
-    if !target.kind.custom {
-        clean::coerce(&compiled.schema, value, "").map_err(|why| {
-            Refusal::internal(&format!(
-                "a webhook made a {} of the wrong form: {why}",
-                target.kind.kind
-            ))
-        })?;
-    }
-    clean::prune_object(&compiled.schema, value, &mut Vec::new());
-    if target.kind.custom {
-        clean::default(&compiled.schema, value);
-    }
-    Ok(())
-}
-
-/// Validates a custom resource against its schema and rules.
-pub(crate) fn check(target: &Target, value: &Value, old: Option<&Value>) -> ApiResult<()> {
-    let Some(compiled) = of(target).filter(|_| target.kind.custom) else { return Ok(()) };
-    let mut causes = Vec::new();
-    validation::validate(&compiled.schema, value, "", &mut causes);
-    match &compiled.rules {
-        Some(rules) if causes.is_empty() => causes.extend(validation::rules(rules, value, old)),
-        Some(_) => {
-            let detail = "some validation rules were not checked because the object was invalid; correct the \
-                          existing errors to complete validation";
-            causes.push(Cause::invalid("<nil>", &Value::Null, detail));
-        }
-        None => {}
-    }
-    refuse(target, value, &causes)
 }

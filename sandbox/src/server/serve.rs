@@ -13,9 +13,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::api::{Api, Request};
+use super::api::Api;
 use super::refusal::Refusal;
 use super::reply::{self, Reply};
+use super::request::Request;
 
 /// The largest request body, as kube-apiserver has it.
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;

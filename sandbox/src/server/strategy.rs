@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::api::State;
 use super::object;
 use super::refusal::{ApiResult, Refusal};
 use super::route::Target;
+use super::state::State;
 use super::store::{Key, TableId};
 use super::{crd, defaults};
 

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::accept::{self, Format};
-use super::api::{Api, Request};
+use super::api::Api;
 use super::object::Object;
 use super::params::Params;
 use super::read::{Selection, too_large, version_number};
 use super::refusal::{ApiResult, Cause, Refusal};
 use super::reply::{self, Reply};
+use super::request::Request;
 use super::route::Target;
 use super::store::{Change, Event};
 use super::{convert, table};

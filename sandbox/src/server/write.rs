@@ -1,7 +1,6 @@
 //! POST, PUT and PATCH: from what a client sent to what is stored.
 
 mod admitted;
-mod decode;
 mod scale;
 
 use std::sync::Arc;
@@ -9,53 +8,20 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::admission::{self, Registry};
-use super::api::{Api, Request, State};
-use super::fields::{FieldSet, managed};
+use super::api::Api;
+use super::decode::body;
+use super::fields::{Intent, managed};
 use super::object::{self, Object};
 use super::params::Params;
 use super::refusal::{ApiResult, Cause, Refusal, ResourceName};
 use super::reply::{self, Reply};
+use super::request::Request;
 use super::route::Target;
+use super::state::State;
 use super::store::{Key, TableId};
-use super::{convert, crd, delete, patch, read, schema, strategy, validate};
+use super::{conform, convert, crd, delete, patch, read, strategy, validate};
 
-pub(super) use self::decode::{body, object_of, text_to_value};
 pub(super) use self::scale::scale;
-
-/// Who writes, and how.
-#[derive(Debug)]
-pub(crate) struct Intent<'a> {
-    /// The query parameters.
-    pub(crate) params: &'a Params,
-    /// The field manager, for `managedFields`.
-    pub(crate) manager: String,
-    /// Warnings to send along.
-    pub(crate) warnings: Vec<String>,
-    /// Whether the write is a PATCH: another UID is then a change, not a failed precondition.
-    pub(crate) is_patch: bool,
-    /// The fields of an applied configuration; `None` for every other write.
-    pub(crate) applied: Option<FieldSet>,
-}
-
-impl<'a> Intent<'a> {
-    /// The intent of a request.
-    pub(crate) fn of(request: &'a Request, params: &'a Params) -> Self {
-        let manager = if params.field_manager.is_empty() {
-            let agent = request.headers.get(http::header::USER_AGENT);
-            let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or("unknown");
-            agent.split('/').next().unwrap_or_default().to_owned()
-        } else {
-            params.field_manager.clone()
-        };
-        Self {
-            params,
-            manager,
-            warnings: Vec::new(),
-            is_patch: request.method == http::Method::PATCH,
-            applied: None,
-        }
-    }
-}
 
 impl State {
     /// Stores an object, and does what follows where it is a definition, a webhook or a policy.
@@ -148,7 +114,7 @@ fn begin_insert(
     for field in own.into_iter().chain(["selfLink"]) {
         object::metadata_mut(&mut value).shift_remove(field);
     }
-    schema::clean(target, &mut value, intent)?;
+    conform::clean(target, &mut value, intent)?;
     let mut value = convert::store(value, kind);
     strategy::prepare_create(target, &mut value);
     object::metadata_mut(&mut value).shift_remove("managedFields");
@@ -159,7 +125,7 @@ fn begin_insert(
 
 /// The same after a webhook has changed it.
 fn settle_insert(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
-    schema::tidy(target, value)?;
+    conform::tidy(target, value)?;
     strategy::prepare_create(target, value);
     strategy::admit(state, target, value)
 }
@@ -173,8 +139,8 @@ fn end_insert(state: &State, target: &Target, mut value: Value) -> ApiResult<Val
         object::set_metadata(&mut value, "generation", json!(1));
     }
     strategy::complete(target, &mut value);
-    schema::check(target, &value, None)?;
-    refuse(target, &value, &validate::create(target, &value))?;
+    conform::check(target, &value, None)?;
+    target.refuse(&value, &validate::create(target, &value))?;
     Ok(value)
 }
 
@@ -193,15 +159,6 @@ fn store_new(
         return Ok(Arc::new(Object::unstored(value)));
     }
     Ok(state.put(&kind.table, value))
-}
-
-/// Refuses when there are causes.
-pub(crate) fn refuse(target: &Target, value: &Value, causes: &[Cause]) -> ApiResult<()> {
-    if causes.is_empty() {
-        return Ok(());
-    }
-    let kind = &target.kind;
-    Err(Refusal::invalid(&kind.group, &kind.kind, object::name(value), causes))
 }
 
 fn check_namespace(state: &State, target: &Target, name: &str) -> ApiResult<()> {
@@ -235,7 +192,7 @@ fn name(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
     }
     if prefix.is_empty() {
         let cause = Cause::required("metadata.name", "name or generateName is required");
-        return refuse(target, value, &[cause]);
+        return target.refuse(value, &[cause]);
     }
     let kept: String = prefix.chars().take(58).collect();
     // As kube-apiserver does, a few tries; with 27^5 suffixes a second one is rare.
@@ -273,7 +230,7 @@ pub(crate) async fn update(
                 reason: "FieldValueInvalid",
                 message: "Invalid value: 0: must be specified for an update".to_owned(),
             };
-            refuse(target, &value, &[cause])?;
+            target.refuse(&value, &[cause])?;
         }
         Ok(value.clone())
     };
@@ -348,7 +305,7 @@ fn begin_replace(
 ) -> ApiResult<Value> {
     check_guards(target, old, &value, intent.is_patch)?;
     keep_identity(old, &mut value);
-    schema::clean(target, &mut value, intent)?;
+    conform::clean(target, &mut value, intent)?;
     let mut value = convert::store(value, &target.kind);
     strategy::prepare_update(target, old, &mut value);
     if !target.kind.is("", "events") {
@@ -359,7 +316,7 @@ fn begin_replace(
 
 /// The same after a webhook has changed it.
 fn settle_replace(target: &Target, old: &Value, value: &mut Value) -> ApiResult<()> {
-    schema::tidy(target, value)?;
+    conform::tidy(target, value)?;
     let managers = value.pointer("/metadata/managedFields").cloned().unwrap_or_default();
     strategy::prepare_update(target, old, value);
     keep_identity(old, value);
@@ -388,8 +345,8 @@ fn keep_identity(old: &Value, value: &mut Value) {
 /// A changed object with all that the server adds; refused where it is not valid.
 fn end_replace(target: &Target, old: &Value, mut value: Value) -> ApiResult<Value> {
     bump_generation(target, old, &mut value);
-    schema::check(target, &value, Some(old))?;
-    refuse(target, &value, &validate::update(target, old, &value))?;
+    conform::check(target, &value, Some(old))?;
+    target.refuse(&value, &validate::update(target, old, &value))?;
     Ok(value)
 }
 
@@ -419,7 +376,7 @@ fn check_guards(target: &Target, old: &Value, new: &Value, is_patch: bool) -> Ap
     if !want.is_empty() && want != have {
         if is_patch {
             let cause = Cause::invalid("metadata.uid", &json!(want), "field is immutable");
-            return refuse(target, old, &[cause]);
+            return target.refuse(old, &[cause]);
         }
         let why =
             format!("Precondition failed: UID in precondition: {want}, UID in object meta: {have}");

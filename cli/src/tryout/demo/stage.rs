@@ -102,13 +102,14 @@ impl<'a> Stage<'a> {
         screen: Screen,
         shell: Shell<'a>,
     ) -> Self {
+        let Shell { context, run } = shell;
         Self {
             client,
             folder: folder.to_owned(),
             watcher,
             screen,
-            context: shell.context,
-            run: shell.run,
+            context,
+            run,
             chapter: String::new(),
             news: BTreeMap::new(),
             told: Instant::now(),

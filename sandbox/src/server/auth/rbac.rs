@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Refusal, ResourceName, State, TableId, User};
 use crate::server::object::{self, Object};
-use crate::server::store::Key;
+use crate::server::refusal::{Refusal, ResourceName};
+use crate::server::state::State;
+use crate::server::store::{Key, TableId};
+use crate::server::user::User;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 

@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::rbac::{self, Attributes};
-use super::{Refusal, User};
 use crate::server::accept;
-use crate::server::api::{Api, Request};
+use crate::server::api::Api;
+use crate::server::decode::text_to_value;
 use crate::server::object;
-use crate::server::refusal::ApiResult;
+use crate::server::refusal::{ApiResult, Refusal};
 use crate::server::reply::{self, Reply};
+use crate::server::request::Request;
 use crate::server::route::Target;
-use crate::server::write::text_to_value;
+use crate::server::user::User;
 
 /// POST of a review.
 pub(crate) fn review(api: &Api, request: &Request, target: &Target) -> ApiResult<Reply> {

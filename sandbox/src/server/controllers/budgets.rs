@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::server::api::{Api, State};
+use crate::server::api::Api;
 use crate::server::object::{self, Object};
 use crate::server::selector::Labels;
+use crate::server::state::State;
 use crate::server::store::{Key, TableId, Written};
 
 /// Looks at a write and brings the budgets that it touches up to date.

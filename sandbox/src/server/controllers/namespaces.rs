@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::server::api::{Api, State};
+use crate::server::api::Api;
 use crate::server::crd;
 use crate::server::delete::{DeleteOptions, Propagation, delete_object, is_due};
 use crate::server::object::{self, Object};
+use crate::server::state::State;
 use crate::server::store::{Change, Key, TableId, Written};
 
 /// Looks at a write and does what follows from it.

@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{FieldSet, compare};
+use super::{FieldSet, Intent, compare};
 use crate::server::object;
 use crate::server::refusal::{ApiResult, Cause, Refusal};
 use crate::server::route::Target;
 use crate::server::schema::Schema;
-use crate::server::write::Intent;
 
 /// One owner of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]

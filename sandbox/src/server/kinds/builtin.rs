@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::{Kind, Scale, Version};
-use crate::server::definitions;
-use crate::server::schema::Compiled;
+use crate::server::schema::{Compiled, definitions};
 use crate::server::store::TableId;
 
 /// Which optional parts a built-in resource has.

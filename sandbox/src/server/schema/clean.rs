@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Schema, Type};
+use super::{Schema, Type, definitions};
 
 /// Removes the fields that the schema of a whole object does not know; their paths go to `unknown`.
-pub(super) fn prune_object(schema: &Schema, value: &mut Value, unknown: &mut Vec<String>) {
+pub(crate) fn prune_object(schema: &Schema, value: &mut Value, unknown: &mut Vec<String>) {
     prune_fields(schema, value, "", true, unknown);
 }
 
@@ -38,7 +38,7 @@ fn prune_fields(
             return true;
         }
         if whole && key == "metadata" {
-            prune(super::super::definitions::schema("meta.v1.ObjectMeta"), field, &at(), unknown);
+            prune(definitions::schema("meta.v1.ObjectMeta"), field, &at(), unknown);
             return true;
         }
         if let Some(inner) = schema.field(key) {
@@ -56,7 +56,7 @@ fn prune_fields(
 }
 
 /// Checks the JSON types of a built-in kind, drops nulls and writes quantities in their canonical form.
-pub(super) fn coerce(schema: &Schema, value: &mut Value, path: &str) -> Result<(), String> {
+pub(crate) fn coerce(schema: &Schema, value: &mut Value, path: &str) -> Result<(), String> {
     let schema = schema.resolved();
     if schema.quantity {
         return coerce_quantity(value, path);
@@ -159,7 +159,7 @@ fn go_value(value: &Value) -> String {
 }
 
 /// Fills in defaults, and drops nulls that the schema does not allow where it has a default.
-pub(super) fn default(schema: &Schema, value: &mut Value) {
+pub(crate) fn default(schema: &Schema, value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (key, inner) in &schema.properties {

@@ -7,31 +7,29 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::schema::{ListType, Schema, Type};
-
-pub(crate) mod document;
+use super::{ListType, Schema, Type};
 
 const SOURCES: [&str; 20] = [
-    include_str!("../../types/admissionregistration.v1.api"),
-    include_str!("../../types/apiextensions.v1.api"),
-    include_str!("../../types/apps.v1.api"),
-    include_str!("../../types/authentication.v1.api"),
-    include_str!("../../types/authorization.v1.api"),
-    include_str!("../../types/autoscaling.v1.api"),
-    include_str!("../../types/autoscaling.v2.api"),
-    include_str!("../../types/batch.v1.api"),
-    include_str!("../../types/coordination.v1.api"),
-    include_str!("../../types/core.v1.api"),
-    include_str!("../../types/discovery.v1.api"),
-    include_str!("../../types/events.v1.api"),
-    include_str!("../../types/meta.v1.api"),
-    include_str!("../../types/networking.v1.api"),
-    include_str!("../../types/node.v1.api"),
-    include_str!("../../types/policy.v1.api"),
-    include_str!("../../types/rbac.v1.api"),
-    include_str!("../../types/resource.v1.api"),
-    include_str!("../../types/scheduling.v1.api"),
-    include_str!("../../types/storage.v1.api"),
+    include_str!("../../../types/admissionregistration.v1.api"),
+    include_str!("../../../types/apiextensions.v1.api"),
+    include_str!("../../../types/apps.v1.api"),
+    include_str!("../../../types/authentication.v1.api"),
+    include_str!("../../../types/authorization.v1.api"),
+    include_str!("../../../types/autoscaling.v1.api"),
+    include_str!("../../../types/autoscaling.v2.api"),
+    include_str!("../../../types/batch.v1.api"),
+    include_str!("../../../types/coordination.v1.api"),
+    include_str!("../../../types/core.v1.api"),
+    include_str!("../../../types/discovery.v1.api"),
+    include_str!("../../../types/events.v1.api"),
+    include_str!("../../../types/meta.v1.api"),
+    include_str!("../../../types/networking.v1.api"),
+    include_str!("../../../types/node.v1.api"),
+    include_str!("../../../types/policy.v1.api"),
+    include_str!("../../../types/rbac.v1.api"),
+    include_str!("../../../types/resource.v1.api"),
+    include_str!("../../../types/scheduling.v1.api"),
+    include_str!("../../../types/storage.v1.api"),
 ];
 
 /// All types by name.

@@ -7,7 +7,7 @@ use super::{ListType, Schema, Type};
 use crate::server::refusal::Cause;
 
 /// Adds a cause for everything about `value` that the schema forbids.
-pub(super) fn validate(schema: &Schema, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+pub(crate) fn validate(schema: &Schema, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     if value.is_null() && schema.nullable {
         return;
     }
@@ -248,7 +248,7 @@ fn combinations(schema: &Schema, value: &Value, path: &str, causes: &mut Vec<Cau
 }
 
 /// Evaluates the CEL rules.
-pub(super) fn rules(rules: &CompiledSchema, value: &Value, old: Option<&Value>) -> Vec<Cause> {
+pub(crate) fn rules(rules: &CompiledSchema, value: &Value, old: Option<&Value>) -> Vec<Cause> {
     let Err(errors) = Validator::new().validate_compiled(rules, value, old) else {
         return Vec::new();
     };

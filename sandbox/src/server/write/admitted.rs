@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Intent;
 use crate::server::admission::{Attributes, Operation};
-use crate::server::api::{Api, Request};
+use crate::server::api::Api;
+use crate::server::fields::Intent;
 use crate::server::object::{self, Object};
 use crate::server::read;
 use crate::server::refusal::{ApiResult, Refusal};
+use crate::server::request::Request;
 use crate::server::route::Target;
 
 /// How often a change is made again because the object changed while webhooks were asked, as kube-apiserver does it.

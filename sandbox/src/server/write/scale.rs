@@ -2,15 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::{Intent, replace};
+use super::replace;
 use crate::server::admission::{Attributes, Operation};
-use crate::server::api::{Api, Request, Verb};
+use crate::server::api::Api;
+use crate::server::consult::consult;
+use crate::server::decode::text_to_value;
+use crate::server::fields::Intent;
 use crate::server::kinds::Scale;
 use crate::server::object;
 use crate::server::params::Params;
 use crate::server::patch::Patch;
 use crate::server::refusal::{ApiResult, Cause, Refusal};
 use crate::server::reply::{self, Reply};
+use crate::server::request::{Request, Verb};
 use crate::server::route::Target;
 use crate::server::selector::Labels;
 use crate::server::{accept, read};
@@ -29,9 +33,7 @@ pub(crate) async fn scale(
     let before = to_scale(target, &paths, &old.value);
     let mut wanted = match verb {
         Verb::Get => return Ok(reply::json(200, &before)),
-        Verb::Update => {
-            super::text_to_value(&accept::content_type(&request.headers), &request.body)?
-        }
+        Verb::Update => text_to_value(&accept::content_type(&request.headers), &request.body)?,
         Verb::Patch => Patch::parse_plain(request)?.apply_plain(before.clone())?,
         Verb::List | Verb::Watch | Verb::Create | Verb::Delete | Verb::DeleteCollection => {
             return Err(Refusal::method_not_allowed());
@@ -43,7 +45,7 @@ pub(crate) async fn scale(
         "v1",
         "Scale",
     );
-    intent.warnings = api.consult(&attributes, &mut wanted, &before).await?;
+    intent.warnings = consult(api, &attributes, &mut wanted, &before).await?;
     let replicas = wanted.pointer("/spec/replicas").cloned().unwrap_or(json!(0));
     if replicas.as_i64().is_none_or(|replicas| !(0..=i64::from(i32::MAX)).contains(&replicas)) {
         let cause =

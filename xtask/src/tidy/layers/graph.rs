@@ -51,11 +51,9 @@ impl Graph {
     pub(super) fn circle(&self) -> Option<String> {
         let circles = self.members().filter_map(|start| self.way_back(start));
         let shortest = circles.min_by_key(Vec::len)?;
-        let mut text = shortest.first()?.from.clone();
-        for arrow in shortest {
-            text += &format!(" -> {} ({})", arrow.to, arrow.at);
-        }
-        Some(text)
+        let start = shortest.first()?.from.as_str();
+        let steps = shortest.iter().map(|arrow| format!(" -> {} ({})", arrow.to, arrow.at));
+        Some(std::iter::once(start.to_owned()).chain(steps).collect())
     }
 
     /// The fewest arrows that lead from a member to itself, by a search in width.

@@ -53,9 +53,12 @@ impl Modules {
         Self(modules)
     }
 
-    /// Every folder that has a module, the root first.
+    /// Every folder that has a module in it or below, the root first.
     pub(super) fn folders(&self) -> BTreeSet<Path> {
-        self.0.keys().filter_map(|path| Some(path.split_last()?.1.to_vec())).collect()
+        let above = |path: &Path| -> Vec<Path> {
+            (0..path.len()).map(|length| path[..length].to_vec()).collect()
+        };
+        self.0.keys().flat_map(above).collect()
     }
 
     /// The modules.
@@ -80,7 +83,7 @@ impl Modules {
     fn resolve(&self, path: &[String], depth: usize) -> Path {
         let mut at = Path::new();
         for (index, name) in path.iter().enumerate() {
-            let below = [at.as_slice(), &[name.clone()]].concat();
+            let below = [at.as_slice(), std::slice::from_ref(name)].concat();
             if self.0.keys().any(|one| one.starts_with(&below)) {
                 at = below;
                 continue;

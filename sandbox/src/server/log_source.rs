@@ -1,0 +1,23 @@
+//! Where the text of container logs comes from.
+
+use std::sync::Arc;
+
+use crate::log::Log;
+
+/// Whose log is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogQuery {
+    /// The pod's namespace.
+    pub namespace: String,
+    /// The pod's name.
+    pub pod: String,
+    /// The pod's UID.
+    pub uid: String,
+    /// The container's name.
+    pub container: String,
+    /// Whether the run before its last restart is meant.
+    pub previous: bool,
+}
+
+/// Where logs come from. An error is shown to the client as it is.
+pub type LogSource = Arc<dyn Fn(&LogQuery) -> Result<Log, String> + Send + Sync>;

@@ -1,0 +1,27 @@
+//! What the server knows.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::admission::{Asked, Attributes, Registry};
+use super::kinds::Kinds;
+use super::store::Store;
+
+/// What the server knows; changed under one lock.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The objects.
+    pub(crate) store: Store,
+    /// The served resources.
+    pub(crate) kinds: Kinds,
+    /// Webhooks and policies.
+    pub(crate) admission: Arc<Registry>,
+}
+
+impl State {
+    /// Who is asked about a request, as far as rules and namespaces say; `None`: nobody.
+    pub(crate) fn asked(&self, attributes: &Attributes<'_>, new: &Value) -> Option<Asked> {
+        self.admission.asked(&self.store, attributes, new)
+    }
+}
