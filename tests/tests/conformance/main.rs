@@ -1,5 +1,5 @@
-//! Black-box cases of the Kubernetes API (`tests/conformance/*.yaml`), run against the embedded server, or against the
-//! cluster of the kubeconfig in `KAI_CONFORMANCE_KUBECONFIG`: both must give the same answers.
+//! Black-box cases of the Kubernetes API (`tests/conformance/*.yaml`): the embedded server must give the answers that are
+//! written, and a real kube-apiserver the same.
 //!
 //! A case is a list of requests. `{ns}` is a fresh namespace, `{name}` a value that an earlier step saved. `expect` maps
 //! JSON pointers to values; `~text` asks for a part of a string, `!absent` for nothing there. `{webhook}` is the address of a
@@ -7,7 +7,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read or sent is a broken test")]
 
-#[path = "conformance/webhook.rs"]
+mod openapi;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -17,6 +17,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, WARNING};
 use http::{Method, Request};
 use http_body_util::BodyExt;
 use kai_sandbox::server::{Options, Server};
+use kai_tests::control_plane::{ControlPlane, assets};
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -72,24 +73,39 @@ struct Step {
     retries: u32,
 }
 
-async fn client() -> (Client, Option<Server>) {
-    let (text, server) = if let Ok(path) = std::env::var("KAI_CONFORMANCE_KUBECONFIG") {
-        (std::fs::read_to_string(path).unwrap(), None)
-    } else {
-        let server = Server::start(Options::default()).await.unwrap();
-        (server.kubeconfig(), Some(server))
-    };
-    let kubeconfig = Kubeconfig::from_yaml(&text).unwrap();
+/// A client of the cluster of a kubeconfig that hands on what it is answered, once.
+async fn connect(kubeconfig: &str) -> Client {
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).unwrap();
     let mut config =
         Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
     config.default_retry = false;
-    (Client::try_from(config).unwrap(), server)
+    Client::try_from(config).unwrap()
+}
+
+/// A real control plane, where there is one.
+async fn real(suite: &str) -> Option<ControlPlane> {
+    let assets = assets(suite)?;
+    Some(ControlPlane::start(&assets, &[]).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_api_answers_as_written() {
-    let (client, server) = client().await;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
+async fn the_embedded_server_answers_as_written() {
+    let server = Server::start(Options::default()).await.unwrap();
+    let failures = failures(&connect(&server.kubeconfig()).await).await;
+    server.stop().await;
+    assert_eq!(failures, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_server_answers_as_written() {
+    let Some(plane) = real("conformance: a real kube-apiserver").await else { return };
+    let kubeconfig = std::fs::read_to_string(plane.kubeconfig()).unwrap();
+    assert_eq!(failures(&connect(&kubeconfig).await).await, [""; 0]);
+}
+
+/// Runs every case; which of them failed, and why.
+async fn failures(client: &Client) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
@@ -108,21 +124,13 @@ async fn the_api_answers_as_written() {
         );
         let namespace = format!("c{index}-{}", std::process::id());
         failures.extend(
-            run(&client, &webhook, &case, &namespace)
+            run(client, &webhook, &case, &namespace)
                 .await
                 .into_iter()
                 .map(|why| format!("{name}: {why}")),
         );
     }
-    if let Some(server) = server {
-        server.stop().await;
-    }
-    assert!(
-        failures.is_empty(),
-        "{} of the cases failed:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    failures
 }
 
 async fn run(client: &Client, webhook: &Webhook, case: &Case, namespace: &str) -> Option<String> {
