@@ -313,7 +313,7 @@ fn queues(draw: &mut Seed) -> Vec<Participant> {
 
 proptest! {
     #![proptest_config(Config {
-        cases: 2000,
+        cases: Config::default().cases * 8,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/share.txt"))),
         ..Config::default()
     })]

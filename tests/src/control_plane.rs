@@ -65,9 +65,10 @@ pub fn assets(suite: &str) -> Option<PathBuf> {
         assert!(found, "KUBEBUILDER_ASSETS={} holds no kube-apiserver and etcd", folder.display());
         return Some(folder);
     }
-    say(&format!(
-        "{suite}: left out, needs a real kube-apiserver: export KUBEBUILDER_ASSETS=$(setup-envtest use -p path)"
-    ));
+    leave_out(
+        suite,
+        "needs a real kube-apiserver: export KUBEBUILDER_ASSETS=$(setup-envtest use -p path)",
+    );
     None
 }
 
@@ -75,11 +76,24 @@ pub fn assets(suite: &str) -> Option<PathBuf> {
 pub fn operators_command(suite: &str) -> Option<PathBuf> {
     let command = env::var_os("KAI_TEST_OPERATORS").map(PathBuf::from);
     if command.is_none() {
-        say(&format!(
-            "{suite}: left out, needs real operators: set KAI_TEST_OPERATORS to a command that starts them"
-        ));
+        leave_out(
+            suite,
+            "needs real operators: set KAI_TEST_OPERATORS to a command that starts them",
+        );
     }
     command
+}
+
+/// Says that a suite is left out and why, also in the file that `KAI_TEST_LEFT_OUT` names: `cargo xtask ci` counts it.
+fn leave_out(suite: &str, why: &str) {
+    let line = format!("{suite}: left out, {why}");
+    say(&line);
+    if let Some(file) = env::var_os("KAI_TEST_LEFT_OUT") {
+        let file = fs::File::options().create(true).append(true).open(&file);
+        // A file that cannot be written would hide what was left out.
+        let written = file.and_then(|mut file| writeln!(file, "{line}"));
+        assert!(written.is_ok(), "KAI_TEST_LEFT_OUT: {written:?}");
+    }
 }
 
 /// Prints past the capture of the test runner, so that a suite that is left out is seen to be.

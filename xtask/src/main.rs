@@ -1,10 +1,11 @@
-//! The project's own tasks: `cargo xtask ci|tidy|generate|bench`.
+//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt`.
 //!
 //! One language and one tool for everything that a shell script would otherwise do (see `DESIGN.md`).
 
 mod bench;
 mod ci;
 mod generate;
+mod hunt;
 mod repository;
 mod tidy;
 
@@ -29,6 +30,8 @@ enum Task {
     Generate(generate::Arguments),
     /// Run benchmarks: instruction counts, wall times and growth slopes
     Bench(bench::Arguments),
+    /// Try the properties with new seeds, and keep what fails
+    Hunt(hunt::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Generate(arguments) => generate::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Hunt(arguments) => hunt::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,85 @@
+//! `cargo xtask hunt`: properties with other seeds than those of every run, for as long as there is time.
+//!
+//! A change is judged by the same cases each time (`.cargo/config.toml`), which therefore find nothing new. A scheduled job
+//! runs this task: each round draws another seed. Histories and clusters that fail are added to `sim/tests/regressions`,
+//! where every later run tries them first; what a property printed lies in `target/hunt`.
+
+use std::{
+    collections::hash_map::RandomState,
+    fs,
+    hash::{BuildHasher, Hasher},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::repository::{cargo, command, execute, root, say};
+
+/// How long, and how much a round.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Start no further round after so many minutes; building does not count
+    #[arg(long, default_value_t = 30)]
+    minutes: u64,
+    /// Cases of a property in a round, before its own factor
+    #[arg(long, default_value_t = 20_000)]
+    cases: u32,
+}
+
+/// Packages whose properties are drawn from `PROPTEST_RNG_SEED`.
+const PACKAGES: &[&str] = &["kai-sim", "kai-engine", "kai-podgrouper", "kai-api"];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    for package in PACKAGES {
+        execute(&mut test(package, &["--no-run"]))?;
+    }
+    let until = Instant::now() + Duration::from_secs(60 * arguments.minutes);
+    let mut found = Vec::new();
+    let mut rounds = 0;
+    while rounds == 0 || Instant::now() < until {
+        let seed = draw();
+        for package in PACKAGES {
+            found.extend(round(package, seed, arguments.cases)?);
+        }
+        rounds += 1;
+    }
+    say(&format!("{rounds} rounds of {} cases: {} failed", arguments.cases, found.len()));
+    ensure!(found.is_empty(), "properties failed:\n{}", found.join("\n"));
+    Ok(())
+}
+
+/// The tests of a package, compiled with optimisation and with what asserts kept.
+fn test(package: &str, more: &[&str]) -> std::process::Command {
+    let mut words = vec!["test", "--release", "--locked", "--no-fail-fast", "--package", package];
+    words.extend(more);
+    command(&cargo(), &words)
+}
+
+/// Tests a package with a seed; where that fails, the line that does it again.
+fn round(package: &str, seed: u64, cases: u32) -> Result<Option<String>> {
+    let again = format!(
+        "PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test --release --package {package}"
+    );
+    say(&format!("$ {again}"));
+    let output = test(package, &[])
+        .env("PROPTEST_RNG_SEED", seed.to_string())
+        .env("PROPTEST_CASES", cases.to_string())
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("failed to start `{again}`"))?;
+    if output.status.success() {
+        return Ok(None);
+    }
+    let folder = root().join("target/hunt");
+    fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
+    let file = folder.join(format!("{package}-{seed}.txt"));
+    fs::write(&file, [output.stdout, output.stderr].concat())
+        .with_context(|| format!("failed to write {}", file.display()))?;
+    Ok(Some(format!("  {again}\n    printed {}", file.display())))
+}
+
+/// Draws a seed: the standard library's hash tables start from randomness of the system.
+fn draw() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
