@@ -50,9 +50,11 @@ pub(super) fn gpu_request(
     if let Some(micro) = annotations.value(annotation::GPU_FRACTION).and_then(fraction_micro) {
         return GpuRequest::Fraction { micro, devices };
     }
-    let memory = annotations.value(annotation::GPU_MEMORY).and_then(|text| text.parse().ok());
-    if let Some(mib) = memory.filter(|mib: &u32| *mib > 0) {
-        return GpuRequest::Memory { mib, devices };
+    let memory =
+        annotations.value(annotation::GPU_MEMORY).and_then(|text| text.parse::<u64>().ok());
+    if let Some(mib) = memory.filter(|mib| *mib > 0) {
+        // No device has 4 PiB: a pod that asks for more waits like one that asks for as much.
+        return GpuRequest::Memory { mib: u32::try_from(mib).unwrap_or(u32::MAX), devices };
     }
     GpuRequest::None
 }
