@@ -12,7 +12,7 @@ use crate::shard::Pools;
 
 /// Groups pods into PodGroups and keeps the status of PodGroups and Queues.
 #[expect(clippy::struct_excessive_bools, reason = "the peer has as many boolean flags")]
-#[derive(Debug, Clone, Parser)]
+#[derive(Debug, Clone, PartialEq, Eq, Parser)]
 #[command(name = "kai-podgrouper", version, about)]
 pub struct Args {
     /// Address of /metrics; port 0 picks a free one, 0 alone serves none

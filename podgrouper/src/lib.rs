@@ -12,6 +12,7 @@ mod error;
 mod events;
 mod facts;
 mod follow;
+mod global;
 mod group;
 mod interner;
 pub mod kinds;

@@ -15,6 +15,7 @@ use crate::args::{Args, selector};
 use crate::cache::Cache;
 use crate::error::Error;
 use crate::follow::{Change, Listing, Selection, follow, is_same_but_status};
+use crate::global;
 use crate::lease::Candidate;
 use crate::pod::Pod;
 use crate::queue::Queue;
@@ -60,7 +61,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let metrics =
         serve::metrics(&args.metrics_bind_address, Arc::new(registry), work.clone()).await?;
     tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
-    let lead = lead(&args, client.clone(), queue_metrics, ready.clone(), work.clone());
+    let lead = lead_by_config(&args, client.clone(), queue_metrics, ready.clone(), work.clone());
     let registrations = async {
         match admission.as_ref().filter(|_| !args.settings().is_peer()) {
             Some(admission) => admission.register().await,
@@ -106,13 +107,61 @@ async fn lead_by_lease(
     result
 }
 
-/// The controllers, until the token ends them.
-async fn lead(
+/// What a part tells the others and is told.
+struct Signals {
+    /// Set once the first lists are complete.
+    ready: Ready,
+    /// Ends the part.
+    stop: CancellationToken,
+}
+
+/// The controllers, until the token ends them, with what the Config says of all parts put over the flags: they begin anew
+/// where it says something else. Beside KAI its operator hands that on as flags.
+async fn lead_by_config(
     args: &Args,
     client: Client,
     metrics: Arc<QueueMetrics>,
     ready: Ready,
     stop: CancellationToken,
+) -> Result<(), Error> {
+    // Deployments keep the names that they were installed with.
+    let installed = &args.scheduler_name;
+    if args.settings().is_peer() {
+        return lead(args, installed, client, metrics, Signals { ready, stop }).await;
+    }
+    let follower = global::Follower::default();
+    let steer = async {
+        let mut current = global::overlaid(args, global::read(&client).await.as_ref());
+        loop {
+            let work = stop.child_token();
+            let _end = work.clone().drop_guard();
+            let signals = Signals { ready: ready.clone(), stop: work };
+            let leading = lead(&current, installed, client.clone(), metrics.clone(), signals);
+            let next = tokio::select! {
+                result = leading => return result,
+                next = follower.changed(args, &current) => next,
+            };
+            tracing::info!(
+                scheduler = %next.scheduler_name,
+                queue_label = %next.queue_label_key,
+                "beginning anew: the Config says something else of all parts"
+            );
+            current = next;
+        }
+    };
+    tokio::select! {
+        result = steer => result,
+        () = follower.watch(client.clone()) => Ok(()),
+    }
+}
+
+/// The controllers, until the token ends them.
+async fn lead(
+    args: &Args,
+    installed: &str,
+    client: Client,
+    metrics: Arc<QueueMetrics>,
+    Signals { ready, stop }: Signals,
 ) -> Result<(), Error> {
     let sink = Sink {
         store: Arc::new(Store::default()),
@@ -142,7 +191,7 @@ async fn lead(
         tasks.spawn(follow_queues(client.clone(), sink.clone()));
         let place = shard::Place {
             namespace: args.system_namespace(&client),
-            scheduler: args.scheduler_name.clone(),
+            scheduler: installed.to_owned(),
             pools: args.pools(),
         };
         tasks.spawn(shard::run(client.clone(), place));

@@ -26,6 +26,7 @@ use tokio::sync::Notify;
 
 use crate::cache::to_object;
 use crate::follow::{Selection, Table, keep_table};
+use crate::global;
 use crate::object::{Gvk, Object};
 
 pub use args::KNOWN_FLAGS;
@@ -114,7 +115,9 @@ impl Controller {
         let copy = |table: &Table| table.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (shards, deployments) = (copy(&seen.shards), copy(&seen.deployments));
         let configs = copy(&seen.configs);
-        let settings = sharing::flags(configs.values().next().map(AsRef::as_ref));
+        let config = configs.values().next().map(AsRef::as_ref);
+        let mut settings = sharing::flags(config);
+        settings.extend(global::flags(config));
         let mut is_done = true;
         for shard in shards.values() {
             let service = self.service_of(shard).await;

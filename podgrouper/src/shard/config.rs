@@ -8,20 +8,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kai_api::names::{DEFAULT_SHARD, component};
+use kai_api::names::{DEFAULT_SHARD, component, namespace};
 use serde_json::Value;
 
 use super::conditions::{Standing, conditions};
 use super::plan::is_available;
 use super::sharing;
+use crate::global;
 use crate::object::Object;
 use crate::scale;
 
 /// Fields that take effect, with all below them: where the installation is, which is true of every one, and what the
 /// controllers here read.
-const HEEDED: [&[&str]; 4] = [&["namespace"], &ADMISSION, &scale::HEEDED, &sharing::HEEDED];
+const HEEDED: [&[&str]; 5] =
+    [&["namespace"], &ADMISSION, &global::HEEDED, &scale::HEEDED, &sharing::HEEDED];
 /// Fields that admission reads.
-const ADMISSION: [&str; 16] = [
+const ADMISSION: [&str; 12] = [
     "admission.service.enabled",
     "admission.gpuSharing",
     "admission.blockNvidiaVisibleDevices",
@@ -30,14 +32,16 @@ const ADMISSION: [&str; 16] = [
     "admission.gpuPodRuntimeClassName",
     "admission.mutatingWebhookConfigurationName",
     "admission.validatingWebhookConfigurationName",
-    "global.schedulerName",
-    "global.queueLabelKey",
-    "global.namespaceLabelSelector",
-    "global.podLabelSelector",
     "queueController.service.enabled",
     "queueController.webhooks",
     "podGroupController.service.enabled",
     "podGroupController.webhooks",
+];
+
+/// Namespaces that the Config may move, and where the installation has its roles and policies for them.
+const NAMESPACES: [(&str, &str); 2] = [
+    ("binder.resourceReservation.namespace", namespace::RESERVATION),
+    ("nodeScaleAdjuster.args.nodeScaleNamespace", namespace::SCALE_ADJUST),
 ];
 
 /// The conditions of the Config where they are not as wanted, from the Deployments of the system's namespace.
@@ -69,6 +73,13 @@ pub(super) fn plan(
 fn idle(config: &Object) -> Vec<String> {
     let mut idle = Vec::new();
     collect_idle("", &config.value()["spec"], &mut idle);
+    let moved = NAMESPACES.into_iter().filter_map(|(path, installed)| {
+        let named = config.value().pointer(&format!("/spec/{}", path.replace('.', "/")))?.as_str()?;
+        (!named.is_empty() && named != installed).then(|| {
+            format!("{path} before the roles and policies of namespace {installed} are given to {named} too")
+        })
+    });
+    idle.extend(moved);
     idle.iter().map(|path| format!("spec.{path}")).collect()
 }
 
@@ -142,7 +153,12 @@ mod tests {
             "args": {"nodeScaleNamespace": "n"}});
         check(
             &json!({"nodeScaleAdjuster": adjuster}),
-            &["spec.nodeScaleAdjuster.service.resources", "spec.nodeScaleAdjuster.vpa"],
+            &[
+                "spec.nodeScaleAdjuster.service.resources",
+                "spec.nodeScaleAdjuster.vpa",
+                "spec.nodeScaleAdjuster.args.nodeScaleNamespace before the roles and policies of namespace \
+                 kai-scale-adjust are given to n too",
+            ],
         );
         check(
             &json!({"scheduler": null, "queueController": {"webhooks": {"enableValidation": false}},
@@ -152,7 +168,6 @@ mod tests {
                 "spec.admission.replicas",
                 "spec.admission.service.image",
                 "spec.binder.plugins.hamicore.priority",
-                "spec.binder.plugins.gpusharing.enabled",
             ],
         );
     }

@@ -1,0 +1,177 @@
+//! What the Config says of every part of the system, put over the flags.
+//!
+//! # Source
+//! `spec/contract.md` 1.7, `global`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
+//! begin anew with them, and a shard's scheduler gets them as flags.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use kai_api::names::CONFIG_NAME;
+use kube::Client;
+use kube::api::{Api, DynamicObject};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use crate::args::Args;
+use crate::follow::{Selection, Table, keep_table};
+use crate::object::{Gvk, Object};
+
+/// API version and kind of the Config.
+const API_VERSION: &str = "kai.scheduler/v1";
+const KIND: &str = "Config";
+/// The pause between two attempts to read it.
+const RETRY: Duration = Duration::from_secs(2);
+/// Changes of so long go into one beginning anew.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+
+/// Fields that name something, and the flag of a scheduler that says the same.
+const NAMES: [(&str, &str); 3] = [
+    ("schedulerName", "scheduler-name"),
+    ("queueLabelKey", "queue-label-key"),
+    ("nodePoolLabelKey", "nodepool-label-key"),
+];
+
+/// Fields of the Config that have an effect here.
+pub(crate) const HEEDED: [&str; 5] = [
+    "global.schedulerName",
+    "global.queueLabelKey",
+    "global.nodePoolLabelKey",
+    "global.namespaceLabelSelector",
+    "global.podLabelSelector",
+];
+
+/// The flags of every scheduler that follow from the Config.
+pub(crate) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
+    let named = |(field, flag): (&str, &str)| Some((flag.to_owned(), name(config?, field)?));
+    NAMES.into_iter().filter_map(named).collect()
+}
+
+/// The flags of the podgrouper with what the Config says put over them.
+pub(crate) fn overlaid(args: &Args, config: Option<&Object>) -> Args {
+    let mut args = args.clone();
+    let Some(config) = config else { return args };
+    for (field, text) in [
+        ("schedulerName", &mut args.scheduler_name),
+        ("queueLabelKey", &mut args.queue_label_key),
+        ("nodePoolLabelKey", &mut args.nodepool_label_key),
+    ] {
+        if let Some(name) = name(config, field) {
+            *text = name;
+        }
+    }
+    for (field, text) in [
+        ("namespaceLabelSelector", &mut args.namespace_label_selector),
+        ("podLabelSelector", &mut args.pod_label_selector),
+    ] {
+        if let Value::Object(labels) = &global(config)[field] {
+            let pairs = labels.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
+            let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={value}")).collect();
+            *text = pairs.join(",");
+        }
+    }
+    args
+}
+
+fn global(config: &Object) -> &Value {
+    &config.value()["spec"]["global"]
+}
+
+/// A name that is set; an empty one is none.
+fn name(config: &Object, field: &str) -> Option<String> {
+    let text = global(config)[field].as_str()?;
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The Config as it changes.
+#[derive(Debug, Default)]
+pub(crate) struct Follower {
+    configs: Table,
+    news: Notify,
+}
+
+impl Follower {
+    /// Keeps up with the Config; never ends.
+    pub(crate) async fn watch(&self, client: Client) {
+        let selection = Selection {
+            fields: format!("metadata.name={CONFIG_NAME}"),
+            ..Selection::of(API_VERSION, KIND)
+        };
+        keep_table(client, selection, &self.configs, || self.news.notify_one()).await;
+    }
+
+    /// Waits until what the Config says of these flags is other than what is in use.
+    ///
+    /// Before its first list is complete an absent Config is no news: `current` came from a read.
+    pub(crate) async fn changed(&self, args: &Args, current: &Args) -> Args {
+        loop {
+            self.news.notified().await;
+            tokio::time::sleep(DEBOUNCE).await;
+            let configs = self.configs.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = overlaid(args, configs.values().next().map(Arc::as_ref));
+            if next != *current {
+                return next;
+            }
+        }
+    }
+}
+
+/// Reads the Config, as often as it takes; none where there is none, or no such kind.
+pub(crate) async fn read(client: &Client) -> Option<Object> {
+    let gvk = Gvk::new(API_VERSION, KIND);
+    let resource =
+        ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    loop {
+        match api.get_opt(CONFIG_NAME).await {
+            Ok(found) => return found.map(|found| crate::cache::to_object(&gvk, found)),
+            Err(kube::Error::Api(status)) if status.code == 403 => {
+                tracing::warn!("may not read the Config, flags alone hold: {}", status.message);
+                return None;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "failed to read the Config; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_config_is_put_over_the_flags() {
+        let args = Args::try_from_words(["x", "--queue-label-key=q"].map(String::from)).unwrap();
+        let check = |global: Value, expect: [&str; 5], flags_expected: &[(&str, &str)]| {
+            let config = Object::new(json!({"spec": {"global": global}}));
+            let found = overlaid(&args, Some(&config));
+            let found = [
+                found.scheduler_name,
+                found.queue_label_key,
+                found.nodepool_label_key,
+                found.namespace_label_selector,
+                found.pod_label_selector,
+            ];
+            assert_eq!(found, expect, "{global}");
+            let flags = flags(Some(&config));
+            let flags: Vec<_> =
+                flags.iter().map(|(flag, value)| (flag.as_str(), value.as_str())).collect();
+            assert_eq!(flags, flags_expected, "{global}");
+        };
+        let none = ["kai-scheduler", "q", "kai.scheduler/node-pool", "", ""];
+        check(json!(null), none, &[]);
+        check(json!({"schedulerName": "", "podLabelSelector": null}), none, &[]);
+        check(
+            json!({"schedulerName": "s", "queueLabelKey": "k", "nodePoolLabelKey": "p",
+                "namespaceLabelSelector": {"team": "a", "x": "y"}, "podLabelSelector": {}}),
+            ["s", "k", "p", "team=a,x=y", ""],
+            &[("nodepool-label-key", "p"), ("queue-label-key", "k"), ("scheduler-name", "s")],
+        );
+    }
+}
