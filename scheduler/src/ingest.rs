@@ -59,6 +59,8 @@ pub struct Rules {
     pub reservation_app: String,
     /// Namespace of reservation pods.
     pub reservation_namespace: String,
+    /// No pod may share a GPU.
+    pub is_sharing_off: bool,
     /// Labels of CPU, GPU and MIG workers.
     pub worker_keys: [String; 3],
     /// Keep the queue tree.
@@ -78,6 +80,7 @@ impl Rules {
             pool_value: args.partition_label_value.clone(),
             reservation_app: args.resource_reservation_app_label.clone(),
             reservation_namespace: args.sharing.resource_reservation_namespace.clone(),
+            is_sharing_off: args.sharing.plugins.is_sharing_off,
             worker_keys: [
                 args.cpu_worker_node_label_key.clone(),
                 args.gpu_worker_node_label_key.clone(),

@@ -21,9 +21,10 @@ const RESERVATION: [(&str, &str); 8] = [
 const PLUGINS: [&str; 2] = ["gpusharing", "hamicore"];
 
 /// Fields of the Config that have an effect here.
-pub(super) const HEEDED: [&str; 11] = [
+pub(super) const HEEDED: [&str; 12] = [
     "binder.cdiEnabled",
     "binder.plugins.gpusharing.arguments",
+    "binder.plugins.gpusharing.enabled",
     "binder.plugins.hamicore.enabled",
     "binder.resourceReservation.allocationTimeout",
     "binder.resourceReservation.appLabel",

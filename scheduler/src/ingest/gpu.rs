@@ -18,6 +18,10 @@ use crate::{
 /// More devices than this are on no node.
 const DEVICES_MAX: u16 = 1024;
 
+/// What the owner of a pod that asks for a share is told where none is given.
+const SHARING_OFF: &str = "sharing of GPUs is switched off (binder.plugins.gpusharing.enabled of the Config): ask for whole \
+                           GPUs, or have an administrator switch it on";
+
 /// What a pod asks for or holds. Annotations that make no sense are passed over: a pod that waits is kept waiting for them
 /// by [`refusal`], and one that runs goes on to hold what it was given, a fraction of exactly 1 for instance.
 ///
@@ -69,7 +73,11 @@ fn whole_gpus(whole: &Resources) -> GpuRequest {
 ///
 /// # Source
 /// spec/contract.md 3.6, rules 2 to 9, and 3.3, step 1, for clusters in which admission did not say so.
-pub(super) fn refusal(annotations: &Pairs<'_>, asking: &Asking<'_, '_>) -> Option<String> {
+pub(super) fn refusal(
+    annotations: &Pairs<'_>,
+    asking: &Asking<'_, '_>,
+    is_sharing_off: bool,
+) -> Option<String> {
     let containers = || asking.containers.iter().chain(asking.init_containers);
     let asks_for = |resource: &str| {
         let mut requests = containers().flat_map(|one| one.resources.requests.iter());
@@ -83,6 +91,9 @@ pub(super) fn refusal(annotations: &Pairs<'_>, asking: &Asking<'_, '_>) -> Optio
         Ok(shared) => shared?,
         Err(invalid) => return Some(invalid.to_string()),
     };
+    if is_sharing_off {
+        return Some(String::from(SHARING_OFF));
+    }
     if asks_for(resource::AMD_GPU) {
         let share = match shared.share {
             shared_gpu::Share::Fraction(_) => annotation::GPU_FRACTION,

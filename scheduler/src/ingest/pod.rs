@@ -349,7 +349,8 @@ fn refuse(ingest: &mut Ingest, wire: &Wire<'_>, facts: &mut Pod) {
     }
     let asking = wire.spec.asking();
     let problem = asking.uncounted(ingest);
-    let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking));
+    let is_off = ingest.rules.is_sharing_off;
+    let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking, is_off));
     if let Some(problem) = problem {
         facts.shape.missing.push(Missing::Request(ingest.names.symbol(&problem)));
     }

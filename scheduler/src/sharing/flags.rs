@@ -56,6 +56,8 @@ pub struct Plugins {
     pub has_hami_core: bool,
     /// Name devices as the Container Device Interface does.
     pub cdi_enabled: Option<bool>,
+    /// No pod may share a GPU.
+    pub is_sharing_off: bool,
 }
 
 #[derive(Deserialize)]
@@ -83,8 +85,10 @@ impl Plugins {
             Value::String(text) => text.parse().ok(),
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
         });
-        let has_hami_core = plugins.get("hamicore").is_some_and(|one| one.enabled == Some(true));
-        Ok(Self { has_hami_core, cdi_enabled })
+        let is =
+            |name: &str, enabled| plugins.get(name).is_some_and(|one| one.enabled == Some(enabled));
+        let (has_hami_core, is_sharing_off) = (is("hamicore", true), is("gpusharing", false));
+        Ok(Self { has_hami_core, cdi_enabled, is_sharing_off })
     }
 }
 
@@ -152,7 +156,10 @@ mod tests {
         let read = |text: &str| Plugins::read(text);
         assert_eq!(read(""), Ok(Plugins::default()));
         let both = r#"{"hamicore": {"enabled": true, "priority": 50}, "gpusharing": {"arguments": {"cdiEnabled": "true"}}}"#;
-        assert_eq!(read(both), Ok(Plugins { has_hami_core: true, cdi_enabled: Some(true) }));
+        assert_eq!(
+            read(both),
+            Ok(Plugins { has_hami_core: true, cdi_enabled: Some(true), is_sharing_off: false })
+        );
         assert!(read("{\"hami\": {}}").is_err_and(|error| error.contains("no plugin")));
         assert!(read("on").is_err());
     }
