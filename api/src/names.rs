@@ -230,6 +230,8 @@ pub mod env {
     pub const GPU_PORTION: &str = "GPU_PORTION";
     /// Memory limit of the device library.
     pub const CUDA_MEMORY_LIMIT: &str = "CUDA_DEVICE_MEMORY_LIMIT";
+    /// Per device how much memory a client of MPS may pin; read by CUDA, set by users.
+    pub const MPS_MEMORY_LIMIT: &str = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT";
     /// Name of the pod it is read in.
     pub const POD_NAME: &str = "POD_NAME";
     /// Namespace of the pod it is read in.
@@ -376,6 +378,8 @@ pub mod event {
     pub const BOUND: &str = "Bound";
     /// Pod: the bind failed (binder).
     pub const BINDING_ERROR: &str = "BindingError";
+    /// Pod: nothing keeps it to its share of a GPU's memory, though the installation asks for that. Ours: KAI says nothing.
+    pub const NO_MEMORY_LIMIT: &str = "NoGpuMemoryLimit";
     /// Pod: it can't be grouped.
     pub const POD_GROUPER_WARNING: &str = "PodGrouperWarning";
     /// Lease: a new leader.

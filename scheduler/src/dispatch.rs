@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use kai_api::{
-    names::{annotation, event, label, value},
+    names::{annotation, event, label, node, value},
     quantity::Quantity,
 };
 use kai_engine::{
@@ -60,6 +60,7 @@ impl Dispatch {
                     let bind = self.bind(pod, node, (devices, *grant), names);
                     let extended = reserved.as_deref();
                     let extended = extended.and_then(|one| self.extended(node, one, names));
+                    tasks.extend(self.unlimited(&bind, names).map(Task::Event));
                     tasks.push(Task::Bind(Bind { claims, extended, zones, ..bind }));
                 }
                 Change::Nominate { pod, node, .. } => {
@@ -135,6 +136,29 @@ impl Dispatch {
             has_cdi: *self.has_cdi.borrow(),
             maps: names.pods[pod].maps.as_deref().cloned(),
         }))
+    }
+
+    /// Warns where HAMi-core is to hold a pod to its share, and how much that is cannot be said: the node has no label with
+    /// the memory of its GPUs.
+    ///
+    /// # Source
+    /// spec/contract.md 4.4 and 10.1, D30.
+    fn unlimited(&self, bind: &Bind, names: &Names) -> Option<Event> {
+        let share = bind.share.as_ref()?;
+        if !self.has_hami_core || share.memory_mib.is_some() {
+            return None;
+        }
+        self.metrics.unlimited.inc();
+        let message = format!(
+            "Node {} has no label {} with the MiB of its GPUs: nothing keeps pod {}/{} to its share of the memory of its GPU",
+            bind.node,
+            node::GPU_MEMORY,
+            bind.namespace,
+            bind.name
+        );
+        let mut said = self.event(pod_target(bind.pod, names), event::NO_MEMORY_LIMIT, message);
+        said.is_warning = true;
+        Some(said)
     }
 
     /// What each claim of a pod is to hold.

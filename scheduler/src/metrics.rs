@@ -34,6 +34,8 @@ pub struct Metrics {
     pub evicted: IntCounterVec,
     /// Fair shares and usage of queues: cores, gigabytes, devices.
     pub queues: [GaugeVec; 6],
+    /// Pods with a share of a GPU whose limit of memory is not known.
+    pub unlimited: IntCounter,
     /// Findings of the engine's own check.
     pub findings: IntCounter,
     /// Objects that could not be read.
@@ -72,6 +74,10 @@ impl Metrics {
                 &["podgroup", "namespace", "uid", "nodepool", "action"],
             ),
             queues: queues::NAMES.map(|name| make.gauges(name, "Of a queue", &queues::LABELS)),
+            unlimited: make.counter(
+                "shares_without_memory_limit_total",
+                "Pods with a share of a GPU whose limit of memory is not known",
+            ),
             findings: make.counter("engine_check_findings_total", "Findings of the self-check"),
             undecodable: make.counters(
                 "undecodable_objects_total",

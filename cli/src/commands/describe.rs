@@ -385,7 +385,11 @@ mod tests {
             &mps,
             &[held],
             true,
-            &["Devices    ana: 8Gi of GPU-1a2b on node-1", "             group g, alone on it"],
+            &[
+                "Devices    ana: 8Gi of GPU-1a2b on node-1",
+                "             group g, alone on it",
+                NOTE,
+            ],
         );
         check(
             &half,

@@ -254,19 +254,18 @@ pub(crate) fn visible(config_map: &Value) -> Vec<String> {
     devices.filter(|device| !matches!(*device, "" | "void" | "none")).map(str::to_owned).collect()
 }
 
-/// Whether nothing keeps the pod to its share of a device's memory: it has neither the limit that a library in the
-/// container reads, nor says that it uses MPS.
+/// Whether nothing keeps the pod to its share of a device's memory: its container has neither the limit that HAMi-core
+/// reads nor the one of MPS. The annotation `mps` alone limits nothing; where HAMi-core's limit could not be filled in, the
+/// scheduler warns with an event.
 pub(crate) fn is_memory_unlimited(pod: &Value) -> bool {
-    let is_mps = text(&pod["metadata"]["annotations"][annotation::MPS]) == "true";
     let Ok(Some(_)) = gpu::shared(pod) else { return false };
     let container = target(pod).map(|target| {
         let list = if target.is_init { "initContainers" } else { "containers" };
         &pod["spec"][list][target.index]
     });
     let variables = container.and_then(|container| container["env"].as_array());
-    let is_limited =
-        variables.into_iter().flatten().any(|one| text(&one["name"]) == env::CUDA_MEMORY_LIMIT);
-    !is_mps && !is_limited
+    let is_limit = |name: &str| matches!(name, env::CUDA_MEMORY_LIMIT | env::MPS_MEMORY_LIMIT);
+    !variables.into_iter().flatten().any(|one| is_limit(text(&one["name"])))
 }
 
 fn target(pod: &Value) -> Option<Target> {

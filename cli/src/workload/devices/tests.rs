@@ -132,8 +132,13 @@ fn config_maps_are_named_after_the_container_that_gets_the_device() {
 fn a_share_of_memory_is_limited_by_a_library_or_not_at_all() {
     let mut subject = pod("a/p", "{}", "{gpu-fraction: '0.5'}");
     assert!(is_memory_unlimited(&subject));
-    assert!(!is_memory_unlimited(&pod("a/p", "{}", "{gpu-fraction: '0.5', mps: 'true'}")));
+    assert!(
+        is_memory_unlimited(&pod("a/p", "{}", "{gpu-fraction: '0.5', mps: 'true'}")),
+        "it says so only"
+    );
     assert!(!is_memory_unlimited(&pod("a/p", "{}", "{}")), "it shares nothing");
-    subject["spec"]["containers"][0]["env"] = json!([{"name": "CUDA_DEVICE_MEMORY_LIMIT"}]);
-    assert!(!is_memory_unlimited(&subject));
+    for name in ["CUDA_DEVICE_MEMORY_LIMIT", "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] {
+        subject["spec"]["containers"][0]["env"] = json!([{"name": name}]);
+        assert!(!is_memory_unlimited(&subject), "{name}");
+    }
 }
