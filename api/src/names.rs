@@ -176,6 +176,21 @@ pub mod annotation {
     pub const KUBECTL_DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 }
 
+/// What the scheduler says where a GPU could not be reserved for sharing; clients tell such messages by these words.
+pub mod no_reservation {
+    /// The reservation pod could not be made.
+    pub const REFUSED: &str = "its GPU could not be reserved";
+    /// It did not say its device in time, or ended.
+    pub const FAILED: &str = "the pod that reserves its GPU came to nothing";
+    /// It is gone, with the device that is shared.
+    pub const GONE: &str = "the pod that reserved its GPU is gone";
+    /// A node is left out for a while, since a reservation on it failed.
+    pub const SET_ASIDE: &str =
+        "node(s) had no GPU to share: a reservation on them came to nothing";
+    /// All of them.
+    pub const ALL: [&str; 4] = [REFUSED, FAILED, GONE, SET_ASIDE];
+}
+
 /// Labels that nodes carry.
 pub mod node {
     /// Memory of each device in MiB; a value that can only be bytes is converted.

@@ -1,6 +1,6 @@
 //! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `spec/workloads` 11.1.
 
-use kai_api::names::{condition, event};
+use kai_api::names::{condition, event, no_reservation};
 use serde_json::Value;
 
 use super::Workload;
@@ -284,8 +284,7 @@ pub(crate) fn bind_failure<'a>(pods: impl Iterator<Item = &'a Value>) -> Option<
 
 /// The short word for a reason of the contract; that of a shared device is only in the message.
 fn word<'a>(reason: &'a str, message: &str) -> &'a str {
-    let is_about_sharing =
-        message.contains("reservation") && !matches!(reason, "OverLimit" | "QueueDoesNotExist");
+    let is_about_sharing = no_reservation::ALL.iter().any(|words| message.contains(words));
     match reason {
         _ if is_about_sharing => "NoReservation",
         "Not enough resources for the workload" | "PodSchedulingErrors" | "Unschedulable" => {
@@ -375,9 +374,9 @@ mod tests {
     fn a_bind_that_failed_is_the_reason_until_the_scheduler_says_another() {
         let failed =
             "PodBound=False/BindingError@10: Failed to bind pod a/p to node n: out of reach";
-        let reserved = "PodBound=False/BindingError@10: Failed to bind pod a/p to node n: its reservation did not report";
+        let reserved = "PodBound=False/BindingError@10: Failed to bind pod a/p to node n: the pod that reserves its GPU came to nothing: it did not say its device in time";
         let no_room = "no nodes with enough resources were found: 4 node(s) didn't have enough resources: GPUs.";
-        let aside = "no nodes with enough resources were found: 1 node(s) had no GPU to share: its reservation did not report.";
+        let aside = "no nodes with enough resources were found: 1 node(s) had no GPU to share: a reservation on them came to nothing.";
         check(
             &[failed],
             None,
@@ -386,7 +385,7 @@ mod tests {
         check(
             &[reserved],
             Some((5, no_room)),
-            "Pending (NoReservation): Failed to bind pod a/p to node n: its reservation did not report",
+            "Pending (NoReservation): Failed to bind pod a/p to node n: the pod that reserves its GPU came to nothing: it did not say its device in time",
         );
         check(&[reserved], Some((15, no_room)), &format!("Pending (NoCapacity): {no_room}"));
         check(&[], Some((15, aside)), &format!("Pending (NoReservation): {aside}"));

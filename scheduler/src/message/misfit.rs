@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use kai_api::names::no_reservation;
 use kai_engine::{
     Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, NodeId, QueueLane, TooLarge, Unselected,
     Unsupported, Why,
@@ -251,7 +252,7 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
         }
         Misfit::GpuTooSmall => "node(s) didn't have enough resources: GPU memory",
         Misfit::Device => "node(s) didn't have enough resources: GPUs",
-        Misfit::SetAside => "node(s) had no GPU to share: a reservation on them did not report",
+        Misfit::SetAside => no_reservation::SET_ASIDE,
         Misfit::PodSlots => "node(s) pod number exceeded",
         Misfit::Port => "node(s) didn't have free ports for the requested pod ports",
         Misfit::Affinity => "node(s) didn't match pod affinity rules",

@@ -1,5 +1,7 @@
 //! What became of writes about shared GPUs.
 
+use kai_api::names::no_reservation;
+
 use super::{RETRY_MS, Sharing};
 
 /// What became of one write.
@@ -64,7 +66,7 @@ impl Sharing {
                 } else {
                     known.not_before = now.saturating_add(RETRY_MS);
                 }
-                self.fail(device, "the pod that reserved its GPU is gone", true);
+                self.fail(device, no_reservation::GONE, true);
             }
             Outcome::Stripped { pod, done } => {
                 let Some(sharer) = self.pods.get_mut(&pod) else { return };
@@ -96,7 +98,7 @@ impl Sharing {
             }
             None => {}
             Some(reason) => {
-                let reason = format!("its GPU could not be reserved: {reason}");
+                let reason = format!("{}: {reason}", no_reservation::REFUSED);
                 self.fail(device, &reason, false);
             }
         }
@@ -119,11 +121,7 @@ impl Sharing {
                     if let Some(node) = node {
                         self.set_aside(node, now, &reason);
                     }
-                    self.fail(
-                        device,
-                        &format!("the pod that reserves its GPU came to nothing: {reason}"),
-                        true,
-                    );
+                    self.fail(device, &format!("{}: {reason}", no_reservation::FAILED), true);
                 }
             }
         }

@@ -81,7 +81,7 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::GpuMemoryUnknown => "have a node tell the memory of its GPUs",
         Misfit::GpuTooSmall => "ask for less GPU memory",
         Misfit::SetAside => {
-            "mend the node whose reservation did not report, or wait until its GPU is tried again"
+            "mend the node on which a reservation failed, or wait until its GPU is tried again"
         }
         Misfit::Port => "ask for another host port, or add a node",
         Misfit::Affinity => "start the pods it must be near",

@@ -95,7 +95,7 @@ fn nodes_that_are_closed_tainted_or_full() {
     check(&[(Misfit::PodSlots, 1)], "1 node(s) pod number exceeded.");
     check(
         &[(Misfit::SetAside, 2)],
-        "2 node(s) had no GPU to share: a reservation on them did not report.",
+        "2 node(s) had no GPU to share: a reservation on them came to nothing.",
     );
 }
 
