@@ -34,6 +34,7 @@ use crate::{
 pub mod cdi;
 mod device;
 mod flags;
+pub(crate) mod image;
 mod maps;
 mod outcome;
 mod portion;

@@ -28,7 +28,7 @@ use crate::{
     report::Report,
     run::{self, Channels, End, Run},
     selecting, serve,
-    sharing::{Sharing, cdi},
+    sharing::{Sharing, cdi, image},
     usage,
     watch::{self, Source},
 };
@@ -206,7 +206,11 @@ impl Shared {
             tokio::sync::watch::channel(self.args.sharing.cdi().unwrap_or(false));
         let (client, set) = (self.client.clone(), self.args.sharing.cdi());
         let policy = tokio::spawn(cdi::follow(client, set, says_cdi, turn.clone()));
-        let image = self.own_image().await;
+        let sharing = &self.args.sharing;
+        let image = match sharing.resource_reservation_pod_image.is_empty() {
+            true => image::own_image(&self.client, &self.args.namespace).await,
+            false => None,
+        };
         // All of the state is in this future.
         let state = self.state(devices, image, has_cdi);
         let looped = Box::pin(state.run(channels, guard, &turn));
@@ -281,18 +285,6 @@ impl Shared {
                 () = tokio::time::sleep(watch::backoff(failures)) => {}
             }
         }
-    }
-
-    /// The image that this process runs from, where it runs in a pod: reservation pods run another program of it.
-    async fn own_image(&self) -> Option<Box<str>> {
-        if !self.args.sharing.resource_reservation_pod_image.is_empty() {
-            return None;
-        }
-        let pod = hostname::get().ok()?.into_string().ok()?;
-        let path = format!("/api/v1/namespaces/{}/pods/{pod}", self.args.namespace);
-        let bytes = read(&self.client, &path).await.ok()?;
-        let pod: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-        pod["spec"]["containers"][0]["image"].as_str().map(Box::from)
     }
 
     fn state(
