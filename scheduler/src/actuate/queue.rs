@@ -13,6 +13,10 @@ const URGENT_MAX: usize = 64;
 const PATIENT_MAX: usize = 512;
 /// Conditions and events in flight while nothing urgent is.
 const QUIET_MAX: usize = 8;
+/// The same right after something urgent: what comes next would wait behind them at the server.
+const QUIET_FIRST: usize = 2;
+/// After so many have landed in a row one more may fly.
+const QUIET_STEP: usize = 4;
 /// Events that wait; above this the oldest are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
@@ -60,6 +64,8 @@ pub(super) struct Queue {
     urgent_flights: usize,
     patient_flights: usize,
     quiet_flights: usize,
+    /// Quiet flights that landed since something urgent began.
+    quiet_landed: usize,
     /// UIDs of pods of which a write says right now that they are unschedulable.
     marking: Vec<Box<str>>,
 }
@@ -118,6 +124,7 @@ impl Queue {
             && let Some(at) = self.urgent.iter().position(is_free)
         {
             self.urgent_flights += 1;
+            self.quiet_landed = 0;
             let task = self.urgent.remove(at)?;
             return Some(Flight { haste: Haste::Urgent, marks: None, task });
         }
@@ -128,7 +135,8 @@ impl Queue {
             let task = self.patient.remove(at)?;
             return Some(Flight { haste: Haste::Patient, marks: None, task });
         }
-        if self.urgent_flights > 0 || self.quiet_flights >= QUIET_MAX {
+        let quiet_max = QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP);
+        if self.urgent_flights > 0 || self.quiet_flights >= quiet_max {
             return None;
         }
         let task = self.next_status();
@@ -157,7 +165,10 @@ impl Queue {
         match haste {
             Haste::Urgent => self.urgent_flights -= 1,
             Haste::Patient => self.patient_flights -= 1,
-            Haste::Quiet => self.quiet_flights -= 1,
+            Haste::Quiet => {
+                self.quiet_flights -= 1;
+                self.quiet_landed += 1;
+            }
         }
         if let Some(at) = self.marking.iter().position(|uid| Some(&**uid) == marks) {
             self.marking.swap_remove(at);
@@ -246,6 +257,29 @@ mod tests {
         queue.landed(Haste::Quiet, Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
     }
+
+    #[test]
+    fn what_is_quiet_begins_slowly_after_what_is_urgent() {
+        let mut queue = Queue::default();
+        queue.take((0..40).map(|number| mark(&number.to_string())).collect());
+        let mut flights = flying(&mut queue).len();
+        let mut most = flights;
+        for _ in 0..24 {
+            queue.landed(Haste::Quiet, None);
+            flights = flights - 1 + flying(&mut queue).len();
+            most = most.max(flights);
+        }
+        assert_eq!(most, QUIET_MAX);
+        queue.take(vec![bind("x")]);
+        assert_eq!(flying(&mut queue), ["bind x"]);
+        queue.landed(Haste::Urgent, None);
+        (0..flights).for_each(|_| queue.landed(Haste::Quiet, None));
+        queue.take(vec![bind("y")]);
+        assert_eq!(flying(&mut queue), ["bind y"]);
+        queue.landed(Haste::Urgent, None);
+        assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
+    }
+
     #[test]
     fn the_later_of_two_conditions_of_a_pod_is_said() {
         let mut queue = Queue::default();
@@ -256,6 +290,7 @@ mod tests {
         queue.take(vec![bind("c"), mark("d"), mark_saying("a", "third"), bind("a")]);
         queue.take(vec![mark_saying("a", "fourth")]);
         assert_eq!(flying(&mut queue), ["bind c", "bind a"]);
+        queue.landed(Haste::Quiet, Some("b"));
         queue.landed(Haste::Urgent, None);
         queue.landed(Haste::Urgent, None);
         assert_eq!(flying(&mut queue), ["mark d", "mark a fourth"]);
