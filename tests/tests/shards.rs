@@ -45,6 +45,7 @@ async fn a_shard_has_a_scheduler_that_keeps_to_its_pool() -> Result<()> {
     conditions_tell(&cluster, &shards).await?;
     flags_of_the_default_shard_come_and_go(&cluster, &shards).await?;
     config_tells(&cluster).await?;
+    config_reaches_all_parts(&cluster).await?;
     shards.delete("blue", &DeleteParams::default()).await?;
     goes_with_its_shard(&cluster).await
 }
@@ -220,6 +221,39 @@ async fn config_tells(cluster: &Cluster) -> Result<()> {
             Ok(if is_as_wanted && is_named { Ok(()) } else { Err(rows.to_string()) })
         })
         .await
+}
+
+/// With another scheduler name in the Config schedulers are told it, and pods that name it are grouped; without it those
+/// of the flags are again.
+async fn config_reaches_all_parts(cluster: &Cluster) -> Result<()> {
+    let configs: Api<Config> = Api::all(cluster.client().await?);
+    let deployments: Api<Deployment> = Api::namespaced(cluster.client().await?, NAMESPACE);
+    let pods: Api<Pod> = Api::default_namespaced(cluster.client().await?);
+    for (scheduler, is_told) in [("other-scheduler", true), ("kai-scheduler", false)] {
+        let name = is_told.then_some(scheduler);
+        let patch = json!({"spec": {"global": {"schedulerName": name}}});
+        configs.patch(CONFIG_NAME, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        let pod = json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": format!("of-{scheduler}"), "labels": {"kai.scheduler/queue": "plain"}},
+            "spec": {"schedulerName": scheduler, "containers": [{"name": "c", "image": "i"}]}});
+        pods.create(&PostParams::default(), &serde_json::from_value(pod)?).await?;
+        cluster
+            .wait_until("what the Config says of all parts", async || {
+                let words = words(&deployments, NAME).await?;
+                let flag = "--scheduler-name=other-scheduler";
+                let has_flag = words.iter().any(|word| word == flag);
+                let pod = pods.get(&format!("of-{scheduler}")).await?;
+                let is_grouped = pod.annotations().contains_key("pod-group-name");
+                let is_as_wanted = has_flag == is_told && is_grouped;
+                Ok(if is_as_wanted {
+                    Ok(())
+                } else {
+                    Err(format!("{words:?}, grouped: {is_grouped}"))
+                })
+            })
+            .await?;
+    }
+    Ok(())
 }
 
 async fn goes_with_its_shard(cluster: &Cluster) -> Result<()> {
