@@ -21,19 +21,14 @@ pub(super) fn validate(topology: &Value) -> Judgement {
     let twice: Vec<&str> =
         counts.iter().filter(|(_, count)| **count > 1).map(|(alias, _)| *alias).collect();
     let taken: Vec<&str> = counts.keys().copied().filter(|alias| labels.contains(alias)).collect();
-    let mut wrong = Vec::new();
-    if !twice.is_empty() {
-        wrong.push(format!("duplicate aliases [{}]", twice.join(", ")));
-    }
-    if !taken.is_empty() {
-        wrong.push(format!("aliases that are node labels of this topology [{}]", taken.join(", ")));
-    }
-    if wrong.is_empty() {
+    if twice.is_empty() && taken.is_empty() {
         return Judgement::default();
     }
     let why = format!(
-        "invalid topology aliases: {}; each alias must be unique and differ from every nodeLabel",
-        wrong.join(", ")
+        "invalid topology aliases: duplicate aliases [{}], aliases that are node labels of this topology [{}]; each alias \
+         must be unique and differ from every nodeLabel",
+        twice.join(", "),
+        taken.join(", ")
     );
     Judgement { warnings: Vec::new(), denial: Some(Denial(why)) }
 }

@@ -369,7 +369,7 @@ async fn refusals(admin: &Client) -> Result<()> {
     check("NaN", &create(admin, &pod("p", &bad), true).await?, Some("smaller than 1.0"));
     let topology = json!({"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology",
         "metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "b", "alias": "x"}, {"nodeLabel": "a", "alias": "x"}]}});
-    let why = "invalid topology aliases: duplicate aliases [x]";
+    let why = "invalid topology aliases: duplicate aliases [x], aliases that are node labels of this topology []; each";
     check("topology", &create(admin, &topology, true).await?, Some(why));
     let group = json!({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
         "metadata": {"name": "g"}, "spec": {"subGroups": [{"name": "a", "parent": "a"}]}});
