@@ -29,7 +29,7 @@ Examples:
   kubectl kai sandbox --attach test --nodes 500xA100:8 --operators none
                                                    simulated nodes for the cluster of a context")]
 pub struct Args {
-    /// Simulated nodes: COUNTxMODEL:GPUS or COUNTxcpu:CORES, comma-separated; none for none
+    /// Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none
     #[arg(long, value_name = "GROUPS", default_value = "4xH100:8")]
     nodes: String,
     /// Nodes in a rack

@@ -1,6 +1,10 @@
-//! What `--nodes` says: groups of equal nodes, such as `4xH100:8,2xcpu:64`.
+//! What `--nodes` says: groups of equal nodes, such as `4xH100:8,2xcpu:64,1xA100:8/1g.10gb`.
+
+mod mig;
 
 use thiserror::Error;
+
+pub use mig::Mig;
 
 /// A GPU model that simulated nodes can carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub struct Group {
     pub model: Option<&'static Model>,
     /// Devices on each node; 0 without a model.
     pub gpus: u32,
+    /// How each device is divided; `None` for whole ones.
+    pub mig: Option<Mig>,
     /// CPU cores of each node.
     pub cores: u32,
 }
@@ -59,6 +65,8 @@ pub struct Spec {
     pub model: Option<&'static Model>,
     /// Devices.
     pub gpus: u32,
+    /// How each device is divided; `None` for whole ones.
+    pub mig: Option<Mig>,
     /// CPU cores.
     pub cores: u32,
     /// Memory in GiB.
@@ -73,7 +81,9 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GroupError {
     /// A part does not have the form `COUNTxMODEL[:GPUS]`.
-    #[error("--nodes: {part:?} is not COUNTxMODEL:GPUS or COUNTxcpu:CORES, e.g. 4xH100:8,2xcpu:64")]
+    #[error(
+        "--nodes: {part:?} is not COUNTxMODEL:GPUS[/PROFILE] or COUNTxcpu:CORES, e.g. 4xH100:8,2xcpu:64"
+    )]
     Shape {
         /// The part as typed.
         part: String,
@@ -88,6 +98,19 @@ pub enum GroupError {
         part: String,
         /// The model as typed.
         model: String,
+    },
+    /// The model has no such MIG instances, or none at all.
+    #[error(
+        "--nodes: {part:?}: {model} is not divided into {profile:?}; MIG is on {}, e.g. 1xA100:8/1g.10gb",
+        mig::MODELS.join(", ")
+    )]
+    Profile {
+        /// The part as typed.
+        part: String,
+        /// The model.
+        model: &'static str,
+        /// The profile as typed.
+        profile: String,
     },
     /// A number is zero or beyond what a cluster can be.
     #[error("--nodes: {part:?} asks for {number} {what}, between 1 and {most} are possible")]
@@ -126,20 +149,34 @@ fn parse_one(part: &str) -> Result<Group, GroupError> {
     let shape = || GroupError::Shape { part: part.to_owned() };
     let (count, rest) = part.trim().split_once(['x', 'X', '*']).ok_or_else(shape)?;
     let count = bounded(part, count.parse().map_err(|_| shape())?, "nodes", NODES_MAX)?;
+    let (rest, profile) = match rest.split_once('/') {
+        Some((rest, profile)) => (rest, Some(profile)),
+        None => (rest, None),
+    };
     let (name, number) = match rest.split_once(':') {
         Some((name, number)) => (name, Some(number.parse::<u32>().map_err(|_| shape())?)),
         None => (rest, None),
     };
     if name.eq_ignore_ascii_case("cpu") {
+        if profile.is_some() {
+            return Err(shape());
+        }
         let cores = bounded(part, number.unwrap_or(CORES_DEFAULT), "cores", 1024)?;
-        return Ok(Group { count, model: None, gpus: 0, cores });
+        return Ok(Group { count, model: None, gpus: 0, mig: None, cores });
     }
     let model = MODELS
         .iter()
         .find(|model| model.name.eq_ignore_ascii_case(name))
         .ok_or_else(|| GroupError::Model { part: part.to_owned(), model: name.to_owned() })?;
     let gpus = bounded(part, number.unwrap_or(8), "GPUs on a node", GPUS_MAX)?;
-    Ok(Group { count, model: Some(model), gpus, cores: gpus * CORES_PER_GPU })
+    let refused = |profile: &str| GroupError::Profile {
+        part: part.to_owned(),
+        model: model.name,
+        profile: profile.to_owned(),
+    };
+    let mig =
+        profile.map(|text| Mig::read(text, model).ok_or_else(|| refused(text))).transpose()?;
+    Ok(Group { count, model: Some(model), gpus, mig, cores: gpus * CORES_PER_GPU })
 }
 
 fn bounded(part: &str, number: u32, what: &'static str, most: u32) -> Result<u32, GroupError> {
@@ -168,6 +205,7 @@ pub fn expand(groups: &[Group], rack_nodes: u32) -> Vec<Spec> {
                 name: format!("{prefix}-{counter}"),
                 model: group.model,
                 gpus: group.gpus,
+                mig: group.mig.clone(),
                 cores: group.cores,
                 memory_gib: match group.model {
                     Some(_) => group.gpus * GIB_PER_GPU,
@@ -192,7 +230,10 @@ mod tests {
                 .map(|spec| {
                     let model = spec.model.map_or("-", |model| model.name);
                     let Spec { name, gpus, cores, memory_gib, rack, .. } = spec;
-                    format!("{name} {model}:{gpus} {cores}c {memory_gib}Gi r{rack}")
+                    let mig = spec.mig.as_ref();
+                    let mig =
+                        mig.map_or(String::new(), |mig| format!("/{}x{}", mig.each, mig.profile));
+                    format!("{name} {model}:{gpus}{mig} {cores}c {memory_gib}Gi r{rack}")
                 })
                 .collect::<Vec<_>>()
                 .join("; "),
@@ -209,14 +250,27 @@ mod tests {
         );
         check("1xl4:1, 1*A100:4", "node-1 L4:1 16c 128Gi r1; node-2 A100:4 64c 512Gi r1");
         check("1xcpu:8", "cpu-1 -:0 8c 32Gi r1");
+        check("1xA100:2/3g.40gb", "node-1 A100:2/2x3g.40gb 32c 256Gi r1");
         check("none", "");
     }
 
     #[test]
     fn mistakes_are_named() {
-        let shape = " is not COUNTxMODEL:GPUS or COUNTxcpu:CORES, e.g. 4xH100:8,2xcpu:64";
+        let shape = " is not COUNTxMODEL:GPUS[/PROFILE] or COUNTxcpu:CORES, e.g. 4xH100:8,2xcpu:64";
         check("H100:8", &format!("--nodes: \"H100:8\"{shape}"));
         check("4xH100:many", &format!("--nodes: \"4xH100:many\"{shape}"));
+        check("1xcpu:8/1g.10gb", &format!("--nodes: \"1xcpu:8/1g.10gb\"{shape}"));
+        for (part, model, profile) in
+            [("1xT4:1/1g.10gb", "T4", "1g.10gb"), ("1xA100:1/5g.10gb", "A100", "5g.10gb")]
+        {
+            check(
+                part,
+                &format!(
+                    "--nodes: {part:?}: {model} is not divided into {profile:?}; MIG is on A100, B200, H100, H200, e.g. \
+                     1xA100:8/1g.10gb"
+                ),
+            );
+        }
         check("4xH100:8,", &format!("--nodes: \"\"{shape}"));
         check(
             "0xH100:8",

@@ -36,19 +36,26 @@ pub(super) struct Misfit {
 impl Ledger {
     /// An empty node.
     pub(super) fn new(spec: &Spec) -> Self {
+        let whole = if spec.mig.is_some() { 0 } else { spec.gpus };
+        let instances = spec.mig.iter();
+        let instances = instances.map(|mig| (mig.resource(), i64::from(spec.gpus * mig.each)));
         let capacity = [
             ("cpu", i64::from(spec.cores) * 1000),
             ("memory", i64::from(spec.memory_gib) * GIB),
             ("ephemeral-storage", 1024 * GIB),
             ("pods", PODS),
-            (GPU, i64::from(spec.gpus)),
+            (GPU, i64::from(whole)),
         ];
         Self {
-            capacity: capacity.map(|(name, amount)| (name.to_owned(), amount)).into(),
+            capacity: capacity
+                .map(|(name, amount)| (name.to_owned(), amount))
+                .into_iter()
+                .chain(instances)
+                .collect(),
             used: Amounts::new(),
             holders: HashMap::new(),
-            devices: (0..spec.gpus).map(|index| device_uuid(&spec.name, index)).collect(),
-            slots: (0..spec.gpus).map(|_| None).collect(),
+            devices: (0..whole).map(|index| device_uuid(&spec.name, index)).collect(),
+            slots: (0..whole).map(|_| None).collect(),
             lost: BTreeSet::new(),
         }
     }

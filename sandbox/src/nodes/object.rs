@@ -41,8 +41,18 @@ pub fn node(spec: &Spec, now: Timestamp, kubelet_port: u16) -> Value {
         labels["nvidia.com/gpu.product"] = json!(model.product);
         labels["nvidia.com/gpu.memory"] = json!(model.memory_mib.to_string());
         labels["nvidia.com/gpu.count"] = json!(spec.gpus.to_string());
-        labels["nvidia.com/mig.strategy"] = json!("none");
-        capacity["nvidia.com/gpu"] = json!(spec.gpus.to_string());
+        match &spec.mig {
+            None => {
+                labels["nvidia.com/mig.strategy"] = json!("none");
+                capacity["nvidia.com/gpu"] = json!(spec.gpus.to_string());
+            }
+            Some(mig) => {
+                labels["nvidia.com/mig.strategy"] = json!("mixed");
+                labels["node-role.kubernetes.io/mig-enabled"] = json!("true");
+                capacity["nvidia.com/gpu"] = json!("0");
+                capacity[mig.resource()] = json!((spec.gpus * mig.each).to_string());
+            }
+        }
     }
     let at = seconds(now);
     let condition = |kind: &str, status: &str, reason: &str, message: &str| {

@@ -90,7 +90,12 @@ fn nodes(plan: &Plan) -> String {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for spec in &plan.specs {
         let what = match spec.model {
-            Some(model) => format!("x {} {}", spec.gpus, model.name),
+            Some(model) => match &spec.mig {
+                Some(mig) => {
+                    format!("x {} {} ({} x {} each)", spec.gpus, model.name, mig.each, mig.profile)
+                }
+                None => format!("x {} {}", spec.gpus, model.name),
+            },
             None => format!("x {} cores", spec.cores),
         };
         match groups.last_mut() {
