@@ -1,6 +1,7 @@
 //! One scheduling cycle: five actions in a fixed order on the state as it stands.
 
 pub(crate) mod allocate;
+pub(crate) mod begin;
 pub(crate) mod commit;
 pub(crate) mod evict;
 pub(crate) mod retract;
@@ -13,14 +14,17 @@ use crate::{
         ids::{GroupId, PodId},
         time::Timestamp,
     },
+    cluster::Cluster,
     config::{Config, QueueDepth},
     decided::{
-        plan::{Action, Change, Plan, Verdict},
+        plan::{Action, Change, Plan, Verdict, Why},
         proof::{EvictionKind, Proof},
         steps::Steps,
     },
+    pending::{Listing, report},
+    queues::share,
     state::{
-        Cluster,
+        index::Policy,
         rows::{Phase, PodStatus},
     },
     told::pod::Place,
@@ -71,17 +75,17 @@ pub fn plan_stepwise(
     now: Timestamp,
     watch: &mut dyn FnMut(Action, Steps),
 ) -> Plan {
-    cluster.steps = Steps::default();
+    cluster.state.steps = Steps::default();
     let due = cluster.pending.wake.is_some_and(|wake| wake <= now);
-    if cluster.pending.config.as_ref() != Some(config) {
-        cluster.pending.config = Some(config.clone());
-        cluster.queues.moved = true;
-        cluster.pending.room_grew_outside();
+    if cluster.config.as_ref() != Some(config) {
+        cluster.config = Some(config.clone());
+        cluster.state.note_choices();
     }
+    cluster.absorb();
     if !cluster.pending.changed && !due {
         return Plan::default();
     }
-    let nominated = std::mem::take(&mut cluster.pending.nominated);
+    let nominated = std::mem::take(&mut cluster.state.nominations.places);
     cluster.pending.wake = None;
     let mut cycle = Cycle {
         cluster,
@@ -101,9 +105,9 @@ pub fn plan_stepwise(
     cycle.prepare();
     for action in Action::ALL {
         if config.actions.runs(action) {
-            let before = cycle.cluster.steps;
+            let before = cycle.cluster.state.steps;
             cycle.act(action);
-            watch(action, cycle.cluster.steps.since(&before));
+            watch(action, cycle.cluster.state.steps.since(&before));
         }
     }
     cycle.finish()
@@ -122,53 +126,66 @@ impl Cycle<'_> {
 
     /// Brings everything derived per cycle in line: the index, nominations, fair shares, who waits.
     fn prepare(&mut self) {
-        self.cluster.refresh_index(self.config);
+        let policy = policy_of(self.config);
+        self.cluster.state.refresh_index(policy, &self.config.typical);
         let nominated: Vec<PodId> = self.nominated.keys().copied().collect();
         for pod in nominated {
-            let Some(state) = self.cluster.pods.status.get(pod) else { continue };
-            if state.nominee.is_some() {
-                let state = PodStatus { nominee: None, ..state.clone() };
-                let waits = state.is_waiting();
-                self.cluster.set_status(pod, state);
-                let pending = &mut self.cluster.pending;
-                pending.wake();
-                match self.cluster.pods[pod].group() {
-                    Some(group) if waits => {
-                        pending.searches.owe_nomination(pod, group, pending.listing(group));
-                        pending.recheck(group);
-                    }
-                    // One that leaves is nominated for nothing again: it is made anew.
-                    Some(group) => {
-                        pending.searches.invalidate();
-                        pending.recheck(group);
-                    }
-                    None => pending.searches.invalidate(),
-                }
+            let Some(status) = self.cluster.state.pods().status.get(pod) else { continue };
+            if status.nominee.is_some() {
+                let status = PodStatus { nominee: None, ..status.clone() };
+                let waits = status.is_waiting();
+                self.cluster.state.set_status(pod, status);
+                let group = self.cluster.state.pods()[pod].group();
+                self.cluster.pending.take_nomination_back(pod, group, waits);
             }
         }
-        self.cluster.divide_shares(self.config);
-        self.cluster.relist_touched(&mut self.said);
+        share::divide_shares(&mut self.cluster.state, self.config);
+        self.cluster.absorb();
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        pending.relist_touched(state, &mut self.said);
+    }
+
+    /// Lists a group anew, or says why it does not wait for room; where it is listed.
+    pub(crate) fn relist(&mut self, group: GroupId) -> Option<Listing> {
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        pending.relist(state, group, &mut self.said)
+    }
+
+    /// Remembers what became of a group, and says so where it is news.
+    pub(crate) fn say(&mut self, group: GroupId, why: Why) {
+        report::say(&mut self.cluster.state, group, why, &mut self.said);
     }
 
     fn finish(mut self) -> Plan {
         self.repeat_nominations();
         self.close_retractions();
-        self.cluster.pending.searches.close();
+        self.cluster.pending.epoch.close();
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();
-        let goes_on = self.cluster.steps.spent || moved_on || self.due || self.has_retracted();
+        let goes_on =
+            self.cluster.state.steps.spent || moved_on || self.due || self.has_retracted();
         self.cluster.pending.changed = goes_on;
         if self.cluster.pending.changed {
             self.wake_at(self.now);
         }
         let Self { cluster, changes, said, proofs, explained, .. } = self;
         // Who leaves does not come back: its nomination is its group's (`moves`).
-        let Cluster { pending, pods, .. } = &mut *cluster;
-        let stays = |pod: PodId| pods.status[pod].phase == Phase::Pending;
-        let kept = pending.nominated.iter().filter(|(pod, _)| stays(**pod));
-        pending.nominated_nodes = kept.map(|(pod, place)| (*pod, place.node)).collect();
+        let state = &mut cluster.state;
+        let stays = |pod: PodId| state.pods().status[pod].phase == Phase::Pending;
+        let kept = state.nominations.places.iter().filter(|(pod, _)| stays(**pod));
+        state.nominations.nodes = kept.map(|(pod, place)| (*pod, place.node)).collect();
         let explained = explained.into_iter().collect();
-        Plan { changes, verdicts: said, proofs, explained, steps: cluster.steps }
+        Plan { changes, verdicts: said, proofs, explained, steps: cluster.state.steps }
+    }
+}
+
+/// How nodes are ranked, as the operator chose.
+fn policy_of(config: &Config) -> Policy {
+    Policy {
+        gpu: config.gpu_placement,
+        cpu: config.cpu_placement,
+        sharing_first: config.sharing_first,
+        restrict: config.restrict_nodes,
     }
 }

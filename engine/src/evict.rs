@@ -5,7 +5,7 @@
 //! pods that fit on one node; and the nodes that are cheapest to empty, for gangs.
 //!
 //! A search takes so many counted steps at most. One that they don't suffice for is a [`SearchState`] that goes on where it
-//! stopped, in the next cycle, as long as nothing changed that it depends on ([`kept`]).
+//! stopped, in the next cycle, as long as nothing changed that it depends on ([`resume`]).
 //!
 //! # Source
 //! spec/scheduling.md 8.
@@ -33,7 +33,6 @@ use crate::{
         resources::Lane,
         time::Timestamp,
     },
-    config::Config,
     decided::{
         proof::{EvictionKind, Shortage},
         steps::Progress,
@@ -44,11 +43,11 @@ use crate::{
         other_pending::WaitingGroup,
         probe::{Probe, Probed},
         queue_snapshot::QueueSnapshot,
-        victims::{Batch, Rule, VictimFilter, Victims},
+        victims::{Basis, Batch, Rule, VictimFilter, Victims},
     },
-    pending::scheduling_order::SchedulingOrder,
+    pending::{front::Fronts, scheduling_order::SchedulingOrder},
     place::{Attempt, Mode},
-    state::{Cluster, trial::Trial},
+    state::{State, trial::Trial},
 };
 
 /// What became of a search.
@@ -67,10 +66,22 @@ pub(crate) enum Outcome {
 /// Room to work in, kept so that no trial asks for memory anew.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Scratch {
+    fronts: Fronts,
     waiting: Vec<WaitingGroup>,
     turns: SchedulingOrder,
     /// Empty between two uses.
     evicted: IdSet<PodId>,
+}
+
+/// What a search for victims is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aim {
+    /// Who needs the room.
+    pub(crate) group: GroupId,
+    /// By which right.
+    pub(crate) kind: EvictionKind,
+    /// Who has to give it.
+    pub(crate) rule: Rule,
 }
 
 /// A search for victims for one group: what is looked for, and how far it has come.
@@ -129,11 +140,12 @@ impl SearchState {
     ///
     /// `queues` are those whose groups may be victims, in order.
     pub(crate) fn new(
-        cluster: &mut Cluster,
-        (group, kind, rule): (GroupId, EvictionKind, Rule),
-        (queues, victims): (Few<QueueId>, Victims),
+        state: &mut State,
+        Aim { group, kind, rule }: Aim,
+        queues: Few<QueueId>,
+        victims: Victims,
     ) -> Self {
-        let pods = cluster.to_place(group);
+        let pods = state.to_place(group);
         Self {
             group,
             kind,
@@ -141,8 +153,8 @@ impl SearchState {
             queues,
             victims,
             order: Few::default(),
-            nodes: useful_nodes(cluster, group),
-            demand: Demand::new(cluster, &pods),
+            nodes: useful_nodes(state, group),
+            demand: Demand::new(state, &pods),
             free_milli: None,
             base: None,
             pick: Pick::OneNode,
@@ -160,37 +172,37 @@ impl SearchState {
     }
 
     /// Works out again what the index of nodes forgets when it is built anew, so that the search may go on.
-    pub(crate) fn ensure_feasible(&self, cluster: &mut Cluster) {
+    pub(crate) fn ensure_feasible(&self, state: &mut State) {
         for (shape, _) in &self.demand.shapes {
-            cluster.ensure_feasible(*shape);
+            state.ensure_feasible(*shape);
         }
     }
 
     /// Who may be a victim.
-    pub(crate) fn filter<'a>(&self, config: &'a Config, now: Timestamp) -> VictimFilter<'a> {
-        VictimFilter { config, now, group: self.group, rule: self.rule }
+    pub(crate) fn filter<'a>(&self, basis: Basis<'a>) -> VictimFilter<'a> {
+        VictimFilter { basis, group: self.group, rule: self.rule }
     }
 
     /// When the first of those that are safe for now is safe no more.
-    pub(crate) fn until(&self, cluster: &Cluster, filter: &VictimFilter<'_>) -> Option<Timestamp> {
+    pub(crate) fn until(&self, state: &State, filter: &VictimFilter<'_>) -> Option<Timestamp> {
         let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
-        Victims::safe_until(cluster, filter, gives)
+        Victims::safe_until(state, filter, gives)
     }
 
     /// How many groups budgets of disruptions keep from being victims, at least; none where they keep nobody.
-    pub(crate) fn guarded(&self, cluster: &Cluster, filter: &VictimFilter<'_>) -> Option<usize> {
+    pub(crate) fn guarded(&self, state: &State, filter: &VictimFilter<'_>) -> Option<usize> {
         let may_give = |queue: QueueId| {
             self.kind == EvictionKind::Consolidate || self.queues.binary_search(&queue).is_ok()
         };
-        let guarded = Victims::count_guarded(cluster, filter, may_give);
+        let guarded = Victims::count_guarded(state, filter, may_give);
         (guarded > 0 || self.cut).then_some(guarded.max(1))
     }
 
     /// How far it has come.
-    pub(crate) fn progress(&self, cluster: &Cluster, filter: &VictimFilter<'_>) -> Progress {
+    pub(crate) fn progress(&self, state: &State, filter: &VictimFilter<'_>) -> Progress {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let drawn: BTreeSet<GroupId> = self.order.iter().map(|batch| batch.group).collect();
-        let mut candidates: BTreeSet<GroupId> = self.victims.groups(cluster, filter).collect();
+        let mut candidates: BTreeSet<GroupId> = self.victims.groups(state, filter).collect();
         candidates.extend(&drawn);
         Progress::Eviction {
             kind: self.kind,
@@ -230,39 +242,38 @@ impl SearchState {
 /// A search under way.
 #[derive(Debug)]
 pub(crate) struct VictimSearch<'a> {
-    pub(crate) config: &'a Config,
-    pub(crate) now: Timestamp,
+    basis: Basis<'a>,
+    scratch: &'a mut Scratch,
     pub(crate) search: SearchState,
     /// At how many steps of the cycle it stops.
     steps_end: u64,
 }
 
 impl<'a> VictimSearch<'a> {
-    /// Goes on with a search for so many steps.
+    /// Goes on with a search, up to so many steps of the cycle.
     pub(crate) fn new(
-        cluster: &Cluster,
-        (config, now): (&'a Config, Timestamp),
+        basis: Basis<'a>,
+        scratch: &'a mut Scratch,
         search: SearchState,
-        steps_max: u64,
+        steps_end: u64,
     ) -> Self {
-        let steps_end = cluster.steps.total().saturating_add(steps_max).min(config.steps_max);
-        Self { config, now, search, steps_end }
+        Self { basis, scratch, search, steps_end }
     }
 
     /// Finds victims, evicts them and nominates pods for their room.
-    pub(crate) fn run(&mut self, cluster: &mut Cluster) -> Outcome {
+    pub(crate) fn run(&mut self, state: &mut State) -> Outcome {
         if self.search.base.is_none() {
             if self.search.pods.is_empty() || self.search.victims.is_empty() {
                 return Outcome::Nothing;
             }
-            if let Some(shortage) = self.disprove(cluster) {
+            if let Some(shortage) = self.disprove(state) {
                 return Outcome::Disproved(shortage);
             }
-            let base = Capacity::new(cluster, &self.search.demand, &self.search.nodes);
+            let base = Capacity::new(state, &self.search.demand, &self.search.nodes);
             self.search.base = Some(base);
         }
         loop {
-            let probed = self.probe(cluster);
+            let probed = self.probe(state);
             let search = &mut self.search;
             match probed {
                 Probed::Spent(probe) => {
@@ -283,35 +294,35 @@ impl<'a> VictimSearch<'a> {
     }
 
     fn filter(&self) -> VictimFilter<'a> {
-        self.search.filter(self.config, self.now)
+        self.search.filter(self.basis)
     }
 
-    fn is_spent(&self, cluster: &Cluster) -> bool {
-        cluster.steps.total() >= self.steps_end
+    fn is_spent(&self, state: &State) -> bool {
+        state.steps.total() >= self.steps_end
     }
 
     /// The victim at a place in the order, drawn where it was not before.
-    fn drawn(&mut self, cluster: &mut Cluster, at: usize) -> Option<&Batch> {
+    fn drawn(&mut self, state: &mut State, at: usize) -> Option<&Batch> {
         let filter = self.filter();
         let search = &mut self.search;
         if at == search.order.len() {
-            let batch = search.victims.next(cluster, &filter)?;
+            let batch = search.victims.next(state, &filter)?;
             search.order.push(batch);
         }
         search.order.get(at)
     }
 
     /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
-    fn is_beyond_one(&self, cluster: &mut Cluster, held: &Capacity) -> bool {
-        if !cluster.pending.running.are_singles() || cluster.shapes.has_backed_resources {
+    fn is_beyond_one(&self, state: &mut State, held: &Capacity) -> bool {
+        if !self.basis.pending.running.are_singles() || state.shapes().has_backed_resources {
             return false;
         }
-        cluster.nodes.ensure_largest();
-        let largest = cluster.nodes.largest();
+        state.ensure_largest();
+        let largest = state.nodes().largest();
         let most = |(at, room): (usize, &usize)| {
-            let shape = &cluster.shapes[self.search.demand.shapes[at].0];
+            let shape = &state.shapes()[self.search.demand.shapes[at].0];
             let fit = |(lane, amount): &(Lane, i64)| {
-                let backed = cluster.claims.backs.contains_key(lane);
+                let backed = state.claims().backs.contains_key(lane);
                 let most = largest.get(lane.row()).copied().unwrap_or(0);
                 if backed { i64::MAX } else { most / amount }
             };
@@ -325,35 +336,35 @@ impl<'a> VictimSearch<'a> {
     /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
     fn is_short_there(
         &self,
-        cluster: &Cluster,
+        state: &State,
         (held, gone): (&Capacity, &Capacity),
         pool: &Pool,
     ) -> bool {
         let (demand, count) = (&self.search.demand, self.search.count);
         let last = pool.last.and_then(|last| self.search.order[last].pods.first());
         let Some(pod) = last else { return false };
-        let Some(node) = cluster.node_of(*pod).filter(|_| !pool.spread) else { return false };
+        let Some(node) = state.node_of(*pod).filter(|_| !pool.spread) else { return false };
         let room: Few<usize> = (0..)
             .zip(&held.room)
-            .map(|(at, room): (usize, _)| room + gone.on(cluster, demand.shapes[at].0, node))
+            .map(|(at, room): (usize, _)| room + gone.on(state, demand.shapes[at].0, node))
             .collect();
         demand.short(&room, count).is_some()
     }
 
     /// Tries one set of victims: whether it lets the pods in. The trial is kept then, where `keep` says so.
-    fn simulate(&mut self, cluster: &mut Cluster, victims: &VictimSet, keep: bool) -> bool {
-        cluster.steps.scenarios += 1;
+    fn simulate(&mut self, state: &mut State, victims: &VictimSet, keep: bool) -> bool {
+        state.steps.scenarios += 1;
         self.search.sets += 1;
-        self.remember(cluster, victims);
+        self.remember(state, victims);
         let SearchState { count, order, nodes, .. } = &mut self.search;
         let count = *count;
-        let mut trial = Trial::new(cluster);
-        let mut evicted = std::mem::take(&mut trial.cluster().scratch.evicted);
+        let mut trial = Trial::new(state);
+        let mut evicted = std::mem::take(&mut self.scratch.evicted);
         // Where they leave is of use too, as long as they are gone.
         let mut vacated: Few<Rank> = Few::default();
         for pod in victims.iter().flat_map(|at| &order[*at].pods) {
             let node = trial.node(*pod).expect("a victim holds a place");
-            if let Some(rank) = trial.nodes.index.rank(node)
+            if let Some(rank) = trial.nodes().index.rank(node)
                 && nodes.insert(rank)
             {
                 vacated.push(rank);
@@ -363,7 +374,7 @@ impl<'a> VictimSearch<'a> {
         }
         let placed = self.place_all(&mut trial, count, &evicted);
         evicted.clear();
-        trial.cluster().scratch.evicted = evicted;
+        self.scratch.evicted = evicted;
         for rank in &vacated {
             self.search.nodes.remove(*rank);
         }
@@ -377,25 +388,26 @@ impl<'a> VictimSearch<'a> {
     }
 
     /// Places the group and, where there is room, its victims, in the order in which they would wait.
-    fn place_all(&self, trial: &mut Trial<'_>, count: usize, evicted: &IdSet<PodId>) -> bool {
+    fn place_all(&mut self, trial: &mut Trial<'_>, count: usize, evicted: &IdSet<PodId>) -> bool {
         let own = &self.search.pods[..count];
-        let losers = evicted.iter().filter_map(|pod| trial.pods[pod].group());
+        let losers = evicted.iter().filter_map(|pod| trial.pods()[pod].group());
         let losers: Few<GroupId> = losers.collect();
-        let mut waiting = std::mem::take(&mut trial.cluster().scratch.waiting);
+        let mut waiting = std::mem::take(&mut self.scratch.waiting);
         waiting.clear();
-        waiting.push(trial.waiting(self.search.group, own));
+        waiting.push(other_pending::waiting(trial, self.search.group, own));
         let mut lists: Few<(GroupId, Few<PodId>)> = Few::default();
         for group in losers.in_order() {
-            let state = &trial.pods.status;
-            let pods = trial.groups[group].tree.to_place(&|pod| {
-                state[pod].is_waiting() || (evicted.contains(pod) && state[pod].nominee.is_none())
+            let status = &trial.pods().status;
+            let pods = trial.groups()[group].tree.to_place(&|pod| {
+                status[pod].is_waiting() || (evicted.contains(pod) && status[pod].nominee.is_none())
             });
-            waiting.push(trial.waiting(group, &pods));
+            waiting.push(other_pending::waiting(trial, group, &pods));
             lists.push((group, pods));
         }
-        trial.cluster().add_other_pending(&mut waiting);
-        let mut turns = std::mem::take(&mut trial.cluster().scratch.turns);
-        turns.open_groups(trial, &mut waiting);
+        let pending = self.basis.pending;
+        other_pending::add_other_pending(trial, pending, &mut self.scratch.fronts, &mut waiting);
+        let mut turns = std::mem::take(&mut self.scratch.turns);
+        turns.open_groups(trial, pending, &mut waiting);
         let placed = self.place_by_turns(trial, &mut turns, |group| {
             if group == self.search.group {
                 return Some(own);
@@ -403,8 +415,7 @@ impl<'a> VictimSearch<'a> {
             let at = lists.binary_search_by_key(&group, |(loser, _)| *loser).ok()?;
             Some(&lists[at].1)
         });
-        let scratch = &mut trial.cluster().scratch;
-        (scratch.waiting, scratch.turns) = (waiting, turns);
+        (self.scratch.waiting, self.scratch.turns) = (waiting, turns);
         placed
     }
 
@@ -419,13 +430,13 @@ impl<'a> VictimSearch<'a> {
         let mut failed: Few<(QueueId, Few<ShapeId>)> = Few::default();
         while let Some(turn) = turns.next() {
             let Some(pods) = pods(turn.group) else {
-                turns.done(trial, turn);
+                turns.done(trial, self.basis.pending, turn);
                 continue;
             };
-            let kind = trial.kind_of(turn.group, pods);
+            let kind = other_pending::kind_of(trial, turn.group, pods);
             let mut nested = trial.nested();
             let placed = !kind.as_ref().is_some_and(|kind| failed.contains(kind))
-                && Attempt::new(self.config, turn.group, Mode::Nominate, pods)
+                && Attempt::new(self.basis.config, turn.group, Mode::Nominate, pods)
                     .run(&mut nested, Some(&self.search.nodes))
                     .is_ok();
             if placed {
@@ -437,7 +448,7 @@ impl<'a> VictimSearch<'a> {
                 }
                 failed.extend(kind);
             }
-            turns.done(trial, turn);
+            turns.done(trial, self.basis.pending, turn);
         }
         true
     }

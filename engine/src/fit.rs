@@ -3,7 +3,6 @@
 pub(crate) mod best_node;
 pub(crate) mod devices;
 pub(crate) mod filter;
-pub(crate) mod fragments;
 pub(crate) mod pod_affinity;
 pub(crate) mod preferences;
 pub(crate) mod spread;

@@ -31,6 +31,8 @@ mod pending;
 
 mod evict;
 
+mod cluster;
+
 mod actions;
 
 pub use base::ids;
@@ -46,7 +48,8 @@ pub use base::resources::{
     Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources,
 };
 pub use base::time::{Millis, Timestamp};
-pub use config::{Actions, Config, Placement, QueueDepth, ReclaimResolution, Typical};
+pub use cluster::Cluster;
+pub use config::{Actions, Config, QueueDepth, ReclaimResolution};
 pub use decided::plan::{
     Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, TooLarge,
     Unready, Verdict, Why,
@@ -56,7 +59,7 @@ pub use decided::plan::{
 pub use decided::proof::{EvictionKind, Proof, Shortage};
 pub use decided::remedy::Remedy;
 pub use decided::steps::{Progress, Steps};
-pub use state::{Cluster, Stage};
+pub use state::Stage;
 pub use told::budget::Budget;
 pub use told::claim::{
     Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
@@ -66,8 +69,10 @@ pub use told::delta::Delta;
 pub use told::group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};
 pub use told::node::{Blocked, Effect, Gpus, Label, Mig, MigStrategy, Node, Taint, Worker};
 pub use told::numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount};
+pub use told::placement::{Placement, Typical};
 pub use told::pod::{
-    GpuRequest, Holds, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    PodTerm, Requirement, Reserved, Shape, Spread, Storage, Toleration, VolumeNodes,
+    GpuRequest, HostPort, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState, PodTerm,
+    Reserved, Shape, Spread, Storage, Toleration, VolumeNodes,
 };
 pub use told::queue::Queue;
+pub use told::requirement::{Holds, Requirement};

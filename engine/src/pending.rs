@@ -7,37 +7,35 @@ pub(crate) mod class;
 pub(crate) mod class_queues;
 pub(crate) mod depth;
 pub(crate) mod eviction_history;
+pub(crate) mod front;
 pub(crate) mod report;
 pub(crate) mod running;
 pub(crate) mod scheduling_order;
+pub(crate) mod search_epoch;
+pub(crate) mod wait;
 
 use std::collections::BTreeMap;
 
 use crate::{
     base::{
-        few::Few,
         id_set::IdSet,
-        ids::{ClassId, ClassQueueId, Column, GroupId, NodeId, PodId, QueueId, ShapeId},
-        resources::Charge,
+        ids::{ClassId, ClassQueueId, Column, GroupId, PodId, QueueId, ShapeId},
+        resources::{Charge, QueueLane},
         time::Timestamp,
     },
-    config::Config,
     decided::{
-        plan::{Unready, Verdict, Why},
+        plan::Verdict,
         proof::{EvictionKind, Shortage},
     },
-    evict::resume::ResumableSearches,
     pending::{
         class_queues::{ClassQueue, ClassQueues},
         eviction_history::EvictionHistory,
         running::Running,
+        search_epoch::SearchEpoch,
+        wait::Wait,
     },
-    state::{Cluster, gpu_milli, group_key::GroupKey, tree::Tree},
-    told::pod::Place,
+    state::{State, changes::Changes, gpu_milli, group_key::GroupKey},
 };
-
-/// So many groups of a leaf queue are looked at where its standing follows from those that wait in it.
-const FRONT_MAX: usize = 32;
 
 /// Everything that waits.
 #[derive(Clone, Default, Debug)]
@@ -50,8 +48,8 @@ pub(crate) struct Pending {
     touched: IdSet<GroupId>,
     classes: Classes,
     class_queues: ClassQueues,
-    /// Per leaf queue: the first groups that wait in it. Filled as asked.
-    fronts: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
+    /// How often a group was listed or taken off a list.
+    relisted: u64,
     listings: Column<GroupId, Listed>,
     /// Groups that may be evicted.
     pub(crate) running: Running,
@@ -61,22 +59,12 @@ pub(crate) struct Pending {
     pub(crate) has_retracted_before: bool,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
-    /// Nominations of the last plan: void once anything changes.
-    pub(crate) nominated: BTreeMap<PodId, Place>,
-    /// Where the plan before nominated pods for places that still wait: they go there rather than elsewhere.
-    pub(crate) nominated_nodes: BTreeMap<PodId, NodeId>,
-    /// Where pods that were moved are to go, by group: what comes back are other pods.
-    pub(crate) moves: BTreeMap<GroupId, Vec<NodeId>>,
-    /// Groups that pods were evicted for or that were moved, and that have not got the room yet, in the order of the evictions.
-    pub(crate) nominated_groups: Vec<GroupId>,
     /// How often a search for victims that began anew ran out of steps, for class queues where the last one did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
-    /// ResumableSearches for victims that go on, and those that are over.
-    pub(crate) searches: ResumableSearches,
+    /// Whether what searches for victims read is as it was.
+    pub(crate) epoch: SearchEpoch,
     /// Who lost a place to whom since the last news.
     pub(crate) eviction_history: EvictionHistory,
-    /// What the last plan was made with.
-    pub(crate) config: Option<Config>,
     /// Room to write a class down.
     scratch: Vec<u32>,
     /// When something changes by time alone.
@@ -121,37 +109,40 @@ struct Classes {
 }
 
 impl Pending {
-    /// Has a group looked at again, of which something changed.
-    pub(crate) fn touch(&mut self, group: GroupId) {
-        self.recheck(group);
-        self.searches.forget(group);
-        if self.running.contains(group) || self.listing(group).is_some() {
-            self.searches.invalidate();
+    /// Takes in what changed in the state; says whether that made it look at anything again.
+    ///
+    /// # Cost
+    /// In the groups of which something changed.
+    pub(crate) fn absorb(&mut self, changes: &mut Changes) {
+        let mut is_unlike = std::mem::take(&mut changes.amounts_moved);
+        let mut is_news = std::mem::take(&mut changes.from_outside);
+        for group in changes.arrivals.drain(..) {
+            is_news |= !self.eviction_history.comes_back(group);
+        }
+        is_unlike |= is_news && self.eviction_history.forget();
+        for group in changes.touched.iter() {
+            is_unlike |= self.running.contains(group) || self.listing(group).is_some();
+            self.touched.insert(group);
+        }
+        changes.touched.clear();
+        self.grown |= std::mem::take(&mut changes.room_grew);
+        self.changed |= std::mem::take(&mut changes.told);
+        if is_unlike {
+            self.epoch.end();
         }
     }
 
-    /// Has a group looked at again.
-    pub(crate) fn recheck(&mut self, group: GroupId) {
-        self.touched.insert(group);
-        self.changed = true;
-    }
-
-    /// Says that something happened that was not decided here, and that room may have come or gone by it.
-    pub(crate) fn room_grew_outside(&mut self) {
-        self.eviction_history.forget();
-        self.room_grew();
-    }
-
-    /// Says that room may have come or gone, or that a bound may have moved.
-    pub(crate) fn room_grew(&mut self) {
-        self.wake();
-        self.searches.invalidate();
-    }
-
-    /// Has all that wait tried again.
-    pub(crate) fn wake(&mut self) {
-        self.grown = true;
-        self.changed = true;
+    /// Has a pod of a group wait for what it was nominated for as if it was for nothing; one that leaves is nominated for
+    /// nothing again: it is made anew.
+    pub(crate) fn take_nomination_back(&mut self, pod: PodId, group: Option<GroupId>, waits: bool) {
+        (self.grown, self.changed) = (true, true);
+        match group {
+            Some(group) if waits => self.epoch.owe_nomination(pod, group, self.listing(group)),
+            Some(_) | None => self.epoch.end(),
+        }
+        if let Some(group) = group {
+            self.touched.insert(group);
+        }
     }
 
     /// Has a group judged in the next cycle that has anything to decide.
@@ -197,56 +188,12 @@ impl Pending {
             .min()
     }
 
-    /// The first groups that wait in a leaf queue, of all classes; [`ensure_front`](Self::ensure_front) has to have been
-    /// called for it.
-    pub(crate) fn front(&self, queue: QueueId) -> &[(GroupKey, ClassId)] {
-        self.fronts.get(&queue).map_or(&[], Vec::as_slice)
-    }
-
-    /// Finds the first groups that wait in a leaf queue, at most [`FRONT_MAX`] of them.
-    ///
-    /// # Cost
-    /// In the number of classes of the queue, once after a group of it was listed or went.
-    pub(crate) fn ensure_front(&mut self, queue: QueueId) {
-        use std::{cmp::Reverse, collections::BinaryHeap};
-        let Self { fronts, class_queues, .. } = self;
-        fronts.entry(queue).or_insert_with(|| {
-            let lists = class_queues.of_queue(queue);
-            let mut lists: Vec<_> =
-                lists.map(|(class, class_queue)| (class, class_queue.groups.iter())).collect();
-            if let [(class, groups)] = lists.as_slice() {
-                return groups.clone().take(FRONT_MAX).map(|key| (*key, *class)).collect();
-            }
-            let mut heads = BinaryHeap::with_capacity(lists.len());
-            for (at, (_, groups)) in lists.iter_mut().enumerate() {
-                heads.extend(groups.next().map(|key| Reverse((*key, at))));
-            }
-            let mut front = Vec::new();
-            while front.len() < FRONT_MAX
-                && let Some(Reverse((key, at))) = heads.pop()
-            {
-                let (class, groups) = &mut lists[at];
-                front.push((key, *class));
-                heads.extend(groups.next().map(|key| Reverse((*key, at))));
-            }
-            front
-        });
-    }
-
-    /// Forgets the first groups of a queue, where they may be others now.
-    #[inline]
-    fn forget_front(&mut self, queue: QueueId) {
-        if !self.fronts.is_empty() {
-            self.fronts.remove(&queue);
-        }
-    }
-
     /// How many queues have groups that wait.
     pub(crate) fn queues(&self) -> usize {
         self.class_queues.queues()
     }
 
-    /// ClassQueues that are worth a try.
+    /// Class queues that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
         self.class_queues.awake()
     }
@@ -318,139 +265,96 @@ impl Pending {
     }
 }
 
-impl Cluster {
+impl Pending {
     /// Lists every touched group anew, or says why it does not wait for room.
-    pub(crate) fn relist_touched(&mut self, said: &mut Vec<Verdict>) {
-        let mut touched = std::mem::take(&mut self.pending.touched);
-        let queues = self.queues.rows.len();
-        self.pending.class_queues.reserve(touched.len().min(queues), queues);
+    pub(crate) fn relist_touched(&mut self, state: &mut State, said: &mut Vec<Verdict>) {
+        let mut touched = std::mem::take(&mut self.touched);
+        let queues = state.queues().rows.len();
+        self.class_queues.reserve(touched.len().min(queues), queues);
         for group in touched.iter() {
-            self.list(group, said);
+            self.list(state, group, said);
         }
         touched.clear();
-        self.pending.touched = touched;
-        self.pending.settle();
-        self.pending.wake_all();
+        self.touched = touched;
+        self.settle();
+        self.wake_all();
     }
 
     /// Lists a group anew, or says why it does not wait for room; where it is listed.
-    pub(crate) fn relist(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
-        let listing = self.list(group, said);
-        self.pending.settle();
+    pub(crate) fn relist(
+        &mut self,
+        state: &mut State,
+        group: GroupId,
+        said: &mut Vec<Verdict>,
+    ) -> Option<Listing> {
+        let listing = self.list(state, group, said);
+        self.settle();
         listing
     }
 
     /// As [`relist`](Self::relist), but the list is to be settled.
-    fn list(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
+    fn list(
+        &mut self,
+        state: &mut State,
+        group: GroupId,
+        said: &mut Vec<Verdict>,
+    ) -> Option<Listing> {
         let before = self.unlist(group);
-        self.rerun(group);
-        let now = self.list_anew(group, said);
+        self.rerun(state, group);
+        let now = self.list_anew(state, group, said);
         // Not before, so that a class that stays its own keeps its number.
         if let Some(Listing { class, .. }) = before {
-            self.declassify(class);
+            self.declassify(state, class);
         }
         if now != before {
             // Whose turn it is while victims are tried depends on who waits.
-            self.pending.searches.relisted(group, now, &self.groups[group].pods);
+            self.epoch.relisted(group, now, &state.groups()[group].pods);
         }
         now
     }
 
     /// Lists a group that is not listed, if it waits; says where.
-    fn list_anew(&mut self, group: GroupId, said: &mut Vec<Verdict>) -> Option<Listing> {
-        match self.waits(group) {
-            Ok(queue) => {
-                let class = self.classify(group);
-                let key = GroupKey::of(self, group).expect("a group that waits is live");
-                let class_queue = self.pending.class_queues.list(queue, class, key);
-                self.pending.forget_front(queue);
-                *self.pending.listings.slot_of(group, self.groups.len()) =
+    fn list_anew(
+        &mut self,
+        state: &mut State,
+        group: GroupId,
+        said: &mut Vec<Verdict>,
+    ) -> Option<Listing> {
+        match wait::waits(state, group) {
+            Wait::ForRoom(queue) => {
+                let class = self.classify(state, group);
+                let key = GroupKey::of(state, group).expect("a group that waits is live");
+                let class_queue = self.class_queues.list(queue, class, key);
+                self.relisted += 1;
+                *self.listings.slot_of(group, state.groups().len()) =
                     Listed(Some((class_queue, key)));
                 Some(Listing { queue, class, key })
             }
-            Err(why) => {
-                if let Some(why) = why {
-                    self.say(group, why, said);
-                }
+            Wait::No(why) => {
+                report::say(state, group, why, said);
                 None
             }
+            Wait::Untold => None,
         }
     }
 
     /// What the next step of a group of a class asks for; nothing once none is listed.
-    pub(crate) fn class_ask(&self, class: ClassId) -> Charge {
-        let Some(class) = self.pending.class(class) else { return Charge::default() };
+    pub(crate) fn class_ask(&self, state: &State, class: ClassId) -> Charge {
+        let Some(class) = self.class(class) else { return Charge::default() };
         let mut ask = class.ask;
         if class.ask_mib > 0
-            && let Some(memory_mib) = self.nodes.memory_min()
+            && let Some(memory_mib) = state.nodes().memory_min()
         {
-            ask.0[2] += gpu_milli(class.ask_mib, memory_mib);
+            ask[QueueLane::Gpu] += gpu_milli(class.ask_mib, memory_mib);
         }
         ask
     }
 
     /// Takes a group off the list; says where it was, of whose class it has a use still.
     fn unlist(&mut self, group: GroupId) -> Option<Listing> {
-        let (class_queue, key) = self.pending.listings.get_mut(group)?.0.take()?;
-        let (queue, class) = self.pending.class_queues.unlist(class_queue, &key);
-        self.pending.forget_front(queue);
+        let (class_queue, key) = self.listings.get_mut(group)?.0.take()?;
+        let (queue, class) = self.class_queues.unlist(class_queue, &key);
+        self.relisted += 1;
         Some(Listing { queue, class, key })
     }
-
-    /// The queue in which a group waits for room, or why it does not.
-    ///
-    /// # Source
-    /// spec/scheduling.md 1.11, the filters of allocate; 12.4 for what is told first: a group with too few pods is told
-    /// nothing else.
-    fn waits(&self, group: GroupId) -> Result<QueueId, Option<Why>> {
-        let row = &self.groups[group];
-        let facts = row.facts.as_ref().ok_or(None)?;
-        let count = row.tree.count();
-        if row.tree.sets.is_empty() {
-            return Err(Some(Why::Malformed));
-        }
-        if count.pending == 0 && count.gated == 0 {
-            let why = if count.nominated > 0 { Why::Nominated } else { Why::Satisfied };
-            return Err((count.used + count.succeeded > 0).then_some(why));
-        }
-        if !row.tree.is_ready() {
-            return Err(Some(self.not_ready(group)));
-        }
-        let queue = facts.queue.filter(|queue| self.queues.rows[*queue].attached);
-        let queue = queue.ok_or(Some(Why::QueueMissing))?;
-        if self.queues.rows[queue].parts {
-            return Err(Some(Why::QueueNotLeaf));
-        }
-        if facts.held {
-            return Err(Some(Why::Held));
-        }
-        if count.pending == 0 {
-            return Err(Some(Why::Gated));
-        }
-        Ok(queue)
-    }
-
-    /// That a group has too few pods, and where.
-    pub(crate) fn not_ready(&self, group: GroupId) -> Why {
-        Why::NotReady(unready(&self.groups[group].tree))
-    }
-
-    /// The waiting pods of a group that are placed next.
-    pub(crate) fn to_place(&self, group: GroupId) -> Few<PodId> {
-        self.groups[group].tree.to_place(&|pod| self.pods.status[pod].is_waiting())
-    }
-}
-
-/// The sub-groups that have too few pods.
-fn unready(tree: &Tree) -> Vec<Unready> {
-    tree.leaves
-        .iter()
-        .filter(|leaf| !leaf.is_ready())
-        .map(|leaf| Unready {
-            sub_group: leaf.name,
-            min: leaf.min,
-            alive: leaf.alive() + leaf.count.succeeded,
-            gated: leaf.count.gated,
-        })
-        .collect()
 }

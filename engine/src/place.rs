@@ -17,9 +17,18 @@ use crate::{
     },
     config::Config,
     decided::{plan::Why, steps::Progress},
-    fit::{best_node::Found, filter::Choice},
-    place::{assign::Assignment, repack::Packing, split::Together},
-    state::{Cluster, device, rows::Phase, tree::Member, trial::Trial},
+    fit::{
+        best_node::{Found, best_node},
+        filter::Choice,
+        why::{self, Unplaced},
+    },
+    place::{
+        assign::Assignment,
+        repack::Packing,
+        split::{Together, split},
+    },
+    queues::limits,
+    state::{State, device, rows::Phase, tree::Member, trial::Trial},
     told::group::Constraint,
 };
 
@@ -62,11 +71,11 @@ pub(crate) struct Attempt<'a> {
     placed: u32,
     /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
-    /// ResumableSearches for another way; most attempts need none.
+    /// Searches for another way; most attempts need none.
     others: Option<Box<Others>>,
 }
 
-/// ResumableSearches for another way to place a group.
+/// Searches for another way to place a group.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Others {
     /// Other nodes, in the order in which the searches come up; none for those that are over.
@@ -111,14 +120,14 @@ impl<'a> Attempt<'a> {
         nodes: Option<&IdSet<Rank>>,
     ) -> Result<(), Why> {
         self.by_memory =
-            self.pods.iter().any(|pod| trial.shapes[trial.pods[*pod].shape].gpu_mib > 0);
-        trial.affords(self.group, self.ask(trial))?;
+            self.pods.iter().any(|pod| trial.shapes()[trial.pods()[*pod].shape].gpu_mib > 0);
+        limits::affords(trial, self.group, self.ask(trial))?;
         let mut nested = trial.nested();
         match self.place_in_order(&mut nested, nodes) {
             Ok(()) => nested.keep(),
             Err(why) => {
                 drop(nested);
-                let free = trial.groups[self.group].tree.is_free(Member::Set(0));
+                let free = trial.groups()[self.group].tree.is_free(Member::Set(0));
                 let pods = self.pods;
                 let found =
                     if free { self.repack(trial, pods, nodes) } else { self.assign(trial, nodes) };
@@ -139,7 +148,7 @@ impl<'a> Attempt<'a> {
         nodes: Option<&IdSet<Rank>>,
     ) -> Result<(), Why> {
         let area = Area { nodes, tiers: None };
-        match trial.groups[self.group].tree.only_leaf() {
+        match trial.groups()[self.group].tree.only_leaf() {
             Some(leaf) => self.place_leaf(trial, leaf, &area),
             None => self.place_set(trial, 0, &area),
         }
@@ -147,14 +156,14 @@ impl<'a> Attempt<'a> {
 
     /// What the pods cost, GPU memory counted against the largest devices there are.
     fn ask(&self, trial: &Trial<'_>) -> Charge {
-        let largest = if self.by_memory { trial.nodes.memory_max() } else { None };
+        let largest = if self.by_memory { trial.nodes().memory_max() } else { None };
         self.pods.iter().fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, largest))
     }
 
     /// Places what a set has to place, in one of the node sets that its constraint leaves.
     fn place_set(&mut self, trial: &mut Trial<'_>, set: u16, area: &Area<'_>) -> Result<(), Why> {
         let member = Member::Set(set);
-        let constraint = trial.groups[self.group].tree.constraint(member);
+        let constraint = trial.groups()[self.group].tree.constraint(member);
         self.in_domains(trial, member, constraint, area)
     }
 
@@ -169,20 +178,20 @@ impl<'a> Attempt<'a> {
         if constraint.is_none() {
             return self.place_member(trial, member, area);
         }
-        let leaves = trial.groups[self.group].tree.leaves_below(member);
+        let leaves = trial.groups()[self.group].tree.leaves_below(member);
         let pods: Vec<PodId> = self
             .pods
             .iter()
             .copied()
-            .filter(|pod| trial.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf)))
+            .filter(|pod| trial.pods()[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf)))
             .collect();
         let Some(constraint) = constraint.filter(|_| !pods.is_empty()) else {
             return self.place_member(trial, member, area);
         };
-        let taken = trial.ranks_of(self.group, &leaves);
+        let taken = ranks_of(trial, self.group, &leaves);
         let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
-        let split = trial.cluster().split(&together, area.nodes)?;
-        let free = trial.groups[self.group].tree.is_free_below(member);
+        let split = split(trial.state(), &together, area.nodes)?;
+        let free = trial.groups()[self.group].tree.is_free_below(member);
         let placed = self.placed;
         let mut whys: Vec<Why> = Vec::new();
         for nodes in &split.sets {
@@ -217,11 +226,11 @@ impl<'a> Attempt<'a> {
             Member::Leaf(leaf) => return self.place_leaf(trial, leaf, area),
             Member::Set(set) => set,
         };
-        for member in trial.groups[self.group].tree.ordered(set) {
+        for member in trial.groups()[self.group].tree.ordered(set) {
             match member {
                 Member::Set(inner) => self.place_set(trial, inner, area)?,
                 Member::Leaf(_) => {
-                    let constraint = trial.groups[self.group].tree.constraint(member);
+                    let constraint = trial.groups()[self.group].tree.constraint(member);
                     self.in_domains(trial, member, constraint, area)?;
                 }
             }
@@ -234,8 +243,14 @@ impl<'a> Attempt<'a> {
         self.seat(trial, leaf, area).map_err(|stuck| match (stuck, self.mode) {
             (Stuck::Why(why), _) => why,
             (Stuck::NoRoom(pod), Mode::Real) => {
-                let counts = (self.placed, self.placed - before);
-                trial.cluster().no_room(pod, counts, area.nodes)
+                let unplaced = Unplaced {
+                    pod,
+                    at: self.placed,
+                    placed: self.placed - before,
+                    area: area.nodes,
+                    names_nodes: self.config.names_nodes,
+                };
+                why::no_room(trial.state(), &unplaced)
             }
             // Nobody asks a simulation why.
             (Stuck::NoRoom(_), Mode::Nominate) => Why::Satisfied,
@@ -245,12 +260,13 @@ impl<'a> Attempt<'a> {
     /// Places the pods of a leaf in an area, each on the best node.
     fn seat(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Stuck> {
         for pod in self.pods {
-            if trial.pods[*pod].leaf != Some(leaf) {
+            if trial.pods()[*pod].leaf != Some(leaf) {
                 continue;
             }
             let found = self.find(trial, *pod, area).ok_or(Stuck::NoRoom(*pod))?;
             self.is_affordable(trial, *pod, &found).map_err(Stuck::Why)?;
-            if trial.pods.status[*pod].phase == Phase::Releasing && trial.can_stay(*pod, &found) {
+            if trial.pods().status[*pod].phase == Phase::Releasing && can_stay(trial, *pod, &found)
+            {
                 trial.spare(*pod);
             } else {
                 self.put(trial, *pod, found);
@@ -265,18 +281,18 @@ impl<'a> Attempt<'a> {
         if !self.by_memory {
             return Ok(());
         }
-        let shape = &trial.shapes[trial.pods[pod].shape];
-        let memory_mib = trial.nodes.gpus(found.place.node).memory_mib;
-        trial.affords(self.group, shape.charge_on(memory_mib))
+        let shape = &trial.shapes()[trial.pods()[pod].shape];
+        let memory_mib = trial.nodes().gpus(found.place.node).memory_mib;
+        limits::affords(trial, self.group, shape.charge_on(memory_mib))
     }
 
     /// The best node in an area, the most preferred domains first.
     fn find(&self, trial: &mut Trial<'_>, pod: PodId, area: &Area<'_>) -> Option<Found> {
         let devices = Choice::By(self.config.device_placement);
         let Some(tiers) = area.tiers else {
-            return trial.cluster().best_node(pod, area.nodes, devices);
+            return best_node(trial.state(), pod, area.nodes, devices);
         };
-        tiers.iter().find_map(|tier| trial.cluster().best_node(pod, Some(tier), devices))
+        tiers.iter().find_map(|tier| best_node(trial.state(), pod, Some(tier), devices))
     }
 
     /// A gang that needs room to come waits as a whole: placements become nominations.
@@ -284,14 +300,15 @@ impl<'a> Attempt<'a> {
     /// # Source
     /// spec/scheduling.md 1.12, `shouldPipeline`.
     fn postpone(&self, trial: &mut Trial<'_>) {
-        let waits = trial.groups[self.group].tree.leaves.iter().any(|leaf| {
+        let waits = trial.groups()[self.group].tree.leaves.iter().any(|leaf| {
             leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min
         });
         if !waits {
             return;
         }
         for pod in self.pods {
-            if trial.pods.status[*pod].place.is_some() && trial.pods.status[*pod].nominee.is_none()
+            if trial.pods().status[*pod].place.is_some()
+                && trial.pods().status[*pod].nominee.is_none()
             {
                 trial.postpone(*pod);
             }
@@ -299,51 +316,49 @@ impl<'a> Attempt<'a> {
     }
 }
 
-impl Cluster {
-    /// Nodes where active pods of some leaves are.
-    fn ranks_of(&self, group: GroupId, leaves: &[u16]) -> IdSet<Rank> {
-        let tree = &self.groups[group].tree;
-        leaves
-            .iter()
-            .flat_map(|leaf| &tree.leaves[usize::from(*leaf)].pods)
-            .filter(|pod| self.pods.status[**pod].is_active())
-            .filter_map(|pod| {
-                let state = &self.pods.status[*pod];
-                self.nodes.index.rank(state.nominee.as_ref().or(state.place.as_ref())?.node)
-            })
-            .collect()
-    }
-
-    /// Whether an evicted pod that was offered a place may as well stay where it is.
-    fn can_stay(&self, pod: PodId, offer: &Found) -> bool {
-        let Some(place) = self.pods.status[pod].place.as_ref() else { return false };
-        if place.node != offer.place.node {
-            return false;
-        }
-        if let Some(reserved) = &place.reserved
-            && self.is_nominated(place.node, reserved)
-        {
-            return false;
-        }
-        let gpus = self.nodes.gpus(place.node);
-        let Some(part) = device::part(&self.shapes[self.pods[pod].shape].facts.gpu, gpus) else {
-            return true;
-        };
-        if offer.opened == 0 && offer.place.devices.iter().any(|id| !place.devices.contains(id)) {
-            // It can share with others: that is what frees its own device.
-            return false;
-        }
-        let capacity = device::capacity(gpus);
-        let mut whole = self.nodes.plugin_gpus(place.node).1 / GPU_MILLI;
-        self.nodes.devices.get(place.node).is_some_and(|devices| {
-            place.devices.iter().all(|id| {
-                let Some(device) = devices.iter().find(|device| device.id == *id) else {
-                    return false;
-                };
-                // A device that only leaving pods use counts as a whole one to come: nobody else may have it yet.
-                whole -= i64::from(device.is_leaving());
-                whole >= 0 && capacity - device.held + device.leaving - device.nominated >= part
-            })
+/// Nodes where active pods of some leaves are.
+fn ranks_of(state: &State, group: GroupId, leaves: &[u16]) -> IdSet<Rank> {
+    let tree = &state.groups()[group].tree;
+    leaves
+        .iter()
+        .flat_map(|leaf| &tree.leaves[usize::from(*leaf)].pods)
+        .filter(|pod| state.pods().status[**pod].is_active())
+        .filter_map(|pod| {
+            let status = &state.pods().status[*pod];
+            state.nodes().index.rank(status.nominee.as_ref().or(status.place.as_ref())?.node)
         })
+        .collect()
+}
+
+/// Whether an evicted pod that was offered a place may as well stay where it is.
+fn can_stay(state: &State, pod: PodId, offer: &Found) -> bool {
+    let Some(place) = state.pods().status[pod].place.as_ref() else { return false };
+    if place.node != offer.place.node {
+        return false;
     }
+    if let Some(reserved) = &place.reserved
+        && state.is_nominated(place.node, reserved)
+    {
+        return false;
+    }
+    let gpus = state.nodes().gpus(place.node);
+    let Some(part) = device::part(&state.shapes()[state.pods()[pod].shape].facts.gpu, gpus) else {
+        return true;
+    };
+    if offer.opened == 0 && offer.place.devices.iter().any(|id| !place.devices.contains(id)) {
+        // It can share with others: that is what frees its own device.
+        return false;
+    }
+    let capacity = device::capacity(gpus);
+    let mut whole = state.nodes().plugin_gpus(place.node).1 / GPU_MILLI;
+    state.nodes().devices.get(place.node).is_some_and(|devices| {
+        place.devices.iter().all(|id| {
+            let Some(device) = devices.iter().find(|device| device.id == *id) else {
+                return false;
+            };
+            // A device that only leaving pods use counts as a whole one to come: nobody else may have it yet.
+            whole -= i64::from(device.is_leaving());
+            whole >= 0 && capacity - device.held + device.leaving - device.nominated >= part
+        })
+    })
 }

@@ -1,8 +1,10 @@
 //! All state of the cluster that a decision reads.
 //!
 //! Facts are what the adapter told. Derived columns (amounts of nodes, devices, queues and sub-groups, the index)
-//! have two writers, [`take`](Cluster::take) and [`give`](Cluster::give), and [`check`](Cluster::check) derives them
-//! again from the facts and compares.
+//! have two writers, [`take`](State::take) and [`give`](State::give): other folders read them and cannot write. And
+//! [`check`](State::check) derives them again from the facts and compares.
+//!
+//! The state knows nobody above it. It writes down what changed ([`changes`]), for those who remember what they made of it.
 
 pub(crate) mod account;
 pub(crate) mod apply;
@@ -12,9 +14,12 @@ pub(crate) mod check;
 pub(crate) mod claims;
 pub(crate) mod device;
 pub(crate) mod domains;
+pub(crate) mod fragments;
 pub(crate) mod group_key;
 pub(crate) mod index;
 pub(crate) mod node_sets;
+pub(crate) mod nominations;
+pub(crate) mod notes;
 pub(crate) mod pod_counts;
 pub(crate) mod rows;
 pub(crate) mod shape;
@@ -26,47 +31,48 @@ use std::collections::BTreeMap;
 
 use crate::{
     base::{
+        few::Few,
         ids::{Column, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
-        resources::{LaneKind, PerLane},
+        resources::{LaneKind, PerLane, QueueLane},
     },
     decided::{
         plan::{QueueState, Why},
-        proof::{EvictionKind, Shortage},
         steps::Steps,
     },
-    evict::Scratch,
-    pending::Pending,
-    state::{budgets::Budgets, claims::Claims, shape::Shapes, trial::Op},
+    state::{
+        budgets::Budgets, changes::Changes, claims::Claims, nominations::Nominations,
+        shape::Shapes, trial::Op,
+    },
 };
 
 pub(crate) use crate::state::rows::{GroupRow, Nodes, Phase, Pods, QueueRow, Queues};
 
-/// What the engine knows, kept across cycles.
+/// Facts and what is derived from them, kept across cycles.
 #[derive(Clone, Default, Debug)]
-pub struct Cluster {
-    pub(crate) lanes: Vec<LaneKind>,
-    pub(crate) shapes: Shapes,
-    pub(crate) nodes: Nodes,
-    pub(crate) pods: Pods,
-    pub(crate) groups: Column<GroupId, GroupRow>,
-    pub(crate) queues: Queues,
-    pub(crate) claims: Claims,
-    pub(crate) budgets: Budgets,
-    pub(crate) topologies: Column<TopologyId, Option<Box<crate::told::group::Topology>>>,
+pub(crate) struct State {
+    lanes: Vec<LaneKind>,
+    shapes: Shapes,
+    nodes: Nodes,
+    pods: Pods,
+    groups: Column<GroupId, GroupRow>,
+    queues: Queues,
+    claims: Claims,
+    budgets: Budgets,
+    topologies: Column<TopologyId, Option<Box<crate::told::group::Topology>>>,
     /// How values of labels are written that name domains.
-    pub(crate) spellings: BTreeMap<Symbol, Box<[u8]>>,
+    spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Pods with anti-affinity.
-    pub(crate) with_anti_affinity: std::collections::BTreeSet<PodId>,
+    with_anti_affinity: std::collections::BTreeSet<PodId>,
     /// Pods that topology spread counts, by node. Derived.
-    pub(crate) pod_counts: pod_counts::PodCounts,
-    /// Who waits, in what order.
-    pub(crate) pending: Pending,
-    /// Room for searches to work in.
-    pub(crate) scratch: Scratch,
+    pod_counts: pod_counts::PodCounts,
     /// What open trials did, to be undone or kept.
-    pub(crate) log: Vec<Op>,
+    log: Vec<Op>,
     /// How many devices plans opened so far.
-    pub(crate) opened: u32,
+    opened: u32,
+    /// What changed since somebody asked.
+    changes: Changes,
+    /// Places that plans promised.
+    pub(crate) nominations: Nominations,
     /// What this cycle took.
     pub(crate) steps: Steps,
 }
@@ -93,7 +99,7 @@ pub enum Stage {
     Ended,
 }
 
-impl PartialEq for Cluster {
+impl PartialEq for State {
     /// Equal facts and derived columns; caches and counters of the cycle do not count.
     fn eq(&self, other: &Self) -> bool {
         self.shapes == other.shapes
@@ -109,22 +115,68 @@ impl PartialEq for Cluster {
     }
 }
 
-impl Cluster {
-    /// What was said last of a group, where something was.
-    pub fn verdict(&self, group: GroupId) -> Option<&Why> {
-        self.groups.get(group)?.why.as_ref()
+impl State {
+    pub(crate) fn lanes(&self) -> &[LaneKind] {
+        &self.lanes
     }
 
-    /// The kinds of eviction of which counting shows that they do not help a group that waits, as of the last plan that
-    /// asked, and what there is too little of.
-    pub fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
-        self.pending.proofs(group)
+    pub(crate) fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+
+    pub(crate) fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    pub(crate) fn pods(&self) -> &Pods {
+        &self.pods
+    }
+
+    pub(crate) fn groups(&self) -> &Column<GroupId, GroupRow> {
+        &self.groups
+    }
+
+    pub(crate) fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
+    pub(crate) fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    /// Pods with anti-affinity.
+    pub(crate) fn with_anti_affinity(&self) -> &std::collections::BTreeSet<PodId> {
+        &self.with_anti_affinity
+    }
+
+    pub(crate) fn pod_counts(&self) -> &pod_counts::PodCounts {
+        &self.pod_counts
+    }
+
+    /// What open trials did.
+    pub(crate) fn log(&self) -> &[Op] {
+        &self.log
+    }
+
+    /// How many devices plans opened so far.
+    pub(crate) fn opened(&self) -> u32 {
+        self.opened
+    }
+
+    /// The waiting pods of a group that are placed next.
+    pub(crate) fn to_place(&self, group: GroupId) -> Few<PodId> {
+        self.groups[group].tree.to_place(&|pod| self.pods.status[pod].is_waiting())
+    }
+
+    /// What was said last of a group, where something was.
+    pub(crate) fn verdict(&self, group: GroupId) -> Option<&Why> {
+        self.groups.get(group)?.why.as_ref()
     }
 
     /// The numbers of a queue, as of the last plan.
     ///
     /// A queue that was never told has zeros.
-    pub fn queue_state(&self, queue: QueueId) -> QueueState {
+    pub(crate) fn queue_state(&self, queue: QueueId) -> QueueState {
         let unknown = QueueRow::default();
         let row = self.queues.rows.get(queue).unwrap_or(&unknown);
         let absent = crate::Queue::default();
@@ -141,37 +193,8 @@ impl Cluster {
         }
     }
 
-    /// When a group last started to run, as told or as planned since.
-    pub fn last_start(&self, group: GroupId) -> Option<crate::Timestamp> {
-        self.groups.get(group)?.last_start
-    }
-
-    /// When a pod of a group was last evicted, as told or as planned since.
-    pub fn last_eviction(&self, group: GroupId) -> Option<crate::Timestamp> {
-        self.groups.get(group)?.last_eviction
-    }
-
-    /// Since when a group runs below its minimum, as told or as seen since.
-    pub fn stale_since(&self, group: GroupId) -> Option<crate::Timestamp> {
-        self.groups.get(group)?.stale_since
-    }
-
-    /// The sub-groups of a group that hold pods: name, how many pods it needs, how many hold a place and are not leaving.
-    pub fn sub_groups(&self, group: GroupId) -> impl Iterator<Item = (Symbol, u32, u32)> {
-        let leaves = self.groups.get(group).map_or(&[][..], |row| &row.tree.leaves);
-        leaves.iter().map(|leaf| (leaf.name, leaf.min, leaf.count.active))
-    }
-
-    /// The pods of a group that name a sub-group which it does not have, with that name.
-    pub fn strays(&self, group: GroupId) -> impl Iterator<Item = (PodId, Symbol)> {
-        let row = self.groups.get(group).filter(|row| !row.tree.sets.is_empty());
-        let pods = row.into_iter().flat_map(|row| row.pods.iter());
-        pods.filter(|pod| self.pods[**pod].leaf.is_none())
-            .map(|pod| (*pod, self.pods[*pod].sub_group))
-    }
-
     /// Where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
-    pub fn stage(&self, pod: PodId) -> Stage {
+    pub(crate) fn stage(&self, pod: PodId) -> Stage {
         let Some(state) = self.pods.status.get(pod) else { return Stage::Ended };
         if state.nominee.is_some() {
             return Stage::Nominated;
@@ -186,36 +209,36 @@ impl Cluster {
         }
     }
 
-    /// When the next plan is due though nothing was told: a grace or a delay ends. That may be at once, where the last
-    /// plan left something to go on with.
-    pub fn wake(&self) -> Option<crate::Timestamp> {
-        self.pending.wake
-    }
-
     /// The node that a pod holds a place on, or was given.
-    pub fn node_of(&self, pod: PodId) -> Option<NodeId> {
+    pub(crate) fn node_of(&self, pod: PodId) -> Option<NodeId> {
         self.pods.status.get(pod)?.place.as_ref().map(|place| place.node)
     }
 
     /// Whether one of these terms holds for the labels of a node; never where it is not there.
-    pub fn meets(&self, node: NodeId, terms: &[Vec<crate::Requirement>]) -> bool {
+    pub(crate) fn meets(&self, node: NodeId, terms: &[Vec<crate::Requirement>]) -> bool {
         let Some(facts) = self.nodes.facts.get(node).and_then(Option::as_ref) else { return false };
         terms.iter().any(|term| shape::labels_meet(&facts.labels, term))
     }
 
     /// What a node offers of a lane, and what of that nobody holds; the latter is negative on an over-committed node.
-    pub fn node_amounts(&self, node: NodeId, lane: crate::Lane) -> (i64, i64) {
+    pub(crate) fn node_amounts(&self, node: NodeId, lane: crate::Lane) -> (i64, i64) {
         let facts = self.nodes.facts.get(node).and_then(Option::as_ref);
         (facts.map_or(0, |facts| facts.allocatable.amount(lane)), self.nodes.idle.get(node, lane))
     }
 
     /// Whether no shared GPU of a node is given out beyond its memory.
-    pub fn devices_fit(&self, node: NodeId) -> bool {
+    pub(crate) fn devices_fit(&self, node: NodeId) -> bool {
         let capacity = device::capacity(self.nodes.gpus(node));
         self.nodes
             .devices
             .get(node)
             .is_none_or(|devices| devices.iter().all(|device| device.held <= capacity))
+    }
+
+    /// The domain of a node by one of its labels.
+    pub(crate) fn topology_pair(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
+        let facts = self.nodes.facts.get(node)?.as_ref()?;
+        facts.labels.iter().find(|label| label.key == key).map(|label| (key, label.value))
     }
 
     /// What a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
@@ -233,7 +256,7 @@ impl Cluster {
         let shape = &self.shapes[self.pods[pod].shape];
         let mut ask = shape.charge;
         if let Some(memory_mib) = memory_mib {
-            ask.0[2] += gpu_milli(shape.gpu_mib, memory_mib);
+            ask[QueueLane::Gpu] += gpu_milli(shape.gpu_mib, memory_mib);
         }
         ask
     }

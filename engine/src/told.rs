@@ -6,5 +6,7 @@ pub(crate) mod delta;
 pub(crate) mod group;
 pub(crate) mod node;
 pub(crate) mod numa;
+pub(crate) mod placement;
 pub(crate) mod pod;
 pub(crate) mod queue;
+pub(crate) mod requirement;

@@ -5,20 +5,23 @@
 //! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
 use crate::{
-    actions::Cycle,
+    actions::{Cycle, commit},
     base::{
         few::Few,
         id_set::IdSet,
         ids::{GroupId, PodId, Rank},
         time::Millis,
     },
+    cluster::Cluster,
     decided::{plan::Why, steps::Progress},
+    fit::{best_node, pod_affinity},
     pending::{
         depth::DepthWindow,
         scheduling_order::{SchedulingOrder, Turn},
+        wait,
     },
     place::{Attempt, Mode},
-    state::{Cluster, tree::Member, trial::Trial},
+    state::{State, tree::Member, trial::Trial},
 };
 
 /// How long pods that are moved are expected back.
@@ -32,35 +35,37 @@ impl Cycle<'_> {
         let pending = &self.cluster.pending;
         let depth = self.config.queue_depth.allocate;
         let front = depth.map(|depth| DepthWindow::new(pending, depth, |_| true));
-        let mut turns = SchedulingOrder::new(self.cluster, pending.awake(), front);
+        let mut turns = SchedulingOrder::new(&self.cluster.state, pending, pending.awake(), front);
         // Each has a group that gets something, most of the time.
         self.changes.reserve(turns.queues());
         self.said.reserve(turns.queues());
         self.retractions.started.reserve(turns.queues());
         while let Some(turn) = turns.next() {
-            if self.cluster.steps.total() >= self.config.steps_max {
-                self.cluster.steps.spent = true;
+            if self.cluster.state.steps.total() >= self.config.steps_max {
+                self.cluster.state.steps.spent = true;
                 self.cluster.pending.changed = true;
                 return;
             }
-            self.cluster.steps.groups += 1;
+            self.cluster.state.steps.groups += 1;
             match self.try_group(turn.group, None) {
                 Ok(()) => self.seat_again(&mut turns, turn),
                 Err(why) if self.is_passed(turn.group, &why) => {
                     // Others of its class may have labels that nobody minds.
-                    self.cluster.pass(turn.group, why, &mut self.said);
-                    if !turns.skip(self.cluster, turn) {
-                        self.cluster.pending.sleep(turn.queue, turn.class);
+                    let Cluster { state, pending, .. } = &mut *self.cluster;
+                    pending.pass(state, turn.group, why, &mut self.said);
+                    if !turns.skip(state, pending, turn) {
+                        pending.sleep(turn.queue, turn.class);
                     }
                 }
                 Err(why) => {
-                    turns.done(self.cluster, turn);
+                    turns.done(&self.cluster.state, &self.cluster.pending, turn);
                     self.turn_down(turn, why);
                 }
             }
         }
         if let (Some(front), Some(depth)) = (turns.front(), depth) {
-            self.cluster.tell_behind(front, depth, &mut self.said);
+            let Cluster { state, pending, .. } = &mut *self.cluster;
+            pending.tell_behind(state, front, depth, &mut self.said);
         }
     }
 
@@ -70,68 +75,73 @@ impl Cycle<'_> {
     /// lasted on would be used for other places, those that the group is evicted from for others among them. It is void
     /// once the group finds no room.
     fn place_nominated_first(&mut self) {
-        for group in std::mem::take(&mut self.cluster.pending.nominated_groups) {
+        for group in std::mem::take(&mut self.cluster.state.nominations.groups) {
             if self.cluster.pending.listing(group).is_none() {
                 if self.is_expected(group) {
-                    self.cluster.pending.nominated_groups.push(group);
+                    self.cluster.state.nominations.groups.push(group);
                 } else {
-                    self.cluster.pending.moves.remove(&group);
+                    self.cluster.state.nominations.moves.remove(&group);
                 }
                 continue;
             }
             let mut got = false;
             loop {
-                self.cluster.steps.groups += 1;
+                self.cluster.state.steps.groups += 1;
                 if !self.try_nominated(group) && self.try_group(group, None).is_err() {
                     break;
                 }
                 got = true;
-                let waits = self.cluster.relist(group, &mut self.said).is_some();
+                let waits = self.relist(group).is_some();
                 if !waits || !(self.is_expected(group) || self.is_owed(group)) {
                     break;
                 }
             }
-            if got && self.cluster.groups[group].tree.count().nominated > 0 {
-                self.cluster.pending.nominated_groups.push(group);
+            if got && self.cluster.state.groups()[group].tree.count().nominated > 0 {
+                self.cluster.state.nominations.groups.push(group);
             } else {
-                self.cluster.pending.moves.remove(&group);
+                self.cluster.state.nominations.moves.remove(&group);
             }
         }
     }
 
     /// Whether pods of a group that was moved are still to come back, and it is not too long ago.
     fn is_expected(&self, group: GroupId) -> bool {
-        let moves = self.cluster.pending.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
-        let last = self.cluster.groups[group].last_eviction;
+        let moves =
+            self.cluster.state.nominations.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
+        let last = self.cluster.state.groups()[group].last_eviction;
         moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
     }
 
     /// Whether a pod of a group waits that the last plan nominated for a place.
     fn is_owed(&self, group: GroupId) -> bool {
-        self.cluster.groups[group].pods.iter().any(|pod| self.cluster.has_nomination(*pod))
+        self.cluster.state.groups()[group]
+            .pods
+            .iter()
+            .any(|pod| has_nomination(&self.cluster.state, *pod))
     }
 
     /// Places the next pods of a group on the nodes that they were nominated for, or are expected on after they were moved,
     /// where each of them was: what became free meanwhile where they would rather go was freed for others.
     fn try_nominated(&mut self, group: GroupId) -> bool {
         let cluster = &*self.cluster;
-        let mut expected = cluster.expected(group).into_iter();
-        let kept = &cluster.pending.nominated_nodes;
-        let tree = &cluster.groups[group].tree;
-        let is_nominated = |pod: PodId| cluster.has_nomination(pod);
+        let mut expected = best_node::expected(&cluster.state, group).into_iter();
+        let kept = &cluster.state.nominations.nodes;
+        let tree = &cluster.state.groups()[group].tree;
+        let is_nominated = |pod: PodId| has_nomination(&cluster.state, pod);
         let own = if tree.can_fill(Member::Set(0), &is_nominated) {
             tree.to_place(&is_nominated)
         } else {
             Few::default()
         };
-        let pods = if own.is_empty() { cluster.to_place(group) } else { own };
+        let pods = if own.is_empty() { cluster.state.to_place(group) } else { own };
         // Nominations are the group's: a pod that was made again may go before the one that has one.
-        let waits = |pod: &&PodId| cluster.pods.status[**pod].is_waiting() && !pods.contains(pod);
+        let waits =
+            |pod: &&PodId| cluster.state.pods().status[**pod].is_waiting() && !pods.contains(pod);
         let others = tree.leaves.iter().flat_map(|leaf| &leaf.pods).filter(waits);
         let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
         let nominated = pods.iter().map(|pod| {
             let node = kept.get(pod).copied().or_else(|| expected.next());
-            cluster.nodes.index.rank(node.or_else(|| spare.next())?)
+            cluster.state.nodes().index.rank(node.or_else(|| spare.next())?)
         });
         let nodes: Option<IdSet<Rank>> = nominated.collect();
         drop(spare);
@@ -141,9 +151,9 @@ impl Cycle<'_> {
 
     /// Places the next pods of a group, on some nodes or on any, or says why not.
     fn try_group(&mut self, group: GroupId, nodes: Option<&IdSet<Rank>>) -> Result<(), Why> {
-        let pods = self.cluster.to_place(group);
+        let pods = self.cluster.state.to_place(group);
         if pods.is_empty() {
-            return Err(self.cluster.not_ready(group));
+            return Err(wait::not_ready(&self.cluster.state, group));
         }
         self.try_pods(group, &pods, nodes)
     }
@@ -155,14 +165,15 @@ impl Cycle<'_> {
         pods: &Few<PodId>,
         nodes: Option<&IdSet<Rank>>,
     ) -> Result<(), Why> {
-        let started = self.cluster.has_started(group);
+        let started = commit::has_started(&self.cluster.state, group);
         let mut attempt = Attempt::new(self.config, group, Mode::Real, pods);
         if nodes.is_none()
-            && let Some(packings) = self.cluster.pending.searches.recall_packings(group)
+            && let Some(packings) =
+                self.cluster.searches.recall_packings(&self.cluster.pending.epoch, group)
         {
             attempt.resume(packings);
         }
-        let mut trial = Trial::new(self.cluster);
+        let mut trial = Trial::new(&mut self.cluster.state);
         if let Err(why) = attempt.run(&mut trial, nodes) {
             drop(trial);
             if nodes.is_some() {
@@ -172,56 +183,57 @@ impl Cycle<'_> {
         }
         trial.keep();
         self.commit(&mut |_| None);
-        let row = &mut self.cluster.groups[group];
+        let row = &self.cluster.state.groups()[group];
         if !started && row.tree.count().nominated == 0 {
             self.retractions.started.push((group, row.last_start));
-            row.last_start = Some(self.now);
+            self.cluster.state.note_start(group, Some(self.now));
         }
-        self.cluster.steps.solved += u64::from(!started);
+        self.cluster.state.steps.solved += u64::from(!started);
         Ok(())
     }
 
     /// Whether a group that found no room says nothing of the others of its class; one that goes on is asked first again.
     fn is_passed(&self, group: GroupId, why: &Why) -> bool {
-        self.cluster.is_repelled(group) && !matches!(why, Why::Undecided { .. })
+        pod_affinity::is_repelled(&self.cluster.state, group)
+            && !matches!(why, Why::Undecided { .. })
     }
 
     /// Keeps what an attempt left to go on with for the next cycle; says why the group waits until then.
     fn put_off_packing(&mut self, group: GroupId, attempt: Attempt<'_>, why: Why) -> Why {
         let Some((packings, progress)) = attempt.unfinished() else { return why };
-        if !self.cluster.pending.searches.keep_packings(group, packings) {
+        if !self.cluster.searches.keep_packings(&self.cluster.pending.epoch, group, packings) {
             return why;
         }
-        self.cluster.steps.spent = true;
+        self.cluster.state.steps.spent = true;
         Why::Undecided { progress: Box::new(progress), before: Some(Box::new(why)) }
     }
 
     /// Says why a group finds no room; its class is left alone until room may have come, or at once goes on.
     fn turn_down(&mut self, turn: Turn, why: Why) {
         if matches!(why, Why::Undecided { .. }) {
-            self.cluster.say(turn.group, why, &mut self.said);
+            self.say(turn.group, why);
             return;
         }
-        let said = &self.cluster.groups[turn.group].why;
+        let said = &self.cluster.state.groups()[turn.group].why;
         if let Some(Why::Undecided { progress, .. }) = said
             && matches!(**progress, Progress::Packing { .. })
         {
-            self.cluster.say(turn.group, why.clone(), &mut self.said);
+            self.say(turn.group, why.clone());
         }
-        self.cluster.park(turn, &why, &mut self.said);
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        pending.park(state, turn, &why, &mut self.said);
     }
 
     /// After a success: the group's next step, and the next group of its class, get their turns.
     fn seat_again(&mut self, turns: &mut SchedulingOrder, turn: Turn) {
-        let listing = self.cluster.relist(turn.group, &mut self.said);
+        let listing = self.relist(turn.group);
         let next = listing.map(|listing| listing.class);
-        turns.replace(self.cluster, turn, std::iter::once(turn.class).chain(next));
+        let Cluster { state, pending, .. } = &*self.cluster;
+        turns.replace(state, pending, turn, std::iter::once(turn.class).chain(next));
     }
 }
 
-impl Cluster {
-    /// Whether a pod waits that the last plan nominated for a place.
-    fn has_nomination(&self, pod: PodId) -> bool {
-        self.pods.status[pod].is_waiting() && self.pending.nominated_nodes.contains_key(&pod)
-    }
+/// Whether a pod waits that the last plan nominated for a place.
+fn has_nomination(state: &State, pod: PodId) -> bool {
+    state.pods().status[pod].is_waiting() && state.nominations.nodes.contains_key(&pod)
 }

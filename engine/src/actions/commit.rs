@@ -8,7 +8,7 @@ use crate::{
     },
     decided::plan::{Change, Eviction, Grant},
     state::{
-        Cluster, device,
+        State, device,
         rows::{Phase, PodStatus},
     },
     told::pod::{GpuRequest, Place},
@@ -19,7 +19,7 @@ impl Cycle<'_> {
     ///
     /// `reason` says why a pod is evicted; it is asked for evicted pods only.
     pub(crate) fn commit(&mut self, reason: &mut dyn FnMut(PodId) -> Option<Eviction>) {
-        let mut log = std::mem::take(&mut self.cluster.log);
+        let log = self.cluster.state.take_log();
         if let [op] = log.as_slice() {
             self.commit_pod(op.pod, &op.was, reason);
         } else {
@@ -30,20 +30,14 @@ impl Cycle<'_> {
             }
             self.marked.clear();
         }
-        log.clear();
-        self.cluster.log = log;
+        self.cluster.state.reuse_log(log);
+        self.cluster.absorb();
     }
 
     /// A pod of a group that is moved has come where one was expected, or is nominated for that place; once.
     fn arrive(&mut self, pod: PodId, node: NodeId) {
-        let Some(group) = self.cluster.pods[pod].group() else { return };
-        if self.cluster.pending.nominated_nodes.get(&pod) == Some(&node) {
-            return;
-        }
-        let Some(nodes) = self.cluster.pending.moves.get_mut(&group) else { return };
-        if let Some(at) = nodes.iter().position(|expected| *expected == node) {
-            nodes.remove(at);
-        }
+        let Some(group) = self.cluster.state.pods()[pod].group() else { return };
+        self.cluster.state.nominations.arrive(pod, group, node);
     }
 
     /// Tells nominations again that stood already, of groups that pods are evicted for or from: a plan that evicts says
@@ -53,13 +47,13 @@ impl Cycle<'_> {
         for change in &self.changes {
             if let Change::Evict { pod, reason, .. } = change {
                 groups.extend(reason.for_group());
-                groups.extend(self.cluster.pods[*pod].group());
+                groups.extend(self.cluster.state.pods()[*pod].group());
             }
         }
         for (pod, Place { node, devices, reserved }) in
             std::mem::take(&mut self.repeated_nominations)
         {
-            if self.cluster.pods[pod].group().is_some_and(|group| groups.contains(&group)) {
+            if self.cluster.state.pods()[pod].group().is_some_and(|group| groups.contains(&group)) {
                 self.changes.push(Change::Nominate { pod, node, devices, reserved });
             }
         }
@@ -71,32 +65,27 @@ impl Cycle<'_> {
         was: &PodStatus,
         reason: &mut dyn FnMut(PodId) -> Option<Eviction>,
     ) {
-        let state = &self.cluster.pods.status[pod];
-        let phase = state.phase;
+        let status = &self.cluster.state.pods().status[pod];
+        let phase = status.phase;
         let nomination =
-            state.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
+            status.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
         let nomination = nomination.cloned();
         if phase == Phase::Releasing && self.is_placed_this_cycle(pod) {
-            let nominee = state.nominee.clone();
+            let nominee = status.nominee.clone();
             self.retract(pod, nominee);
         } else if was.phase.is_active() && phase == Phase::Releasing {
-            let node = state.place.as_ref().expect("an evicted pod holds its place").node;
+            let node = status.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
-            self.cluster.spend_budget(pod);
-            self.cluster.pending.searches.invalidate();
-            if let Some(group) = self.cluster.pods[pod].group() {
-                self.cluster.groups[group].last_eviction = Some(self.now);
-                self.cluster.pending.touch(group);
-            }
+            self.cluster.state.note_eviction(pod, self.now);
         }
         if phase == Phase::Binding && was.phase == Phase::Pending {
-            let place = self.cluster.pods.status[pod].place.clone();
+            let place = self.cluster.state.pods().status[pod].place.clone();
             let place = place.expect("a placed pod holds its place");
-            self.cluster.pending.searches.invalidate();
-            self.cluster.pending.searches.pay_nomination(pod);
+            self.cluster.state.note_placement();
+            self.cluster.pending.epoch.pay_nomination(pod);
             self.arrive(pod, place.node);
-            let grant = self.cluster.grant(pod);
+            let grant = grant(&self.cluster.state, pod);
             self.changes.push(Change::Place {
                 pod,
                 node: place.node,
@@ -115,13 +104,13 @@ impl Cycle<'_> {
 
     /// Tells what a pod is nominated for, or keeps it where that is no news.
     pub(super) fn nominate(&mut self, pod: PodId, place: Place) {
-        self.cluster.pending.nominated.insert(pod, place.clone());
-        self.cluster.pending.searches.pay_nomination(pod);
+        self.cluster.state.nominations.places.insert(pod, place.clone());
+        self.cluster.pending.epoch.pay_nomination(pod);
         if self.nominated.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
             self.repeated_nominations.push((pod, place));
             return;
         }
-        self.cluster.pending.searches.invalidate();
+        self.cluster.state.note_placement();
         let Place { node, devices, reserved } = place;
         self.changes.push(Change::Nominate { pod, node, devices, reserved });
     }
@@ -136,34 +125,32 @@ fn is_repeated(before: &Place, place: &Place) -> bool {
         && devices().all(|(old, new)| old == new || (old.is_opened() && new.is_opened()))
 }
 
-impl Cluster {
-    /// What a placed pod gets of GPUs.
-    fn grant(&self, pod: PodId) -> Grant {
-        let gpu = &self.shapes[self.pods[pod].shape].facts.gpu;
-        match gpu {
-            GpuRequest::None => Grant::Regular { count: 0 },
-            GpuRequest::Whole(count) => Grant::Regular { count: *count },
-            GpuRequest::Fraction { devices, .. } | GpuRequest::Memory { devices, .. } => {
-                let node = self.node_of(pod).expect("a placed pod holds its place");
-                let portion = device::portion_milli(gpu, self.nodes.gpus(node).memory_mib);
-                let portion_milli = u32::try_from(portion).expect("a part is at most a device");
-                let portion_micro = match gpu {
-                    GpuRequest::Fraction { micro, .. } => *micro,
-                    GpuRequest::None
-                    | GpuRequest::Whole(_)
-                    | GpuRequest::Memory { .. }
-                    | GpuRequest::Mig(_)
-                    | GpuRequest::LegacyMig(_) => portion_milli * 1000,
-                };
-                Grant::Fraction { devices: *devices, portion_milli, portion_micro }
-            }
-            GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => Grant::Mig,
+/// What a placed pod gets of GPUs.
+fn grant(state: &State, pod: PodId) -> Grant {
+    let gpu = &state.shapes()[state.pods()[pod].shape].facts.gpu;
+    match gpu {
+        GpuRequest::None => Grant::Regular { count: 0 },
+        GpuRequest::Whole(count) => Grant::Regular { count: *count },
+        GpuRequest::Fraction { devices, .. } | GpuRequest::Memory { devices, .. } => {
+            let node = state.node_of(pod).expect("a placed pod holds its place");
+            let portion = device::portion_milli(gpu, state.nodes().gpus(node).memory_mib);
+            let portion_milli = u32::try_from(portion).expect("a part is at most a device");
+            let portion_micro = match gpu {
+                GpuRequest::Fraction { micro, .. } => *micro,
+                GpuRequest::None
+                | GpuRequest::Whole(_)
+                | GpuRequest::Memory { .. }
+                | GpuRequest::Mig(_)
+                | GpuRequest::LegacyMig(_) => portion_milli * 1000,
+            };
+            Grant::Fraction { devices: *devices, portion_milli, portion_micro }
         }
+        GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => Grant::Mig,
     }
+}
 
-    /// Whether some pod of a group holds a place and is not leaving.
-    pub(crate) fn has_started(&self, group: GroupId) -> bool {
-        let count = self.groups[group].tree.count();
-        count.active > count.nominated
-    }
+/// Whether some pod of a group holds a place and is not leaving.
+pub(crate) fn has_started(state: &State, group: GroupId) -> bool {
+    let count = state.groups()[group].tree.count();
+    count.active > count.nominated
 }

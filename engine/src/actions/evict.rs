@@ -4,31 +4,29 @@
 //! spec/scheduling.md 4 to 6.
 
 use crate::{
-    actions::Cycle,
+    actions::{Cycle, begin::Begin},
     base::{
         few::Few,
         few_map::FewMap,
         ids::{GroupId, PodId, QueueId},
-        resources::Charge,
         time::Timestamp,
     },
+    cluster::Cluster,
     decided::{
         plan::{Eviction, QueueState, Why},
         proof::{EvictionKind, Proof, Shortage},
         steps::Progress,
     },
     evict::{
-        Outcome, SearchState, VictimSearch,
-        queue_snapshot::QueueSnapshot,
-        resume::Recall,
-        victims::{Rule, VictimFilter, Victims},
+        Outcome, SearchState, VictimSearch, queue_snapshot::QueueSnapshot, resume::Recall,
+        victims::Basis,
     },
+    fit::pod_affinity,
     pending::{
         depth::DepthWindow,
         scheduling_order::{SchedulingOrder, Turn},
     },
-    queues::entitlement::{Reclaimer, entitled, may_give},
-    state::{Cluster, rows::Phase, tree::Member},
+    state::{State, rows::Phase, tree::Member},
 };
 
 /// The part of a cycle's steps that one search may take at first: one of so many.
@@ -44,7 +42,7 @@ impl Cycle<'_> {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
-        self.cluster.pending.searches.settle();
+        self.cluster.searches.settle(&self.cluster.pending.epoch);
         let front = self.front(kind);
         let pairs: Vec<_> =
             self.cluster.pending.class_queues().map(|(queue, class, _)| (queue, class)).collect();
@@ -52,39 +50,42 @@ impl Cycle<'_> {
             |(queue, class): &(QueueId, _)| self.cluster.pending.patience(*queue, *class, kind) > 0;
         let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
         for pairs in [first, last] {
-            self.evict_for(
-                kind,
-                SchedulingOrder::new(self.cluster, pairs.into_iter(), front.clone()),
-            );
+            let Cluster { state, pending, .. } = &*self.cluster;
+            let turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front.clone());
+            self.evict_for(kind, turns);
         }
     }
 
     fn evict_for(&mut self, kind: EvictionKind, mut turns: SchedulingOrder) {
         while let Some(turn) = turns.next() {
-            if self.cluster.steps.total() >= self.config.steps_max {
-                self.cluster.steps.spent = true;
+            if self.cluster.state.steps.total() >= self.config.steps_max {
+                self.cluster.state.steps.spent = true;
                 return;
             }
             let listing = self.cluster.pending.listing(turn.group);
             let listing = listing.filter(|listing| listing.queue == turn.queue);
             if listing.is_none_or(|now| (now.class, now.key) != (turn.class, turn.key)) {
                 // A plan of this action took pods of it, so that it waits for something else now.
-                turns.replace(self.cluster, turn, listing.map(|listing| listing.class));
+                let Cluster { state, pending, .. } = &*self.cluster;
+                turns.replace(state, pending, turn, listing.map(|listing| listing.class));
                 continue;
             }
             if self.is_delayed(turn.group) {
                 // The next of its class may be older, and out of its delay.
-                turns.skip(self.cluster, turn);
+                turns.skip(&self.cluster.state, &self.cluster.pending, turn);
                 continue;
             }
             if self.search_victims(kind, turn) {
-                self.cluster.relist(turn.group, &mut self.said);
-                turns.replace(self.cluster, turn, [turn.class]);
-            } else if self.cluster.is_repelled(turn.group) || self.count_barred(kind, turn) > 0 {
+                self.relist(turn.group);
+                let Cluster { state, pending, .. } = &*self.cluster;
+                turns.replace(state, pending, turn, [turn.class]);
+            } else if pod_affinity::is_repelled(&self.cluster.state, turn.group)
+                || self.count_barred(kind, turn) > 0
+            {
                 // What keeps it out need not keep out others of its class.
-                turns.skip(self.cluster, turn);
+                turns.skip(&self.cluster.state, &self.cluster.pending, turn);
             } else {
-                turns.done(self.cluster, turn);
+                turns.done(&self.cluster.state, &self.cluster.pending, turn);
             }
         }
     }
@@ -95,9 +96,9 @@ impl Cycle<'_> {
         let (cluster, now) = (&*self.cluster, self.now);
         let mut delayed = Vec::new();
         let front = DepthWindow::new(&cluster.pending, depth, |group| {
-            let facts = cluster.groups[group].facts.as_ref();
+            let facts = cluster.state.groups()[group].facts.as_ref();
             let preemptible = facts.is_some_and(|facts| facts.preemptible);
-            let is_delayed = cluster.delayed_until(group).is_some_and(|until| now < until);
+            let is_delayed = delayed_until(&cluster.state, group).is_some_and(|until| now < until);
             delayed.extend(is_delayed.then_some(group));
             !is_delayed && (preemptible || kind != EvictionKind::Consolidate)
         });
@@ -109,8 +110,8 @@ impl Cycle<'_> {
 
     /// Whether a group may not evict yet; remembers when it may, and says so beside why the group waits.
     fn is_delayed(&mut self, group: GroupId) -> bool {
-        let until = self.cluster.delayed_until(group).filter(|until| self.now < *until);
-        let known = self.cluster.groups[group].why.as_ref();
+        let until = delayed_until(&self.cluster.state, group).filter(|until| self.now < *until);
+        let known = self.cluster.state.groups()[group].why.as_ref();
         let was_delayed = matches!(known, Some(Why::Delayed { .. }));
         if until.is_none() && !was_delayed {
             return false;
@@ -127,7 +128,7 @@ impl Cycle<'_> {
             None => why.map(|why| *why),
         };
         if let Some(next) = next {
-            self.cluster.say(group, next, &mut self.said);
+            self.say(group, next);
         }
         until.is_some()
     }
@@ -143,22 +144,27 @@ impl Cycle<'_> {
         if self.undecided.contains(&turn.group) {
             return false;
         }
-        self.cluster.steps.groups += 1;
-        match self.cluster.pending.searches.recall((turn.group, kind), self.now) {
+        self.cluster.state.steps.groups += 1;
+        let Cluster { searches, pending, .. } = &mut *self.cluster;
+        match searches.recall(&pending.epoch, (turn.group, kind), self.now) {
             Recall::Unknown if self.is_crowded_out(kind, turn) => {
                 self.undecided.insert(turn.group);
-                self.cluster.steps.spent = true;
+                self.cluster.state.steps.spent = true;
                 false
             }
-            Recall::Unknown => match self.new_search(kind, turn) {
-                Ok(search) => self.search(turn, search, true),
-                Err(shortage) => {
-                    self.note_proof(kind, turn, shortage);
+            Recall::Unknown => match self.begin(kind, turn) {
+                Begin::Search(search) => self.search(turn, *search, true),
+                Begin::Ineligible => {
+                    self.note_proof(kind, turn, None);
+                    false
+                }
+                Begin::Disproved(shortage) => {
+                    self.note_proof(kind, turn, Some(shortage));
                     false
                 }
             },
             Recall::Unfinished(search) => {
-                search.ensure_feasible(self.cluster);
+                search.ensure_feasible(&mut self.cluster.state);
                 self.search(turn, *search, false)
             }
             Recall::Fruitless(until) => {
@@ -172,77 +178,10 @@ impl Cycle<'_> {
     /// until one of those that are kept comes to its end.
     fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
         let pending = &self.cluster.pending;
-        pending.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
+        self.cluster.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
     }
 
-    /// The search for victims for a group, where some may be evicted for it; else what counting shows, if it does.
-    fn new_search(
-        &mut self,
-        kind: EvictionKind,
-        turn: Turn,
-    ) -> Result<SearchState, Option<Shortage>> {
-        let group = turn.group;
-        let facts = self.cluster.groups[group].facts.as_ref().expect("a group that waits is live");
-        let (priority, preemptible) = (facts.priority, facts.preemptible);
-        let request = self.cluster.class_ask(turn.class);
-        let (config, now) = (self.config, self.now);
-        let filter = |rule| VictimFilter { config, now, group, rule };
-        match kind {
-            EvictionKind::Consolidate => {
-                if !preemptible {
-                    return Err(None);
-                }
-                let pods = self.cluster.to_place(group);
-                if let Some((needed_milli, most_milli)) = self.cluster.lasting_gpu_gap(&pods) {
-                    return Err(Some(Shortage::Gpus { needed_milli, most_milli }));
-                }
-                self.offer();
-                let filter = filter(Rule::Anyone);
-                let mut victims = Victims::new(self.cluster, &filter, |_| true);
-                if let Some(most) = self.config.consolidation_victims_max {
-                    victims = victims.limit(self.cluster, &filter, most as usize);
-                }
-                let aim = (group, kind, filter.rule);
-                Ok(SearchState::new(self.cluster, aim, (Few::default(), victims)))
-            }
-            EvictionKind::Preempt => {
-                if !preemptible {
-                    // GPU memory counts against the largest GPUs there are, as in every check of bounds.
-                    let largest = self.cluster.nodes.memory_max();
-                    let pods = self.cluster.to_place(group);
-                    let ask = |sum, pod: &PodId| sum + self.cluster.ask(*pod, largest);
-                    let request = pods.iter().fold(Charge::default(), ask);
-                    if !self.cluster.within_quota(group, request) {
-                        return Err(None);
-                    }
-                }
-                self.offer();
-                let filter = filter(Rule::Below(priority));
-                let victims = Victims::new(self.cluster, &filter, |queue| queue == turn.queue);
-                let aim = (group, kind, filter.rule);
-                Ok(SearchState::new(self.cluster, aim, (Few::One([turn.queue]), victims)))
-            }
-            EvictionKind::Reclaim => {
-                let row = |queue: QueueId| self.cluster.holding(queue);
-                let claim = Reclaimer { queue: turn.queue, request, preemptible, mig: false };
-                if !entitled(&row, &claim) {
-                    return Err(None);
-                }
-                self.offer();
-                let row = |queue: QueueId| self.cluster.holding(queue);
-                let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
-                let running = self.cluster.pending.running.iter().map(|(id, _)| id);
-                let givers: Few<QueueId> = running.filter(|id| others(*id)).collect();
-                let gives = |queue: QueueId| givers.binary_search(&queue).is_ok();
-                let filter = filter(Rule::SafeFrom(turn.queue));
-                let victims = Victims::new(self.cluster, &filter, gives);
-                let aim = (group, kind, filter.rule);
-                Ok(SearchState::new(self.cluster, aim, (givers, victims)))
-            }
-        }
-    }
-
-    /// ResumableSearches among victims within what one search may take, and takes what it finds into the plan.
+    /// Searches among victims within what one search may take, and takes what it finds into the plan.
     fn search(&mut self, turn: Turn, search: SearchState, is_new: bool) -> bool {
         let kind = search.kind;
         let at = (turn.queue, turn.class, kind);
@@ -250,15 +189,18 @@ impl Cycle<'_> {
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
         // Where others left it fewer, that they did not suffice says nothing of how many it needs.
-        let has_all = self.cluster.steps.total().saturating_add(steps_max) <= self.config.steps_max;
-        let mut search_victims =
-            VictimSearch::new(self.cluster, (self.config, self.now), search, steps_max);
-        let outcome = search_victims.run(self.cluster);
+        let has_all =
+            self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
+        let Cluster { state, pending, scratch, .. } = &mut *self.cluster;
+        let basis = Basis { config: self.config, now: self.now, pending };
+        let steps_end = state.steps.total().saturating_add(steps_max).min(self.config.steps_max);
+        let mut search_victims = VictimSearch::new(basis, scratch, search, steps_end);
+        let outcome = search_victims.run(state);
+        let search = search_victims.search;
         let is_over = outcome != Outcome::Undecided;
         if is_over || (is_new && has_all) {
             self.cluster.pending.note_patience(at, !is_over);
         }
-        let search = search_victims.search;
         let shortage = match outcome {
             Outcome::Nothing => self.left_out(kind, turn, &search),
             Outcome::Disproved(shortage) => Some(shortage),
@@ -267,17 +209,22 @@ impl Cycle<'_> {
         self.note_proof(kind, turn, shortage);
         match outcome {
             Outcome::Found => {
-                self.cluster.steps.solved += 1;
+                self.cluster.state.steps.solved += 1;
                 self.commit_evictions(kind, turn, &search.before);
                 return true;
             }
             Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
             Outcome::Undecided => {
                 self.put_off(kind, turn, search);
-                self.cluster.steps.spent = true;
+                self.cluster.state.steps.spent = true;
             }
         }
         false
+    }
+
+    /// What victims are judged by.
+    fn basis(&self) -> Basis<'_> {
+        Basis { config: self.config, now: self.now, pending: &self.cluster.pending }
     }
 
     /// That victims were left out who are there: not the others' number is what lacks, but them.
@@ -287,14 +234,14 @@ impl Cycle<'_> {
         if barred > 0 {
             return Some(Shortage::Others { barred: many(barred) });
         }
-        let guarded = search.guarded(self.cluster, &search.filter(self.config, self.now))?;
+        let guarded = search.guarded(&self.cluster.state, &search.filter(self.basis()))?;
         Some(Shortage::Disruptions { guarded: many(guarded) })
     }
 
     /// How many groups that this kind of eviction may take from may not lose their places to this one again.
     fn count_barred(&self, kind: EvictionKind, turn: Turn) -> usize {
-        self.cluster.count_barred(turn.group, |loser| {
-            let is_peer = self.cluster.groups[loser].queue() == Some(turn.queue);
+        self.cluster.pending.count_barred(&self.cluster.state, turn.group, |loser| {
+            let is_peer = self.cluster.state.groups()[loser].queue() == Some(turn.queue);
             match kind {
                 EvictionKind::Consolidate => true,
                 EvictionKind::Preempt => is_peer,
@@ -305,7 +252,7 @@ impl Cycle<'_> {
 
     /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
     fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
-        self.cluster.steps.filtered += u64::from(shortage.is_some());
+        self.cluster.state.steps.filtered += u64::from(shortage.is_some());
         let at = (turn.queue, turn.class, kind);
         self.explained.extend(self.cluster.pending.note_proof(at, shortage));
         self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
@@ -313,29 +260,31 @@ impl Cycle<'_> {
 
     /// Remembers that a search found nothing, and what was said before it began.
     fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &SearchState) {
-        let until = search.until(self.cluster, &search.filter(self.config, self.now));
+        let until = search.until(&self.cluster.state, &search.filter(self.basis()));
         self.wake_when_unsafe(until);
-        self.cluster.pending.searches.keep((turn.group, kind), None, until);
-        let why = &self.cluster.groups[turn.group].why;
+        let epoch = &self.cluster.pending.epoch;
+        self.cluster.searches.keep(epoch, (turn.group, kind), None, until);
+        let why = &self.cluster.state.groups()[turn.group].why;
         if let Some(Why::Undecided { progress, before: Some(before) }) = why
             && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
         {
             let before = (**before).clone();
-            self.cluster.say(turn.group, before, &mut self.said);
+            self.say(turn.group, before);
         }
     }
 
     /// Keeps a search for the next cycle, where it goes on if so many are not kept yet, and says how far it is.
     fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: SearchState) {
-        let filter = search.filter(self.config, self.now);
         self.undecided.insert(turn.group);
-        let progress = Box::new(search.progress(self.cluster, &filter));
-        let until = search.until(self.cluster, &filter);
+        let filter = search.filter(self.basis());
+        let progress = Box::new(search.progress(&self.cluster.state, &filter));
+        let until = search.until(&self.cluster.state, &filter);
         self.wake_when_unsafe(until);
-        let before = self.cluster.groups[turn.group].why.as_ref().and_then(Why::standing);
+        let before = self.cluster.state.groups()[turn.group].why.as_ref().and_then(Why::standing);
         let before = before.cloned().map(Box::new);
-        self.cluster.say(turn.group, Why::Undecided { progress, before }, &mut self.said);
-        self.cluster.pending.searches.keep((turn.group, kind), Some(Box::new(search)), until);
+        self.say(turn.group, Why::Undecided { progress, before });
+        let epoch = &self.cluster.pending.epoch;
+        self.cluster.searches.keep(epoch, (turn.group, kind), Some(Box::new(search)), until);
     }
 
     /// Remembers when the first candidate is safe no more.
@@ -350,7 +299,7 @@ impl Cycle<'_> {
         let mut reasons = FewMap::default();
         // In the order of the log, which no number decides.
         let mut victims: Few<(PodId, GroupId)> = Few::default();
-        for (pod, group) in self.cluster.evicted_in_log() {
+        for (pod, group) in evicted_in_log(&self.cluster.state) {
             if reasons.get(pod).is_some() {
                 continue;
             }
@@ -358,11 +307,12 @@ impl Cycle<'_> {
                 EvictionKind::Consolidate => Eviction::Consolidate { for_group },
                 EvictionKind::Preempt => Eviction::Preempt { for_group },
                 EvictionKind::Reclaim => {
-                    let queue =
-                        self.cluster.groups[group].queue().expect("a group that runs has a queue");
-                    let (from, to) = self.cluster.disputants(queue, turn.queue);
-                    let state = |queue| Box::new(self.state_before(queue, before));
-                    Eviction::Reclaim { for_group, from: state(from), to: state(to) }
+                    let queue = self.cluster.state.groups()[group]
+                        .queue()
+                        .expect("a group that runs has a queue");
+                    let (from, to) = disputants(&self.cluster.state, queue, turn.queue);
+                    let told = |queue| Box::new(self.state_before(queue, before));
+                    Eviction::Reclaim { for_group, from: told(from), to: told(to) }
                 }
             };
             reasons.or_insert_with(pod, || Some(reason));
@@ -370,9 +320,9 @@ impl Cycle<'_> {
         }
         let told = self.changes.len();
         self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
-        self.cluster.pending.nominated_groups.push(for_group);
+        self.cluster.state.nominations.groups.push(for_group);
         // Where all who were to leave found their places again nobody comes to tell of room.
-        let leaves = |pod: PodId| self.cluster.pods.status[pod].phase == Phase::Releasing;
+        let leaves = |pod: PodId| self.cluster.state.pods().status[pod].phase == Phase::Releasing;
         self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
         let mut groups: FewMap<GroupId, ()> = FewMap::default();
         let mut losers: Few<GroupId> = Few::default();
@@ -388,14 +338,14 @@ impl Cycle<'_> {
         self.expect_back(&victims);
         for group in &losers {
             self.keep_together(*group);
-            self.cluster.relist(*group, &mut self.said);
+            self.relist(*group);
         }
         if self.has_retracted() {
             let evicted =
                 |(pod, group): &(PodId, GroupId)| (!self.is_retracted(*pod)).then_some(*group);
             losers = victims.iter().filter_map(evicted).collect();
         }
-        let held = self.cluster.groups[for_group].tree.count().active;
+        let held = self.cluster.state.groups()[for_group].tree.count().active;
         self.cluster.pending.eviction_history.note(for_group, (losers.in_order(), self.now), held);
     }
 }
@@ -403,75 +353,67 @@ impl Cycle<'_> {
 impl Cycle<'_> {
     /// A group has no claim to what it was nominated for where that, with what it is left, makes no minimum.
     fn forgo(&mut self, group: GroupId) {
-        let Cluster { groups, pending, .. } = &*self.cluster;
-        let tree = &groups[group].tree;
-        let is_owed = tree.count().nominated > 0 || pending.moves.contains_key(&group);
+        let state = &mut self.cluster.state;
+        let tree = &state.groups()[group].tree;
+        let is_owed = tree.count().nominated > 0 || state.nominations.moves.contains_key(&group);
         if is_owed && !tree.is_satisfied(Member::Set(0)) {
-            self.cluster.pending.nominated_groups.retain(|claim| *claim != group);
-            self.cluster.pending.moves.remove(&group);
+            state.nominations.forget_group(group);
         }
     }
 
     /// Remembers where groups that are moved are to go: nobody was to end without a place.
     fn expect_back(&mut self, victims: &[(PodId, GroupId)]) {
         for &(pod, group) in victims {
-            let Some(place) = &self.cluster.pods.status[pod].nominee else { continue };
+            let Some(place) = &self.cluster.state.pods().status[pod].nominee else { continue };
             let node = place.node;
             let comes_anew = !self.is_retracted(pod);
-            let pending = &mut self.cluster.pending;
+            let nominations = &mut self.cluster.state.nominations;
             if comes_anew {
-                pending.moves.entry(group).or_default().push(node);
+                nominations.moves.entry(group).or_default().push(node);
             }
-            if !pending.nominated_groups.contains(&group) {
-                pending.nominated_groups.push(group);
-            }
+            nominations.queue(group);
         }
     }
 
     fn state_before(&self, queue: QueueId, before: &QueueSnapshot) -> QueueState {
-        let state = self.cluster.queue_state(queue);
+        let now = self.cluster.state.queue_state(queue);
         match before.get(queue) {
-            None => state,
+            None => now,
             Some(held) => QueueState {
                 allocated: held.allocated,
                 allocated_non_preemptible: held.protected,
-                ..state
+                ..now
             },
         }
     }
 }
 
-impl Cluster {
-    /// Until when a live group may not evict; none where it never had to wait.
-    ///
-    /// # Source
-    /// spec/scheduling.md 4.7.
-    fn delayed_until(&self, group: GroupId) -> Option<Timestamp> {
-        let row = &self.groups[group];
-        let facts = row.facts.as_ref().filter(|facts| facts.preemption_delay > 0)?;
-        let from = row.last_eviction.unwrap_or(facts.created).max(facts.created);
-        Some(Timestamp(from.0.saturating_add(facts.preemption_delay)))
-    }
+/// Until when a live group may not evict; none where it never had to wait.
+///
+/// # Source
+/// spec/scheduling.md 4.7.
+fn delayed_until(state: &State, group: GroupId) -> Option<Timestamp> {
+    let row = &state.groups()[group];
+    let facts = row.facts.as_ref().filter(|facts| facts.preemption_delay > 0)?;
+    let from = row.last_eviction.unwrap_or(facts.created).max(facts.created);
+    Some(Timestamp(from.0.saturating_add(facts.preemption_delay)))
+}
 
-    /// Pods that the log evicts, with their groups.
-    fn evicted_in_log(&self) -> Few<(PodId, GroupId)> {
-        self.log
-            .iter()
-            .filter(|op| op.was.phase.is_active())
-            .filter_map(|op| Some((op.pod, self.pods[op.pod].group()?)))
-            .collect()
-    }
+/// Pods that the log evicts, with their groups.
+fn evicted_in_log(state: &State) -> Few<(PodId, GroupId)> {
+    state
+        .log()
+        .iter()
+        .filter(|op| op.was.phase.is_active())
+        .filter_map(|op| Some((op.pod, state.pods()[op.pod].group()?)))
+        .collect()
+}
 
-    /// The queues that a message quotes: the leaves where they are siblings, else the queues above them.
-    ///
-    /// # Source
-    /// spec/scheduling.md 4.8.
-    fn disputants(&self, from: QueueId, to: QueueId) -> (QueueId, QueueId) {
-        let up = |queue: QueueId| self.queues.rows[queue].up;
-        if up(from) == up(to) {
-            (from, to)
-        } else {
-            (up(from).unwrap_or(from), up(to).unwrap_or(to))
-        }
-    }
+/// The queues that a message quotes: the leaves where they are siblings, else the queues above them.
+///
+/// # Source
+/// spec/scheduling.md 4.8.
+fn disputants(state: &State, from: QueueId, to: QueueId) -> (QueueId, QueueId) {
+    let up = |queue: QueueId| state.queues().rows[queue].up;
+    if up(from) == up(to) { (from, to) } else { (up(from).unwrap_or(from), up(to).unwrap_or(to)) }
 }

@@ -7,7 +7,7 @@
 //! spec/scheduling.md 14.3, Q47: KAI writes the bind and evicts the pod in the same cycle.
 
 use crate::{
-    actions::Cycle,
+    actions::{Cycle, commit},
     base::{
         few::Few,
         ids::{GroupId, PodId},
@@ -17,7 +17,7 @@ use crate::{
     config::QueueDepth,
     decided::plan::{Change, Why},
     state::{
-        Cluster,
+        State,
         rows::{Phase, PodStatus},
         tree::Member,
     },
@@ -54,7 +54,7 @@ impl Cycle<'_> {
         // Where not all have had their turn, those behind have theirs in the next cycle, and find the room that is left.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let has_retracted_before = self.cluster.pending.has_retracted_before;
-        if !bounded && !has_retracted_before && !self.cluster.leans_on_others() {
+        if !bounded && !has_retracted_before && !leans_on_others(&self.cluster.state) {
             for change in &self.changes[self.retractions.settled..] {
                 let Change::Place { pod, devices, reserved, .. } = change else { continue };
                 // Others may count on a device that this one opens, or on a claim that it was allocated for.
@@ -63,16 +63,17 @@ impl Cycle<'_> {
                     continue;
                 }
                 // A gang of which pods ended may be whole by this one alone; those that are ending are left to it.
-                let group = self.cluster.pods[*pod].group();
-                let group =
-                    group.filter(|group| self.cluster.groups[*group].tree.count().succeeded == 0);
+                let group = self.cluster.state.pods()[*pod].group();
+                let group = group.filter(|group| {
+                    self.cluster.state.groups()[*group].tree.count().succeeded == 0
+                });
                 if let Some(group) = group {
                     self.cluster.pending.placed_this_cycle.insert(*pod);
                     groups.insert(group);
                 }
             }
         }
-        self.cluster.rerun_all(groups.iter().copied());
+        self.cluster.pending.rerun_all(&self.cluster.state, groups.iter().copied());
         self.retractions.offered = Some(groups);
     }
 
@@ -88,13 +89,11 @@ impl Cycle<'_> {
 
     /// Has a pod wait as if it had never been placed, with a nomination or without.
     pub(super) fn retract(&mut self, pod: PodId, nominee: Option<Place>) {
-        self.cluster.set_status(pod, PodStatus { phase: Phase::Pending, place: None, nominee });
+        let status = PodStatus { phase: Phase::Pending, place: None, nominee };
+        self.cluster.state.retract(pod, status);
         self.retractions.retracted.insert(pod);
-        let pending = &mut self.cluster.pending;
-        pending.placed_this_cycle.remove(pod);
-        pending.searches.invalidate();
-        if let Some(group) = self.cluster.pods[pod].group() {
-            self.cluster.pending.touch(group);
+        self.cluster.pending.placed_this_cycle.remove(pod);
+        if let Some(group) = self.cluster.state.pods()[pod].group() {
             self.retractions.losers.insert(group);
         }
     }
@@ -106,27 +105,27 @@ impl Cycle<'_> {
     /// # Source
     /// spec/scheduling.md 1.12, `shouldPipeline`: a gang that waits does so as a whole.
     pub(super) fn keep_together(&mut self, group: GroupId) {
-        let row = &self.cluster.groups[group];
+        let row = &self.cluster.state.groups()[group];
         let waits = !row.tree.stands(Member::Set(0));
         let pods = row.tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
         let fresh = pods.filter(|pod| waits && self.is_placed_this_cycle(*pod));
         let fresh: Few<PodId> = fresh.collect();
         let nominated = row.tree.is_satisfied(Member::Set(0));
         for pod in fresh {
-            let place = self.cluster.pods.status[pod].place.clone().filter(|_| nominated);
+            let place = self.cluster.state.pods().status[pod].place.clone().filter(|_| nominated);
             self.retract(pod, place.clone());
             if let Some(place) = place {
                 self.nominate(pod, place);
             }
         }
         let comes = |pod: &PodId| {
-            self.is_retracted(*pod) && self.cluster.pods.status[*pod].nominee.is_some()
+            self.is_retracted(*pod) && self.cluster.state.pods().status[*pod].nominee.is_some()
         };
-        let comes = self.cluster.groups[group].pods.iter().any(comes);
-        let nominated_groups = &mut self.cluster.pending.nominated_groups;
-        if comes && !nominated_groups.contains(&group) {
-            nominated_groups.push(group);
+        let comes = self.cluster.state.groups()[group].pods.iter().any(comes);
+        if comes {
+            self.cluster.state.nominations.queue(group);
         }
+        self.cluster.absorb();
     }
 
     /// Ends what may be retracted; who lost a placement has its next turn at once, and is not told that it has it.
@@ -137,21 +136,23 @@ impl Cycle<'_> {
             return;
         };
         self.cluster.pending.placed_this_cycle.clear();
-        self.cluster.rerun_all(groups.iter().copied());
+        self.cluster.pending.rerun_all(&self.cluster.state, groups.iter().copied());
         // What was looked for among them is there no more.
-        self.cluster.pending.searches.invalidate();
+        self.cluster.state.note_final(self.has_retracted());
+        self.cluster.absorb();
         let Retractions { started, retracted, losers, .. } = &self.retractions;
         if retracted.is_empty() {
             return;
         }
         for (group, before) in started.iter().filter(|(group, _)| losers.contains(group)) {
-            if !self.cluster.has_started(*group) {
-                self.cluster.groups[*group].last_start = *before;
+            if !commit::has_started(&self.cluster.state, *group) {
+                self.cluster.state.note_start(*group, *before);
             }
         }
         for group in losers.iter() {
-            let why = &mut self.cluster.groups[*group].why;
-            why.take_if(|why| *why == Why::Satisfied);
+            if self.cluster.state.verdict(*group) == Some(&Why::Satisfied) {
+                self.cluster.state.note_why(*group, None);
+            }
         }
         self.said.retain(|said| said.why != Why::Satisfied || !losers.contains(&said.group));
         let stands = |change: &Change| match change {
@@ -159,7 +160,6 @@ impl Cycle<'_> {
             Change::Evict { .. } | Change::Nominate { .. } => true,
         };
         self.changes.retain(stands);
-        self.cluster.pending.wake();
     }
 
     /// Whether some placement was retracted.
@@ -168,10 +168,8 @@ impl Cycle<'_> {
     }
 }
 
-impl Cluster {
-    /// Whether where some pods are decides where others may be: by topology spread, or by affinity to them.
-    fn leans_on_others(&self) -> bool {
-        !self.pod_counts.is_empty()
-            || self.shapes.in_use().any(|(_, shape, _)| !shape.facts.pod_affinity.is_empty())
-    }
+/// Whether where some pods are decides where others may be: by topology spread, or by affinity to them.
+fn leans_on_others(state: &State) -> bool {
+    !state.pod_counts().is_empty()
+        || state.shapes().in_use().any(|(_, shape, _)| !shape.facts.pod_affinity.is_empty())
 }

@@ -23,16 +23,17 @@ impl Cycle<'_> {
     }
 
     fn judge(&mut self, group: GroupId) {
-        let row = &mut self.cluster.groups[group];
+        let row = &self.cluster.state.groups()[group];
         let Some(facts) = &row.facts else { return };
         let count = row.tree.count();
         let whole = row.tree.sets.is_empty() || row.tree.is_whole();
         if whole || count.succeeded > 0 || count.used == 0 {
-            row.stale_since = None;
+            self.cluster.state.note_stale(group, None);
             return;
         }
-        let since = *row.stale_since.get_or_insert(self.now);
+        let since = row.stale_since.unwrap_or(self.now);
         let grace = facts.staleness_grace.unwrap_or(self.config.staleness_grace);
+        self.cluster.state.note_stale(group, Some(since));
         if grace < 0 {
             return;
         }
@@ -42,26 +43,29 @@ impl Cycle<'_> {
             self.wake_at(until);
             return;
         }
-        let (sub_group, min) = short_leaf(&self.cluster.groups[group].tree);
-        let pods: Vec<PodId> = self.cluster.groups[group].pods.iter().copied().collect();
-        let running = pods.iter().copied().filter(|pod| self.cluster.is_evictable(*pod));
-        if !self.cluster.keeps_budgets(running) {
+        let (sub_group, min) = short_leaf(&self.cluster.state.groups()[group].tree);
+        let pods: Vec<PodId> = self.cluster.state.groups()[group].pods.iter().copied().collect();
+        let running = pods
+            .iter()
+            .copied()
+            .filter(|pod| self.cluster.pending.is_evictable(&self.cluster.state, *pod));
+        if !self.cluster.state.keeps_budgets(running) {
             return;
         }
         // Its breaking was news, and what it held until now is so again.
         self.cluster.pending.eviction_history.forget_before(self.now);
-        let mut trial = Trial::new(self.cluster);
+        let mut trial = Trial::new(&mut self.cluster.state);
         for pod in pods {
-            if trial.pods.status[pod].phase.is_active() {
+            if trial.pods().status[pod].phase.is_active() {
                 trial.evict(pod);
-                if !trial.pending.placed_this_cycle.contains(pod) {
-                    trial.cluster().pending.eviction_history.leaves(group);
+                if !self.cluster.pending.placed_this_cycle.contains(pod) {
+                    self.cluster.pending.eviction_history.leaves(group);
                 }
             }
         }
         trial.keep();
         self.commit(&mut |_| Some(Eviction::Stale { sub_group, min }));
-        self.cluster.relist(group, &mut self.said);
+        self.relist(group);
     }
 }
 

@@ -222,3 +222,10 @@ impl Default for Limit {
         Self::of(0)
     }
 }
+
+impl Charge {
+    /// Multiplies every amount.
+    pub(crate) fn scaled(self, sign: i64) -> Self {
+        Self(self.0.map(|amount| amount * sign))
+    }
+}

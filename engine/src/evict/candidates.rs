@@ -9,7 +9,7 @@ use crate::{
         resources::{Charge, GPU_MILLI, Lane, QueueLane},
     },
     evict::{VictimSet, victims::Batch},
-    state::Cluster,
+    state::State,
 };
 
 /// The batches that came up so far, by their places in the order in which they were drawn.
@@ -36,17 +36,17 @@ pub(super) struct Here {
 
 impl Pool {
     /// Adds the batch at a place in the order.
-    pub(super) fn add(&mut self, cluster: &Cluster, at: usize, batch: &Batch) {
+    pub(super) fn add(&mut self, state: &State, at: usize, batch: &Batch) {
         for pod in &batch.pods {
-            let node = cluster.node_of(*pod).expect("a candidate holds a place");
+            let node = state.node_of(*pod).expect("a candidate holds a place");
             let none = || Here { first: at, victims: VictimSet::default(), gpu_milli: 0 };
             let here = self.by_node.or_insert_with(node, none);
             if here.victims.last() != Some(&at) {
                 here.victims.push(at);
             }
-            here.gpu_milli += cluster.gives_milli(*pod);
+            here.gpu_milli += gives_milli(state, *pod);
         }
-        self.spread |= cluster.groups[batch.group].pods.len() > 1;
+        self.spread |= state.groups()[batch.group].pods.len() > 1;
         self.by_group.or_default(batch.group).push(at);
         self.last = Some(at);
     }
@@ -55,7 +55,7 @@ impl Pool {
     /// `known`, would else take from a group's minimum and leave what it could spare.
     pub(super) fn with_steps_before(
         &self,
-        cluster: &Cluster,
+        state: &State,
         (order, known): (&[Batch], &VictimSet),
         set: VictimSet,
     ) -> VictimSet {
@@ -65,7 +65,7 @@ impl Pool {
             let last = steps.iter().rposition(has).unwrap_or(0);
             let spared = || steps[..last].iter().filter(|at| !has(at)).copied();
             let lost = || known.iter().chain(set.iter()).map(|at| &order[*at]);
-            if spared().next().is_some() && !cluster.keeps_minimum(group, lost) {
+            if spared().next().is_some() && !keeps_minimum(state, group, lost) {
                 before.extend(spared());
             }
         }
@@ -76,15 +76,15 @@ impl Pool {
     }
 
     /// For each node of the latest candidate's group: every batch of every group with a batch on it.
-    pub(super) fn by_node(&self, cluster: &Cluster, order: &[Batch]) -> Few<VictimSet> {
+    pub(super) fn by_node(&self, state: &State, order: &[Batch]) -> Few<VictimSet> {
         let Some(last) = self.last else { return Few::default() };
-        let tree = &cluster.groups[order[last].group].tree;
+        let tree = &state.groups()[order[last].group].tree;
         let pods = tree.leaves.iter().flat_map(|leaf| &leaf.pods);
-        let ranks = pods.filter_map(|pod| cluster.nodes.index.rank(cluster.node_of(*pod)?));
+        let ranks = pods.filter_map(|pod| state.nodes().index.rank(state.node_of(*pod)?));
         let ranks: Few<Rank> = ranks.collect();
         let ranks = ranks.in_order();
         let here =
-            ranks.iter().filter_map(|rank| self.by_node.get(cluster.nodes.index.node(*rank)));
+            ranks.iter().filter_map(|rank| self.by_node.get(state.nodes().index.node(*rank)));
         here.map(|here| {
             let of = |at: &usize| self.by_group.get(order[*at].group).into_iter().flatten();
             let set: VictimSet = here.victims.iter().flat_map(of).copied().collect();
@@ -98,56 +98,54 @@ impl Pool {
 ///
 /// # Source
 /// spec/scheduling.md 8.1.
-pub(super) fn useful_nodes(cluster: &Cluster, group: GroupId) -> IdSet<Rank> {
-    let bare = cluster.groups[group]
+pub(super) fn useful_nodes(state: &State, group: GroupId) -> IdSet<Rank> {
+    let bare = state.groups()[group]
         .pods
         .iter()
-        .map(|pod| &cluster.shapes[cluster.pods[*pod].shape])
+        .map(|pod| &state.shapes()[state.pods()[*pod].shape])
         // Devices that a named claim has already need not be free, and some are of no node.
         .any(|shape| {
-            let loose = cluster.shapes.has_backed_resources && !shape.asks.is_empty();
+            let loose = state.shapes().has_backed_resources && !shape.asks.is_empty();
             shape.cpu_only || shape.is_named() || loose
         });
-    let index = &cluster.nodes.index;
+    let index = &state.nodes().index;
     if bare { IdSet::full(index.ranks().len()) } else { index.with_free_gpu.clone() }
 }
 
-impl Cluster {
-    /// Whether a group has its minimum in each of its sub-groups without what it loses with some batches.
-    pub(super) fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
-        &self,
-        group: GroupId,
-        lost: impl Fn() -> B,
-    ) -> bool {
-        (0..).zip(&self.groups[group].tree.leaves).all(|(row, leaf)| {
-            let own = lost().filter(|batch| batch.group == group).flat_map(|batch| &batch.pods);
-            let lost = own.filter(|pod| self.pods[**pod].leaf == Some(row)).count();
-            leaf.count.active as usize >= leaf.min as usize + lost
-        })
-    }
+/// Whether a group has its minimum in each of its sub-groups without what it loses with some batches.
+pub(super) fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
+    state: &State,
+    group: GroupId,
+    lost: impl Fn() -> B,
+) -> bool {
+    (0..).zip(&state.groups()[group].tree.leaves).all(|(row, leaf)| {
+        let own = lost().filter(|batch| batch.group == group).flat_map(|batch| &batch.pods);
+        let lost = own.filter(|pod| state.pods()[**pod].leaf == Some(row)).count();
+        leaf.count.active as usize >= leaf.min as usize + lost
+    })
+}
 
-    /// GPUs that come free on a pod's node with it, in milli-devices: what it is charged for, but the devices that its
-    /// claims got, and whole ones where nobody said which it shares.
-    pub(crate) fn gives_milli(&self, pod: PodId) -> i64 {
-        let Some(place) = &self.pods.status[pod].place else { return 0 };
-        let shape = &self.shapes[self.pods[pod].shape];
-        let plain = if self.lanes_stood_in(pod).contains(&Lane::GPU) {
-            0
-        } else if place.devices.is_empty() && shape.shared > 0 {
-            i64::from(shape.shared) * GPU_MILLI
-        } else {
-            shape.charge_on(self.nodes.gpus(place.node).memory_mib)[QueueLane::Gpu]
-                - shape.claims_milli()
-        };
-        plain + self.claimed_milli(pod)
-    }
+/// GPUs that come free on a pod's node with it, in milli-devices: what it is charged for, but the devices that its
+/// claims got, and whole ones where nobody said which it shares.
+pub(crate) fn gives_milli(state: &State, pod: PodId) -> i64 {
+    let Some(place) = &state.pods().status[pod].place else { return 0 };
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    let plain = if state.lanes_stood_in(pod).contains(&Lane::GPU) {
+        0
+    } else if place.devices.is_empty() && shape.shared > 0 {
+        i64::from(shape.shared) * GPU_MILLI
+    } else {
+        shape.charge_on(state.nodes().gpus(place.node).memory_mib)[QueueLane::Gpu]
+            - shape.claims_milli()
+    };
+    plain + state.claimed_milli(pod)
+}
 
-    /// What a pod's queue was charged where the pod is, or was until it was evicted.
-    pub(crate) fn held(&self, pod: PodId) -> Charge {
-        let shape = &self.shapes[self.pods[pod].shape];
-        match &self.pods.status[pod].place {
-            Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
-            None => shape.charge,
-        }
+/// What a pod's queue was charged where the pod is, or was until it was evicted.
+pub(crate) fn held(state: &State, pod: PodId) -> Charge {
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    match &state.pods().status[pod].place {
+        Some(place) => shape.charge_on(state.nodes().gpus(place.node).memory_mib),
+        None => shape.charge,
     }
 }

@@ -10,7 +10,8 @@ use crate::{
         ids::{NodeId, PodId, Rank, ShapeId},
         resources::{GPU_MILLI, Lane},
     },
-    state::{Cluster, shape::ShapeRow},
+    fit::filter,
+    state::{State, shape::ShapeRow},
 };
 
 /// Amounts that come free on one node: of the lanes that every node has, and of others.
@@ -48,12 +49,12 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn new(cluster: &mut Cluster, pods: &[PodId]) -> Self {
+    pub(super) fn new(state: &mut State, pods: &[PodId]) -> Self {
         let mut demand = Self::default();
         for (at, pod) in pods.iter().enumerate() {
-            let shape = cluster.pods[*pod].shape;
+            let shape = state.pods()[*pod].shape;
             if !demand.shapes.iter().any(|(other, _)| *other == shape) {
-                cluster.ensure_feasible(shape);
+                state.ensure_feasible(shape);
                 demand.shapes.push((shape, std::iter::repeat_n(0, at).collect()));
             }
             for (other, counts) in demand.shapes.iter_mut() {
@@ -90,17 +91,17 @@ impl Capacity {
     ///
     /// # Cost
     /// In the nodes with enough GPUs; no more are counted than there are pods to place.
-    pub(super) fn new(cluster: &Cluster, demand: &Demand, nodes: &IdSet<Rank>) -> Self {
-        let index = &cluster.nodes.index;
+    pub(super) fn new(state: &State, demand: &Demand, nodes: &IdSet<Rank>) -> Self {
+        let index = &state.nodes().index;
         let nothing = Freed::default();
         let room = demand.shapes.iter().map(|(shape, counts)| {
-            let row = &cluster.shapes[*shape];
+            let row = &state.shapes()[*shape];
             let enough = counts.last().copied().unwrap_or(0);
             let mut room = 0;
             let buckets = index.by_gpu(index.gpus_from(row.amount(Lane::GPU)));
             for bucket in buckets {
                 for rank in IdSet::all_of([bucket, nodes, index.feasible(*shape)]) {
-                    room += most(cluster, row, index.node(rank), &nothing);
+                    room += most(state, row, index.node(rank), &nothing);
                     if room >= enough {
                         return room;
                     }
@@ -114,76 +115,76 @@ impl Capacity {
     /// Takes victims away.
     pub(super) fn add(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         demand: &Demand,
         nodes: &IdSet<Rank>,
         pods: &[PodId],
     ) {
         for pod in pods {
-            let Some(node) = cluster.node_of(*pod) else { continue };
-            let Some(rank) = cluster.nodes.index.rank(node) else { continue };
+            let Some(node) = state.node_of(*pod) else { continue };
+            let Some(rank) = state.nodes().index.rank(node) else { continue };
             let vacant = || Freed {
                 // A node that is of no use as it is was not counted so far.
                 room: if nodes.contains(rank) {
-                    each(cluster, demand, rank, &Freed::default()).collect()
+                    each(state, demand, rank, &Freed::default()).collect()
                 } else {
                     std::iter::repeat_n(0, demand.shapes.len()).collect()
                 },
                 ..Freed::default()
             };
             let freed = self.freed.or_insert_with(node, vacant);
-            release(cluster, *pod, (freed, 1));
-            recount(cluster, demand, rank, (freed, &mut self.room));
+            release(state, *pod, (freed, 1));
+            recount(state, demand, rank, (freed, &mut self.room));
         }
     }
 
     /// Takes victims that were added back.
-    pub(super) fn remove(&mut self, cluster: &Cluster, demand: &Demand, pods: &[PodId]) {
+    pub(super) fn remove(&mut self, state: &State, demand: &Demand, pods: &[PodId]) {
         for pod in pods {
-            let Some(node) = cluster.node_of(*pod) else { continue };
-            let Some(rank) = cluster.nodes.index.rank(node) else { continue };
+            let Some(node) = state.node_of(*pod) else { continue };
+            let Some(rank) = state.nodes().index.rank(node) else { continue };
             let Some(freed) = self.freed.get_mut(node) else { continue };
-            release(cluster, *pod, (freed, -1));
-            recount(cluster, demand, rank, (freed, &mut self.room));
+            release(state, *pod, (freed, -1));
+            recount(state, demand, rank, (freed, &mut self.room));
         }
     }
 
     /// What a node would hold of each shape.
-    pub(super) fn on(&self, cluster: &Cluster, shape: ShapeId, node: NodeId) -> usize {
+    pub(super) fn on(&self, state: &State, shape: ShapeId, node: NodeId) -> usize {
         let nothing = Freed::default();
         let freed = self.freed.get(node).unwrap_or(&nothing);
-        most(cluster, &cluster.shapes[shape], node, freed)
+        most(state, &state.shapes()[shape], node, freed)
     }
 
     /// How many pods would fit if more victims were gone besides.
     pub(super) fn with(
         &self,
-        cluster: &Cluster,
+        state: &State,
         demand: &Demand,
         nodes: &IdSet<Rank>,
         pods: &[PodId],
     ) -> Few<usize> {
         let mut touched = FewMap::default();
-        for node in pods.iter().filter_map(|pod| cluster.node_of(*pod)) {
+        for node in pods.iter().filter_map(|pod| state.node_of(*pod)) {
             if let Some(freed) = self.freed.get(node) {
                 touched.or_insert_with(node, || freed.clone());
             }
         }
         let mut part = Self { freed: touched, room: self.room.clone() };
-        part.add(cluster, demand, nodes, pods);
+        part.add(state, demand, nodes, pods);
         part.room
     }
 }
 
 /// Counts anew what a node holds, in `room` too.
 fn recount(
-    cluster: &Cluster,
+    state: &State,
     demand: &Demand,
     rank: Rank,
     (freed, room): (&mut Freed, &mut Few<usize>),
 ) {
     for at in 0..demand.shapes.len() {
-        let most = most_of(cluster, demand.shapes[at].0, rank, freed);
+        let most = most_of(state, demand.shapes[at].0, rank, freed);
         room[at] = (room[at] + most).saturating_sub(freed.room[at]);
         freed.room[at] = most;
     }
@@ -191,14 +192,14 @@ fn recount(
 
 /// Adds (`sign` 1) or takes back (-1) what a pod holds of its node: what it asked for, but the devices that its claims got,
 /// whatever they asked for.
-fn release(cluster: &Cluster, pod: PodId, (freed, sign): (&mut Freed, i64)) {
-    let shape = &cluster.shapes[cluster.pods[pod].shape];
-    let stands_in = cluster.lanes_stood_in(pod);
+fn release(state: &State, pod: PodId, (freed, sign): (&mut Freed, i64)) {
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    let stands_in = state.lanes_stood_in(pod);
     for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {
         freed.add(lane, sign * amount);
     }
     let parts = i64::from(shape.shared) * GPU_MILLI;
-    freed.add(Lane::GPU, sign * (parts + cluster.claimed_milli(pod)));
+    freed.add(Lane::GPU, sign * (parts + state.claimed_milli(pod)));
     if shape.shared > 0 {
         // Slots are kept for reservation pods that what it shares has yet to get.
         freed.add(Lane::PODS, sign * i64::from(shape.shared));
@@ -207,34 +208,34 @@ fn release(cluster: &Cluster, pod: PodId, (freed, sign): (&mut Freed, i64)) {
 
 /// How many pods of each shape a node holds at most with so much more free.
 fn each<'c>(
-    cluster: &'c Cluster,
+    state: &'c State,
     demand: &'c Demand,
     rank: Rank,
     freed: &'c Freed,
 ) -> impl Iterator<Item = usize> + use<'c> {
-    demand.shapes.iter().map(move |(shape, _)| most_of(cluster, *shape, rank, freed))
+    demand.shapes.iter().map(move |(shape, _)| most_of(state, *shape, rank, freed))
 }
 
 /// How many pods of a shape a node holds at most with so much more free; none where they may not go.
-fn most_of(cluster: &Cluster, shape: ShapeId, rank: Rank, freed: &Freed) -> usize {
-    let index = &cluster.nodes.index;
+fn most_of(state: &State, shape: ShapeId, rank: Rank, freed: &Freed) -> usize {
+    let index = &state.nodes().index;
     let may = index.feasible(shape).contains(rank);
-    if may { most(cluster, &cluster.shapes[shape], index.node(rank), freed) } else { 0 }
+    if may { most(state, &state.shapes()[shape], index.node(rank), freed) } else { 0 }
 }
 
 /// How many pods of a shape a node holds at most with so much more free; devices are not counted.
-fn most(cluster: &Cluster, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usize {
+fn most(state: &State, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usize {
     let room = |(lane, amount): &(Lane, i64)| {
-        (cluster.nodes.free(node, *lane) + freed.amount(*lane)).max(0) / amount
+        (state.nodes().free(node, *lane) + freed.amount(*lane)).max(0) / amount
     };
-    let bounds = shape.take.iter().filter(|(lane, _)| !cluster.is_backed(*lane, node));
+    let bounds = shape.take.iter().filter(|(lane, _)| !filter::is_backed(state, *lane, node));
     let least = bounds.map(room).min().unwrap_or(0);
     usize::try_from(least).unwrap_or(0)
 }
 
 impl Capacity {
     /// Ranks where victims are gone.
-    pub(super) fn ranks(&self, cluster: &Cluster) -> impl Iterator<Item = Rank> {
-        self.freed.iter().filter_map(|(node, _)| cluster.nodes.index.rank(node))
+    pub(super) fn ranks(&self, state: &State) -> impl Iterator<Item = Rank> {
+        self.freed.iter().filter_map(|(node, _)| state.nodes().index.rank(node))
     }
 }

@@ -16,10 +16,15 @@ use crate::{
         resources::{Charge, QueueLane},
     },
     decided::proof::{EvictionKind, Shortage},
-    evict::{Capacity, Demand, VictimSearch},
-    place::domain_bound::DomainShortage,
+    evict::{Capacity, Demand, VictimSearch, queue_snapshot},
+    fit::pod_affinity,
+    pending::Pending,
+    place::{
+        capacity_bound,
+        domain_bound::{DomainShortage, domain_bound},
+    },
     queues::entitlement::{Reclaimer, excess},
-    state::{Cluster, claims::ledger::SliceRow, tree::Member},
+    state::{State, claims::ledger::SliceRow, tree::Member},
     told::group::Level,
 };
 
@@ -29,38 +34,38 @@ impl VictimSearch<'_> {
     /// # Cost
     /// In the queues; in the victims only as far as it takes to see that there is room, unless pods keep apart or
     /// together.
-    pub(super) fn disprove(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
-        let coarse = self.short_of_gpus(cluster).or_else(|| self.short_of_nodes(cluster));
-        if coarse.is_some() || !self.is_choosy(cluster) {
+    pub(super) fn disprove(&mut self, state: &mut State) -> Option<Shortage> {
+        let coarse = self.short_of_gpus(state).or_else(|| self.short_of_nodes(state));
+        if coarse.is_some() || !self.is_choosy(state) {
             return coarse;
         }
-        let emptied = self.emptied(cluster);
-        self.short_of_domains(cluster, &emptied)
-            .or_else(|| self.short_of_room_together(cluster, &emptied))
-            .or_else(|| self.short_of_rooms(cluster, &emptied))
+        let emptied = self.emptied(state);
+        self.short_of_domains(state, &emptied)
+            .or_else(|| self.short_of_room_together(state, &emptied))
+            .or_else(|| self.short_of_rooms(state, &emptied))
     }
 
     /// Whether pods of the group keep apart or have to stay together.
-    fn is_choosy(&self, cluster: &Cluster) -> bool {
+    fn is_choosy(&self, state: &State) -> bool {
         let apart = self.search.pods.iter().any(|pod| {
-            !cluster.shapes[cluster.pods[*pod].shape].facts.pod_anti_affinity.is_empty()
+            !state.shapes()[state.pods()[*pod].shape].facts.pod_anti_affinity.is_empty()
         });
-        let tree = &cluster.groups[self.search.group].tree;
+        let tree = &state.groups()[self.search.group].tree;
         let together = tree.sets.iter().map(|set| set.topology);
         let mut together = together.chain(tree.leaves.iter().map(|leaf| leaf.topology));
         apart || together.any(|one| one.is_some_and(|one| one.required.is_some()))
     }
 
     /// GPUs in all: what is free, and what other queues have to give.
-    fn short_of_gpus(&self, cluster: &Cluster) -> Option<Shortage> {
-        let (needed_milli, mut most_milli) = cluster.gpu_gap(&self.search.pods)?;
+    fn short_of_gpus(&self, state: &State) -> Option<Shortage> {
+        let (needed_milli, mut most_milli) = capacity_bound::gpu_gap(state, &self.search.pods)?;
         match self.search.kind {
-            EvictionKind::Consolidate if !cluster.may_take_less() => {}
+            EvictionKind::Consolidate if !may_take_less(state) => {}
             // Amounts that queues are charged for parts of GPUs are rounded, so that they bound nothing exactly.
             EvictionKind::Reclaim
-                if cluster.nodes.index.shared.is_empty() && !cluster.may_hold_more() =>
+                if state.nodes().index.shared.is_empty() && !may_hold_more(state) =>
             {
-                most_milli += self.reclaimable_milli(cluster, needed_milli - most_milli)?;
+                most_milli += self.reclaimable_milli(state, needed_milli - most_milli)?;
             }
             EvictionKind::Consolidate | EvictionKind::Reclaim | EvictionKind::Preempt => {
                 return None;
@@ -71,17 +76,17 @@ impl VictimSearch<'_> {
 
     /// The most GPUs that other queues lose before they are within their shares; nothing where it is not less than
     /// what is needed.
-    fn reclaimable_milli(&self, cluster: &Cluster, needed_milli: i64) -> Option<i64> {
-        let facts = cluster.groups[self.search.group].facts.as_ref()?;
-        let memory = cluster.nodes.memory_min();
+    fn reclaimable_milli(&self, state: &State, needed_milli: i64) -> Option<i64> {
+        let facts = state.groups()[self.search.group].facts.as_ref()?;
+        let memory = state.nodes().memory_min();
         let request = self
             .search
             .pods
             .iter()
-            .fold(Charge::default(), |sum, pod| sum + cluster.ask(*pod, memory));
+            .fold(Charge::default(), |sum, pod| sum + state.ask(*pod, memory));
         let preemptible = facts.preemptible;
         let claim = Reclaimer { queue: facts.queue?, request, preemptible, mig: false };
-        let row = |queue: QueueId| cluster.holding(queue);
+        let row = |queue: QueueId| queue_snapshot::holding(state, queue);
         // Per branch: what its victims hold, and what it loses before its last loss.
         let mut branches: FewMap<QueueId, (i64, i64)> = FewMap::default();
         for queue in self.search.victims.queues() {
@@ -107,12 +112,14 @@ impl VictimSearch<'_> {
         }
         let (mut unit, mut largest) = (0, 0);
         let filter = self.filter();
-        for group in self.search.victims.groups(cluster, &filter) {
+        for group in self.search.victims.groups(state, &filter) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
-            for leaf in &cluster.groups[group].tree.leaves {
-                for pod in leaf.pods.iter().filter(|pod| cluster.is_evictable(**pod)) {
-                    let milli = cluster.charge(*pod)[QueueLane::Gpu];
+            for leaf in &state.groups()[group].tree.leaves {
+                for pod in
+                    leaf.pods.iter().filter(|pod| self.basis.pending.is_evictable(state, **pod))
+                {
+                    let milli = state.charge(*pod)[QueueLane::Gpu];
                     unit = gcd(unit, milli);
                     block += milli;
                 }
@@ -123,16 +130,16 @@ impl VictimSearch<'_> {
     }
 
     /// Pods per shape over all nodes.
-    fn short_of_nodes(&mut self, cluster: &mut Cluster) -> Option<Shortage> {
+    fn short_of_nodes(&mut self, state: &mut State) -> Option<Shortage> {
         let all = self.search.pods.len();
-        let mut tally = Capacity::new(cluster, &self.search.demand, &self.search.nodes);
+        let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
         let mut short = Some(self.search.demand.short(&tally.room, all)?);
         let filter = self.filter();
-        self.search.victims.narrow(cluster, &filter);
-        for group in self.search.victims.groups(cluster, &filter) {
+        self.search.victims.narrow(state, &filter);
+        for group in self.search.victims.groups(state, &filter) {
             short?;
-            let pods: Few<PodId> = evictable(cluster, group).collect();
-            tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
+            let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
+            tally.add(state, &self.search.demand, &self.search.nodes, &pods);
             short = self.search.demand.short(&tally.room, all);
         }
         let (needed, most) = short.map(counts)?;
@@ -140,37 +147,37 @@ impl VictimSearch<'_> {
     }
 
     /// All nodes with every candidate gone.
-    fn emptied(&mut self, cluster: &mut Cluster) -> Capacity {
+    fn emptied(&mut self, state: &mut State) -> Capacity {
         let filter = self.filter();
-        self.search.victims.narrow(cluster, &filter);
-        let mut tally = Capacity::new(cluster, &self.search.demand, &self.search.nodes);
-        for group in self.search.victims.groups(cluster, &filter) {
-            let pods: Few<PodId> = evictable(cluster, group).collect();
-            tally.add(cluster, &self.search.demand, &self.search.nodes, &pods);
+        self.search.victims.narrow(state, &filter);
+        let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
+        for group in self.search.victims.groups(state, &filter) {
+            let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
+            tally.add(state, &self.search.demand, &self.search.nodes, &pods);
         }
         tally
     }
 
     /// Pods that keep away from each other take a domain each.
-    fn short_of_domains(&self, cluster: &Cluster, emptied: &Capacity) -> Option<Shortage> {
-        let nodes = self.reachable(cluster, emptied);
+    fn short_of_domains(&self, state: &State, emptied: &Capacity) -> Option<Shortage> {
+        let nodes = self.reachable(state, emptied);
         self.search.pods.iter().find_map(|pod| {
-            let shape = cluster.pods[*pod].shape;
-            let terms = &cluster.shapes[shape].facts.pod_anti_affinity;
+            let shape = state.pods()[*pod].shape;
+            let terms = &state.shapes()[shape].facts.pod_anti_affinity;
             terms.iter().find_map(|term| {
                 let excludes = |other: &&PodId| {
-                    cluster.pods[**other].shape == shape
-                        && cluster.pods[**other].labels == cluster.pods[*pod].labels
-                        && cluster.matches(**other, term, *pod)
+                    state.pods()[**other].shape == shape
+                        && state.pods()[**other].labels == state.pods()[*pod].labels
+                        && pod_affinity::matches(state, **other, term, *pod)
                 };
                 let needed = self.search.pods.iter().filter(excludes).count();
                 let mut domains: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
                 // A node without the label is in no domain: it bounds nothing but itself.
                 let mut loose = 0;
-                for rank in cluster.nodes.index.feasible(shape).common(&nodes) {
-                    let node = cluster.nodes.index.node(rank);
-                    let room = emptied.on(cluster, shape, node);
-                    match cluster.topology_pair(node, term.topology_key) {
+                for rank in state.nodes().index.feasible(shape).common(&nodes) {
+                    let node = state.nodes().index.node(rank);
+                    let room = emptied.on(state, shape, node);
+                    match state.topology_pair(node, term.topology_key) {
                         Some(spot) if room > 0 => drop(domains.insert(spot)),
                         Some(_) => {}
                         None => loose += room,
@@ -184,12 +191,8 @@ impl VictimSearch<'_> {
     }
 
     /// Pods that have to stay together fit into one domain.
-    fn short_of_room_together(
-        &self,
-        cluster: &mut Cluster,
-        emptied: &Capacity,
-    ) -> Option<Shortage> {
-        let tree = &cluster.groups[self.search.group].tree;
+    fn short_of_room_together(&self, state: &mut State, emptied: &Capacity) -> Option<Shortage> {
+        let tree = &state.groups()[self.search.group].tree;
         let sets = (0..).zip(tree.sets.iter()).map(|(at, set)| (Member::Set(at), set.topology));
         let leaves = (0..).zip(&tree.leaves).map(|(at, leaf)| (Member::Leaf(at), leaf.topology));
         let required: Vec<(Vec<u16>, TopologyId, Level)> = sets
@@ -199,18 +202,18 @@ impl VictimSearch<'_> {
                 Some((tree.leaves_below(member), constraint.topology, constraint.required?))
             })
             .collect();
-        let nodes = self.reachable(cluster, emptied);
+        let nodes = self.reachable(state, emptied);
         required.into_iter().find_map(|(leaves, topology, level)| {
             let below =
-                |pod: &PodId| cluster.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
+                |pod: &PodId| state.pods()[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
             let pods: Vec<PodId> = self.search.pods.iter().copied().filter(below).collect();
-            let demand = Demand::new(cluster, &pods);
+            let demand = Demand::new(state, &pods);
             let room = |domain: &IdSet<Rank>, shape: ShapeId| -> usize {
-                IdSet::all_of([domain, &nodes, cluster.nodes.index.feasible(shape)])
-                    .map(|rank| emptied.on(cluster, shape, cluster.nodes.index.node(rank)))
+                IdSet::all_of([domain, &nodes, state.nodes().index.feasible(shape)])
+                    .map(|rank| emptied.on(state, shape, state.nodes().index.node(rank)))
                     .sum()
             };
-            let domains = cluster.nodes.index.domains.get(topology)?.as_ref()?;
+            let domains = state.nodes().index.domains.get(topology)?.as_ref()?;
             let mut nearest: Option<(usize, usize)> = None;
             for domain in domains.of_level(level.0)? {
                 let rooms: Vec<usize> =
@@ -226,13 +229,13 @@ impl VictimSearch<'_> {
     }
 
     /// Sub-groups that have to stay together, each by itself, find enough domains.
-    fn short_of_rooms(&self, cluster: &Cluster, emptied: &Capacity) -> Option<Shortage> {
-        let nodes = self.reachable(cluster, emptied);
-        let index = &cluster.nodes.index;
+    fn short_of_rooms(&self, state: &State, emptied: &Capacity) -> Option<Shortage> {
+        let nodes = self.reachable(state, emptied);
+        let index = &state.nodes().index;
         let room = |shape, rank: Rank| {
-            if nodes.contains(rank) { emptied.on(cluster, shape, index.node(rank)) } else { 0 }
+            if nodes.contains(rank) { emptied.on(state, shape, index.node(rank)) } else { 0 }
         };
-        let domain_bound = cluster.domain_bound(self.search.group, &self.search.pods, room)?;
+        let domain_bound = domain_bound(state, self.search.group, &self.search.pods, room)?;
         let DomainShortage { topology, level, pods, needed, most } = domain_bound;
         let (needed, most) = counts((needed, most));
         let (pods, _) = counts((pods, 0));
@@ -240,34 +243,32 @@ impl VictimSearch<'_> {
     }
 
     /// Nodes that are of use, as they are or emptied.
-    fn reachable(&self, cluster: &Cluster, emptied: &Capacity) -> IdSet<Rank> {
+    fn reachable(&self, state: &State, emptied: &Capacity) -> IdSet<Rank> {
         let mut nodes = self.search.nodes.clone();
-        nodes.extend(emptied.ranks(cluster));
+        nodes.extend(emptied.ranks(state));
         nodes
     }
 }
 
-impl Cluster {
-    /// As [`gpu_gap`](Self::gpu_gap), wherever pods are moved; none where some may take less elsewhere than they hold.
-    pub(crate) fn lasting_gpu_gap(&self, pods: &[PodId]) -> Option<(i64, i64)> {
-        self.gpu_gap(pods).filter(|_| !self.may_take_less())
-    }
+/// As [`capacity_bound::gpu_gap`], wherever pods are moved; none where some may take less elsewhere than they hold.
+pub(crate) fn lasting_gpu_gap(state: &State, pods: &[PodId]) -> Option<(i64, i64)> {
+    capacity_bound::gpu_gap(state, pods).filter(|_| !may_take_less(state))
+}
 
-    /// Whether pods may take less of GPUs elsewhere than where they are.
-    fn may_take_less(&self) -> bool {
-        let by_memory = || self.shapes.in_use().any(|(_, shape, _)| shape.gpu_mib > 0);
-        let unlike = self.nodes.memory_sizes.len() > 1 && !self.nodes.index.shared.is_empty();
-        self.may_hold_more() || (unlike && by_memory())
-    }
+/// Whether pods may take less of GPUs elsewhere than where they are.
+fn may_take_less(state: &State) -> bool {
+    let by_memory = || state.shapes().in_use().any(|(_, shape, _)| shape.gpu_mib > 0);
+    let unlike = state.nodes().memory_sizes.len() > 1 && !state.nodes().index.shared.is_empty();
+    may_hold_more(state) || (unlike && by_memory())
+}
 
-    /// Whether pods may hold more GPUs than their queues are charged for: devices of claims, and whole ones for parts
-    /// of which nobody said where they are.
-    fn may_hold_more(&self) -> bool {
-        let held = |row: &SliceRow| row.facts.gpu && row.held > 0;
-        let mut slices = self.nodes.slices.iter();
-        self.nodes.unassigned > 0
-            || (self.nodes.claims_or_zones > 0 && slices.any(|(_, rows)| rows.iter().any(held)))
-    }
+/// Whether pods may hold more GPUs than their queues are charged for: devices of claims, and whole ones for parts
+/// of which nobody said where they are.
+fn may_hold_more(state: &State) -> bool {
+    let held = |row: &SliceRow| row.facts.gpu && row.held > 0;
+    let mut slices = state.nodes().slices.iter();
+    state.nodes().unassigned > 0
+        || (state.nodes().claims_or_zones > 0 && slices.any(|(_, rows)| rows.iter().any(held)))
 }
 
 fn gcd(mut a: i64, mut b: i64) -> i64 {
@@ -282,7 +283,11 @@ fn counts((needed, most): (usize, usize)) -> (u32, u32) {
     (count(needed), count(most))
 }
 
-fn evictable(cluster: &Cluster, group: crate::GroupId) -> impl Iterator<Item = PodId> {
-    let pods = cluster.groups[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
-    pods.filter(|pod| cluster.is_evictable(*pod))
+fn evictable(
+    state: &State,
+    pending: &Pending,
+    group: crate::GroupId,
+) -> impl Iterator<Item = PodId> {
+    let pods = state.groups()[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+    pods.filter(|pod| pending.is_evictable(state, *pod))
 }

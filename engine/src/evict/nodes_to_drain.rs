@@ -6,8 +6,9 @@ use crate::{
         few_map::FewMap,
         ids::{NodeId, PodId, Rank},
     },
-    evict::{Pool, VictimSearch, VictimSet, victims::Batch},
-    state::Cluster,
+    evict::{Pool, VictimSearch, VictimSet, candidates, victims::Batch},
+    place::capacity_bound,
+    state::State,
 };
 
 /// Sets to be tried before the next victim comes up.
@@ -38,7 +39,7 @@ impl Sets {
     /// The next set, which is then one no more; it is tried with the victims that are `known`.
     pub(super) fn next(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         pool: &Pool,
         (order, known): (&[Batch], &VictimSet),
     ) -> Option<VictimSet> {
@@ -52,44 +53,46 @@ impl Sets {
         if size == nodes.len() {
             self.cheapest = None;
         }
-        Some(pool.with_steps_before(cluster, (order, known), set.in_order()))
+        Some(pool.with_steps_before(state, (order, known), set.in_order()))
     }
 }
 
 impl VictimSearch<'_> {
     /// Sets of victims that empty the cheapest nodes: the fewest nodes that could do, then more and more.
-    pub(super) fn many_nodes(&mut self, cluster: &Cluster, pool: &Pool, known: &VictimSet) -> Sets {
+    pub(super) fn many_nodes(&mut self, state: &State, pool: &Pool, known: &VictimSet) -> Sets {
         let search = &mut self.search;
         // Of the GPUs of claims those that nodes must have free.
         let need = |pod: &PodId| {
-            let shape = &cluster.shapes[cluster.pods[*pod].shape];
+            let shape = &state.shapes()[state.pods()[*pod].shape];
             shape.charge.0[2] - shape.claims_milli() + shape.own_milli
         };
         let needs = || search.pods[..search.count].iter().map(need);
         let least = needs().min().unwrap_or(0);
         let mut freed: FewMap<NodeId, i64> = FewMap::default();
         for pod in known.iter().flat_map(|at| &search.order[*at].pods) {
-            let node = cluster.node_of(*pod).expect("a victim holds a place");
-            *freed.or_default(node) += cluster.gives_milli(*pod);
+            let node = state.node_of(*pod).expect("a victim holds a place");
+            *freed.or_default(node) += candidates::gives_milli(state, *pod);
         }
-        let free = |node: NodeId| cluster.free_gpu(node) + freed.get(node).copied().unwrap_or(0);
+        let free = |node: NodeId| {
+            capacity_bound::free_gpu(state, node) + freed.get(node).copied().unwrap_or(0)
+        };
         // What there is without the nodes of candidates.
         let all = &search.nodes;
         let mut baseline = *search.free_milli.get_or_insert_with(|| {
-            let node = |rank| cluster.free_gpu(cluster.nodes.index.node(rank));
+            let node = |rank| capacity_bound::free_gpu(state, state.nodes().index.node(rank));
             all.iter().map(node).sum()
         });
         for (node, _) in pool.by_node.iter() {
-            let rank = cluster.nodes.index.rank(node);
+            let rank = state.nodes().index.rank(node);
             if rank.is_some_and(|rank| search.nodes.contains(rank)) {
-                baseline -= cluster.free_gpu(node);
+                baseline -= capacity_bound::free_gpu(state, node);
             }
         }
         let elsewhere = freed.iter().filter(|(node, _)| pool.by_node.get(*node).is_none());
         baseline += elsewhere.map(|(_, freed)| freed).sum::<i64>();
         let remaining = (needs().sum::<i64>() - baseline).max(0);
         // Of nodes that came up at once the first by name: numbers decide nothing.
-        let rank = |node: NodeId| cluster.nodes.index.rank(node);
+        let rank = |node: NodeId| state.nodes().index.rank(node);
         let mut nodes: Vec<(i64, usize, Option<Rank>, NodeId)> = pool
             .by_node
             .iter()

@@ -13,7 +13,7 @@ use crate::{
         nodes_to_drain::Sets,
         sparing::{Sparing, Tried},
     },
-    state::Cluster,
+    state::State,
 };
 
 /// What became of a look.
@@ -59,26 +59,26 @@ impl VictimSearch<'_> {
     /// # Cost
     /// In counted steps: each victim that comes up, and each set that is tried with the nodes that are looked at for
     /// it. It stops before the next one where they are spent.
-    pub(super) fn probe(&mut self, cluster: &mut Cluster) -> Probed {
+    pub(super) fn probe(&mut self, state: &mut State) -> Probed {
         let mut probe = match self.search.probe.take() {
             Some(probe) => *probe,
-            None => self.new_probe(cluster),
+            None => self.new_probe(state),
         };
         loop {
-            if self.is_spent(cluster) {
+            if self.is_spent(state) {
                 return Probed::Spent(Box::new(probe));
             }
             if let Some(mut sparing) = probe.sparing.take() {
-                if let Some(victims) = self.spare(cluster, &mut sparing) {
+                if let Some(victims) = self.spare(state, &mut sparing) {
                     return Probed::Found(victims);
                 }
                 probe.sparing = Some(sparing);
             } else if std::mem::take(&mut probe.is_new) {
                 let short = self.search.demand.short(&probe.held.room, self.search.count);
                 if !probe.known.is_empty() {
-                    cluster.steps.filtered += u64::from(short.is_some());
+                    state.steps.filtered += u64::from(short.is_some());
                     if short.is_none() {
-                        match self.try_set(cluster, &probe.known) {
+                        match self.try_set(state, &probe.known) {
                             Tried::Refused => {}
                             Tried::Admitted => return Probed::Found(probe.known),
                             Tried::Sparing(sparing) => {
@@ -88,38 +88,38 @@ impl VictimSearch<'_> {
                         }
                     }
                 }
-                if self.search.pick == Pick::OneNode && self.is_beyond_one(cluster, &probe.held) {
+                if self.search.pick == Pick::OneNode && self.is_beyond_one(state, &probe.held) {
                     return Probed::Nothing;
                 }
             } else if let Some(set) =
-                probe.sets.next(cluster, &probe.pool, (&self.search.order, &probe.known))
+                probe.sets.next(state, &probe.pool, (&self.search.order, &probe.known))
             {
-                let set = self.within_budgets(cluster, &probe.known, set);
-                let Some(victims) = self.victims_of(cluster, &probe, &set) else { continue };
-                match self.try_set(cluster, &victims) {
+                let set = self.within_budgets(state, &probe.known, set);
+                let Some(victims) = self.victims_of(state, &probe, &set) else { continue };
+                match self.try_set(state, &victims) {
                     Tried::Refused => drop(probe.tried.insert(set)),
                     Tried::Admitted => return Probed::Found(victims),
                     Tried::Sparing(sparing) => probe.sparing = Some(sparing),
                 }
             } else {
-                if self.drawn(cluster, probe.drawn).is_none() {
+                if self.drawn(state, probe.drawn).is_none() {
                     return Probed::Nothing;
                 }
-                cluster.steps.victims += 1;
-                let sets = self.sets_with(cluster, &mut probe);
-                cluster.steps.filtered += u64::from(sets.is_none());
+                state.steps.victims += 1;
+                let sets = self.sets_with(state, &mut probe);
+                state.steps.filtered += u64::from(sets.is_none());
                 probe.sets = sets.unwrap_or_default();
             }
         }
     }
 
-    fn new_probe(&self, cluster: &Cluster) -> Probe {
+    fn new_probe(&self, state: &State) -> Probe {
         let search = &self.search;
         let known = search.found.clone();
         let known_pods = known.iter().flat_map(|at| &search.order[*at].pods);
         let known_pods: Few<PodId> = known_pods.copied().collect();
         let mut held = search.base.clone().expect("a search begins with what the nodes hold");
-        held.add(cluster, &search.demand, &search.nodes, &known_pods);
+        held.add(state, &search.demand, &search.nodes, &known_pods);
         Probe {
             known,
             known_pods: known_pods.into_iter().collect(),
@@ -135,7 +135,7 @@ impl VictimSearch<'_> {
     }
 
     /// Has the victim come up that is next; the sets that it makes worth a try, none where counting refuses all of them.
-    fn sets_with(&mut self, cluster: &Cluster, probe: &mut Probe) -> Option<Sets> {
+    fn sets_with(&mut self, state: &State, probe: &mut Probe) -> Option<Sets> {
         let search = &self.search;
         let at = probe.drawn;
         probe.drawn += 1;
@@ -143,31 +143,26 @@ impl VictimSearch<'_> {
         if batch.pods.iter().any(|pod| probe.known_pods.contains(pod)) {
             return Some(Sets::default());
         }
-        probe.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
-        probe.pool.add(cluster, at, batch);
+        probe.tally.add(state, &search.demand, &search.nodes, &batch.pods);
+        probe.pool.add(state, at, batch);
         if search.demand.short(&probe.tally.room, search.count).is_some() {
             return None;
         }
         Some(match search.pick {
             Pick::OneNode => {
                 let (held, tally) = (&probe.held, &probe.tally);
-                if self.is_short_there(cluster, (held, tally), &probe.pool) {
+                if self.is_short_there(state, (held, tally), &probe.pool) {
                     return None;
                 }
-                Sets::listed(probe.pool.by_node(cluster, &search.order))
+                Sets::listed(probe.pool.by_node(state, &search.order))
             }
-            Pick::ManyNodes => self.many_nodes(cluster, &probe.pool, &probe.known),
+            Pick::ManyNodes => self.many_nodes(state, &probe.pool, &probe.known),
         })
     }
 
     /// A set without those that would break a budget beside what is in it before them, and beside those that are known.
-    fn within_budgets(
-        &mut self,
-        cluster: &Cluster,
-        known: &VictimSet,
-        set: VictimSet,
-    ) -> VictimSet {
-        if !cluster.has_budgets() {
+    fn within_budgets(&mut self, state: &State, known: &VictimSet, set: VictimSet) -> VictimSet {
+        if !state.has_budgets() {
             return set;
         }
         let order = &self.search.order;
@@ -179,7 +174,7 @@ impl VictimSearch<'_> {
             let (count, group) = (leave.len(), order[*at].group);
             leave.extend(pods(at));
             // What a group loses last is not lost without what it can spare.
-            if without.contains(&group) || !cluster.keeps_budgets(leave.iter().copied()) {
+            if without.contains(&group) || !state.keeps_budgets(leave.iter().copied()) {
                 leave.truncate(count);
                 without.push(group);
             } else {
@@ -191,20 +186,15 @@ impl VictimSearch<'_> {
     }
 
     /// The victims of a set with those that are known, unless it was tried or counting refuses it.
-    fn victims_of(
-        &self,
-        cluster: &mut Cluster,
-        probe: &Probe,
-        set: &VictimSet,
-    ) -> Option<VictimSet> {
+    fn victims_of(&self, state: &mut State, probe: &Probe, set: &VictimSet) -> Option<VictimSet> {
         let search = &self.search;
         let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
-        let room = probe.held.with(cluster, &search.demand, &search.nodes, &pods);
+        let room = probe.held.with(state, &search.demand, &search.nodes, &pods);
         if set.is_empty() || probe.tried.contains(set) {
             return None;
         }
         if search.demand.short(&room, search.count).is_some() {
-            cluster.steps.filtered += 1;
+            state.steps.filtered += 1;
             return None;
         }
         Some(probe.known.iter().chain(set).copied().collect())

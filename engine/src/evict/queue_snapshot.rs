@@ -5,7 +5,7 @@ use crate::{
     decided::proof::EvictionKind,
     evict::{VictimSearch, VictimSet},
     queues::entitlement::Holding,
-    state::Cluster,
+    state::State,
 };
 
 /// The numbers of some queues and of all above them.
@@ -22,12 +22,12 @@ impl QueueSnapshot {
     }
 
     /// Notes the numbers of a queue and of all above it.
-    fn note(&mut self, cluster: &Cluster, queue: QueueId) {
-        for queue in cluster.queues.path(queue) {
+    fn note(&mut self, state: &State, queue: QueueId) {
+        for queue in state.queues().path(queue) {
             match self.rows.binary_search_by_key(&queue, |(id, _)| *id) {
                 // Who is above it was noted with it.
                 Ok(_) => return,
-                Err(at) => self.rows.insert(at, (queue, cluster.holding(queue))),
+                Err(at) => self.rows.insert(at, (queue, holding(state, queue))),
             }
         }
     }
@@ -35,35 +35,33 @@ impl QueueSnapshot {
 
 impl VictimSearch<'_> {
     /// Notes the numbers of the queues between which some victims decide.
-    pub(super) fn remember(&mut self, cluster: &Cluster, victims: &VictimSet) {
+    pub(super) fn remember(&mut self, state: &State, victims: &VictimSet) {
         let search = &mut self.search;
         search.before.rows.clear();
         if search.kind == EvictionKind::Consolidate {
             return;
         }
-        let queue = |group| cluster.groups[group].queue();
+        let queue = |group| state.groups()[group].queue();
         let losers = victims.iter().filter_map(|at| queue(search.order[*at].group));
         for queue in queue(search.group).into_iter().chain(losers) {
-            search.before.note(cluster, queue);
+            search.before.note(state, queue);
         }
     }
 }
 
-impl Cluster {
-    /// The numbers of a live queue.
-    pub(crate) fn holding(&self, queue: QueueId) -> Holding {
-        let row = &self.queues.rows[queue];
-        let facts = row.facts.as_ref().expect("a queue of a live group is live");
-        Holding {
-            parent: row.up,
-            quota: facts.quota,
-            limit: facts.limit,
-            share: row.share,
-            allocated: row.used,
-            protected: row.fixed,
-            priority: facts.priority,
-            created: facts.created,
-            uid: facts.uid,
-        }
+/// The numbers of a live queue.
+pub(crate) fn holding(state: &State, queue: QueueId) -> Holding {
+    let row = &state.queues().rows[queue];
+    let facts = row.facts.as_ref().expect("a queue of a live group is live");
+    Holding {
+        parent: row.up,
+        quota: facts.quota,
+        limit: facts.limit,
+        share: row.share,
+        allocated: row.used,
+        protected: row.fixed,
+        priority: facts.priority,
+        created: facts.created,
+        uid: facts.uid,
     }
 }

@@ -14,8 +14,8 @@ use crate::{
         few_map::FewMap,
         ids::{GroupId, PodId},
     },
-    evict::{Capacity, SearchState, VictimSearch, VictimSet, victims::Batch},
-    state::Cluster,
+    evict::{Capacity, SearchState, VictimSearch, VictimSet, candidates, victims::Batch},
+    state::State,
 };
 
 /// So many sets with one victim fewer may fail before the rest is taken as needed.
@@ -50,11 +50,11 @@ pub(super) enum Tried {
 }
 
 impl Sparing {
-    fn new(cluster: &Cluster, search: &SearchState, victims: &VictimSet) -> Self {
+    fn new(state: &State, search: &SearchState, victims: &VictimSet) -> Self {
         let victims = victims.iter().copied().collect::<VictimSet>().in_order();
         let mut tally = search.base.clone().expect("a search begins with what the nodes hold");
         let pods = victims.iter().flat_map(|at| &search.order[*at].pods).copied();
-        tally.add(cluster, &search.demand, &search.nodes, &pods.collect::<Few<PodId>>());
+        tally.add(state, &search.demand, &search.nodes, &pods.collect::<Few<PodId>>());
         let mut by_group = FewMap::<GroupId, VictimSet>::default();
         for at in &victims {
             by_group.or_default(search.order[*at].group).push(*at);
@@ -67,39 +67,39 @@ impl Sparing {
     ///
     /// # Cost
     /// In the victims that are looked at, and in those of their groups.
-    fn next(&mut self, cluster: &Cluster, search: &SearchState) -> bool {
+    fn next(&mut self, state: &State, search: &SearchState) -> bool {
         while self.left > 0 && self.failures_left > 0 && self.victims.len() > 1 {
             self.left -= 1;
             let at = self.victims[self.left];
             let batch = &search.order[at];
-            if !self.may_stay(cluster, &search.order, at) {
+            if !self.may_stay(state, &search.order, at) {
                 continue;
             }
-            self.tally.remove(cluster, &search.demand, &batch.pods);
+            self.tally.remove(state, &search.demand, &batch.pods);
             if search.demand.short(&self.tally.room, search.count).is_none() {
                 self.by_group.or_default(batch.group).retain(|other| *other != at);
                 self.victims.retain(|other| *other != at);
                 self.out = Some(at);
                 return true;
             }
-            self.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
+            self.tally.add(state, &search.demand, &search.nodes, &batch.pods);
         }
         false
     }
 
     /// Whether a group may keep a step that it was to lose: what it cannot lose alone is lost with all that it could spare.
-    fn may_stay(&self, cluster: &Cluster, order: &[Batch], at: usize) -> bool {
+    fn may_stay(&self, state: &State, order: &[Batch], at: usize) -> bool {
         let group = order[at].group;
         let Some(steps) = self.by_group.get(group) else { return true };
         let others = || steps.iter().filter(|other| **other != at).map(|other| &order[*other]);
-        steps.len() == 1 || cluster.keeps_minimum(group, others)
+        steps.len() == 1 || candidates::keeps_minimum(state, group, others)
     }
 
     /// Takes the victim back that was left out last: it is needed.
-    fn take_back(&mut self, cluster: &Cluster, search: &SearchState) {
+    fn take_back(&mut self, state: &State, search: &SearchState) {
         let Some(at) = self.out.take() else { return };
         let batch = &search.order[at];
-        self.tally.add(cluster, &search.demand, &search.nodes, &batch.pods);
+        self.tally.add(state, &search.demand, &search.nodes, &batch.pods);
         self.by_group.or_default(batch.group).push(at);
         self.victims.insert(self.left, at);
         self.failures_left -= 1;
@@ -108,39 +108,35 @@ impl Sparing {
 
 impl VictimSearch<'_> {
     /// Tries whether a set of victims lets the first so many pods in.
-    pub(super) fn try_set(&mut self, cluster: &mut Cluster, victims: &VictimSet) -> Tried {
+    pub(super) fn try_set(&mut self, state: &mut State, victims: &VictimSet) -> Tried {
         let is_last = self.search.count == self.search.pods.len();
         if !is_last || victims.len() < 2 {
-            let is_admitted = self.simulate(cluster, victims, is_last);
+            let is_admitted = self.simulate(state, victims, is_last);
             return if is_admitted { Tried::Admitted } else { Tried::Refused };
         }
-        let mut sparing = Sparing::new(cluster, &self.search, victims);
-        while sparing.next(cluster, &self.search) {}
-        if self.simulate(cluster, &sparing.victims, true) {
+        let mut sparing = Sparing::new(state, &self.search, victims);
+        while sparing.next(state, &self.search) {}
+        if self.simulate(state, &sparing.victims, true) {
             return Tried::Admitted;
         }
-        if sparing.victims.len() == victims.len() || !self.simulate(cluster, victims, false) {
+        if sparing.victims.len() == victims.len() || !self.simulate(state, victims, false) {
             return Tried::Refused;
         }
-        let mut sparing = Box::new(Sparing::new(cluster, &self.search, victims));
-        sparing.next(cluster, &self.search);
+        let mut sparing = Box::new(Sparing::new(state, &self.search, victims));
+        sparing.next(state, &self.search);
         Tried::Sparing(sparing)
     }
 
     /// Looks whether the victim that was left out last may stay; the victims, evicted, once there is none left to be
     /// looked at.
-    pub(super) fn spare(
-        &mut self,
-        cluster: &mut Cluster,
-        sparing: &mut Sparing,
-    ) -> Option<VictimSet> {
-        if !self.simulate(cluster, &sparing.victims, false) {
-            sparing.take_back(cluster, &self.search);
+    pub(super) fn spare(&mut self, state: &mut State, sparing: &mut Sparing) -> Option<VictimSet> {
+        if !self.simulate(state, &sparing.victims, false) {
+            sparing.take_back(state, &self.search);
         }
-        if sparing.next(cluster, &self.search) {
+        if sparing.next(state, &self.search) {
             return None;
         }
-        let kept = self.simulate(cluster, &sparing.victims, true);
+        let kept = self.simulate(state, &sparing.victims, true);
         assert!(kept, "a set that let all pods in does so again");
         Some(sparing.victims.clone())
     }

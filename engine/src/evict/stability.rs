@@ -16,11 +16,12 @@ use crate::{
         resources::Charge,
     },
     decided::proof::EvictionKind,
-    evict::{VictimSearch, VictimSet},
+    evict::{VictimSearch, VictimSet, other_pending, queue_snapshot},
+    pending::Pending,
     place::{Attempt, Mode},
     queues::entitlement::{Holding, Reclaimer, entitled, may_take},
     state::{
-        Cluster,
+        State,
         rows::{Phase, PodStatus},
         trial::Trial,
     },
@@ -47,26 +48,26 @@ impl VictimSearch<'_> {
             nested.retract(*pod);
         }
         !claimers.iter().any(|(group, pods)| {
-            let mut attempt = Attempt::new(self.config, *group, Mode::Nominate, pods);
+            let mut attempt = Attempt::new(self.basis.config, *group, Mode::Nominate, pods);
             !pods.is_empty() && attempt.run(&mut nested.nested(), None).is_ok()
         })
     }
 
     /// The groups that may take what `own` pods were nominated for.
-    fn claimers(&self, cluster: &Cluster, own: &[PodId], victims: &VictimSet) -> Few<Claimer> {
-        let facts = cluster.groups[self.search.group].facts.as_ref();
+    fn claimers(&self, state: &State, own: &[PodId], victims: &VictimSet) -> Few<Claimer> {
+        let facts = state.groups()[self.search.group].facts.as_ref();
         let facts = facts.expect("a group that waits is live");
         let queue = facts.queue.expect("a group that waits has a queue");
-        let now = |queue: QueueId| cluster.holding(queue);
+        let now = |queue: QueueId| queue_snapshot::holding(state, queue);
         let before = |queue: QueueId| self.search.before.get(queue).unwrap_or_else(|| now(queue));
-        let mut path = cluster.queues.path(queue);
+        let mut path = state.queues().path(queue);
         if !facts.preemptible || !path.any(|queue| rises(&before(queue), &now(queue))) {
             return Few::default();
         }
-        let gained = own.iter().fold(Charge::default(), |sum, pod| sum + cluster.nominated(*pod));
+        let gained = own.iter().fold(Charge::default(), |sum, pod| sum + nominated(state, *pod));
         let gained = [gained];
         let gained = [(queue, gained.as_slice())];
-        let multiplier_milli = self.config.saturation_multiplier_milli;
+        let multiplier_milli = self.basis.config.saturation_multiplier_milli;
         let takes = |claim: &Reclaimer| {
             entitled(&now, claim) && may_take(&now, claim, &gained, multiplier_milli)
         };
@@ -76,11 +77,13 @@ impl VictimSearch<'_> {
         match self.search.kind {
             EvictionKind::Consolidate => Few::default(),
             // Where nobody reclaims, nobody takes it.
-            EvictionKind::Preempt if !self.config.actions.reclaim => Few::default(),
-            EvictionKind::Preempt => cluster.who_waits_beside(queue, takes).collect(),
+            EvictionKind::Preempt if !self.basis.config.actions.reclaim => Few::default(),
+            EvictionKind::Preempt => {
+                who_waits_beside(state, self.basis.pending, queue, takes).collect()
+            }
             EvictionKind::Reclaim => {
                 let lost = victims.iter().flat_map(|at| &self.search.order[*at].pods).copied();
-                cluster.who_lost(&lost.collect::<Few<PodId>>().in_order(), takes_anew).collect()
+                who_lost(state, &lost.collect::<Few<PodId>>().in_order(), takes_anew).collect()
             }
         }
     }
@@ -95,49 +98,48 @@ fn rises(before: &Holding, now: &Holding) -> bool {
     })
 }
 
-impl Cluster {
-    /// The first group of each class that waits in another queue and is entitled to what it asks for.
-    fn who_waits_beside(
-        &self,
-        queue: QueueId,
-        takes: impl Fn(&Reclaimer) -> bool,
-    ) -> impl Iterator<Item = Claimer> {
-        let others = self.pending.class_queues().filter(move |(other, ..)| *other != queue);
-        others.filter_map(move |(queue, class, pair)| {
-            let group = pair.groups.first()?.group;
-            let preemptible = self.groups[group].facts.as_ref()?.preemptible;
-            let claim =
-                Reclaimer { queue, request: self.class_ask(class), preemptible, mig: false };
-            takes(&claim).then(|| (group, self.to_place(group)))
-        })
-    }
+/// The first group of each class that waits in another queue and is entitled to what it asks for.
+fn who_waits_beside(
+    state: &State,
+    pending: &Pending,
+    queue: QueueId,
+    takes: impl Fn(&Reclaimer) -> bool,
+) -> impl Iterator<Item = Claimer> {
+    let others = pending.class_queues().filter(move |(other, ..)| *other != queue);
+    others.filter_map(move |(queue, class, pair)| {
+        let group = pair.groups.first()?.group;
+        let preemptible = state.groups()[group].facts.as_ref()?.preemptible;
+        let claim =
+            Reclaimer { queue, request: pending.class_ask(state, class), preemptible, mig: false };
+        takes(&claim).then(|| (group, state.to_place(group)))
+    })
+}
 
-    /// The groups that lost some of these pods, which are in order, found no other place for them and are entitled to
-    /// what they then ask for.
-    fn who_lost(
-        &self,
-        lost: &[PodId],
-        takes: impl Fn(&Reclaimer) -> bool,
-    ) -> impl Iterator<Item = Claimer> {
-        let state = &self.pods.status;
-        let left = |state: &PodStatus| state.phase == Phase::Releasing && state.nominee.is_none();
-        let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(&state[*pod]);
-        let groups = lost.iter().filter(move |pod| gone(pod));
-        let groups: Few<GroupId> = groups.filter_map(|pod| self.pods[*pod].group()).collect();
-        groups.in_order().into_iter().filter_map(move |group| {
-            let tree = &self.groups[group].tree;
-            let pods = tree.to_place(&|pod| state[pod].is_waiting() || gone(&pod));
-            let (queue, _, request) = self.waiting(group, &pods);
-            let preemptible = self.groups[group].facts.as_ref()?.preemptible;
-            let claim = Reclaimer { queue, request, preemptible, mig: false };
-            takes(&claim).then_some((group, pods))
-        })
-    }
+/// The groups that lost some of these pods, which are in order, found no other place for them and are entitled to
+/// what they then ask for.
+fn who_lost(
+    state: &State,
+    lost: &[PodId],
+    takes: impl Fn(&Reclaimer) -> bool,
+) -> impl Iterator<Item = Claimer> {
+    let status = &state.pods().status;
+    let left = |status: &PodStatus| status.phase == Phase::Releasing && status.nominee.is_none();
+    let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(&status[*pod]);
+    let groups = lost.iter().filter(move |pod| gone(pod));
+    let groups: Few<GroupId> = groups.filter_map(|pod| state.pods()[*pod].group()).collect();
+    groups.in_order().into_iter().filter_map(move |group| {
+        let tree = &state.groups()[group].tree;
+        let pods = tree.to_place(&|pod| status[pod].is_waiting() || gone(&pod));
+        let (queue, _, request) = other_pending::waiting(state, group, &pods);
+        let preemptible = state.groups()[group].facts.as_ref()?.preemptible;
+        let claim = Reclaimer { queue, request, preemptible, mig: false };
+        takes(&claim).then_some((group, pods))
+    })
+}
 
-    /// What a pod that was nominated for a place costs its queue there.
-    fn nominated(&self, pod: PodId) -> Charge {
-        let shape = &self.shapes[self.pods[pod].shape];
-        let place = self.pods.status[pod].nominee.as_ref();
-        place.map_or(shape.charge, |place| shape.charge_on(self.nodes.gpus(place.node).memory_mib))
-    }
+/// What a pod that was nominated for a place costs its queue there.
+fn nominated(state: &State, pod: PodId) -> Charge {
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    let place = state.pods().status[pod].nominee.as_ref();
+    place.map_or(shape.charge, |place| shape.charge_on(state.nodes().gpus(place.node).memory_mib))
 }

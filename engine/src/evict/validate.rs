@@ -11,9 +11,12 @@ use crate::{
         resources::Charge,
     },
     decided::proof::EvictionKind,
-    evict::{VictimSearch, VictimSet, victims::Batch},
+    evict::{
+        VictimSearch, VictimSet, candidates,
+        victims::{self, Batch},
+    },
     queues::entitlement::{Reclaimer, may_take},
-    state::{Cluster, rows::Phase, trial::Trial},
+    state::{State, rows::Phase, trial::Trial},
     told::pod::GpuRequest,
 };
 
@@ -43,22 +46,26 @@ impl VictimSearch<'_> {
         let batches = || victims.iter().map(|at| &self.search.order[*at]);
         match self.search.kind {
             EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
-                let state = &trial.pods.status[*pod];
-                state.phase != Phase::Releasing || state.nominee.is_some()
+                let status = &trial.pods().status[*pod];
+                status.phase != Phase::Releasing || status.nominee.is_some()
             }),
             EvictionKind::Preempt => {
-                let within_min_runtime =
-                    |group| trial.is_safe_from_peers(group, self.config, self.now).is_some();
+                let within_min_runtime = |group| {
+                    victims::is_safe_from_peers(trial, group, self.basis.config, self.basis.now)
+                        .is_some()
+                };
                 Self::spares_min_runtime(trial, &QueueLosses::new(batches()), within_min_runtime)
                     && self.lasts(trial, count, victims)
             }
             EvictionKind::Reclaim => {
                 let losses = QueueLosses::new(batches());
-                let queue = trial.groups[self.search.group]
+                let queue = trial.groups()[self.search.group]
                     .queue()
                     .expect("a group that waits has a queue");
-                let within_min_runtime =
-                    |group| trial.is_safe_from(group, queue, self.config, self.now).is_some();
+                let within_min_runtime = |group| {
+                    victims::is_safe_from(trial, group, queue, self.basis.config, self.basis.now)
+                        .is_some()
+                };
                 Self::spares_min_runtime(trial, &losses, within_min_runtime)
                     && self.may_reclaim(trial, count, &losses)
                     && self.lasts(trial, count, victims)
@@ -77,10 +84,10 @@ impl VictimSearch<'_> {
         within_min_runtime: impl Fn(GroupId) -> bool,
     ) -> bool {
         losses.groups.iter().filter(|(group, _)| within_min_runtime(*group)).all(|(group, lost)| {
-            trial.groups[*group].tree.leaves.iter().all(|leaf| {
+            trial.groups()[*group].tree.leaves.iter().all(|leaf| {
                 let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
                 let stays = |pod: &&PodId| {
-                    trial.pods.status[**pod].phase.is_active() && !lost.contains(pod)
+                    trial.pods().status[**pod].phase.is_active() && !lost.contains(pod)
                 };
                 let kept = leaf.pods.iter().filter(stays).count();
                 if spared { leaf.count.used >= leaf.min } else { kept >= leaf.min as usize }
@@ -91,23 +98,23 @@ impl VictimSearch<'_> {
     /// # Source
     /// spec/scheduling.md 4.4; what a victim loses is split by what it spares and what it needs.
     fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &QueueLosses) -> bool {
-        let memory = trial.nodes.memory_min();
+        let memory = trial.nodes().memory_min();
         let request = self.search.pods[..count]
             .iter()
             .fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, memory));
         let lost = losses.groups.iter().flat_map(|(_, pods)| pods);
-        let group = &trial.groups[self.search.group];
+        let group = &trial.groups()[self.search.group];
         let facts = group.facts.as_ref().expect("a group that waits is live");
         let claim = Reclaimer {
             queue: facts.queue.expect("a group that waits has a queue"),
             request,
             preemptible: facts.preemptible,
-            mig: !lost.chain(&self.search.pods[..count]).any(|pod| trial.asks_plain_gpus(*pod)),
+            mig: !lost.chain(&self.search.pods[..count]).any(|pod| asks_plain_gpus(trial, *pod)),
         };
         let mut rows: FewMap<QueueId, usize> = FewMap::default();
         let mut lost: Few<(QueueId, Few<Charge>)> = Few::default();
         for (group, pods) in &losses.groups {
-            let queue = trial.groups[*group].queue().expect("a group that runs has a queue");
+            let queue = trial.groups()[*group].queue().expect("a group that runs has a queue");
             let row = *rows.or_insert_with(queue, || lost.len());
             if row == lost.len() {
                 lost.push((queue, Few::default()));
@@ -116,21 +123,22 @@ impl VictimSearch<'_> {
         }
         let before = &self.search.before;
         let row = |queue: QueueId| before.get(queue).expect("queues that decide were noted");
-        may_take(&row, &claim, &lost, self.config.saturation_multiplier_milli)
+        may_take(&row, &claim, &lost, self.basis.config.saturation_multiplier_milli)
     }
 
     /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
     fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Few<Charge> {
         let gone = |pod: &PodId| {
-            let stays = trial.pods.status[*pod].is_active();
-            !(stays && self.config.reclaim_may_relocate)
+            let stays = trial.pods().status[*pod].is_active();
+            !(stays && self.basis.config.reclaim_may_relocate)
         };
         let mut blocks = Few::default();
         let mut core = Charge::default();
-        for (row, leaf) in (0..).zip(&trial.groups[group].tree.leaves) {
-            let lost = pods.iter().filter(|pod| trial.pods[**pod].leaf == Some(row));
+        for (row, leaf) in (0..).zip(&trial.groups()[group].tree.leaves) {
+            let lost = pods.iter().filter(|pod| trial.pods()[**pod].leaf == Some(row));
             for (at, pod) in lost.enumerate() {
-                let amount = if gone(pod) { trial.held(*pod) } else { Charge::default() };
+                let amount =
+                    if gone(pod) { candidates::held(trial, *pod) } else { Charge::default() };
                 if at < leaf.min as usize {
                     core += amount;
                 } else if !amount.is_zero() {
@@ -145,15 +153,13 @@ impl VictimSearch<'_> {
     }
 }
 
-impl Cluster {
-    /// Whether a pod asks for GPUs that are no MIG instances.
-    fn asks_plain_gpus(&self, pod: PodId) -> bool {
-        let shape = &self.shapes[self.pods[pod].shape];
-        match shape.facts.gpu {
-            GpuRequest::None | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
-                shape.own_milli > 0 || shape.named_milli > 0
-            }
-            GpuRequest::Whole(_) | GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } => true,
+/// Whether a pod asks for GPUs that are no MIG instances.
+fn asks_plain_gpus(state: &State, pod: PodId) -> bool {
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    match shape.facts.gpu {
+        GpuRequest::None | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+            shape.own_milli > 0 || shape.named_milli > 0
         }
+        GpuRequest::Whole(_) | GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } => true,
     }
 }

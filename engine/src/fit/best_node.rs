@@ -12,11 +12,23 @@ use crate::{
         ids::{GroupId, NodeId, PodId, Rank, ShapeId},
         resources::{GPU_MILLI, Lane},
     },
-    config::Placement,
     decided::{plan::Misfit, when::When},
-    fit::{devices::standing::PodClaims, filter::Choice, pod_affinity::PodAffinity},
-    state::{Cluster, shape::ShapeRow},
-    told::pod::{GpuRequest, Place},
+    fit::{
+        devices::{
+            admit,
+            standing::{self, PodClaims},
+        },
+        filter::{self, Choice},
+        pod_affinity::{self, PodAffinity, pod_affinity},
+        preferences::{self, preferences},
+        spread, zones,
+    },
+    queues::limits,
+    state::{State, fragments, shape::ShapeRow},
+    told::{
+        placement::Placement,
+        pod::{GpuRequest, Place},
+    },
 };
 
 /// A node for a pod.
@@ -33,7 +45,7 @@ const FEW: usize = 64;
 
 /// A search for one pod.
 struct NodeSearch<'c> {
-    cluster: &'c Cluster,
+    state: &'c State,
     pod: PodId,
     shape: &'c ShapeRow,
     /// Where it may go at all.
@@ -53,84 +65,83 @@ struct NodeSearch<'c> {
     looked: u64,
 }
 
-impl Cluster {
-    /// The best node for a waiting pod among `within`, or among all.
-    ///
-    /// # Cost
-    /// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`.
-    pub(crate) fn best_node(
-        &mut self,
-        pod: PodId,
-        within: Option<&IdSet<Rank>>,
-        devices: Choice,
-    ) -> Option<Found> {
-        let shape: ShapeId = self.pods[pod].shape;
-        self.ensure_feasible(shape);
-        let pod_claims = self.claims_or_zones(pod).ok()?;
-        let nodes = self.nodes.index.feasible(shape);
-        let only = pod_claims.as_ref().and_then(|one| one.only(self, within.unwrap_or(nodes)));
-        let domain = within;
-        let within = only.as_ref().or(within);
-        let row = &self.shapes[shape];
-        let policy = self.nodes.index.policy;
-        let placement = if row.cpu_only { policy.cpu } else { policy.gpu };
-        if placement == Placement::Fragmentation {
-            self.rank_by_fragments(shape);
-        }
-        let pod_affinity = self.pod_affinity(pod);
-        let open = self.open(pod, pod_affinity.as_ref(), within);
-        let within = open.as_ref().or(within);
-        let levels = if self.shapes[shape].has_preferences() {
-            self.preferences(pod, within)
-        } else {
-            Vec::new()
-        };
-        let nodes = self.nodes.index.feasible(shape);
-        let span_max = self.spans(shape);
-        let mut search = NodeSearch {
-            cluster: self,
-            pod,
-            shape: &self.shapes[shape],
-            nodes,
-            within: within.unwrap_or(nodes),
-            domain,
-            devices,
-            pod_affinity,
-            pod_claims,
-            span_max: span_max.then_some(usize::MAX),
-            reaches: !self.claims.reaches.is_empty() && !self.shapes[shape].asks.is_empty(),
-            looked: 0,
-        };
-        let found = if levels.is_empty() {
-            search.run()
-        } else {
-            let nominated = search.nominated();
-            nominated.or_else(|| {
-                levels.iter().find_map(|level| {
-                    search.within = level;
-                    search.run()
-                })
-            })
-        };
-        let looked = search.looked;
-        self.steps.nodes += looked;
-        found
+/// The best node for a waiting pod among `within`, or among all.
+///
+/// # Cost
+/// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`.
+pub(crate) fn best_node(
+    state: &mut State,
+    pod: PodId,
+    within: Option<&IdSet<Rank>>,
+    devices: Choice,
+) -> Option<Found> {
+    let shape: ShapeId = state.pods()[pod].shape;
+    state.ensure_feasible(shape);
+    let pod_claims = claims_or_zones(state, pod).ok()?;
+    let nodes = state.nodes().index.feasible(shape);
+    let only = pod_claims.as_ref().and_then(|one| one.only(state, within.unwrap_or(nodes)));
+    let domain = within;
+    let within = only.as_ref().or(within);
+    let row = &state.shapes()[shape];
+    let policy = state.nodes().index.policy;
+    let placement = if row.cpu_only { policy.cpu } else { policy.gpu };
+    if placement == Placement::Fragmentation {
+        let has_room =
+            |state: &State, shape: &ShapeRow, node| filter::room(state, shape, node).is_ok();
+        fragments::rank_by_fragments(state, shape, has_room);
     }
+    let pod_affinity = pod_affinity(state, pod);
+    let spreads = pod_affinity.as_ref().map_or(&[][..], |one| &one.spread);
+    let open = spread::open(state, pod, spreads, within);
+    let within = open.as_ref().or(within);
+    let levels = if preferences::has_preferences(&state.shapes()[shape]) {
+        preferences(state, pod, within)
+    } else {
+        Vec::new()
+    };
+    let nodes = state.nodes().index.feasible(shape);
+    let span_max = spans(state, shape);
+    let mut search = NodeSearch {
+        state,
+        pod,
+        shape: &state.shapes()[shape],
+        nodes,
+        within: within.unwrap_or(nodes),
+        domain,
+        devices,
+        pod_affinity,
+        pod_claims,
+        span_max: span_max.then_some(usize::MAX),
+        reaches: !state.claims().reaches.is_empty() && !state.shapes()[shape].asks.is_empty(),
+        looked: 0,
+    };
+    let found = if levels.is_empty() {
+        search.run()
+    } else {
+        let nominated = search.nominated();
+        nominated.or_else(|| {
+            levels.iter().find_map(|level| {
+                search.within = level;
+                search.run()
+            })
+        })
+    };
+    let looked = search.looked;
+    state.steps.nodes += looked;
+    found
 }
 
-impl Cluster {
-    /// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
-    pub(crate) fn claims_or_zones(&self, pod: PodId) -> Result<Option<PodClaims>, Misfit> {
-        if self.nodes.claims_or_zones == 0 && !self.pods[pod].has_claims {
-            return Ok(None);
-        }
-        self.pod_claims(pod).map(Some)
+/// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
+pub(crate) fn claims_or_zones(state: &State, pod: PodId) -> Result<Option<PodClaims>, Misfit> {
+    if state.nodes().claims_or_zones == 0 && !state.pods()[pod].has_claims {
+        return Ok(None);
     }
+    standing::pod_claims(state, pod).map(Some)
+}
 
-    /// Whether it matters over how many NUMA zones pods of a shape spread.
-    fn spans(&self, shape: ShapeId) -> bool {
-        self.nodes.zones_max > 0 && self.shapes[shape].facts.alignment.is_some()
-    }
+/// Whether it matters over how many NUMA zones pods of a shape spread.
+fn spans(state: &State, shape: ShapeId) -> bool {
+    state.nodes().zones_max > 0 && state.shapes()[shape].facts.alignment.is_some()
 }
 
 impl NodeSearch<'_> {
@@ -138,7 +149,7 @@ impl NodeSearch<'_> {
     /// are gone through again with one more.
     fn narrowest(&mut self, find: impl Fn(&mut Self) -> Option<Found>) -> Option<Found> {
         let Some(any) = self.span_max else { return find(self) };
-        let found = (1..=self.cluster.nodes.zones_max.max(1)).find_map(|span| {
+        let found = (1..=self.state.nodes().zones_max.max(1)).find_map(|span| {
             self.span_max = Some(span);
             find(self)
         });
@@ -150,7 +161,7 @@ impl NodeSearch<'_> {
         if self.nodes.is_empty() {
             return None;
         }
-        let index = &self.cluster.nodes.index;
+        let index = &self.state.nodes().index;
         let placement = if self.shape.cpu_only { index.policy.cpu } else { index.policy.gpu };
         self.nominated().or_else(|| match &self.shape.facts.gpu {
             _ if placement == Placement::Fragmentation => self.fewest_fragments(),
@@ -166,13 +177,13 @@ impl NodeSearch<'_> {
 
     /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan nominated it for.
     fn nominated(&mut self) -> Option<Found> {
-        let cluster = self.cluster;
-        let (facts, pending) = (&cluster.pods[self.pod], &cluster.pending);
-        let kept = pending.nominated_nodes.get(&self.pod).copied();
-        let expected = facts.group().map(|group| cluster.expected(group)).unwrap_or_default();
+        let state = self.state;
+        let facts = &state.pods()[self.pod];
+        let kept = state.nominations.nodes.get(&self.pod).copied();
+        let expected = facts.group().map(|group| expected(state, group)).unwrap_or_default();
         let nodes = facts.nominated().into_iter().chain(kept).chain(expected);
         nodes.into_iter().find_map(|node| {
-            let rank = cluster.nodes.index.rank(node)?;
+            let rank = state.nodes().index.rank(node)?;
             let allowed = self.nodes.contains(rank) && self.within.contains(rank);
             if allowed { self.look(rank, When::Later) } else { None }
         })
@@ -180,8 +191,8 @@ impl NodeSearch<'_> {
 
     /// The node where the pod makes the fewest fragments, of those with room now, then of the others.
     fn fewest_fragments(&mut self) -> Option<Found> {
-        let index = &self.cluster.nodes.index;
-        let shape = self.cluster.pods[self.pod].shape;
+        let index = &self.state.nodes().index;
+        let shape = self.state.pods()[self.pod].shape;
         self.first(&index.fragments.order(shape), When::Now).or_else(|| {
             if self.is_settled() {
                 None
@@ -193,15 +204,15 @@ impl NodeSearch<'_> {
 
     /// Whether no node has room later that has none now.
     fn is_settled(&self) -> bool {
-        !self.reaches && self.cluster.nodes.index.releasing_or_nominated.is_empty()
+        !self.reaches && self.state.nodes().index.releasing_or_nominated.is_empty()
     }
 
     fn whole(&mut self) -> Option<Found> {
-        let index = &self.cluster.nodes.index;
+        let index = &self.state.nodes().index;
         let from = match index.policy.gpu {
             Placement::Pack | Placement::Fragmentation => {
                 let more = self.pod_claims.as_ref().map_or(0, |pod_claims| pod_claims.more_milli);
-                let more = if self.cluster.shapes.has_backed_resources { 0 } else { more };
+                let more = if self.state.shapes().has_backed_resources { 0 } else { more };
                 (self.shape.amount(Lane::GPU) + more) / GPU_MILLI
             }
             Placement::Spread | Placement::Any => i64::MIN,
@@ -217,7 +228,7 @@ impl NodeSearch<'_> {
     /// # Source
     /// spec/scheduling.md 9.3.
     fn instances(&mut self) -> Option<Found> {
-        let index = &self.cluster.nodes.index;
+        let index = &self.state.nodes().index;
         if index.offering.is_empty() || !index.policy.gpu.packs() {
             return self.whole();
         }
@@ -233,7 +244,7 @@ impl NodeSearch<'_> {
     }
 
     fn part(&mut self) -> Option<Found> {
-        let index = &self.cluster.nodes.index;
+        let index = &self.state.nodes().index;
         let untouched = match index.policy.gpu {
             Placement::Pack | Placement::Fragmentation => 1,
             Placement::Spread | Placement::Any => i64::MIN,
@@ -259,12 +270,12 @@ impl NodeSearch<'_> {
     }
 
     fn first_shared(&mut self, end: i64, room: When) -> Option<Found> {
-        let cluster = self.cluster;
-        let index = &cluster.nodes.index;
+        let state = self.state;
+        let index = &state.nodes().index;
         if room == When::Later && self.is_settled() {
             return None;
         }
-        let sharing = index.sharing(cluster.part_micro(self.shape))?;
+        let sharing = index.sharing(filter::part_micro(state, self.shape))?;
         for bucket in index.by_gpu_below(end).iter().filter(|ranks| !ranks.is_empty()) {
             for rank in IdSet::all_of([sharing, bucket, self.nodes]) {
                 let score = room == When::Now
@@ -274,7 +285,7 @@ impl NodeSearch<'_> {
                     continue;
                 }
                 self.looked += 1;
-                if cluster.sharing(self.shape, index.node(rank)) == 0 {
+                if filter::sharing(state, self.shape, index.node(rank)) == 0 {
                     continue;
                 }
                 if let Some(found) = self.look(rank, room) {
@@ -294,7 +305,7 @@ impl NodeSearch<'_> {
         if also.is_empty() {
             return None;
         }
-        for bucket in self.cluster.nodes.index.by_gpu(from) {
+        for bucket in self.state.nodes().index.by_gpu(from) {
             for rank in IdSet::all_of([bucket, self.nodes, also]) {
                 if !self.within.contains(rank) {
                     continue;
@@ -308,8 +319,8 @@ impl NodeSearch<'_> {
     }
 
     fn cpu(&mut self) -> Option<Found> {
-        let cluster = self.cluster;
-        let index = &cluster.nodes.index;
+        let state = self.state;
+        let index = &state.nodes().index;
         if self.nodes.len().min(self.within.len()) <= FEW {
             let mut ranks: Vec<Rank> = self.nodes.common(self.within).collect();
             ranks.sort_unstable_by_key(|rank| (index.cpu_key(*rank), *rank));
@@ -332,7 +343,7 @@ impl NodeSearch<'_> {
         I: Iterator<Item = Rank> + Clone,
     {
         self.narrowest(|search| {
-            let releasing_or_nominated = &search.cluster.nodes.index.releasing_or_nominated;
+            let releasing_or_nominated = &search.state.nodes().index.releasing_or_nominated;
             for rank in ranks.clone() {
                 let score =
                     room == When::Now || search.reaches || releasing_or_nominated.contains(rank);
@@ -351,27 +362,27 @@ impl NodeSearch<'_> {
     /// Whether a node takes the pod, at the latest at `room`.
     fn look(&mut self, rank: Rank, room: When) -> Option<Found> {
         self.looked += 1;
-        let cluster = self.cluster;
-        let node: NodeId = cluster.nodes.index.node(rank);
-        let mut has = cluster.room(self.shape, node).ok()?;
+        let state = self.state;
+        let node: NodeId = state.nodes().index.node(rank);
+        let mut has = filter::room(state, self.shape, node).ok()?;
         if let Some(pod_affinity) = &self.pod_affinity
-            && cluster.joins(self.shape, pod_affinity, node).ok()? == When::Later
+            && pod_affinity::joins(state, self.shape, pod_affinity, node).ok()? == When::Later
         {
             has = When::Later;
         }
         if room == When::Now && has == When::Later {
             return None;
         }
-        if matches!(self.shape.facts.gpu, GpuRequest::Mig(_)) && cluster.has_legacy_mig(node) {
+        if matches!(self.shape.facts.gpu, GpuRequest::Mig(_)) && has_legacy_mig(state, node) {
             return None;
         }
-        if self.shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node) {
+        if self.shape.gpu_mib > 0 && !limits::affords_here(state, self.pod, node) {
             return None;
         }
-        let devices = cluster.devices(self.shape, node, self.devices)?;
+        let devices = filter::devices(state, self.shape, node, self.devices)?;
         let mut reserved = None;
         if let Some(pod_claims) = &self.pod_claims {
-            let (held, at) = cluster.reservation(self.shape, (node, pod_claims)).ok()?;
+            let (held, at) = admit::reservation(state, self.shape, (node, pod_claims)).ok()?;
             if at == When::Later {
                 has = When::Later;
             }
@@ -379,7 +390,8 @@ impl NodeSearch<'_> {
                 return None;
             }
             let zones = held.as_deref().map_or(&[][..], |held| &held.zones);
-            if self.span_max.is_some_and(|most| cluster.span(self.shape, node, zones) > most) {
+            if self.span_max.is_some_and(|most| zones::span(state, self.shape, node, zones) > most)
+            {
                 return None;
             }
             reserved = held;
@@ -390,41 +402,39 @@ impl NodeSearch<'_> {
     }
 }
 
-impl Cluster {
-    /// The nodes on which pods of a moved group are still expected, each as often as one is: where the trial placed or
-    /// nominated one already, that one is there.
-    pub(crate) fn expected(&self, group: GroupId) -> Vec<NodeId> {
-        let Some(moves) = self.pending.moves.get(&group) else { return Vec::new() };
-        let mut nodes = moves.clone();
-        let came = self.log.iter().filter(|op| op.was.is_waiting());
-        for op in came.filter(|op| self.pods[op.pod].group() == Some(group)) {
-            let state = &self.pods.status[op.pod];
-            let Some(place) = state.nominee.as_ref().or(state.place.as_ref()) else { continue };
-            if self.pending.nominated_nodes.get(&op.pod) == Some(&place.node) {
-                // It has what it was nominated for itself.
-                continue;
-            }
-            if let Some(at) = nodes.iter().position(|node| *node == place.node) {
-                nodes.remove(at);
-            }
+/// The nodes on which pods of a moved group are still expected, each as often as one is: where the trial placed or
+/// nominated one already, that one is there.
+pub(crate) fn expected(state: &State, group: GroupId) -> Vec<NodeId> {
+    let Some(moves) = state.nominations.moves.get(&group) else { return Vec::new() };
+    let mut nodes = moves.clone();
+    let came = state.log().iter().filter(|op| op.was.is_waiting());
+    for op in came.filter(|op| state.pods()[op.pod].group() == Some(group)) {
+        let status = &state.pods().status[op.pod];
+        let Some(place) = status.nominee.as_ref().or(status.place.as_ref()) else { continue };
+        if state.nominations.nodes.get(&op.pod) == Some(&place.node) {
+            // It has what it was nominated for itself.
+            continue;
         }
-        nodes
+        if let Some(at) = nodes.iter().position(|node| *node == place.node) {
+            nodes.remove(at);
+        }
     }
+    nodes
+}
 
-    /// Whether a pod with MIG by the old annotation is on a node.
-    ///
-    /// # Source
-    /// spec/scheduling.md 2.9.
-    pub(crate) fn has_legacy_mig(&self, node: NodeId) -> bool {
-        self.legacy_mig(node).next().is_some()
-    }
+/// Whether a pod with MIG by the old annotation is on a node.
+///
+/// # Source
+/// spec/scheduling.md 2.9.
+pub(crate) fn has_legacy_mig(state: &State, node: NodeId) -> bool {
+    legacy_mig(state, node).next().is_some()
+}
 
-    /// The pods with MIG by the old annotation on a node.
-    pub(crate) fn legacy_mig(&self, node: NodeId) -> impl Iterator<Item = PodId> {
-        let legacy = move |pod: &PodId| {
-            matches!(self.shapes[self.pods[*pod].shape].facts.gpu, GpuRequest::LegacyMig(_))
-        };
-        let pods = self.nodes.pods.get(node);
-        pods.into_iter().flat_map(|pods| pods.iter().copied()).filter(legacy)
-    }
+/// The pods with MIG by the old annotation on a node.
+pub(crate) fn legacy_mig(state: &State, node: NodeId) -> impl Iterator<Item = PodId> {
+    let legacy = move |pod: &PodId| {
+        matches!(state.shapes()[state.pods()[*pod].shape].facts.gpu, GpuRequest::LegacyMig(_))
+    };
+    let pods = state.nodes().pods.get(node);
+    pods.into_iter().flat_map(|pods| pods.iter().copied()).filter(legacy)
 }

@@ -3,4 +3,6 @@
 pub(crate) mod admit;
 pub(crate) mod choose;
 pub(crate) mod offer;
+pub(crate) mod pre_filter;
 pub(crate) mod standing;
+pub(crate) mod want;

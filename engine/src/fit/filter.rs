@@ -5,14 +5,17 @@ use crate::{
         ids::{DeviceId, NodeId, PodId},
         resources::{GPU_MILLI, Lane},
     },
-    config::Placement,
     decided::{plan::Misfit, when::When},
     state::{
-        Cluster,
+        State,
         device::{self, Device},
+        fragments,
         shape::ShapeRow,
     },
-    told::pod::{GpuRequest, Place},
+    told::{
+        placement::Placement,
+        pod::{GpuRequest, Place},
+    },
 };
 
 /// Shared GPUs for a pod.
@@ -33,185 +36,186 @@ pub(crate) enum Choice {
     Nth(usize),
 }
 
-impl Cluster {
-    /// Whether a node has room for a pod of a shape, its GPUs taken together.
-    ///
-    /// # Source
-    /// spec/scheduling.md 2.8. What a pod does not ask for is not looked at.
-    pub(crate) fn room(&self, shape: &ShapeRow, node: NodeId) -> Result<When, Misfit> {
-        let mut room = When::Now;
-        let (idle, releasing) = (self.nodes.idle.row(node), self.nodes.releasing.row(node));
-        for &(lane, amount) in &shape.take {
-            let of = |row: &[i64]| row.get(lane.row()).copied().unwrap_or(0);
-            let idle = of(idle);
-            if idle + of(releasing) < amount {
-                if self.is_backed(lane, node) {
-                    continue;
+/// Whether a node has room for a pod of a shape, its GPUs taken together.
+///
+/// # Source
+/// spec/scheduling.md 2.8. What a pod does not ask for is not looked at.
+pub(crate) fn room(state: &State, shape: &ShapeRow, node: NodeId) -> Result<When, Misfit> {
+    let mut room = When::Now;
+    let (idle, releasing) = (state.nodes().idle.row(node), state.nodes().releasing.row(node));
+    for &(lane, amount) in &shape.take {
+        let of = |row: &[i64]| row.get(lane.row()).copied().unwrap_or(0);
+        let idle = of(idle);
+        if idle + of(releasing) < amount {
+            if is_backed(state, lane, node) {
+                continue;
+            }
+            return Err(Misfit::Short(lane));
+        }
+        if idle < amount {
+            room = When::Later;
+        }
+    }
+    let parts = parts_room(state, shape, node)?;
+    Ok(if parts == When::Later { parts } else { room })
+}
+
+/// Whether a node lacks an amount, also once everything left that is about to.
+pub(crate) fn lacks(state: &State, node: NodeId, lane: Lane, amount: i64) -> bool {
+    let free = state.nodes().idle.get(node, lane) + state.nodes().releasing.get(node, lane);
+    free < amount && !is_backed(state, lane, node)
+}
+
+/// Whether a node has room for the parts of GPUs that a shape asks for.
+pub(crate) fn parts_room(state: &State, shape: &ShapeRow, node: NodeId) -> Result<When, Misfit> {
+    if shape.shared == 0 {
+        return Ok(When::Now);
+    }
+    let sharing = sharing(state, shape, node);
+    let needed = usize::from(shape.shared);
+    let (idle, free) = state.nodes().plugin_gpus(node);
+    let aside = state.nodes().set_aside(node);
+    if unshared((idle, free), aside) + sharing < needed {
+        if state.nodes().is_for_claims(node) {
+            return Err(Misfit::OnlyClaims);
+        }
+        if unshared((idle, free), 0) + sharing >= needed {
+            return Err(Misfit::SetAside);
+        }
+        let partly = state.nodes().devices.get(node).is_some_and(|devices| !devices.is_empty());
+        return Err(if partly { Misfit::Device } else { Misfit::Short(Lane::GPU) });
+    }
+    Ok(if unshared((idle, idle), aside) + sharing < needed { When::Later } else { When::Now })
+}
+
+/// Whether devices stand in for a resource on a node, so that its amounts say nothing.
+pub(crate) fn is_backed(state: &State, lane: Lane, node: NodeId) -> bool {
+    lane != Lane::GPU && state.claims().backs.contains_key(&lane) && {
+        let facts = state.nodes().facts[node].as_ref();
+        facts.is_some_and(|facts| facts.allocatable.amount(lane) == 0)
+    }
+}
+
+/// The part of a GPU that a shape shares, in millionths, at least: of the largest GPUs there are.
+pub(crate) fn part_micro(state: &State, shape: &ShapeRow) -> i64 {
+    match &shape.facts.gpu {
+        GpuRequest::Fraction { micro, .. } => i64::from(*micro),
+        GpuRequest::Memory { mib, .. } => {
+            i64::from(*mib) * 1_000_000 / i64::from(state.nodes().memory_max().unwrap_or(u32::MAX))
+        }
+        GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
+            0
+        }
+    }
+}
+
+/// How many shared GPUs of a node have room for one part more of this shape.
+pub(crate) fn sharing(state: &State, shape: &ShapeRow, node: NodeId) -> usize {
+    let gpus = state.nodes().gpus(node);
+    let Some(part) = device::part(&shape.facts.gpu, gpus) else { return 0 };
+    let capacity = device::capacity(gpus);
+    state
+        .nodes()
+        .devices
+        .get(node)
+        .map_or(0, |devices| devices.iter().filter(|device| device.room(capacity) >= part).count())
+}
+
+/// Chooses shared GPUs on a node that has [`room`](room); none where the parts or the pod slots for
+/// reservation pods don't come together.
+///
+/// # Source
+/// spec/scheduling.md 2.7 and 9.4; a GPU that nobody shares yet needs a slot for its reservation pod (10.2).
+pub(crate) fn devices(
+    state: &State,
+    shape: &ShapeRow,
+    node: NodeId,
+    choice: Choice,
+) -> Option<Devices> {
+    if shape.shared == 0 {
+        return Some(Devices::default());
+    }
+    let gpus = state.nodes().gpus(node);
+    let part = device::part(&shape.facts.gpu, gpus)?;
+    let capacity = device::capacity(gpus);
+    let devices = state.nodes().devices.get(node).map_or(&[][..], Vec::as_slice);
+    let roomy = |device: &&Device| device.room(capacity) >= part;
+    let mut sharing: Vec<&Device> = devices.iter().filter(roomy).collect();
+    let (idle, free) = state.nodes().plugin_gpus(node);
+    let aside = state.nodes().set_aside(node);
+    let slots = usize::try_from(state.nodes().free(node, Lane::PODS)).unwrap_or(0);
+    // A pod and the reservation pods of what it opens have a slot each.
+    let new_max = unshared((idle, free), aside).min(slots.saturating_sub(1));
+    let count = usize::from(shape.shared);
+    let opened = match choice {
+        Choice::By(placement) => {
+            let new_first = order_devices(state, (shape, node), placement, &mut sharing);
+            let missing = count.saturating_sub(sharing.len());
+            match placement {
+                Placement::Spread => new_max.min(count),
+                Placement::Pack | Placement::Any | Placement::Fragmentation => {
+                    missing.max(usize::from(new_first && new_max > 0))
                 }
-                return Err(Misfit::Short(lane));
-            }
-            if idle < amount {
-                room = When::Later;
             }
         }
-        let parts = self.parts_room(shape, node)?;
-        Ok(if parts == When::Later { parts } else { room })
-    }
-
-    /// Whether a node lacks an amount, also once everything left that is about to.
-    pub(crate) fn lacks(&self, node: NodeId, lane: Lane, amount: i64) -> bool {
-        let free = self.nodes.idle.get(node, lane) + self.nodes.releasing.get(node, lane);
-        free < amount && !self.is_backed(lane, node)
-    }
-
-    /// Whether a node has room for the parts of GPUs that a shape asks for.
-    pub(crate) fn parts_room(&self, shape: &ShapeRow, node: NodeId) -> Result<When, Misfit> {
-        if shape.shared == 0 {
-            return Ok(When::Now);
+        Choice::Nth(n) => {
+            order_devices(state, (shape, node), Placement::Pack, &mut sharing);
+            let fill = |device: &Device| Fill::of(device, part, capacity);
+            let ways = Ways { count, new_max };
+            sharing = ways.nth(n, &sharing, |a, b| fill(a) == fill(b))?;
+            count - sharing.len()
         }
-        let sharing = self.sharing(shape, node);
-        let needed = usize::from(shape.shared);
-        let (idle, free) = self.nodes.plugin_gpus(node);
-        let aside = self.nodes.set_aside(node);
-        if unshared((idle, free), aside) + sharing < needed {
-            if self.nodes.is_for_claims(node) {
-                return Err(Misfit::OnlyClaims);
-            }
-            if unshared((idle, free), 0) + sharing >= needed {
-                return Err(Misfit::SetAside);
-            }
-            let partly = self.nodes.devices.get(node).is_some_and(|devices| !devices.is_empty());
-            return Err(if partly { Misfit::Device } else { Misfit::Short(Lane::GPU) });
-        }
-        Ok(if unshared((idle, idle), aside) + sharing < needed { When::Later } else { When::Now })
+    };
+    if opened > new_max || count - opened > sharing.len() {
+        return None;
     }
+    let shared = &sharing[..count - opened];
+    let idle_slots = usize::try_from(state.nodes().idle.get(node, Lane::PODS)).unwrap_or(0);
+    let later = opened > unshared((idle, idle), aside)
+        || shared.iter().any(|device| device.idle(capacity) < part)
+        || (opened > 0 && idle_slots <= opened);
+    let opened = u32::try_from(opened).expect("a node has fewer than 2^32 GPUs");
+    let new = (0..opened).map(|n| DeviceId::opened(state.opened() + n));
+    let ids = shared.iter().map(|device| device.id).chain(new).collect();
+    Some(Devices { ids, opened, later })
+}
 
-    /// Whether devices stand in for a resource on a node, so that its amounts say nothing.
-    pub(crate) fn is_backed(&self, lane: Lane, node: NodeId) -> bool {
-        lane != Lane::GPU && self.claims.backs.contains_key(&lane) && {
-            let facts = self.nodes.facts[node].as_ref();
-            facts.is_some_and(|facts| facts.allocatable.amount(lane) == 0)
-        }
-    }
+/// How full the GPUs are that a pod would share in a place, in order.
+pub(crate) fn shared_fills(state: &State, pod: PodId, place: &Place) -> Vec<Fill> {
+    let gpus = state.nodes().gpus(place.node);
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    let part = device::part(&shape.facts.gpu, gpus).unwrap_or_default();
+    let devices = state.nodes().devices.get(place.node).map_or(&[][..], Vec::as_slice);
+    let shared = devices.iter().filter(|device| place.devices.contains(&device.id));
+    let fill = |device| Fill::of(device, part, device::capacity(gpus));
+    let mut fills: Vec<Fill> = shared.map(fill).collect();
+    fills.sort_unstable();
+    fills
+}
 
-    /// The part of a GPU that a shape shares, in millionths, at least: of the largest GPUs there are.
-    pub(crate) fn part_micro(&self, shape: &ShapeRow) -> i64 {
-        match &shape.facts.gpu {
-            GpuRequest::Fraction { micro, .. } => i64::from(*micro),
-            GpuRequest::Memory { mib, .. } => {
-                i64::from(*mib) * 1_000_000 / i64::from(self.nodes.memory_max().unwrap_or(u32::MAX))
-            }
-            GpuRequest::None
-            | GpuRequest::Whole(_)
-            | GpuRequest::Mig(_)
-            | GpuRequest::LegacyMig(_) => 0,
+/// Orders shared GPUs that have room, the best first; says whether one that nobody shares yet is better still.
+fn order_devices(
+    state: &State,
+    (shape, node): (&ShapeRow, NodeId),
+    placement: Placement,
+    sharing: &mut [&Device],
+) -> bool {
+    let taken = |device: &Device| device.held + device.nominated;
+    match placement {
+        Placement::Pack => sharing.sort_by_key(|device| (-taken(device), device.uids)),
+        Placement::Spread => sharing.sort_by_key(|device| (taken(device), device.uids)),
+        Placement::Any => sharing.sort_by_key(|device| device.uids),
+        Placement::Fragmentation => {
+            return fragments::order_by_fragments(state, shape, node, sharing);
         }
     }
-
-    /// How many shared GPUs of a node have room for one part more of this shape.
-    pub(crate) fn sharing(&self, shape: &ShapeRow, node: NodeId) -> usize {
-        let gpus = self.nodes.gpus(node);
-        let Some(part) = device::part(&shape.facts.gpu, gpus) else { return 0 };
-        let capacity = device::capacity(gpus);
-        self.nodes.devices.get(node).map_or(0, |devices| {
-            devices.iter().filter(|device| device.room(capacity) >= part).count()
-        })
-    }
-
-    /// Chooses shared GPUs on a node that has [`room`](Self::room); none where the parts or the pod slots for
-    /// reservation pods don't come together.
-    ///
-    /// # Source
-    /// spec/scheduling.md 2.7 and 9.4; a GPU that nobody shares yet needs a slot for its reservation pod (10.2).
-    pub(crate) fn devices(
-        &self,
-        shape: &ShapeRow,
-        node: NodeId,
-        choice: Choice,
-    ) -> Option<Devices> {
-        if shape.shared == 0 {
-            return Some(Devices::default());
-        }
-        let gpus = self.nodes.gpus(node);
-        let part = device::part(&shape.facts.gpu, gpus)?;
-        let capacity = device::capacity(gpus);
-        let devices = self.nodes.devices.get(node).map_or(&[][..], Vec::as_slice);
-        let roomy = |device: &&Device| device.room(capacity) >= part;
-        let mut sharing: Vec<&Device> = devices.iter().filter(roomy).collect();
-        let (idle, free) = self.nodes.plugin_gpus(node);
-        let aside = self.nodes.set_aside(node);
-        let slots = usize::try_from(self.nodes.free(node, Lane::PODS)).unwrap_or(0);
-        // A pod and the reservation pods of what it opens have a slot each.
-        let new_max = unshared((idle, free), aside).min(slots.saturating_sub(1));
-        let count = usize::from(shape.shared);
-        let opened = match choice {
-            Choice::By(placement) => {
-                let new_first = self.order_devices((shape, node), placement, &mut sharing);
-                let missing = count.saturating_sub(sharing.len());
-                match placement {
-                    Placement::Spread => new_max.min(count),
-                    Placement::Pack | Placement::Any | Placement::Fragmentation => {
-                        missing.max(usize::from(new_first && new_max > 0))
-                    }
-                }
-            }
-            Choice::Nth(n) => {
-                self.order_devices((shape, node), Placement::Pack, &mut sharing);
-                let fill = |device: &Device| Fill::of(device, part, capacity);
-                let ways = Ways { count, new_max };
-                sharing = ways.nth(n, &sharing, |a, b| fill(a) == fill(b))?;
-                count - sharing.len()
-            }
-        };
-        if opened > new_max || count - opened > sharing.len() {
-            return None;
-        }
-        let shared = &sharing[..count - opened];
-        let idle_slots = usize::try_from(self.nodes.idle.get(node, Lane::PODS)).unwrap_or(0);
-        let later = opened > unshared((idle, idle), aside)
-            || shared.iter().any(|device| device.idle(capacity) < part)
-            || (opened > 0 && idle_slots <= opened);
-        let opened = u32::try_from(opened).expect("a node has fewer than 2^32 GPUs");
-        let new = (0..opened).map(|n| DeviceId::opened(self.opened + n));
-        let ids = shared.iter().map(|device| device.id).chain(new).collect();
-        Some(Devices { ids, opened, later })
-    }
-
-    /// How full the GPUs are that a pod would share in a place, in order.
-    pub(crate) fn shared_fills(&self, pod: PodId, place: &Place) -> Vec<Fill> {
-        let gpus = self.nodes.gpus(place.node);
-        let shape = &self.shapes[self.pods[pod].shape];
-        let part = device::part(&shape.facts.gpu, gpus).unwrap_or_default();
-        let devices = self.nodes.devices.get(place.node).map_or(&[][..], Vec::as_slice);
-        let shared = devices.iter().filter(|device| place.devices.contains(&device.id));
-        let fill = |device| Fill::of(device, part, device::capacity(gpus));
-        let mut fills: Vec<Fill> = shared.map(fill).collect();
-        fills.sort_unstable();
-        fills
-    }
-
-    /// Orders shared GPUs that have room, the best first; says whether one that nobody shares yet is better still.
-    fn order_devices(
-        &self,
-        (shape, node): (&ShapeRow, NodeId),
-        placement: Placement,
-        sharing: &mut [&Device],
-    ) -> bool {
-        let taken = |device: &Device| device.held + device.nominated;
-        match placement {
-            Placement::Pack => sharing.sort_by_key(|device| (-taken(device), device.uids)),
-            Placement::Spread => sharing.sort_by_key(|device| (taken(device), device.uids)),
-            Placement::Any => sharing.sort_by_key(|device| device.uids),
-            Placement::Fragmentation => return self.order_by_fragments(shape, node, sharing),
-        }
-        false
-    }
+    false
 }
 
 /// How many GPUs may be opened for sharing, of so many milli-devices that are idle, and that are idle or coming free.
 ///
 /// Where some are set aside only idle ones may be: what a victim gives up may be that which it takes again, and nobody is
-/// score evicting for a GPU that may be the one that does not report.
+/// worth evicting for a GPU that may be the one that does not report.
 fn unshared((idle, free): (i64, i64), aside: usize) -> usize {
     let milli = if aside > 0 { idle.min(free) } else { free };
     usize::try_from(milli / GPU_MILLI).unwrap_or(0).saturating_sub(aside)

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use crate::{
     base::ids::{GroupId, NodeId, PodId, Symbol},
     decided::{plan::Misfit, when::When},
-    fit::spread::SpreadState,
-    state::{Cluster, rows::Phase, shape::ShapeRow},
+    fit::spread::{self, SpreadState},
+    state::{State, rows::Phase, shape::ShapeRow},
     told::pod::PodTerm,
 };
 
@@ -34,221 +34,211 @@ pub(crate) struct PodAffinity {
     pub(crate) spread: Vec<SpreadState>,
 }
 
-impl Cluster {
-    /// Looks round for a pod, where it or others have terms about the pods beside them.
-    ///
-    /// # Cost
-    /// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
-    #[inline]
-    pub(crate) fn pod_affinity(&mut self, pod: PodId) -> Option<PodAffinity> {
-        let has_terms = self.shapes[self.pods[pod].shape].has_pod_affinity();
-        (has_terms || !self.with_anti_affinity.is_empty()).then(|| self.pre_filter(pod))
-    }
+/// Looks round for a pod, where it or others have terms about the pods beside them.
+///
+/// # Cost
+/// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
+#[inline]
+pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity> {
+    let has_terms = state.shapes()[state.pods()[pod].shape].has_pod_affinity();
+    (has_terms || !state.with_anti_affinity().is_empty()).then(|| pre_filter(state, pod))
+}
 
-    #[inline(never)]
-    fn pre_filter(&mut self, pod: PodId) -> PodAffinity {
-        let id = self.pods[pod].shape;
-        self.ensure_spread_domains(id);
-        let shape = &self.shapes[id];
-        let mut pod_affinity = PodAffinity::default();
-        let terms = &shape.facts.pod_affinity;
-        if !terms.is_empty() {
-            let pairs = self.pairs_of_matching(pod, terms);
-            let first = pairs.is_empty() && self.is_meant_by_all(pod, terms, pod);
-            pod_affinity.near = terms.iter().map(|term| term.topology_key).collect();
-            pod_affinity.near_by = (!first).then_some(pairs);
-        }
-        for term in &shape.facts.pod_anti_affinity {
-            let mut leaving = TopologyPairs::new();
-            let mut staying = TopologyPairs::new();
-            self.each_match(pod, term, &mut |other, topology_pair| {
-                let pairs = if self.leaves(other) { &mut leaving } else { &mut staying };
-                pairs.insert(topology_pair);
-            });
-            pod_affinity.far.extend(staying);
-            pod_affinity.far_now.extend(leaving);
-        }
-        for other in self.with_anti_affinity.iter().filter(|other| **other != pod) {
-            for term in &self.shapes[self.pods[*other].shape].facts.pod_anti_affinity {
-                if self.matches(pod, term, *other) {
-                    let pairs = self
-                        .nodes_of(*other)
-                        .filter_map(|node| self.topology_pair(node, term.topology_key));
-                    let far = if self.leaves(*other) {
-                        &mut pod_affinity.far_now
-                    } else {
-                        &mut pod_affinity.barred
-                    };
-                    far.extend(pairs);
-                }
-            }
-        }
-        pod_affinity.spread = self.spread_states(pod);
-        pod_affinity
+#[inline(never)]
+fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
+    let id = state.pods()[pod].shape;
+    spread::ensure_spread_domains(state, id);
+    let shape = &state.shapes()[id];
+    let mut pod_affinity = PodAffinity::default();
+    let terms = &shape.facts.pod_affinity;
+    if !terms.is_empty() {
+        let pairs = pairs_of_matching(state, pod, terms);
+        let first = pairs.is_empty() && is_meant_by_all(state, pod, terms, pod);
+        pod_affinity.near = terms.iter().map(|term| term.topology_key).collect();
+        pod_affinity.near_by = (!first).then_some(pairs);
     }
-
-    /// Whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need not
-    /// hold for groups with others.
-    ///
-    /// # Cost
-    /// In the number of pods with anti-affinity times that of the pods to be placed.
-    pub(crate) fn is_repelled(&self, group: GroupId) -> bool {
-        if self.with_anti_affinity.is_empty() {
-            return false;
-        }
-        let pods = self.to_place(group);
-        // Groups that are particular themselves are no class with others.
-        let has_terms =
-            pods.iter().any(|pod| self.shapes[self.pods[*pod].shape].has_pod_affinity());
-        let minds = |other: &PodId, pod: PodId| {
-            let terms = &self.shapes[self.pods[*other].shape].facts.pod_anti_affinity;
-            terms.iter().any(|term| self.matches(pod, term, *other))
-        };
-        !has_terms
-            && pods
-                .into_iter()
-                .any(|pod| self.with_anti_affinity.iter().any(|other| minds(other, pod)))
-    }
-
-    /// Whether a pod may join the pods of a node: now, later, or why not.
-    pub(crate) fn joins(
-        &self,
-        shape: &ShapeRow,
-        pod_affinity: &PodAffinity,
-        node: NodeId,
-    ) -> Result<When, Misfit> {
-        let near = pod_affinity.near.iter().all(|key| {
-            let is_near = |topology_pair| {
-                pod_affinity.near_by.as_ref().is_none_or(|pairs| pairs.contains(&topology_pair))
-            };
-            self.topology_pair(node, *key).is_some_and(is_near)
+    for term in &shape.facts.pod_anti_affinity {
+        let mut leaving = TopologyPairs::new();
+        let mut staying = TopologyPairs::new();
+        each_match(state, pod, term, &mut |other, topology_pair| {
+            let pairs = if leaves(state, other) { &mut leaving } else { &mut staying };
+            pairs.insert(topology_pair);
         });
-        if !near {
-            return Err(Misfit::Affinity);
-        }
-        let labels = self.nodes.facts[node].as_ref().map_or(&[][..], |facts| &facts.labels);
-        let within = |pairs: &TopologyPairs| {
-            !pairs.is_empty()
-                && labels.iter().any(|label| pairs.contains(&(label.key, label.value)))
-        };
-        if within(&pod_affinity.far) {
-            return Err(Misfit::AntiAffinity);
-        }
-        if within(&pod_affinity.barred) {
-            return Err(Misfit::Barred);
-        }
-        if !self.spreads(&pod_affinity.spread, node) {
-            return Err(Misfit::Spread);
-        }
-        let mut room = if within(&pod_affinity.far_now) { When::Later } else { When::Now };
-        if !shape.facts.ports.is_empty() {
-            for other in &self.nodes.pods[node] {
-                if self.clash(shape, *other) {
-                    if !self.leaves(*other) {
-                        return Err(Misfit::Port);
-                    }
-                    room = When::Later;
-                }
+        pod_affinity.far.extend(staying);
+        pod_affinity.far_now.extend(leaving);
+    }
+    for other in state.with_anti_affinity().iter().filter(|other| **other != pod) {
+        for term in &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity {
+            if matches(state, pod, term, *other) {
+                let pairs = nodes_of(state, *other)
+                    .filter_map(|node| state.topology_pair(node, term.topology_key));
+                let far = if leaves(state, *other) {
+                    &mut pod_affinity.far_now
+                } else {
+                    &mut pod_affinity.barred
+                };
+                far.extend(pairs);
             }
         }
-        Ok(room)
     }
+    pod_affinity.spread = spread::spread_states(state, pod);
+    pod_affinity
+}
 
-    fn clash(&self, shape: &ShapeRow, other: PodId) -> bool {
-        let theirs = &self.shapes[self.pods[other].shape].facts.ports;
-        shape.facts.ports.iter().any(|ours| {
-            theirs.iter().any(|theirs| {
-                let address = ours.address == theirs.address
-                    || ours.address == Symbol::EMPTY
-                    || theirs.address == Symbol::EMPTY;
-                ours.port == theirs.port && ours.protocol == theirs.protocol && address
-            })
+/// Whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need not
+/// hold for groups with others.
+///
+/// # Cost
+/// In the number of pods with anti-affinity times that of the pods to be placed.
+pub(crate) fn is_repelled(state: &State, group: GroupId) -> bool {
+    if state.with_anti_affinity().is_empty() {
+        return false;
+    }
+    let pods = state.to_place(group);
+    // Groups that are particular themselves are no class with others.
+    let has_terms =
+        pods.iter().any(|pod| state.shapes()[state.pods()[*pod].shape].has_pod_affinity());
+    let minds = |other: &PodId, pod: PodId| {
+        let terms = &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity;
+        terms.iter().any(|term| matches(state, pod, term, *other))
+    };
+    !has_terms
+        && pods
+            .into_iter()
+            .any(|pod| state.with_anti_affinity().iter().any(|other| minds(other, pod)))
+}
+
+/// Whether a pod may join the pods of a node: now, later, or why not.
+pub(crate) fn joins(
+    state: &State,
+    shape: &ShapeRow,
+    pod_affinity: &PodAffinity,
+    node: NodeId,
+) -> Result<When, Misfit> {
+    let near = pod_affinity.near.iter().all(|key| {
+        let is_near = |topology_pair| {
+            pod_affinity.near_by.as_ref().is_none_or(|pairs| pairs.contains(&topology_pair))
+        };
+        state.topology_pair(node, *key).is_some_and(is_near)
+    });
+    if !near {
+        return Err(Misfit::Affinity);
+    }
+    let labels = state.nodes().facts[node].as_ref().map_or(&[][..], |facts| &facts.labels);
+    let within = |pairs: &TopologyPairs| {
+        !pairs.is_empty() && labels.iter().any(|label| pairs.contains(&(label.key, label.value)))
+    };
+    if within(&pod_affinity.far) {
+        return Err(Misfit::AntiAffinity);
+    }
+    if within(&pod_affinity.barred) {
+        return Err(Misfit::Barred);
+    }
+    if !spread::spreads(state, &pod_affinity.spread, node) {
+        return Err(Misfit::Spread);
+    }
+    let mut room = if within(&pod_affinity.far_now) { When::Later } else { When::Now };
+    if !shape.facts.ports.is_empty() {
+        for other in &state.nodes().pods[node] {
+            if clash(state, shape, *other) {
+                if !leaves(state, *other) {
+                    return Err(Misfit::Port);
+                }
+                room = When::Later;
+            }
+        }
+    }
+    Ok(room)
+}
+
+fn clash(state: &State, shape: &ShapeRow, other: PodId) -> bool {
+    let theirs = &state.shapes()[state.pods()[other].shape].facts.ports;
+    shape.facts.ports.iter().any(|ours| {
+        theirs.iter().any(|theirs| {
+            let address = ours.address == theirs.address
+                || ours.address == Symbol::EMPTY
+                || theirs.address == Symbol::EMPTY;
+            ours.port == theirs.port && ours.protocol == theirs.protocol && address
         })
-    }
+    })
+}
 
-    /// The domains, by the labels that affinity terms name, of pods that stay and that all of the terms mean.
-    ///
-    /// # Source
-    /// The Kubernetes filter `InterPodAffinity`: a pod that only some of the terms mean counts for none of them.
-    fn pairs_of_matching(&self, pod: PodId, terms: &[PodTerm]) -> TopologyPairs {
-        let mut pairs = TopologyPairs::new();
-        for (node, pods) in self.nodes.pods.iter() {
-            let mut others = pods.iter().filter(|other| **other != pod);
-            // A pod that leaves is none to seek.
-            if others.any(|other| !self.leaves(*other) && self.is_meant_by_all(*other, terms, pod))
-            {
-                pairs.extend(
-                    terms.iter().filter_map(|term| self.topology_pair(node, term.topology_key)),
-                );
-            }
-        }
-        pairs
-    }
-
-    /// Whether all of some terms of `of` mean `pod`.
-    fn is_meant_by_all(&self, pod: PodId, terms: &[PodTerm], of: PodId) -> bool {
-        terms.iter().all(|term| self.matches(pod, term, of))
-    }
-
-    /// The domains of pods that a term means, of those that stay.
-    pub(crate) fn each_stayer(
-        &self,
-        pod: PodId,
-        term: &PodTerm,
-        found: &mut dyn FnMut((Symbol, Symbol)),
-    ) {
-        self.each_match(pod, term, &mut |other, topology_pair| {
-            if !self.leaves(other) {
-                found(topology_pair);
-            }
-        });
-    }
-
-    fn each_match(
-        &self,
-        pod: PodId,
-        term: &PodTerm,
-        found: &mut dyn FnMut(PodId, (Symbol, Symbol)),
-    ) {
-        for (node, pods) in self.nodes.pods.iter() {
-            if pods.is_empty() {
-                continue;
-            }
-            let Some(topology_pair) = self.topology_pair(node, term.topology_key) else { continue };
-            for other in pods.iter().filter(|other| **other != pod) {
-                if self.matches(*other, term, pod) {
-                    found(*other, topology_pair);
-                }
-            }
+/// The domains, by the labels that affinity terms name, of pods that stay and that all of the terms mean.
+///
+/// # Source
+/// The Kubernetes filter `InterPodAffinity`: a pod that only some of the terms mean counts for none of them.
+fn pairs_of_matching(state: &State, pod: PodId, terms: &[PodTerm]) -> TopologyPairs {
+    let mut pairs = TopologyPairs::new();
+    for (node, pods) in state.nodes().pods.iter() {
+        let mut others = pods.iter().filter(|other| **other != pod);
+        // A pod that leaves is none to seek.
+        if others.any(|other| !leaves(state, *other) && is_meant_by_all(state, *other, terms, pod))
+        {
+            pairs.extend(
+                terms.iter().filter_map(|term| state.topology_pair(node, term.topology_key)),
+            );
         }
     }
+    pairs
+}
 
-    /// Whether a term of `of` means `pod`.
-    pub(crate) fn matches(&self, pod: PodId, term: &PodTerm, of: PodId) -> bool {
-        let facts = &self.pods[pod];
-        let here = if term.namespaces.is_empty() {
-            facts.namespace == self.pods[of].namespace
-        } else {
-            term.namespaces.contains(&facts.namespace)
-        };
-        here && facts.is_selected(&term.selector)
-    }
+/// Whether all of some terms of `of` mean `pod`.
+fn is_meant_by_all(state: &State, pod: PodId, terms: &[PodTerm], of: PodId) -> bool {
+    terms.iter().all(|term| matches(state, pod, term, of))
+}
 
-    /// The domain of a node by one of its labels.
-    pub(crate) fn topology_pair(&self, node: NodeId, key: Symbol) -> Option<(Symbol, Symbol)> {
-        let facts = self.nodes.facts.get(node)?.as_ref()?;
-        facts.labels.iter().find(|label| label.key == key).map(|label| (key, label.value))
-    }
+/// The domains of pods that a term means, of those that stay.
+pub(crate) fn each_stayer(
+    state: &State,
+    pod: PodId,
+    term: &PodTerm,
+    found: &mut dyn FnMut((Symbol, Symbol)),
+) {
+    each_match(state, pod, term, &mut |other, topology_pair| {
+        if !leaves(state, other) {
+            found(topology_pair);
+        }
+    });
+}
 
-    /// Whether a pod is about to leave its node and was not nominated for it again.
-    fn leaves(&self, pod: PodId) -> bool {
-        let state = &self.pods.status[pod];
-        state.phase == Phase::Releasing && state.nominee.is_none()
+fn each_match(
+    state: &State,
+    pod: PodId,
+    term: &PodTerm,
+    found: &mut dyn FnMut(PodId, (Symbol, Symbol)),
+) {
+    for (node, pods) in state.nodes().pods.iter() {
+        if pods.is_empty() {
+            continue;
+        }
+        let Some(topology_pair) = state.topology_pair(node, term.topology_key) else { continue };
+        for other in pods.iter().filter(|other| **other != pod) {
+            if matches(state, *other, term, pod) {
+                found(*other, topology_pair);
+            }
+        }
     }
+}
 
-    fn nodes_of(&self, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {
-        let state = &self.pods.status[pod];
-        let node = |place: &Option<crate::Place>| place.as_ref().map(|place| place.node);
-        [node(&state.nominee), node(&state.place)].into_iter().flatten()
-    }
+/// Whether a term of `of` means `pod`.
+pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> bool {
+    let facts = &state.pods()[pod];
+    let here = if term.namespaces.is_empty() {
+        facts.namespace == state.pods()[of].namespace
+    } else {
+        term.namespaces.contains(&facts.namespace)
+    };
+    here && facts.is_selected(&term.selector)
+}
+
+/// Whether a pod is about to leave its node and was not nominated for it again.
+fn leaves(state: &State, pod: PodId) -> bool {
+    let status = &state.pods().status[pod];
+    status.phase == Phase::Releasing && status.nominee.is_none()
+}
+
+fn nodes_of(state: &State, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {
+    let status = &state.pods().status[pod];
+    let node = |place: &Option<crate::Place>| place.as_ref().map(|place| place.node);
+    [node(&status.nominee), node(&status.place)].into_iter().flatten()
 }

@@ -12,7 +12,8 @@ use crate::{
         id_set::IdSet,
         ids::{PodId, Rank, Symbol},
     },
-    state::{Cluster, shape::ShapeRow},
+    fit::{pod_affinity, spread},
+    state::{State, shape::ShapeRow},
 };
 
 /// How good a node is: by pods, by labels, by how few pods of its kind are near. More is better.
@@ -48,50 +49,48 @@ impl ScoreLevels {
     }
 }
 
-impl ShapeRow {
-    /// Whether its pods would rather go to some nodes than to others.
-    pub(crate) fn has_preferences(&self) -> bool {
-        !self.facts.preferred_nodes.is_empty()
-            || !self.facts.preferred_pods.is_empty()
-            || self.facts.spread.iter().any(|spread| !spread.required)
-    }
+/// Whether its pods would rather go to some nodes than to others.
+pub(crate) fn has_preferences(shape: &ShapeRow) -> bool {
+    !shape.facts.preferred_nodes.is_empty()
+        || !shape.facts.preferred_pods.is_empty()
+        || shape.facts.spread.iter().any(|spread| !spread.required)
 }
 
-impl Cluster {
-    /// Parts a set of nodes by how much a pod would like to go there, the best first.
-    ///
-    /// # Cost
-    /// In the nodes of the domains that matter, and for wishes about pods in the number of pods on nodes.
-    pub(crate) fn preferences(
-        &mut self,
-        pod: PodId,
-        within: Option<&IdSet<Rank>>,
-    ) -> Vec<IdSet<Rank>> {
-        self.node_sets();
-        let shape = self.pods[pod].shape;
-        let feasible = self.nodes.index.feasible(shape);
-        let among: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
-        let facts = &self.shapes[shape].facts;
-        let node_sets = self.nodes.index.known_node_sets();
-        let mut levels = ScoreLevels(BTreeMap::from([([0; 3], among.clone())]));
-        for (weight, term) in &facts.preferred_pods {
-            let mut counts: BTreeMap<Symbol, i64> = BTreeMap::new();
-            self.each_stayer(pod, term, &mut |(_, value)| *counts.entry(value).or_default() += 1);
-            for (value, count) in counts {
-                let nodes = node_sets.of(term.topology_key, &[value]);
-                levels.add(&nodes, 0, i64::from(*weight) * count);
-            }
+/// Parts a set of nodes by how much a pod would like to go there, the best first.
+///
+/// # Cost
+/// In the nodes of the domains that matter, and for wishes about pods in the number of pods on nodes.
+pub(crate) fn preferences(
+    state: &mut State,
+    pod: PodId,
+    within: Option<&IdSet<Rank>>,
+) -> Vec<IdSet<Rank>> {
+    state.node_sets();
+    let shape = state.pods()[pod].shape;
+    let feasible = state.nodes().index.feasible(shape);
+    let among: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
+    let facts = &state.shapes()[shape].facts;
+    let node_sets = state.nodes().index.known_node_sets();
+    let mut levels = ScoreLevels(BTreeMap::from([([0; 3], among.clone())]));
+    for (weight, term) in &facts.preferred_pods {
+        let mut counts: BTreeMap<Symbol, i64> = BTreeMap::new();
+        pod_affinity::each_stayer(state, pod, term, &mut |(_, value)| {
+            *counts.entry(value).or_default() += 1;
+        });
+        for (value, count) in counts {
+            let nodes = node_sets.of(term.topology_key, &[value]);
+            levels.add(&nodes, 0, i64::from(*weight) * count);
         }
-        for (weight, term) in &facts.preferred_nodes {
-            let nodes = node_sets.any(among.clone(), std::slice::from_ref(term));
-            levels.add(&nodes, 1, i64::from(*weight));
-        }
-        for spread in facts.spread.iter().filter(|spread| !spread.required) {
-            for (value, count) in self.spread_counts(shape, spread) {
-                let nodes = node_sets.of(spread.topology_key, &[value]);
-                levels.add(&nodes, 2, -i64::from(count));
-            }
-        }
-        levels.0.into_values().rev().collect()
     }
+    for (weight, term) in &facts.preferred_nodes {
+        let nodes = node_sets.any(among.clone(), std::slice::from_ref(term));
+        levels.add(&nodes, 1, i64::from(*weight));
+    }
+    for spread in facts.spread.iter().filter(|spread| !spread.required) {
+        for (value, count) in spread::spread_counts(state, shape, spread) {
+            let nodes = node_sets.of(spread.topology_key, &[value]);
+            levels.add(&nodes, 2, -i64::from(count));
+        }
+    }
+    levels.0.into_values().rev().collect()
 }

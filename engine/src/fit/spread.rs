@@ -11,9 +11,8 @@ use crate::{
         id_set::IdSet,
         ids::{NodeId, PodId, Rank, ShapeId, Symbol},
     },
-    fit::pod_affinity::PodAffinity,
     state::{
-        Cluster,
+        State,
         pod_counts::is_meant,
         shape::{NodeClass, ShapeRow},
     },
@@ -28,116 +27,111 @@ pub(crate) struct SpreadState {
     pub(crate) full: BTreeSet<Symbol>,
 }
 
-impl NodeClass {
-    /// The domain of nodes of this kind, where the constraint counts them.
-    fn domain(&self, spread: &Spread, all: &[Spread], shape: &ShapeRow) -> Option<Symbol> {
-        let labelled = all.iter().filter(|one| one.required == spread.required);
-        let is_whole = labelled.into_iter().all(|one| self.label(one.topology_key).is_some());
-        let counts = is_whole
-            && (!spread.honors_selection || self.is_selected(&shape.facts))
-            && (!spread.honors_taints || self.repelling(shape).next().is_none());
-        self.label(spread.topology_key).filter(|_| counts).map(|label| label.value)
-    }
+/// The domain of nodes of this kind, where the constraint counts them.
+fn domain(kind: &NodeClass, spread: &Spread, all: &[Spread], shape: &ShapeRow) -> Option<Symbol> {
+    let labelled = all.iter().filter(|one| one.required == spread.required);
+    let is_whole = labelled.into_iter().all(|one| kind.label(one.topology_key).is_some());
+    let counts = is_whole
+        && (!spread.honors_selection || kind.is_selected(&shape.facts))
+        && (!spread.honors_taints || kind.repelling(shape).next().is_none());
+    kind.label(spread.topology_key).filter(|_| counts).map(|label| label.value)
 }
 
-impl Cluster {
-    /// Works out once which domains a shape's constraints tell apart.
-    ///
-    /// # Cost
-    /// In the number of nodes, after nodes changed; else nothing.
-    pub(crate) fn ensure_spread_domains(&mut self, shape: ShapeId) {
-        let is_known = self.nodes.index.spread.contains_key(&shape);
-        if is_known || self.shapes[shape].facts.spread.is_empty() {
-            return;
-        }
-        let row = &self.shapes[shape];
-        let nodes = &self.nodes;
-        let kinds: BTreeSet<_> = nodes.index.ranks().map(|rank| nodes.index.kind(rank)).collect();
-        let spreads = &row.facts.spread;
-        let domains = spreads.iter().map(|spread| {
-            kinds
-                .iter()
-                .filter_map(|kind| nodes.kinds[*kind].domain(spread, spreads, row))
-                .collect()
-        });
-        let domains: Vec<BTreeSet<Symbol>> = domains.collect();
-        self.nodes.index.spread.insert(shape, domains);
+/// Works out once which domains a shape's constraints tell apart.
+///
+/// # Cost
+/// In the number of nodes, after nodes changed; else nothing.
+pub(crate) fn ensure_spread_domains(state: &mut State, shape: ShapeId) {
+    let is_known = state.nodes().index.spread.contains_key(&shape);
+    if is_known || state.shapes()[shape].facts.spread.is_empty() {
+        return;
     }
+    let row = &state.shapes()[shape];
+    let nodes = &state.nodes();
+    let kinds: BTreeSet<_> = nodes.index.ranks().map(|rank| nodes.index.kind(rank)).collect();
+    let spreads = &row.facts.spread;
+    let domains = spreads.iter().map(|spread| {
+        kinds.iter().filter_map(|kind| domain(&nodes.kinds[*kind], spread, spreads, row)).collect()
+    });
+    let domains: Vec<BTreeSet<Symbol>> = domains.collect();
+    state.note_spread_domains(shape, domains);
+}
 
-    /// How many pods that a constraint means are in each domain that has any.
-    pub(crate) fn spread_counts(&self, shape: ShapeId, spread: &Spread) -> BTreeMap<Symbol, u32> {
-        let row = &self.shapes[shape];
-        let mut counts: BTreeMap<Symbol, u32> = BTreeMap::new();
-        for (node, count) in self.pod_counts.on(spread) {
-            let Some(rank) = self.nodes.index.rank(node) else { continue };
-            let kind = &self.nodes.kinds[self.nodes.index.kind(rank)];
-            if let Some(value) = kind.domain(spread, &row.facts.spread, row) {
-                *counts.entry(value).or_default() += count;
-            }
+/// How many pods that a constraint means are in each domain that has any.
+pub(crate) fn spread_counts(
+    state: &State,
+    shape: ShapeId,
+    spread: &Spread,
+) -> BTreeMap<Symbol, u32> {
+    let row = &state.shapes()[shape];
+    let mut counts: BTreeMap<Symbol, u32> = BTreeMap::new();
+    for (node, count) in state.pod_counts().on(spread) {
+        let Some(rank) = state.nodes().index.rank(node) else { continue };
+        let kind = &state.nodes().kinds[state.nodes().index.kind(rank)];
+        if let Some(value) = domain(kind, spread, &row.facts.spread, row) {
+            *counts.entry(value).or_default() += count;
         }
-        counts
     }
+    counts
+}
 
-    /// Which domains a pod may not join, constraint by constraint; [`ensure_spread_domains`](Self::ensure_spread_domains) has to have been
-    /// called for its shape.
-    ///
-    /// # Cost
-    /// In the nodes with pods that the constraints mean.
-    pub(crate) fn spread_states(&self, pod: PodId) -> Vec<SpreadState> {
-        let facts = &self.pods[pod];
-        let row = &self.shapes[facts.shape];
-        let Some(domains) = self.nodes.index.spread.get(&facts.shape) else { return Vec::new() };
-        let required = row.facts.spread.iter().zip(domains).filter(|(spread, _)| spread.required);
-        let standing = |(spread, domains): (&Spread, &BTreeSet<Symbol>)| {
-            let counts = self.spread_counts(facts.shape, spread);
-            let own = u32::from(is_meant(&spread.selector, spread.namespace, facts));
-            let is_short =
-                domains.len() < usize::try_from(spread.domains_min).unwrap_or(usize::MAX);
-            let least = if is_short || counts.len() < domains.len() {
-                0
-            } else {
-                counts.values().copied().min().unwrap_or(0)
-            };
-            let most = least.saturating_add(spread.skew_max);
-            let full = counts.iter().filter(|(_, count)| **count + own > most);
-            let full = full.map(|(value, _)| *value).collect();
-            SpreadState { key: spread.topology_key, full }
+/// Which domains a pod may not join, constraint by constraint; [`ensure_spread_domains`] has to have been
+/// called for its shape.
+///
+/// # Cost
+/// In the nodes with pods that the constraints mean.
+pub(crate) fn spread_states(state: &State, pod: PodId) -> Vec<SpreadState> {
+    let facts = &state.pods()[pod];
+    let row = &state.shapes()[facts.shape];
+    let Some(domains) = state.nodes().index.spread.get(&facts.shape) else { return Vec::new() };
+    let required = row.facts.spread.iter().zip(domains).filter(|(spread, _)| spread.required);
+    let standing = |(spread, domains): (&Spread, &BTreeSet<Symbol>)| {
+        let counts = spread_counts(state, facts.shape, spread);
+        let own = u32::from(is_meant(&spread.selector, spread.namespace, facts));
+        let is_short = domains.len() < usize::try_from(spread.domains_min).unwrap_or(usize::MAX);
+        let least = if is_short || counts.len() < domains.len() {
+            0
+        } else {
+            counts.values().copied().min().unwrap_or(0)
         };
-        required.map(standing).collect()
-    }
+        let most = least.saturating_add(spread.skew_max);
+        let full = counts.iter().filter(|(_, count)| **count + own > most);
+        let full = full.map(|(value, _)| *value).collect();
+        SpreadState { key: spread.topology_key, full }
+    };
+    required.map(standing).collect()
+}
 
-    /// The nodes that are left of `within`, or of all, where topology spread closes some.
-    ///
-    /// # Cost
-    /// In the nodes of closed domains.
-    pub(crate) fn open(
-        &mut self,
-        pod: PodId,
-        pod_affinity: Option<&PodAffinity>,
-        within: Option<&IdSet<Rank>>,
-    ) -> Option<IdSet<Rank>> {
-        let closed = pod_affinity.into_iter().flat_map(|pod_affinity| &pod_affinity.spread);
-        let closed: Vec<&SpreadState> = closed.filter(|one| !one.full.is_empty()).collect();
-        if closed.is_empty() {
-            return None;
-        }
-        self.node_sets();
-        let feasible = self.nodes.index.feasible(self.pods[pod].shape);
-        let mut open: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
-        for standing in closed {
-            let values: Vec<Symbol> = standing.full.iter().copied().collect();
-            for rank in self.nodes.index.known_node_sets().of(standing.key, &values).iter() {
-                open.remove(rank);
-            }
-        }
-        Some(open)
+/// The nodes that are left of `within`, or of all, where topology spread closes some.
+///
+/// # Cost
+/// In the nodes of closed domains.
+pub(crate) fn open(
+    state: &mut State,
+    pod: PodId,
+    spreads: &[SpreadState],
+    within: Option<&IdSet<Rank>>,
+) -> Option<IdSet<Rank>> {
+    let closed: Vec<&SpreadState> = spreads.iter().filter(|one| !one.full.is_empty()).collect();
+    if closed.is_empty() {
+        return None;
     }
+    state.node_sets();
+    let feasible = state.nodes().index.feasible(state.pods()[pod].shape);
+    let mut open: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
+    for standing in closed {
+        let values: Vec<Symbol> = standing.full.iter().copied().collect();
+        for rank in state.nodes().index.known_node_sets().of(standing.key, &values).iter() {
+            open.remove(rank);
+        }
+    }
+    Some(open)
+}
 
-    /// Whether a node is in a domain of every constraint that the pod may join.
-    pub(crate) fn spreads(&self, standings: &[SpreadState], node: NodeId) -> bool {
-        standings.iter().all(|standing| {
-            let topology_pair = self.topology_pair(node, standing.key);
-            topology_pair.is_some_and(|(_, value)| !standing.full.contains(&value))
-        })
-    }
+/// Whether a node is in a domain of every constraint that the pod may join.
+pub(crate) fn spreads(state: &State, standings: &[SpreadState], node: NodeId) -> bool {
+    standings.iter().all(|standing| {
+        let topology_pair = state.topology_pair(node, standing.key);
+        topology_pair.is_some_and(|(_, value)| !standing.full.contains(&value))
+    })
 }

@@ -11,8 +11,17 @@ use crate::{
         resources::{GPU_MILLI, Lane, QueueLane, Resources},
     },
     decided::plan::{FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
-    fit::{devices::standing::PodClaims, filter::Choice, pod_affinity::PodAffinity},
-    state::{Cluster, device, shape::ShapeRow},
+    fit::{
+        best_node,
+        devices::{
+            admit,
+            standing::{self, PodClaims},
+        },
+        filter::{self, Choice},
+        pod_affinity::{self, PodAffinity, pod_affinity},
+    },
+    queues::limits,
+    state::{State, device, shape::ShapeRow},
     told::pod::GpuRequest,
 };
 
@@ -65,178 +74,184 @@ struct Capacity {
     named: Vec<NodeId>,
 }
 
-impl Cluster {
-    /// Why a pod found no node, or none in an area, after `at` pods of its group and `placed` of its sub-group did.
-    ///
-    /// # Cost
-    /// In the number of buckets of free GPUs, and of nodes that have the GPUs and lack something else.
-    pub(crate) fn no_room(
-        &mut self,
-        pod: PodId,
-        (at, placed): (u32, u32),
-        area: Option<&IdSet<Rank>>,
-    ) -> Why {
-        let Refusals { misfits, dominant, also, named, nodes } = self.misfits(pod, area);
-        let facts = &self.pods[pod];
-        let leaf = facts
-            .leaf
-            .zip(facts.group())
-            .map(|(leaf, group)| &self.groups[group].tree.leaves[usize::from(leaf)]);
-        let (sub_group, min) = leaf.map_or_else(Default::default, |leaf| (leaf.name, leaf.min));
-        // The sub-group's count holds what this attempt placed: less than the minimum means it was for the gang.
-        let gang = leaf.is_some_and(|leaf| leaf.count.used < leaf.min);
-        let free = self.free_shape(pod, area);
-        let too_dear = self.too_dear(pod, &named);
-        let too_large = self.too_large(pod);
-        let beside = self.beside(&named);
-        let shape = &self.shapes[self.pods[pod].shape];
-        let parts = i64::from(shape.shared) * self.part_micro(shape) * GPU_MILLI / 1_000_000;
-        let gpu_milli = shape.amount(Lane::GPU) + parts;
-        let too_heavy = misfits.iter().any(|(misfit, _)| matches!(misfit, Misfit::Overhead(_)));
-        let overhead = if too_heavy { shape.facts.overhead.clone() } else { Resources::default() };
-        Why::NoRoom(Arc::new(NoRoom {
-            pod,
-            sub_group,
-            at,
-            placed,
-            min,
-            gang,
-            dominant,
-            gpu_milli,
-            misfits,
-            also,
-            free,
-            too_large,
-            named,
-            beside,
-            too_dear,
-            overhead,
-            nodes,
-            before: Vec::new(),
-        }))
-    }
+/// A pod that found no node, or none in an area.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unplaced<'a> {
+    pub(crate) pod: PodId,
+    /// How many pods of its group found one.
+    pub(crate) at: u32,
+    /// How many of its sub-group did.
+    pub(crate) placed: u32,
+    pub(crate) area: Option<&'a IdSet<Rank>>,
+    /// Whether each node that refuses is to be named.
+    pub(crate) names_nodes: bool,
+}
 
-    /// What a pod asks for that no node has in all, where there is something.
-    ///
-    /// # Source
-    /// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
-    fn too_large(&mut self, pod: PodId) -> Option<TooLarge> {
-        self.nodes.ensure_largest();
-        let largest = self.nodes.largest();
-        let shape = &self.shapes[self.pods[pod].shape];
-        let mut request: Resources =
-            shape.asked().filter(|(lane, _)| *lane != Lane::PODS).collect();
-        if let GpuRequest::Fraction { .. } = shape.facts.gpu {
-            request.add(Lane::GPU, shape.charge[QueueLane::Gpu]);
-        }
-        let most = |lane: Lane| largest.get(lane.row()).copied().unwrap_or(0);
-        let (lane, _) = [Lane::GPU, Lane::CPU, Lane::MEMORY]
-            .into_iter()
-            .map(|lane| (lane, request.amount(lane)))
-            .chain(request.iter())
-            .find(|(lane, amount)| {
-                *amount > most(*lane) && !self.claims.backs.contains_key(lane)
-            })?;
-        Some(TooLarge { lane, most: most(lane), request })
-    }
+/// Says why a pod found no node.
+///
+/// # Cost
+/// In the number of buckets of free GPUs, and of nodes that have the GPUs and lack something else.
+pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
+    let Unplaced { pod, at, placed, area, .. } = *unplaced;
+    let Refusals { misfits, dominant, also, named, nodes } = misfits(state, unplaced);
+    let facts = &state.pods()[pod];
+    let leaf = facts
+        .leaf
+        .zip(facts.group())
+        .map(|(leaf, group)| &state.groups()[group].tree.leaves[usize::from(leaf)]);
+    let (sub_group, min) = leaf.map_or_else(Default::default, |leaf| (leaf.name, leaf.min));
+    // The sub-group's count holds what this attempt placed: less than the minimum means it was for the gang.
+    let gang = leaf.is_some_and(|leaf| leaf.count.used < leaf.min);
+    let free = free_shape(state, pod, area);
+    let too_dear = too_dear(state, pod, &named);
+    let too_large = too_large(state, pod);
+    let beside = beside(state, &named);
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    let parts = i64::from(shape.shared) * filter::part_micro(state, shape) * GPU_MILLI / 1_000_000;
+    let gpu_milli = shape.amount(Lane::GPU) + parts;
+    let too_heavy = misfits.iter().any(|(misfit, _)| matches!(misfit, Misfit::Overhead(_)));
+    let overhead = if too_heavy { shape.facts.overhead.clone() } else { Resources::default() };
+    Why::NoRoom(Arc::new(NoRoom {
+        pod,
+        sub_group,
+        at,
+        placed,
+        min,
+        gang,
+        dominant,
+        gpu_milli,
+        misfits,
+        also,
+        free,
+        too_large,
+        named,
+        beside,
+        too_dear,
+        overhead,
+        nodes,
+        before: Vec::new(),
+    }))
+}
 
-    /// What the queue says where it is a queue that keeps the pod from one of the nodes.
-    fn too_dear(&self, pod: PodId, named: &[(Misfit, NodeId)]) -> Option<Box<Why>> {
-        let (_, node) = named.iter().find(|(misfit, _)| *misfit == Misfit::Queue)?;
-        let group = self.pods[pod].group()?;
-        let memory_mib = self.nodes.gpus(*node).memory_mib;
-        let charge = self.shapes[self.pods[pod].shape].charge_on(memory_mib);
-        self.affords(group, charge).err().map(Box::new)
+/// What a pod asks for that no node has in all, where there is something.
+///
+/// # Source
+/// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
+fn too_large(state: &mut State, pod: PodId) -> Option<TooLarge> {
+    state.ensure_largest();
+    let largest = state.nodes().largest();
+    let shape = &state.shapes()[state.pods()[pod].shape];
+    let mut request: Resources = shape.asked().filter(|(lane, _)| *lane != Lane::PODS).collect();
+    if let GpuRequest::Fraction { .. } = shape.facts.gpu {
+        request.add(Lane::GPU, shape.charge[QueueLane::Gpu]);
     }
+    let most = |lane: Lane| largest.get(lane.row()).copied().unwrap_or(0);
+    let (lane, _) = [Lane::GPU, Lane::CPU, Lane::MEMORY]
+        .into_iter()
+        .map(|lane| (lane, request.amount(lane)))
+        .chain(request.iter())
+        .find(|(lane, amount)| *amount > most(*lane) && !state.claims().backs.contains_key(lane))?;
+    Some(TooLarge { lane, most: most(lane), request })
+}
 
-    /// The pods with MIG by the old annotation on the nodes that refuse for their sake.
-    fn beside(&self, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
-        let nodes = named.iter().filter(|(misfit, _)| *misfit == Misfit::BesideLegacyMig);
-        nodes.flat_map(|(_, node)| self.legacy_mig(*node).map(|pod| (*node, pod))).collect()
+/// What the queue says where it is a queue that keeps the pod from one of the nodes.
+fn too_dear(state: &State, pod: PodId, named: &[(Misfit, NodeId)]) -> Option<Box<Why>> {
+    let (_, node) = named.iter().find(|(misfit, _)| *misfit == Misfit::Queue)?;
+    let group = state.pods()[pod].group()?;
+    let memory_mib = state.nodes().gpus(*node).memory_mib;
+    let charge = state.shapes()[state.pods()[pod].shape].charge_on(memory_mib);
+    limits::affords(state, group, charge).err().map(Box::new)
+}
+
+/// The pods with MIG by the old annotation on the nodes that refuse for their sake.
+fn beside(state: &State, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
+    let nodes = named.iter().filter(|(misfit, _)| *misfit == Misfit::BesideLegacyMig);
+    nodes
+        .flat_map(|(_, node)| best_node::legacy_mig(state, *node).map(|pod| (*node, pod)))
+        .collect()
+}
+
+/// How many nodes refuse a pod, in an area or everywhere, by reason.
+///
+/// # Source
+/// spec/scheduling.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
+fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
+    let Unplaced { pod, area, names_nodes, .. } = *unplaced;
+    let id = state.pods()[pod].shape;
+    state.ensure_feasible(id);
+    let missing = state.shapes()[id].facts.missing.iter();
+    let mut unmet: Vec<Misfit> = missing.map(|one| Misfit::Missing(*one)).collect();
+    let pod_claims = best_node::claims_or_zones(state, pod).unwrap_or_else(|_| {
+        unmet.extend(standing::claim_problems(state, pod));
+        None
+    });
+    if !unmet.is_empty() {
+        return Refusals::everywhere(&unmet, state.nodes().index.ranks().len());
     }
+    let pod_affinity = pod_affinity(state, pod);
+    let shape = &state.shapes()[id];
+    let asker = Asker { state, pod, shape, area, pod_affinity, pod_claims };
+    let (tallies, also) = asker.ask();
+    let also = also.into_iter().collect();
 
-    /// How many nodes refuse a pod, in an area or everywhere, by reason.
-    ///
-    /// # Source
-    /// spec/scheduling.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
-    fn misfits(&mut self, pod: PodId, area: Option<&IdSet<Rank>>) -> Refusals {
-        let id = self.pods[pod].shape;
-        self.ensure_feasible(id);
-        let missing = self.shapes[id].facts.missing.iter();
-        let mut unmet: Vec<Misfit> = missing.map(|one| Misfit::Missing(*one)).collect();
-        let pod_claims = self.claims_or_zones(pod).unwrap_or_else(|_| {
-            unmet.extend(self.claim_problems(pod));
-            None
-        });
-        if !unmet.is_empty() {
-            return Refusals::everywhere(&unmet, self.nodes.index.ranks().len());
-        }
-        let pod_affinity = self.pod_affinity(pod);
-        let shape = &self.shapes[id];
-        let asker = Asker { cluster: self, pod, shape, area, pod_affinity, pod_claims };
-        let (tallies, also) = asker.ask();
-        let also = also.into_iter().collect();
-        let names_nodes = self.pending.config.as_ref().is_some_and(|config| config.names_nodes);
-        let nodes = if names_nodes { asker.refusals() } else { Vec::new() };
-        let dominant = dominant(&tallies);
-        let named = tallies
-            .iter()
-            .flat_map(|(misfit, tally)| tally.named.iter().map(|node| (*misfit, *node)))
-            .collect();
-        let mut misfits: Vec<(Misfit, u32)> =
-            tallies.into_iter().map(|(misfit, tally)| (misfit, tally.nodes)).collect();
-        misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
-        Refusals { misfits, dominant, also, named, nodes }
-    }
+    let nodes = if names_nodes { asker.refusals() } else { Vec::new() };
+    let dominant = dominant(&tallies);
+    let named = tallies
+        .iter()
+        .flat_map(|(misfit, tally)| tally.named.iter().map(|node| (*misfit, *node)))
+        .collect();
+    let mut misfits: Vec<(Misfit, u32)> =
+        tallies.into_iter().map(|(misfit, tally)| (misfit, tally.nodes)).collect();
+    misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
+    Refusals { misfits, dominant, also, named, nodes }
+}
 
-    /// What is free of GPUs on the nodes where a pod may go, in an area or everywhere.
-    fn free_shape(&self, pod: PodId, area: Option<&IdSet<Rank>>) -> FreeShape {
-        let everywhere = self.nodes.index.feasible(self.pods[pod].shape);
-        let within = area.map(|area| {
-            let mut within = everywhere.clone();
-            within.intersect(area);
-            within
-        });
-        let feasible = within.as_ref().unwrap_or(everywhere);
-        let mut free = FreeShape::default();
-        let mut add = |node: NodeId, count: i64| {
-            let whole = self.nodes.free(node, Lane::GPU).max(0) / GPU_MILLI;
-            free.whole_max = free.whole_max.max(u32::try_from(whole).unwrap_or(u32::MAX));
-            free.gpu_milli += whole * GPU_MILLI * count;
-        };
-        if self.nodes.index.policy.gpu.packs() {
-            for bucket in self.nodes.index.by_gpu(i64::MIN) {
-                if let Some(first) = bucket.common(feasible).next() {
-                    let count = bucket.common_len(feasible);
-                    add(self.nodes.index.node(first), i64::try_from(count).unwrap_or(i64::MAX));
-                }
+/// What is free of GPUs on the nodes where a pod may go, in an area or everywhere.
+fn free_shape(state: &State, pod: PodId, area: Option<&IdSet<Rank>>) -> FreeShape {
+    let everywhere = state.nodes().index.feasible(state.pods()[pod].shape);
+    let within = area.map(|area| {
+        let mut within = everywhere.clone();
+        within.intersect(area);
+        within
+    });
+    let feasible = within.as_ref().unwrap_or(everywhere);
+    let mut free = FreeShape::default();
+    let mut add = |node: NodeId, count: i64| {
+        let whole = state.nodes().free(node, Lane::GPU).max(0) / GPU_MILLI;
+        free.whole_max = free.whole_max.max(u32::try_from(whole).unwrap_or(u32::MAX));
+        free.gpu_milli += whole * GPU_MILLI * count;
+    };
+    if state.nodes().index.policy.gpu.packs() {
+        for bucket in state.nodes().index.by_gpu(i64::MIN) {
+            if let Some(first) = bucket.common(feasible).next() {
+                let count = bucket.common_len(feasible);
+                add(state.nodes().index.node(first), i64::try_from(count).unwrap_or(i64::MAX));
             }
-        } else {
-            for rank in feasible.iter() {
-                add(self.nodes.index.node(rank), 1);
-            }
         }
-        self.add_parts(feasible, &mut free);
-        free
+    } else {
+        for rank in feasible.iter() {
+            add(state.nodes().index.node(rank), 1);
+        }
     }
+    add_parts(state, feasible, &mut free);
+    free
+}
 
-    fn add_parts(&self, feasible: &IdSet<Rank>, free: &mut FreeShape) {
-        for rank in self.nodes.index.shared.common(feasible) {
-            let node = self.nodes.index.node(rank);
-            let capacity = device::capacity(self.nodes.gpus(node)).max(1);
-            for device in &self.nodes.devices[node] {
-                let part = device.room(capacity).max(0) * GPU_MILLI / capacity;
-                free.part_max_milli =
-                    free.part_max_milli.max(u32::try_from(part).unwrap_or(u32::MAX));
-                free.gpu_milli += part;
-            }
+fn add_parts(state: &State, feasible: &IdSet<Rank>, free: &mut FreeShape) {
+    for rank in state.nodes().index.shared.common(feasible) {
+        let node = state.nodes().index.node(rank);
+        let capacity = device::capacity(state.nodes().gpus(node)).max(1);
+        for device in &state.nodes().devices[node] {
+            let part = device.room(capacity).max(0) * GPU_MILLI / capacity;
+            free.part_max_milli = free.part_max_milli.max(u32::try_from(part).unwrap_or(u32::MAX));
+            free.gpu_milli += part;
         }
     }
 }
 
 /// A pod that asks every node why.
 struct Asker<'c> {
-    cluster: &'c Cluster,
+    state: &'c State,
     pod: PodId,
     shape: &'c ShapeRow,
     /// The nodes that are asked; none for all.
@@ -248,7 +263,7 @@ struct Asker<'c> {
 impl Asker<'_> {
     /// How often each reason comes first, and what nodes are short of besides.
     fn ask(&self) -> (BTreeMap<Misfit, Capacity>, BTreeMap<Misfit, u32>) {
-        let index = &self.cluster.nodes.index;
+        let index = &self.state.nodes().index;
         let mut tallies: BTreeMap<Misfit, Capacity> = BTreeMap::new();
         let mut also = BTreeMap::new();
         let gpus = self.shape.amount(Lane::GPU) / GPU_MILLI;
@@ -304,7 +319,7 @@ impl Asker<'_> {
 
     /// Counts what a node is short of besides one thing.
     fn count_others(&self, rank: Rank, first: Misfit, also: &mut BTreeMap<Misfit, u32>) {
-        let node = self.cluster.nodes.index.node(rank);
+        let node = self.state.nodes().index.node(rank);
         for misfit in self.others(node, first) {
             *also.entry(self.told(node, misfit)).or_default() += 1;
         }
@@ -315,10 +330,12 @@ impl Asker<'_> {
     /// # Source
     /// spec/scheduling.md 12.3: each row of node reasons stands for itself.
     fn others(&self, node: NodeId, first: Misfit) -> impl Iterator<Item = Misfit> {
-        let Self { cluster, shape, .. } = self;
-        let lanes =
-            shape.take.iter().filter(move |(lane, amount)| cluster.lacks(node, *lane, *amount));
-        let parts = cluster.parts_room(shape, node).err();
+        let Self { state, shape, .. } = self;
+        let lanes = shape
+            .take
+            .iter()
+            .filter(move |(lane, amount)| filter::lacks(state, node, *lane, *amount));
+        let parts = filter::parts_room(state, shape, node).err();
         let all = lanes.map(|(lane, _)| Misfit::Short(*lane)).chain(parts);
         all.filter(move |misfit| *misfit != first && is_shortage(*misfit))
     }
@@ -333,7 +350,7 @@ impl Asker<'_> {
         if matches!(misfit, Misfit::Short(_) | Misfit::Device) {
             self.count_others(rank, misfit, also);
         }
-        let node = self.cluster.nodes.index.node(rank);
+        let node = self.state.nodes().index.node(rank);
         let tally = tallies.entry(self.told(node, misfit)).or_default();
         tally.nodes += 1;
         if misfit.names_node() && tally.named.len() < NAMED_MAX {
@@ -348,56 +365,58 @@ impl Asker<'_> {
 
     /// Why a node is not for the pod: the first reason in the order of evaluation, but for one.
     fn refusal(&self, rank: Rank, lifted: Option<Misfit>) -> Option<Misfit> {
-        let Self { cluster, shape, .. } = self;
-        let index = &cluster.nodes.index;
+        let Self { state, shape, .. } = self;
+        let index = &state.nodes().index;
         let node = index.node(rank);
         let stands = |misfit: Misfit| Some(misfit).filter(|misfit| lifted != Some(*misfit));
         let lacks_but = |skip: Lane| {
             let mut lanes = shape.take.iter().filter(move |(lane, _)| *lane != skip);
             lanes.find_map(|(lane, amount)| {
-                let lacks = *lane != Lane::PODS && cluster.lacks(node, *lane, *amount);
+                let lacks = *lane != Lane::PODS && filter::lacks(state, node, *lane, *amount);
                 if lacks { stands(Misfit::Short(*lane)) } else { None }
             })
         };
         let gpus = shape.amount(Lane::GPU);
-        let short_of_gpus = gpus > 0 && cluster.lacks(node, Lane::GPU, gpus);
+        let short_of_gpus = gpus > 0 && filter::lacks(state, node, Lane::GPU, gpus);
         let has_room = !lifted.is_some_and(is_shortage);
         if short_of_gpus && lifted != Some(Misfit::Short(Lane::GPU)) {
             return Some(Misfit::Short(Lane::GPU));
         }
         lacks_but(Lane::GPU)
-            .or_else(|| cluster.parts_room(shape, node).err().filter(|_| has_room).and_then(stands))
             .or_else(|| {
-                let costs = shape.gpu_mib > 0 && !cluster.affords_here(self.pod, node);
+                filter::parts_room(state, shape, node).err().filter(|_| has_room).and_then(stands)
+            })
+            .or_else(|| {
+                let costs = shape.gpu_mib > 0 && !limits::affords_here(state, self.pod, node);
                 if costs { stands(Misfit::Queue) } else { None }
             })
             .or_else(|| {
-                let full = cluster.lacks(node, Lane::PODS, 1);
+                let full = filter::lacks(state, node, Lane::PODS, 1);
                 if full { stands(Misfit::Short(Lane::PODS)) } else { None }
             })
             .or_else(|| {
-                let kind = &cluster.nodes.kinds[index.kind(rank)];
+                let kind = &state.nodes().kinds[index.kind(rank)];
                 kind.admits_but(shape, index.policy.restrict, lifted).err()
             })
             .or_else(|| {
                 let pod_affinity = self.pod_affinity.as_ref()?;
-                stands(cluster.joins(shape, pod_affinity, node).err()?)
+                stands(pod_affinity::joins(state, shape, pod_affinity, node).err()?)
             })
             .or_else(|| if has_room { self.late_refusal(node).and_then(stands) } else { None })
     }
 
     /// What is found out only where everything else fits.
     fn late_refusal(&self, node: NodeId) -> Option<Misfit> {
-        let Self { cluster, shape, .. } = self;
-        if matches!(shape.facts.gpu, GpuRequest::Mig(_)) && cluster.has_legacy_mig(node) {
+        let Self { state, shape, .. } = self;
+        if matches!(shape.facts.gpu, GpuRequest::Mig(_)) && best_node::has_legacy_mig(state, node) {
             return Some(Misfit::BesideLegacyMig);
         }
-        let placement = cluster.nodes.index.policy.gpu;
-        if cluster.devices(shape, node, Choice::By(placement)).is_none() {
+        let placement = state.nodes().index.policy.gpu;
+        if filter::devices(state, shape, node, Choice::By(placement)).is_none() {
             return Some(Misfit::PodSlots);
         }
         let pod_claims = self.pod_claims.as_ref()?;
-        cluster.reservation(shape, (node, pod_claims)).err()
+        admit::reservation(state, shape, (node, pod_claims)).err()
     }
 }
 

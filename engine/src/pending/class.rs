@@ -5,8 +5,8 @@ use crate::{
         ids::{ClassId, GroupId, Id, ShapeId},
         resources::Charge,
     },
-    pending::{Class, ClassKey, Classes},
-    state::{Cluster, tree::Member},
+    pending::{Class, ClassKey, Classes, Pending},
+    state::{State, tree::Member},
 };
 
 impl Classes {
@@ -18,42 +18,43 @@ impl Classes {
     }
 }
 
-impl Cluster {
+impl Pending {
     /// The class of a group, a new one where there is none like it; it counts one use more.
-    pub(super) fn classify(&mut self, group: GroupId) -> ClassId {
-        let mut scratch = std::mem::take(&mut self.pending.scratch);
+    pub(super) fn classify(&mut self, state: &mut State, group: GroupId) -> ClassId {
+        let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        self.class_key(group, &mut scratch);
-        let class = match self.pending.classes.find(&scratch) {
+        class_key(state, group, &mut scratch);
+        let class = match self.classes.find(&scratch) {
             Some(class) => {
-                let row = self.pending.classes.rows[class].as_mut();
+                let row = self.classes.rows[class].as_mut();
                 row.expect("a keyed class has a row").uses += 1;
                 class
             }
-            None => self.new_class(group, scratch.as_slice().into()),
+            None => self.new_class(state, group, scratch.as_slice().into()),
         };
-        self.pending.classes.last = Some(class);
-        self.pending.scratch = scratch;
+        self.classes.last = Some(class);
+        self.scratch = scratch;
         class
     }
 
-    fn new_class(&mut self, group: GroupId, key: ClassKey) -> ClassId {
-        let row = &self.groups[group];
-        let mut shapes: Vec<ShapeId> = row.pods.iter().map(|pod| self.pods[*pod].shape).collect();
+    fn new_class(&mut self, state: &mut State, group: GroupId, key: ClassKey) -> ClassId {
+        let row = &state.groups()[group];
+        let mut shapes: Vec<ShapeId> =
+            row.pods.iter().map(|pod| state.pods()[*pod].shape).collect();
         shapes.sort_unstable();
         shapes.dedup();
-        let pods = self.to_place(group);
+        let pods = state.to_place(group);
         let mut ask = Charge::default();
         let mut ask_mib = 0;
         for pod in &pods {
-            let shape = &self.shapes[self.pods[*pod].shape];
+            let shape = &state.shapes()[state.pods()[*pod].shape];
             ask += shape.charge;
             ask_mib += shape.gpu_mib;
         }
         for shape in &shapes {
-            self.shapes.retain(*shape);
+            state.retain(*shape);
         }
-        let classes = &mut self.pending.classes;
+        let classes = &mut self.classes;
         let class = classes.free.pop().unwrap_or_else(|| classes.rows.push(None));
         classes.rows[class] = Some(Class { key: key.clone(), uses: 1, shapes, ask, ask_mib });
         classes.by_key.insert(key, class);
@@ -61,8 +62,8 @@ impl Cluster {
     }
 
     /// Takes a use of a class away; the last one ends it.
-    pub(super) fn declassify(&mut self, class: ClassId) {
-        let classes = &mut self.pending.classes;
+    pub(super) fn declassify(&mut self, state: &mut State, class: ClassId) {
+        let classes = &mut self.classes;
         let row = classes.rows[class].as_mut().expect("a listed class has a row");
         row.uses -= 1;
         if row.uses > 0 {
@@ -72,47 +73,47 @@ impl Cluster {
         classes.by_key.remove(&row.key);
         classes.free.push(class);
         // Its number may soon be another's.
-        self.pending.patience.retain(|(_, of, _), _| *of != class);
+        self.patience.retain(|(_, of, _), _| *of != class);
         for shape in row.shapes {
-            self.release(shape);
+            state.release(shape);
         }
     }
+}
 
-    /// Writes down what decides where the waiting pods of a group may go, as numbers.
-    fn class_key(&self, group: GroupId, key: &mut Vec<u32>) {
-        let row = &self.groups[group];
-        let facts = row.facts.as_ref().expect("a group that waits is live");
-        key.push(u32::from(facts.preemptible));
-        let mut alone = false;
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        for set in row.tree.sets.iter() {
-            key.extend([number(set.needed()), number(set.members.len())]);
-            alone |= set.topology.is_some();
-            for member in set.members.iter() {
-                key.push(match member {
-                    Member::Set(set) => u32::from(*set) << 1,
-                    Member::Leaf(leaf) => u32::from(*leaf) << 1 | 1,
-                });
+/// Writes down what decides where the waiting pods of a group may go, as numbers.
+fn class_key(state: &State, group: GroupId, key: &mut Vec<u32>) {
+    let row = &state.groups()[group];
+    let facts = row.facts.as_ref().expect("a group that waits is live");
+    key.push(u32::from(facts.preemptible));
+    let mut alone = false;
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    for set in row.tree.sets.iter() {
+        key.extend([number(set.needed()), number(set.members.len())]);
+        alone |= set.topology.is_some();
+        for member in set.members.iter() {
+            key.push(match member {
+                Member::Set(set) => u32::from(*set) << 1,
+                Member::Leaf(leaf) => u32::from(*leaf) << 1 | 1,
+            });
+        }
+    }
+    for leaf in &row.tree.leaves {
+        key.extend([leaf.min, leaf.count.active, leaf.count.used]);
+        alone |= leaf.topology.is_some();
+        let from = key.len();
+        for pod in leaf.pods.iter().filter(|pod| state.pods().status[**pod].is_waiting()) {
+            let shape = state.pods()[*pod].shape;
+            alone |= state.shapes()[shape].has_pod_affinity();
+            let number = u32::try_from(shape.row()).expect("shapes are numbered by u32");
+            if key.len() > from && key[key.len() - 2] == number {
+                *key.last_mut().expect("a run was begun") += 1;
+            } else {
+                key.extend([number, 1]);
             }
         }
-        for leaf in &row.tree.leaves {
-            key.extend([leaf.min, leaf.count.active, leaf.count.used]);
-            alone |= leaf.topology.is_some();
-            let from = key.len();
-            for pod in leaf.pods.iter().filter(|pod| self.pods.status[**pod].is_waiting()) {
-                let shape = self.pods[*pod].shape;
-                alone |= self.shapes[shape].has_pod_affinity();
-                let number = u32::try_from(shape.row()).expect("shapes are numbered by u32");
-                if key.len() > from && key[key.len() - 2] == number {
-                    *key.last_mut().expect("a run was begun") += 1;
-                } else {
-                    key.extend([number, 1]);
-                }
-            }
-            key.push(u32::MAX);
-        }
-        if alone {
-            key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
-        }
+        key.push(u32::MAX);
+    }
+    if alone {
+        key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
     }
 }

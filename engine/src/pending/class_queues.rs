@@ -49,9 +49,9 @@ pub(super) struct ClassQueues {
     queues: IdSet<QueueId>,
     rows: Column<ClassQueueId, ClassQueue>,
     free: Vec<ClassQueueId>,
-    /// ClassQueues that are not worth a try.
+    /// Class queues that are not worth a try.
     asleep: IdSet<ClassQueueId>,
-    /// ClassQueues with groups that are not yet in order; none between two calls.
+    /// Class queues with groups that are not yet in order; none between two calls.
     unsettled: Vec<ClassQueueId>,
     /// Per class queue: the last of these groups. Few class queues have some, so that it is no part of their rows.
     last_fresh: Column<ClassQueueId, Option<FreshId>>,

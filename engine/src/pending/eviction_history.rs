@@ -16,7 +16,7 @@ use crate::{
         time::Timestamp,
     },
     pending::Pending,
-    state::{Cluster, changes::PodProgress},
+    state::State,
 };
 
 /// What was lost since the last news.
@@ -49,27 +49,6 @@ struct PastEviction {
     held: Option<u32>,
     /// The one before to the same group, counted from 1.
     before: u32,
-}
-
-impl Pending {
-    /// Forgets who lost to whom where a pod came to a stand by somebody else's doing than the scheduler's. That a pod
-    /// is made again which was evicted is no such thing.
-    pub(crate) fn note_news(&mut self, before: PodProgress, now: PodProgress) {
-        let is_known = match now.group {
-            Some(group) if before.group != now.group => self.eviction_history.comes_back(group),
-            Some(_) | None => now.follows(before),
-        };
-        if !is_known {
-            self.forget_evictions();
-        }
-    }
-
-    /// Says that something happened that was not decided here: who lost a place to whom before it counts no more.
-    pub(crate) fn forget_evictions(&mut self) {
-        if self.eviction_history.forget() {
-            self.searches.invalidate();
-        }
-    }
 }
 
 impl EvictionHistory {
@@ -114,7 +93,7 @@ impl EvictionHistory {
     }
 
     /// Whether a new pod of a group is there instead of one that was evicted; counts it.
-    fn comes_back(&mut self, group: GroupId) -> bool {
+    pub(super) fn comes_back(&mut self, group: GroupId) -> bool {
         let row = self.rows.get_mut(group).filter(|row| row.away > 0);
         row.map(|row| row.away -= 1).is_some()
     }
@@ -141,30 +120,35 @@ fn at(place: u32) -> Option<usize> {
     place.checked_sub(1).map(|at| at as usize)
 }
 
-impl Cluster {
+impl Pending {
     /// Whether a group evicted another since the last news, and lost again what it got by that.
     ///
     /// # Cost
     /// In how often pods were evicted for the first since then.
     #[inline]
-    pub(crate) fn is_barred(&self, winner: GroupId, loser: GroupId) -> bool {
+    pub(crate) fn is_barred(&self, state: &State, winner: GroupId, loser: GroupId) -> bool {
         let is_of = |losers: &[GroupId]| losers.binary_search(&loser).is_ok();
-        !self.pending.eviction_history.all.is_empty() && self.barred(winner).any(is_of)
+        !self.eviction_history.all.is_empty() && self.barred(state, winner).any(is_of)
     }
 
     /// How many groups a group may not evict again before there is news, of those that run and that pass `loser`.
-    pub(crate) fn count_barred(&self, winner: GroupId, loser: impl Fn(GroupId) -> bool) -> usize {
-        let losers = self.barred(winner).flatten().copied();
+    pub(crate) fn count_barred(
+        &self,
+        state: &State,
+        winner: GroupId,
+        loser: impl Fn(GroupId) -> bool,
+    ) -> usize {
+        let losers = self.barred(state, winner).flatten().copied();
         let losers: Few<GroupId> =
-            losers.filter(|group| self.pending.running.contains(*group) && loser(*group)).collect();
+            losers.filter(|group| self.running.contains(*group) && loser(*group)).collect();
         losers.in_order().len()
     }
 
     /// The groups that lost pods to one which lost again what it got by that.
-    fn barred(&self, winner: GroupId) -> impl Iterator<Item = &[GroupId]> {
+    fn barred(&self, state: &State, winner: GroupId) -> impl Iterator<Item = &[GroupId]> {
         let is_lost = move |loss: &&PastEviction| {
-            loss.held.is_none_or(|held| self.groups[winner].tree.count().active < held)
+            loss.held.is_none_or(|held| state.groups()[winner].tree.count().active < held)
         };
-        self.pending.eviction_history.to(winner).filter(is_lost).map(|loss| &*loss.losers)
+        self.eviction_history.to(winner).filter(is_lost).map(|loss| &*loss.losers)
     }
 }

@@ -5,60 +5,77 @@ use std::sync::Arc;
 use crate::{
     base::ids::{ClassId, GroupId, QueueId},
     decided::plan::{Verdict, Why},
-    pending::{depth::DepthWindow, scheduling_order::Turn},
-    state::{Cluster, group_key::GroupKey},
+    pending::{Pending, depth::DepthWindow, scheduling_order::Turn},
+    state::{State, group_key::GroupKey},
 };
 
-impl Cluster {
+impl Pending {
     /// Puts the class queue of a turn to sleep until room may have come, and tells its groups why: those that follow where
     /// some before were passed over.
-    pub(crate) fn park(&mut self, turn: Turn, why: &Why, said: &mut Vec<Verdict>) {
-        self.pending.sleep(turn.queue, turn.class);
-        self.tell_why((turn.queue, turn.class), (turn.key, why), said);
+    pub(crate) fn park(
+        &mut self,
+        state: &mut State,
+        turn: Turn,
+        why: &Why,
+        said: &mut Vec<Verdict>,
+    ) {
+        self.sleep(turn.queue, turn.class);
+        self.tell_why(state, (turn.queue, turn.class), (turn.key, why), said);
     }
 
     /// Tells one group alone why it waits.
-    pub(crate) fn pass(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
-        let listing = self.pending.listing(group);
-        let class_queue =
-            listing.and_then(|at| self.pending.class_queues.of_mut(at.queue, at.class));
+    pub(crate) fn pass(
+        &mut self,
+        state: &mut State,
+        group: GroupId,
+        why: Why,
+        said: &mut Vec<Verdict>,
+    ) {
+        let listing = self.listing(group);
+        let class_queue = listing.and_then(|at| self.class_queues.of_mut(at.queue, at.class));
         if let Some(told) = class_queue.and_then(|class_queue| class_queue.told.as_mut()) {
             // Once it is not passed over any more it is to be told what the others are.
             told.why = None;
         }
-        self.say(group, why, said);
+        say(state, group, why, said);
     }
 
     /// Tells groups that had no turn that others of their queue come first; what they were told before stands.
-    pub(crate) fn tell_behind(&mut self, front: &DepthWindow, depth: u32, said: &mut Vec<Verdict>) {
+    pub(crate) fn tell_behind(
+        &mut self,
+        state: &mut State,
+        front: &DepthWindow,
+        depth: u32,
+        said: &mut Vec<Verdict>,
+    ) {
         let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
-        let class_queues: Vec<_> = self.pending.awake().filter(behind).collect();
+        let class_queues: Vec<_> = self.awake().filter(behind).collect();
         for at in class_queues {
             let why = self
-                .pending
                 .class_queues
                 .of(at.0, at.1)
                 .and_then(|class_queue| class_queue.told.as_ref()?.why.clone());
             let why = why.unwrap_or(Why::Behind { depth });
-            self.tell_why(at, (GroupKey::FIRST, &why), said);
+            self.tell_why(state, at, (GroupKey::FIRST, &why), said);
         }
     }
 
     /// Tells the groups of a class queue, from a key on, why they wait.
     fn tell_why(
         &mut self,
+        state: &mut State,
         (queue, class): (QueueId, ClassId),
         (from, why): (GroupKey, &Why),
         said: &mut Vec<Verdict>,
     ) {
-        let Some(class_queue) = self.pending.class_queues.of_mut(queue, class) else { return };
+        let Some(class_queue) = self.class_queues.of_mut(queue, class) else { return };
         let told = class_queue.told.get_or_insert_default();
         let unsaid = std::mem::take(&mut told.unsaid);
         let before = told.why.replace(why.clone());
         let same = before.is_some_and(|before| before.is_like(why));
         let told: Vec<GroupId> = if same {
             let here = |group: &GroupId| {
-                let listing = self.pending.listing(*group);
+                let listing = self.listing(*group);
                 listing.is_some_and(|at| (at.queue, at.class) == (queue, class) && at.key >= from)
             };
             unsaid.into_iter().filter(here).collect()
@@ -66,30 +83,29 @@ impl Cluster {
             class_queue.groups.since(&from).map(|key| key.group).collect()
         };
         for group in told {
-            let why = self.personal(group, why);
-            self.say(group, why, said);
+            let why = personal(state, group, why);
+            say(state, group, why, said);
         }
     }
+}
 
-    /// The same reason with this group's own pod in it.
-    fn personal(&self, group: GroupId, why: &Why) -> Why {
-        let mut why = why.clone();
-        if let Why::NoRoom(no_room) = &mut why {
-            let pods = self.to_place(group);
-            let pod = pods.get(no_room.at as usize).or(pods.last()).copied();
-            if let Some(pod) = pod.filter(|pod| *pod != no_room.pod) {
-                Arc::make_mut(no_room).pod = pod;
-            }
+/// The same reason with this group's own pod in it.
+fn personal(state: &State, group: GroupId, why: &Why) -> Why {
+    let mut why = why.clone();
+    if let Why::NoRoom(no_room) = &mut why {
+        let pods = state.to_place(group);
+        let pod = pods.get(no_room.at as usize).or(pods.last()).copied();
+        if let Some(pod) = pod.filter(|pod| *pod != no_room.pod) {
+            Arc::make_mut(no_room).pod = pod;
         }
-        why
     }
+    why
+}
 
-    /// Remembers what became of a group, and says so where it is news.
-    pub(crate) fn say(&mut self, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
-        let row = &mut self.groups[group];
-        if !row.why.as_ref().is_some_and(|before| before.is_like(&why)) {
-            said.push(Verdict { group, why: why.clone() });
-        }
-        row.why = Some(why);
+/// Remembers what became of a group, and says so where it is news.
+pub(crate) fn say(state: &mut State, group: GroupId, why: Why, said: &mut Vec<Verdict>) {
+    if !state.verdict(group).is_some_and(|before| before.is_like(&why)) {
+        said.push(Verdict { group, why: why.clone() });
     }
+    state.note_why(group, Some(why));
 }

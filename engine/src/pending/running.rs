@@ -6,7 +6,8 @@ use crate::{
         ids::{Column, GroupId, PodId, QueueId},
         min_set::MinSet,
     },
-    state::{Cluster, group_key::GroupKey, rows::Phase},
+    pending::Pending,
+    state::{State, group_key::GroupKey, rows::Phase},
 };
 
 /// All groups that may be evicted.
@@ -96,14 +97,14 @@ impl Running {
     }
 }
 
-impl Cluster {
+impl Pending {
     /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it and
     /// may take that back.
-    pub(crate) fn is_evictable(&self, pod: PodId) -> bool {
-        let state = &self.pods.status[pod];
-        let stands = match state.phase {
+    pub(crate) fn is_evictable(&self, state: &State, pod: PodId) -> bool {
+        let status = &state.pods().status[pod];
+        let stands = match status.phase {
             Phase::Bound | Phase::Running => true,
-            Phase::Binding => self.pending.placed_this_cycle.contains(pod),
+            Phase::Binding => self.placed_this_cycle.contains(pod),
             Phase::Absent
             | Phase::Gated
             | Phase::Pending
@@ -112,67 +113,67 @@ impl Cluster {
             | Phase::Succeeded
             | Phase::Failed => false,
         };
-        stands && state.nominee.is_none()
+        stands && status.nominee.is_none()
     }
 
     /// Whether budgets allow that a group loses something: one pod if it can spare some, else all at once.
     #[inline]
-    pub(crate) fn may_lose(&self, group: GroupId) -> bool {
-        !self.has_budgets() || self.may_lose_by_budgets(group)
+    pub(crate) fn may_lose(&self, state: &State, group: GroupId) -> bool {
+        !state.has_budgets() || self.may_lose_by_budgets(state, group)
     }
 
-    fn may_lose_by_budgets(&self, group: GroupId) -> bool {
-        let row = &self.groups[group];
-        let pods = row.pods.iter().copied().filter(|pod| self.is_evictable(*pod));
+    fn may_lose_by_budgets(&self, state: &State, group: GroupId) -> bool {
+        let row = &state.groups()[group];
+        let pods = row.pods.iter().copied().filter(|pod| self.is_evictable(state, *pod));
         if row.tree.is_elastic() {
-            return pods.into_iter().any(|pod| self.keeps_budgets([pod]));
+            return pods.into_iter().any(|pod| state.keeps_budgets([pod]));
         }
-        self.keeps_budgets(pods)
+        state.keeps_budgets(pods)
     }
 
     /// Lists groups anew among those that may be evicted, those that are.
-    pub(crate) fn rerun_all(&mut self, groups: impl Iterator<Item = GroupId>) {
+    pub(crate) fn rerun_all(&mut self, state: &State, groups: impl Iterator<Item = GroupId>) {
         for group in groups {
-            self.rerun(group);
+            self.rerun(state, group);
         }
-        self.pending.running.settle();
+        self.running.settle();
     }
 
     /// Lists a group anew among those that may be evicted, if it is one.
-    pub(super) fn rerun(&mut self, group: GroupId) {
-        let row = &self.groups[group];
+    pub(super) fn rerun(&mut self, state: &State, group: GroupId) {
+        let row = &state.groups()[group];
         let used = row.tree.count().used > 0;
         let is_stale = row.stale_since.is_some();
-        if !used && !is_stale && !self.pending.running.contains(group) {
+        if !used && !is_stale && !self.running.contains(group) {
             // Nothing of it runs, or ran when it was listed last.
             return;
         }
-        let now = self.runner(group);
-        self.pending.running.relist(group, now, self.groups.len());
-        let row = &self.groups[group];
+        let now = self.runner(state, group);
+        self.running.relist(group, now, state.groups().len());
+        let row = &state.groups()[group];
         if row.facts.is_none() {
             return;
         }
         // One of which nothing runs has nothing to lose.
         let runs = used && !row.tree.sets.is_empty();
         if is_stale || (runs && !row.tree.is_whole()) {
-            self.pending.suspects.insert(group);
+            self.suspects.insert(group);
         }
     }
 
     /// Where a group is listed among those that may be evicted.
-    fn runner(&self, group: GroupId) -> Option<Runner> {
-        let row = &self.groups[group];
+    fn runner(&self, state: &State, group: GroupId) -> Option<Runner> {
+        let row = &state.groups()[group];
         let facts = row.facts.as_ref()?;
         let has_active = facts.preemptible && row.tree.count().active > 0;
-        if !has_active || !row.pods.iter().any(|pod| self.is_evictable(*pod)) {
+        if !has_active || !row.pods.iter().any(|pod| self.is_evictable(state, *pod)) {
             return None;
         }
-        let queue = facts.queue.filter(|queue| self.queues.rows[*queue].attached)?;
-        if self.queues.rows[queue].parts {
+        let queue = facts.queue.filter(|queue| state.queues().rows[*queue].attached)?;
+        if state.queues().rows[queue].parts {
             return None;
         }
-        let key = GroupKey::of(self, group).expect("a group with facts has a key");
+        let key = GroupKey::of(state, group).expect("a group with facts has a key");
         Some(Runner { queue, key, gang: row.pods.len() > 1 })
     }
 }

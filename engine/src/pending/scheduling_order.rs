@@ -8,9 +8,9 @@ use crate::{
         min_set::MinSet,
         resources::Charge,
     },
-    pending::{Listing, depth::DepthWindow},
+    pending::{Listing, Pending, depth::DepthWindow},
     queues::{order::QueueDemand, tournament::Tournament},
-    state::{Cluster, group_key::GroupKey},
+    state::{State, group_key::GroupKey},
 };
 
 /// The groups that have their turn in this action.
@@ -59,11 +59,16 @@ impl LeafQueue {
 }
 
 /// What the first group of a leaf asks for, which is of a class.
-fn demand(cluster: &Cluster, asks: &[Charge], class: Option<ClassId>) -> Option<QueueDemand> {
+fn demand(
+    state: &State,
+    pending: &Pending,
+    asks: &[Charge],
+    class: Option<ClassId>,
+) -> Option<QueueDemand> {
     let class = class?;
     let ask = match asks.get(class.row()) {
         Some(ask) => *ask,
-        None => cluster.class_ask(class),
+        None => pending.class_ask(state, class),
     };
     Some(QueueDemand { ask, taken: Charge::default() })
 }
@@ -72,21 +77,23 @@ impl SchedulingOrder {
     /// The turns of all groups that pass, at most those of a front: the heads of their class queues, which come queue by
     /// queue.
     pub(crate) fn new(
-        cluster: &Cluster,
+        state: &State,
+        pending: &Pending,
         class_queues: impl Iterator<Item = (QueueId, ClassId)>,
         front: Option<DepthWindow>,
     ) -> Self {
         let head =
-            |(queue, class)| Some((queue, head(front.as_ref(), cluster, queue, class)?, class));
+            |(queue, class)| Some((queue, head(front.as_ref(), pending, queue, class)?, class));
         let mut turns = Self::default();
-        turns.open(cluster, class_queues.filter_map(head));
+        turns.open(state, pending, class_queues.filter_map(head));
         Self { front, ..turns }
     }
 
     /// Begins anew with the turns of some groups, each with its queue and what it asks for, which are put in order.
     pub(crate) fn open_groups(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
+        pending: &Pending,
         groups: &mut [(QueueId, GroupKey, Charge)],
     ) {
         groups.sort_unstable_by_key(|(queue, key, _)| (*queue, *key));
@@ -94,20 +101,22 @@ impl SchedulingOrder {
         self.asks.extend(groups.iter().map(|(.., ask)| *ask));
         let classes = (0..).map(ClassId::new);
         self.open(
-            cluster,
+            state,
+            pending,
             groups.iter().zip(classes).map(|((queue, key, _), class)| (*queue, *key, class)),
         );
     }
 
     fn open(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
+        pending: &Pending,
         heads: impl Iterator<Item = (QueueId, GroupKey, ClassId)>,
     ) {
         let Self { leaves, firsts, tournament, asks, .. } = self;
         leaves.clear();
-        let most = heads.size_hint().1.unwrap_or_else(|| cluster.pending.queues());
-        leaves.reserve(most.min(cluster.queues.rows.len()));
+        let most = heads.size_hint().1.unwrap_or_else(|| pending.queues());
+        leaves.reserve(most.min(state.queues().rows.len()));
         for (queue, key, class) in heads {
             if leaves.last().is_none_or(|leaf| leaf.queue != queue) {
                 leaves.push(LeafQueue { queue, heads: MinSet::default() });
@@ -116,10 +125,10 @@ impl SchedulingOrder {
                 leaf.heads.insert((key, class));
             }
         }
-        tournament.open(cluster, leaves.iter().map(|leaf| leaf.queue));
+        tournament.open(state, leaves.iter().map(|leaf| leaf.queue));
         firsts.clear();
         firsts.extend(leaves.iter().map(LeafQueue::first));
-        tournament.seat_all(cluster, |leaf| demand(cluster, asks, firsts[leaf]));
+        tournament.seat_all(state, |leaf| demand(state, pending, asks, firsts[leaf]));
     }
 
     /// How many leaf queues take part.
@@ -136,48 +145,49 @@ impl SchedulingOrder {
     }
 
     /// Takes the turn of now away.
-    pub(crate) fn done(&mut self, cluster: &Cluster, turn: Turn) {
-        self.replace(cluster, turn, []);
+    pub(crate) fn done(&mut self, state: &State, pending: &Pending, turn: Turn) {
+        self.replace(state, pending, turn, []);
     }
 
     /// Takes the turn of now away and gives the next group of the same class one; says whether there is one.
-    pub(crate) fn skip(&mut self, cluster: &Cluster, turn: Turn) -> bool {
+    pub(crate) fn skip(&mut self, state: &State, pending: &Pending, turn: Turn) -> bool {
         self.passed.insert((turn.queue, turn.class), turn.key);
-        let next = self.head(cluster, turn.queue, turn.class);
+        let next = self.head(pending, turn.queue, turn.class);
         let leaf = &mut self.leaves[turn.leaf];
         leaf.heads.pop_first();
         leaf.heads.extend(next.map(|key| (key, turn.class)));
-        self.seat(cluster, turn.leaf);
+        self.seat(state, pending, turn.leaf);
         next.is_some()
     }
 
     /// The first group of a class queue that may have a turn and was not passed over.
-    fn head(&self, cluster: &Cluster, queue: QueueId, class: ClassId) -> Option<GroupKey> {
+    fn head(&self, pending: &Pending, queue: QueueId, class: ClassId) -> Option<GroupKey> {
         match (self.passed.get(&(queue, class)), &self.front) {
-            (None, front) => head(front.as_ref(), cluster, queue, class),
+            (None, front) => head(front.as_ref(), pending, queue, class),
             (Some(key), Some(front)) => front.after(queue, class, *key),
-            (Some(key), None) => cluster.pending.after(queue, class, *key),
+            (Some(key), None) => pending.after(queue, class, *key),
         }
     }
 
     /// Takes the turn of now away and gives the first groups of some class queues of the same queue theirs.
     pub(crate) fn replace(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
+        pending: &Pending,
         turn: Turn,
         classes: impl IntoIterator<Item = ClassId>,
     ) {
         if let Some(front) = &mut self.front {
             let Turn { queue, class, key, .. } = turn;
-            let now = cluster.pending.listing(turn.group).filter(|now| now.queue == queue);
+            let now = pending.listing(turn.group).filter(|now| now.queue == queue);
             front.follow(Listing { queue, class, key }, now);
         }
         self.leaves[turn.leaf].heads.pop_first();
         for class in classes {
-            let head = self.head(cluster, turn.queue, class);
+            let head = self.head(pending, turn.queue, class);
             self.leaves[turn.leaf].heads.extend(head.map(|key| (key, class)));
         }
-        self.seat(cluster, turn.leaf);
+        self.seat(state, pending, turn.leaf);
     }
 
     /// The groups that may have turns, as they are listed now; none where nothing bounds them.
@@ -186,30 +196,30 @@ impl SchedulingOrder {
     }
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
-    fn seat(&mut self, cluster: &Cluster, leaf: usize) {
+    fn seat(&mut self, state: &State, pending: &Pending, leaf: usize) {
         let Self { leaves, firsts, tournament, asks, .. } = self;
         firsts[leaf] = leaves[leaf].first();
-        tournament.seat(cluster, leaf, |leaf| demand(cluster, asks, firsts[leaf]));
+        tournament.seat(state, leaf, |leaf| demand(state, pending, asks, firsts[leaf]));
     }
 }
 
-impl Cluster {
+impl Pending {
     /// Groups that wait, each with its queue, in the order in which allocate would give them their turns if none of
     /// them got anything, as of the last plan.
     ///
     /// # Cost
     /// In the number of groups that wait.
-    pub fn order(&self) -> Vec<(QueueId, GroupId)> {
-        let groups = self.pending.class_queues().flat_map(|(queue, class, class_queue)| {
-            let ask = self.class_ask(class);
+    pub(crate) fn order(&self, state: &State) -> Vec<(QueueId, GroupId)> {
+        let groups = self.class_queues().flat_map(|(queue, class, class_queue)| {
+            let ask = self.class_ask(state, class);
             class_queue.groups.iter().map(move |key| (queue, *key, ask))
         });
         let mut turns = SchedulingOrder::default();
-        turns.open_groups(self, &mut groups.collect::<Vec<_>>());
+        turns.open_groups(state, self, &mut groups.collect::<Vec<_>>());
         let mut order = Vec::new();
         while let Some(turn) = turns.next() {
             order.push((turn.queue, turn.group));
-            turns.done(self, turn);
+            turns.done(state, self, turn);
         }
         order
     }
@@ -218,12 +228,12 @@ impl Cluster {
 /// The first group of a class queue that may have a turn.
 fn head(
     front: Option<&DepthWindow>,
-    cluster: &Cluster,
+    pending: &Pending,
     queue: QueueId,
     class: ClassId,
 ) -> Option<GroupKey> {
     match front {
         Some(front) => front.first(queue, class),
-        None => cluster.pending.head(queue, class),
+        None => pending.head(queue, class),
     }
 }

@@ -16,9 +16,10 @@ use crate::{
     },
     decided::steps::Progress,
     place::{
-        Area, Attempt, Mode, Stuck,
+        self, Area, Attempt, Mode, Stuck, capacity_bound,
+        domain_bound::domain_bound,
         repack::STEPS,
-        split::{Split, Together},
+        split::{Split, Together, split},
         within,
     },
     state::{
@@ -148,24 +149,24 @@ impl Attempt<'_> {
 
     /// Whether one member may be in the way of another.
     fn is_worth_assigning(&self, trial: &Trial<'_>) -> bool {
-        let tree = &trial.groups[self.group].tree;
-        let mut leaves = self.pods.iter().map(|pod| trial.pods[*pod].leaf);
+        let tree = &trial.groups()[self.group].tree;
+        let mut leaves = self.pods.iter().map(|pod| trial.pods()[*pod].leaf);
         let first = leaves.next();
         leaves.any(|leaf| Some(leaf) != first) && !tree.is_free_below(Member::Set(0))
     }
 
     /// Whether counting shows that there is no way.
     fn is_hopeless(&self, trial: &mut Trial<'_>) -> bool {
-        if trial.gpu_gap(self.pods).is_some() {
+        if capacity_bound::gpu_gap(trial, self.pods).is_some() {
             return true;
         }
         for pod in self.pods {
-            let shape = trial.pods[*pod].shape;
-            trial.cluster().ensure_feasible(shape);
+            let shape = trial.pods()[*pod].shape;
+            trial.state().ensure_feasible(shape);
         }
-        let index = &trial.nodes.index;
-        let room = |shape, rank| trial.room_now(shape, index.node(rank));
-        trial.domain_bound(self.group, self.pods, room).is_some()
+        let index = &trial.nodes().index;
+        let room = |shape, rank| capacity_bound::room_now(trial, shape, index.node(rank));
+        domain_bound(trial, self.group, self.pods, room).is_some()
     }
 
     fn search_domains(
@@ -215,14 +216,14 @@ impl Attempt<'_> {
         mut todo: Option<Rc<Todo>>,
     ) -> Result<Option<Fork>, Stuck> {
         while let Some(next) = todo {
-            let tree = &trial.groups[self.group].tree;
+            let tree = &trial.groups()[self.group].tree;
             let (sub_group, constraint) = tree.constraint(next.member);
             if let Some(constraint) = constraint.filter(|_| !next.is_chosen) {
                 let leaves = tree.leaves_below(next.member);
-                let taken = trial.ranks_of(self.group, &leaves);
+                let taken = place::ranks_of(trial, self.group, &leaves);
                 let pods = self.pods_of(trial, &leaves);
                 let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
-                let split = trial.cluster().split(&together, next.domain.nodes.as_ref());
+                let split = split(trial.state(), &together, next.domain.nodes.as_ref());
                 let split = split.map_err(Stuck::Why)?;
                 let mark = trial.mark();
                 return Ok(Some(Fork { todo: next, pods: pods.len(), split, next: 0, mark }));
@@ -243,7 +244,7 @@ impl Attempt<'_> {
     /// Sets that need not be together are passed through. Those that need a narrower level come first, as they have the
     /// least choice of what others leave; members that may be anywhere come last.
     fn below(&self, trial: &Trial<'_>, set: u16, todo: &Todo) -> Option<Rc<Todo>> {
-        let tree = &trial.groups[self.group].tree;
+        let tree = &trial.groups()[self.group].tree;
         let mut members = Vec::new();
         parts(tree, set, &mut members);
         let mut parts: Vec<(Member, Charge)> = Vec::new();
@@ -267,7 +268,8 @@ impl Attempt<'_> {
 
     /// The pods to place of some leaves.
     fn pods_of(&self, trial: &Trial<'_>, leaves: &[u16]) -> Vec<PodId> {
-        let is_of = |pod: &PodId| trial.pods[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
+        let is_of =
+            |pod: &PodId| trial.pods()[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
         self.pods.iter().copied().filter(is_of).collect()
     }
 }
@@ -282,7 +284,7 @@ fn taken(forks: &[Fork]) -> Vec<usize> {
 /// anywhere.
 fn narrowest(trial: &Trial<'_>, tree: &Tree, member: Member) -> usize {
     let depth = |Constraint { topology, required, .. }: Constraint| {
-        let domains = trial.nodes.index.domains.get(topology)?.as_ref()?;
+        let domains = trial.nodes().index.domains.get(topology)?.as_ref()?;
         domains.depth(required?.0, true).ok()
     };
     let own = tree.constraint(member).1.and_then(depth).unwrap_or(0);

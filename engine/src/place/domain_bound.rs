@@ -14,7 +14,7 @@ use crate::{
         ids::{GroupId, PodId, Rank, ShapeId, Symbol, TopologyId},
     },
     state::{
-        Cluster,
+        State,
         tree::{Member, Tree},
     },
 };
@@ -44,45 +44,43 @@ fn excess(sizes: &[usize], rooms: &[usize]) -> Option<(usize, usize, usize)> {
     })
 }
 
-impl Cluster {
-    /// Where some pods of a group, whose sub-groups have to be together, find too few domains. `room` says how many pods
-    /// of a shape a node holds at most.
-    ///
-    /// Only sub-groups of equal pods are counted.
-    ///
-    /// # Cost
-    /// In the nodes of the topologies, per shape and level; in the sub-groups times the domains.
-    pub(crate) fn domain_bound(
-        &self,
-        group: GroupId,
-        pods: &[PodId],
-        room: impl Fn(ShapeId, Rank) -> usize,
-    ) -> Option<DomainShortage> {
-        let tree = &self.groups[group].tree;
-        let mut sizes: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
-        let mut add = |kind: (TopologyId, Symbol), leaves: &[u16]| {
-            let is_of =
-                |pod: &&PodId| self.pods[**pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
-            let mut shapes = pods.iter().filter(is_of).map(|pod| self.pods[*pod].shape);
-            let Some(shape) = shapes.next() else { return };
-            let others: Vec<ShapeId> = shapes.collect();
-            if others.iter().all(|other| *other == shape) {
-                sizes.entry((kind.0, kind.1, shape)).or_default().push(1 + others.len());
-            }
+/// Where some pods of a group, whose sub-groups have to be together, find too few domains. `room` says how many pods
+/// of a shape a node holds at most.
+///
+/// Only sub-groups of equal pods are counted.
+///
+/// # Cost
+/// In the nodes of the topologies, per shape and level; in the sub-groups times the domains.
+pub(crate) fn domain_bound(
+    state: &State,
+    group: GroupId,
+    pods: &[PodId],
+    room: impl Fn(ShapeId, Rank) -> usize,
+) -> Option<DomainShortage> {
+    let tree = &state.groups()[group].tree;
+    let mut sizes: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
+    let mut add = |kind: (TopologyId, Symbol), leaves: &[u16]| {
+        let is_of =
+            |pod: &&PodId| state.pods()[**pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
+        let mut shapes = pods.iter().filter(is_of).map(|pod| state.pods()[*pod].shape);
+        let Some(shape) = shapes.next() else { return };
+        let others: Vec<ShapeId> = shapes.collect();
+        if others.iter().all(|other| *other == shape) {
+            sizes.entry((kind.0, kind.1, shape)).or_default().push(1 + others.len());
+        }
+    };
+    outermost(tree, Member::Set(0), &mut Vec::new(), &mut add);
+    sizes.iter().filter(|(_, sizes)| sizes.len() > 1).find_map(|(kind, sizes)| {
+        let (topology, level, shape) = *kind;
+        let domains = state.nodes().index.domains.get(topology)?.as_ref()?;
+        let feasible = state.nodes().index.feasible(shape);
+        let of_domain = |domain: &IdSet<Rank>| -> usize {
+            domain.common(feasible).map(|rank| room(shape, rank)).sum()
         };
-        outermost(tree, Member::Set(0), &mut Vec::new(), &mut add);
-        sizes.iter().filter(|(_, sizes)| sizes.len() > 1).find_map(|(kind, sizes)| {
-            let (topology, level, shape) = *kind;
-            let domains = self.nodes.index.domains.get(topology)?.as_ref()?;
-            let feasible = self.nodes.index.feasible(shape);
-            let of_domain = |domain: &IdSet<Rank>| -> usize {
-                domain.common(feasible).map(|rank| room(shape, rank)).sum()
-            };
-            let rooms: Vec<usize> = domains.of_level(level)?.map(of_domain).collect();
-            let (pods, needed, most) = excess(sizes, &rooms)?;
-            Some(DomainShortage { topology, level, pods, needed, most })
-        })
-    }
+        let rooms: Vec<usize> = domains.of_level(level)?.map(of_domain).collect();
+        let (pods, needed, most) = excess(sizes, &rooms)?;
+        Some(DomainShortage { topology, level, pods, needed, most })
+    })
 }
 
 /// Tells of each member that has to be together on a level, but of those within another such member.

@@ -14,15 +14,14 @@ use crate::{
         ids::{DeviceId, PodId, Rank},
         resources::{Lane, QueueLane},
     },
-    config::Placement,
     decided::{steps::Progress, when::When},
     fit::{
-        best_node::Found,
-        filter::{Choice, Fill},
+        best_node::{Found, best_node},
+        filter::{self, Choice, Fill},
     },
-    place::{Attempt, Mode},
+    place::{Attempt, Mode, capacity_bound},
     state::{device::Device, trial::Trial},
-    told::pod::Place,
+    told::{placement::Placement, pod::Place},
 };
 
 /// How many places one search may try in a cycle besides one for each pod.
@@ -87,25 +86,26 @@ impl Choices {
 
     /// The next place: with other shared GPUs of the last node, then the best of the nodes that were not tried.
     fn next(&mut self, trial: &mut Trial<'_>, placement: Placement) -> Option<Found> {
-        let cluster = trial.cluster();
+        let state = trial.state();
         while let Some(open) = &mut self.open {
             let node = IdSet::from_iter([open.rank]);
             let choice = Choice::Nth(open.tried);
             open.tried += 1;
-            let found = cluster.best_node(self.pod, Some(&node), choice);
+            let found = best_node(state, self.pod, Some(&node), choice);
             match found.filter(|_| open.tried <= WAYS_MAX) {
-                Some(found) if cluster.shared_fills(self.pod, &found.place) == open.first => {}
+                Some(found)
+                    if filter::shared_fills(state, self.pod, &found.place) == open.first => {}
                 Some(found) => return Some(found),
                 None => self.open = None,
             }
         }
-        let found = cluster.best_node(self.pod, Some(&self.nodes), Choice::By(placement))?;
-        let rank = cluster.nodes.index.rank(found.place.node).expect("a found node has a rank");
+        let found = best_node(state, self.pod, Some(&self.nodes), Choice::By(placement))?;
+        let rank = state.nodes().index.rank(found.place.node).expect("a found node has a rank");
         self.nodes.remove(rank);
         let shares = !found.place.devices.is_empty();
         self.open = shares.then(|| Open {
             rank,
-            first: cluster.shared_fills(self.pod, &found.place),
+            first: filter::shared_fills(state, self.pod, &found.place),
             tried: 0,
         });
         Some(found)
@@ -123,7 +123,9 @@ impl Attempt<'_> {
         pods: &[PodId],
         nodes: Option<&IdSet<Rank>>,
     ) -> bool {
-        if !self.is_worth_repacking(trial, pods) || trial.cluster().gpu_gap(pods).is_some() {
+        if !self.is_worth_repacking(trial, pods)
+            || capacity_bound::gpu_gap(trial.state(), pods).is_some()
+        {
             return false;
         }
         let others = self.others.get_or_insert_default();
@@ -211,11 +213,11 @@ impl Attempt<'_> {
 
     /// Whether another order or other devices may make a difference: only for pods that wait for real.
     fn is_worth_repacking(&self, trial: &Trial<'_>, pods: &[PodId]) -> bool {
-        let shape = |pod: &PodId| trial.pods[*pod].shape;
+        let shape = |pod: &PodId| trial.pods()[*pod].shape;
         let alike = pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]));
-        let parts = pods.iter().any(|pod| trial.shapes[shape(pod)].shared > 1);
+        let parts = pods.iter().any(|pod| trial.shapes()[shape(pod)].shared > 1);
         // Where the first one goes says where the others may.
-        let tied = pods.iter().any(|pod| !trial.shapes[shape(pod)].facts.pod_affinity.is_empty());
+        let tied = pods.iter().any(|pod| !trial.shapes()[shape(pod)].facts.pod_affinity.is_empty());
         self.mode == Mode::Real && pods.len() > 1 && (!alike || parts || tied)
     }
 
@@ -231,7 +233,7 @@ impl Attempt<'_> {
 /// Gives GPUs that these open the numbers that they would have now; says whether all others that they share are there.
 fn renumber<'f>(trial: &Trial<'_>, placed: impl Iterator<Item = &'f mut Found>) -> bool {
     let mut numbers: BTreeMap<DeviceId, DeviceId> = BTreeMap::new();
-    let mut next = trial.opened;
+    let mut next = trial.opened();
     for Found { place: Place { node, devices, .. }, opened, .. } in placed {
         let shared = devices.len() - *opened as usize;
         for (at, device) in devices.iter_mut().enumerate() {
@@ -243,7 +245,7 @@ fn renumber<'f>(trial: &Trial<'_>, placed: impl Iterator<Item = &'f mut Found>) 
             } else if let Some(number) = numbers.get(device) {
                 *device = *number;
             } else {
-                let devices = trial.nodes.devices.get(*node);
+                let devices = trial.nodes().devices.get(*node);
                 let is_there = |ledger: &Vec<Device>| ledger.iter().any(|one| one.id == *device);
                 if !devices.is_some_and(is_there) {
                     return false;
@@ -256,9 +258,9 @@ fn renumber<'f>(trial: &Trial<'_>, placed: impl Iterator<Item = &'f mut Found>) 
 
 /// The nodes that a pod may go to among some.
 fn all(trial: &mut Trial<'_>, pod: PodId, nodes: Option<&IdSet<Rank>>) -> IdSet<Rank> {
-    let shape = trial.pods[pod].shape;
-    trial.cluster().ensure_feasible(shape);
-    let mut all = trial.nodes.index.feasible(shape).clone();
+    let shape = trial.pods()[pod].shape;
+    trial.state().ensure_feasible(shape);
+    let mut all = trial.nodes().index.feasible(shape).clone();
     if let Some(nodes) = nodes {
         all.intersect(nodes);
     }
@@ -270,8 +272,8 @@ fn hardest_first(trial: &mut Trial<'_>, pods: &[PodId]) -> Vec<PodId> {
     let mut pods = pods.to_vec();
     pods.sort_by_cached_key(|pod| {
         let nodes = all(trial, *pod, None).len();
-        let shape = &trial.shapes[trial.pods[*pod].shape];
-        let gpus = shape.charge[QueueLane::Gpu].max(trial.part_micro(shape) / 1000);
+        let shape = &trial.shapes()[trial.pods()[*pod].shape];
+        let gpus = shape.charge[QueueLane::Gpu].max(filter::part_micro(trial, shape) / 1000);
         (nodes, shape.shared > 0, Reverse(gpus), Reverse(shape.amount(Lane::CPU)))
     });
     pods

@@ -42,21 +42,27 @@ pub struct Holding {
 
 impl Holding {
     /// What it may hold before others may take from it.
-    ///
-    /// # Source
-    /// spec/scheduling.md 3.5.
     pub fn allocatable(&self) -> PerLane<Limit> {
-        let lane = |at: usize| match self.quota.0[at].amount() {
-            None => self.limit.0[at],
-            Some(quota) => Limit::of(quota.max(self.share.0[at])).min(self.limit.0[at]),
-        };
-        PerLane([lane(0), lane(1), lane(2)])
+        allocatable(&self.quota, &self.limit, self.share)
     }
 
     /// Whether `request` more stays within its quota in every resource.
     fn within_quota(&self, request: Charge) -> bool {
         (self.allocated + request).within(&self.quota)
     }
+}
+
+/// What a queue may hold before others may take it back: its share or quota, whichever is more, at most its limit.
+///
+/// # Source
+/// spec/scheduling.md 3.5.
+pub(crate) fn allocatable(
+    quota: &PerLane<Limit>,
+    limit: &PerLane<Limit>,
+    share: Charge,
+) -> PerLane<Limit> {
+    let lane = |lane: QueueLane| quota[lane].max(Limit::of(share[lane])).min(limit[lane]);
+    PerLane(QueueLane::ALL.map(lane))
 }
 
 /// A bound of a queue that is in the way.
@@ -254,7 +260,7 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
         }
     }
 
-    /// Whether `queue` would be best_packed, against its share, than a sibling that loses to it.
+    /// Whether `queue` would be fuller, against its share, than a sibling that loses to it.
     ///
     /// # Source
     /// spec/scheduling.md 4.4, step 3: GPUs that are MIG instances decide nothing here.

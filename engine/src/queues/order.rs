@@ -2,6 +2,7 @@
 
 use crate::{
     base::resources::{Charge, Limit, PerLane, QueueLane},
+    queues::share,
     state::{group_key::reversed, rows::QueueRow},
 };
 use std::cmp::Ordering;
@@ -43,7 +44,7 @@ impl QueueWeights {
         let facts = row.facts.as_ref();
         let (priority, quota) =
             facts.map_or_else(Default::default, |facts| (facts.priority, facts.quota));
-        let allocatable = row.allocatable();
+        let allocatable = share::allocatable(row);
         let whole = |at: usize| allocatable.0[at].amount().unwrap_or(total.0[at]);
         let wholes = [whole(0), whole(1), whole(2)];
         Self { priority, quota, share: row.share, allocatable, wholes }

@@ -13,7 +13,8 @@ use crate::{
         time::Timestamp,
     },
     config::Config,
-    state::{Cluster, gpu_milli, rows::QueueRow},
+    queues::entitlement,
+    state::{State, gpu_milli, rows::QueueRow},
 };
 
 /// One queue that takes part in dividing one resource.
@@ -249,80 +250,67 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
 /// The smallest amount that is given over quota, per resource.
 const UNITS: PerLane<i64> = PerLane([1, 1, GPU_MILLI]);
 
-impl QueueRow {
-    /// What the queue may hold before others may take it back: its share or quota, at most its limit.
-    ///
-    /// # Source
-    /// spec/scheduling.md 3.5.
-    pub(crate) fn allocatable(&self) -> PerLane<Limit> {
-        let Some(facts) = &self.facts else { return PerLane::default() };
-        let one = |lane: usize| {
-            let held = facts.quota.0[lane].max(Limit::of(self.share.0[lane]));
-            facts.limit.0[lane].min(held)
-        };
-        PerLane([one(0), one(1), one(2)])
+/// What the queue may hold before others may take it back.
+pub(crate) fn allocatable(row: &QueueRow) -> PerLane<Limit> {
+    let Some(facts) = &row.facts else { return PerLane::default() };
+    entitlement::allocatable(&facts.quota, &facts.limit, row.share)
+}
+
+/// What there is to divide: what nodes that take pods offer, less what pods of others hold.
+pub(crate) fn total(state: &State) -> Charge {
+    let mut total = state.nodes().total - state.nodes().foreign;
+    if state.nodes().index.policy.restrict {
+        total.0[2] -= state.nodes().unlabelled_gpu;
+    }
+    total
+}
+
+/// Works out every queue's fair share where something moved since.
+pub(crate) fn divide_shares(state: &mut State, config: &Config) {
+    if !state.take_moved() {
+        return;
+    }
+    let total = total(state);
+    let mut siblings: Vec<QueueId> = state.queues().roots.iter().copied().collect();
+    let mut scratch = Scratch { memory_min: state.nodes().memory_min(), ..Scratch::default() };
+    let mut above: Vec<QueueId> = Vec::new();
+    divide_among(state, &siblings, total, config, &mut scratch);
+    loop {
+        let rows = &state.queues().rows;
+        above.extend(siblings.iter().filter(|id| rows[**id].parts));
+        let Some(queue) = above.pop() else { return };
+        let share = rows[queue].share;
+        siblings.clear();
+        siblings.extend(&state.queues().below[queue].children);
+        divide_among(state, &siblings, share, config, &mut scratch);
     }
 }
 
-impl Cluster {
-    /// What there is to divide: what nodes that take pods offer, less what pods of others hold.
-    pub(crate) fn total(&self) -> Charge {
-        let mut total = self.nodes.total - self.nodes.foreign;
-        if self.nodes.index.policy.restrict {
-            total.0[2] -= self.nodes.unlabelled_gpu;
-        }
-        total
+fn divide_among(
+    state: &mut State,
+    siblings: &[QueueId],
+    amount: Charge,
+    config: &Config,
+    scratch: &mut Scratch,
+) {
+    let Scratch { participants, shares, memory_min } = scratch;
+    let factor_milli = config.usage_factor_milli;
+    let rows = &state.queues().rows;
+    let enough = suffices(siblings.iter().map(|id| &rows[*id]), amount, *memory_min, factor_milli);
+    for id in siblings {
+        let share = fill(&state.queues().rows[*id], amount, enough, *memory_min);
+        state.note_share(*id, share);
     }
-
-    /// Works out every queue's fair share where something moved since.
-    pub(crate) fn divide_shares(&mut self, config: &Config) {
-        if !std::mem::take(&mut self.queues.moved) {
-            return;
-        }
-        let total = self.total();
-        let mut siblings: Vec<QueueId> = self.queues.roots.iter().copied().collect();
-        let mut scratch = Scratch { memory_min: self.nodes.memory_min(), ..Scratch::default() };
-        let mut above: Vec<QueueId> = Vec::new();
-        self.divide_among(&siblings, total, config, &mut scratch);
-        loop {
-            let rows = &self.queues.rows;
-            above.extend(siblings.iter().filter(|id| rows[**id].parts));
-            let Some(queue) = above.pop() else { return };
-            let share = rows[queue].share;
-            siblings.clear();
-            siblings.extend(&self.queues.below[queue].children);
-            self.divide_among(&siblings, share, config, &mut scratch);
-        }
-    }
-
-    fn divide_among(
-        &mut self,
-        siblings: &[QueueId],
-        amount: Charge,
-        config: &Config,
-        scratch: &mut Scratch,
-    ) {
-        let Scratch { participants, shares, memory_min } = scratch;
-        let factor_milli = config.usage_factor_milli;
-        let rows = &mut self.queues.rows;
-        let enough =
-            suffices(siblings.iter().map(|id| &rows[*id]), amount, *memory_min, factor_milli);
-        for id in siblings {
-            let share = rows[*id].fill(amount, enough, *memory_min);
-            if std::mem::replace(&mut rows[*id].share, share) != share {
-                self.pending.searches.invalidate();
-            }
-        }
-        for (lane, unit) in UNITS.iter().filter(|(lane, _)| !enough[*lane]) {
-            let all = || siblings.iter().map(|id| &rows[*id]);
-            participants.clear();
-            participants.extend(all().map(|row| row.participant(lane, *memory_min)));
-            divide_into(amount[lane], unit, factor_milli, participants, shares);
-            for (id, share) in siblings.iter().zip(&*shares) {
-                if std::mem::replace(&mut rows[*id].share[lane], *share) != *share {
-                    self.pending.searches.invalidate();
-                }
-            }
+    for (lane, unit) in UNITS.iter().filter(|(lane, _)| !enough[*lane]) {
+        let rows = &state.queues().rows;
+        let all = siblings.iter().map(|id| &rows[*id]);
+        participants.clear();
+        participants.extend(all.map(|row| participant(row, lane, *memory_min)));
+        divide_into(amount[lane], unit, factor_milli, participants, shares);
+        for (id, share) in siblings.iter().zip(&*shares) {
+            let mut all_of_it = state.queues().rows[*id].share;
+            all_of_it[lane] = *share;
+            state.note_share(*id, all_of_it);
         }
     }
 }
@@ -348,7 +336,7 @@ fn suffices<'q>(
     for row in siblings {
         let facts = row.facts.as_ref().expect("a queue that takes part is live");
         for lane in QueueLane::ALL {
-            let more = row.requestable(lane, memory_min).max(0);
+            let more = requestable(row, lane, memory_min).max(0);
             wanted[lane] = wanted[lane].saturating_add(more);
             let unused = usage_factor_milli == 0 || facts.usage_micro[lane] == 0;
             enough[lane] &= unused && wanted[lane] <= amount[lane];
@@ -357,52 +345,50 @@ fn suffices<'q>(
     enough
 }
 
-impl QueueRow {
-    /// What it holds or waits for.
-    fn requested(&self, lane: QueueLane, memory_min: Option<u32>) -> i64 {
-        let mut requested = self.requested[lane];
-        if lane == QueueLane::Gpu
-            && self.requested_mib != 0
-            && let Some(memory_mib) = memory_min
-        {
-            requested += gpu_milli(self.requested_mib, memory_mib);
-        }
-        requested
+/// What it holds or waits for.
+fn requested(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> i64 {
+    let mut requested = row.requested[lane];
+    if lane == QueueLane::Gpu
+        && row.requested_mib != 0
+        && let Some(memory_mib) = memory_min
+    {
+        requested += gpu_milli(row.requested_mib, memory_mib);
     }
+    requested
+}
 
-    /// What of that it may have at most.
-    fn requestable(&self, lane: QueueLane, memory_min: Option<u32>) -> i64 {
-        let requested = self.requested(lane, memory_min);
-        let limit = self.facts.as_ref().and_then(|facts| facts.limit[lane].amount());
-        limit.map_or(requested, |limit| limit.min(requested))
+/// What of that it may have at most.
+fn requestable(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> i64 {
+    let requested = requested(row, lane, memory_min);
+    let limit = row.facts.as_ref().and_then(|facts| facts.limit[lane].amount());
+    limit.map_or(requested, |limit| limit.min(requested))
+}
+
+/// Its share of what there is enough of for all, and the one that it has of the rest; nothing over its quota
+/// without a weight.
+fn fill(row: &QueueRow, amount: Charge, enough: PerLane<bool>, memory_min: Option<u32>) -> Charge {
+    let facts = row.facts.as_ref().expect("a queue that takes part is live");
+    let mut share = row.share;
+    for lane in QueueLane::ALL.into_iter().filter(|lane| enough[*lane]) {
+        let requestable = requestable(row, lane, memory_min);
+        let quota = facts.quota[lane].amount().unwrap_or(amount[lane]);
+        share[lane] =
+            if facts.weight_milli[lane] == 0 { requestable.min(quota) } else { requestable };
     }
+    share
+}
 
-    /// Its share of what there is enough of for all, and the one that it has of the rest; nothing over its quota
-    /// without a weight.
-    fn fill(&self, amount: Charge, enough: PerLane<bool>, memory_min: Option<u32>) -> Charge {
-        let facts = self.facts.as_ref().expect("a queue that takes part is live");
-        let mut share = self.share;
-        for lane in QueueLane::ALL.into_iter().filter(|lane| enough[*lane]) {
-            let requestable = self.requestable(lane, memory_min);
-            let quota = facts.quota[lane].amount().unwrap_or(amount[lane]);
-            share[lane] =
-                if facts.weight_milli[lane] == 0 { requestable.min(quota) } else { requestable };
-        }
-        share
-    }
-
-    fn participant(&self, lane: QueueLane, memory_min: Option<u32>) -> Participant {
-        let facts = self.facts.as_ref().expect("a queue that takes part is live");
-        let requested = self.requested(lane, memory_min);
-        Participant {
-            quota: facts.quota[lane],
-            limit: facts.limit[lane],
-            weight: facts.weight_milli[lane],
-            usage_micro: facts.usage_micro[lane],
-            requested,
-            priority: facts.priority,
-            created: facts.created,
-            uid: facts.uid,
-        }
+fn participant(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> Participant {
+    let facts = row.facts.as_ref().expect("a queue that takes part is live");
+    let requested = requested(row, lane, memory_min);
+    Participant {
+        quota: facts.quota[lane],
+        limit: facts.limit[lane],
+        weight: facts.weight_milli[lane],
+        usage_micro: facts.usage_micro[lane],
+        requested,
+        priority: facts.priority,
+        created: facts.created,
+        uid: facts.uid,
     }
 }

@@ -14,8 +14,11 @@ use std::{
 
 use crate::{
     base::{ids::QueueId, resources::Charge, time::Timestamp},
-    queues::order::{QueueDemand, QueuePosition, QueueWeights},
-    state::Cluster,
+    queues::{
+        order::{QueueDemand, QueuePosition, QueueWeights},
+        share,
+    },
+    state::State,
 };
 
 /// A tree of tournaments over some leaf queues, which are known by their row.
@@ -137,12 +140,12 @@ struct Member {
 impl Member {
     /// A queue, where so much is there in all; its weights are written down, unless they are those of the one before.
     fn new(
-        cluster: &Cluster,
+        state: &State,
         (queue, leaf): (QueueId, u32),
         total: Charge,
         all_weights: &mut Vec<QueueWeights>,
     ) -> Self {
-        let row = &cluster.queues.rows[queue];
+        let row = &state.queues().rows[queue];
         let facts = row.facts.as_ref();
         let (created, uid) =
             facts.map_or_else(Default::default, |facts| (facts.created, facts.uid));
@@ -163,19 +166,19 @@ impl Member {
 impl Tournament {
     /// Some leaf queues, by row, and all queues above them; nobody stands yet.
     pub(crate) fn new(
-        cluster: &Cluster,
+        state: &State,
         leaves: impl ExactSizeIterator<Item = QueueId>,
         wins: Ordering,
     ) -> Self {
         let mut tournament = Self { wins, ..Self::default() };
-        tournament.open(cluster, leaves);
+        tournament.open(state, leaves);
         tournament
     }
 
     /// Begins anew with other leaf queues.
     pub(crate) fn open(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         mut leaves: impl ExactSizeIterator<Item = QueueId>,
     ) {
         self.levels.clear();
@@ -190,8 +193,8 @@ impl Tournament {
             return;
         }
         self.leaves.resize(leaves.len(), Slot::default());
-        self.gather(cluster, leaves);
-        self.divide(cluster);
+        self.gather(state, leaves);
+        self.divide(state);
         self.siblings.reserve(self.members.len());
         self.places.reserve(self.members.len());
         for level in 0..self.levels.len() {
@@ -207,13 +210,13 @@ impl Tournament {
     }
 
     /// Finds leaves and all above them, siblings side by side.
-    fn gather(&mut self, cluster: &Cluster, leaves: impl Iterator<Item = QueueId>) {
+    fn gather(&mut self, state: &State, leaves: impl Iterator<Item = QueueId>) {
         let Self { members, all_weights, .. } = self;
-        let total = cluster.total();
+        let total = share::total(state);
         members.clear();
         // Few queues have one below them alone.
         members.reserve(self.leaves.len() + self.leaves.len() / 2);
-        members.extend(leaves.zip(0..).map(|leaf| Member::new(cluster, leaf, total, all_weights)));
+        members.extend(leaves.zip(0..).map(|leaf| Member::new(state, leaf, total, all_weights)));
         let mut from = 0;
         while from < members.len() {
             let end = members.len();
@@ -221,7 +224,7 @@ impl Tournament {
                 let Some(parent) = members[at].parent else { continue };
                 // Siblings come in a row, most of the time.
                 if members[end..].last().is_none_or(|last| last.queue != parent) {
-                    members.push(Member::new(cluster, (parent, NOBODY), total, all_weights));
+                    members.push(Member::new(state, (parent, NOBODY), total, all_weights));
                 }
             }
             // Leaves come in order, most of the time, so that there is little to sort.
@@ -237,8 +240,8 @@ impl Tournament {
     }
 
     /// Makes siblings a level each, the lowest first.
-    fn divide(&mut self, cluster: &Cluster) {
-        let depth = |parent: QueueId| cluster.queues.path(parent).count();
+    fn divide(&mut self, state: &State) {
+        let depth = |parent: QueueId| state.queues().path(parent).count();
         let mut member = 0;
         let siblings = self.members.chunk_by(|left, right| left.parent == right.parent);
         self.levels.extend(siblings.map(|siblings| {
@@ -299,7 +302,7 @@ impl Tournament {
     /// leaf without demands stands no more.
     pub(crate) fn seat(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         leaf: usize,
         demands: impl Fn(usize) -> Option<QueueDemand>,
     ) {
@@ -313,7 +316,7 @@ impl Tournament {
         while let Some(Slot { level, at }) = entry {
             let mut meets = self.meets(level);
             let slot = meets.slot(at);
-            let who = meets.stand(cluster, at, (best, demand.as_ref()));
+            let who = meets.stand(state, at, (best, demand.as_ref()));
             meets.play(slot, who);
             match meets.winner() {
                 Some(winner) if winner != best || demand.is_none() => {
@@ -330,18 +333,18 @@ impl Tournament {
     /// Has all leaves stand, as [`seat`](Self::seat) has one, each queue once.
     pub(crate) fn seat_all(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         demands: impl Fn(usize) -> Option<QueueDemand>,
     ) {
         if self.only.is_some() {
-            return self.seat(cluster, 0, demands);
+            return self.seat(state, 0, demands);
         }
         let mut last = Origin::default();
         for leaf in 0..self.leaves.len() {
             let Slot { level, at } = self.leaves[leaf];
             let Some(demand) = demands(leaf) else { continue };
             let mut meets = self.meets(level);
-            let who = meets.stand_alike(cluster, at, &demand, &mut last);
+            let who = meets.stand_alike(state, at, &demand, &mut last);
             meets.enter(meets.slot(at), who);
         }
         for below in 0..self.levels.len() {
@@ -352,7 +355,7 @@ impl Tournament {
                 continue;
             };
             let mut meets = self.meets(level);
-            let who = meets.stand(cluster, at, (leaf, demands(leaf).as_ref()));
+            let who = meets.stand(state, at, (leaf, demands(leaf).as_ref()));
             meets.enter(meets.slot(at), who);
         }
     }
@@ -386,7 +389,7 @@ impl LevelMeets<'_> {
     #[inline(always)]
     fn stand(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         at: u32,
         (leaf, demand): (usize, Option<&QueueDemand>),
     ) -> Contender {
@@ -394,7 +397,7 @@ impl LevelMeets<'_> {
         let Some(demand) = demand else { return Contender::NONE };
         let sibling = &mut self.siblings[at as usize];
         self.places[at as usize].leaf = number(leaf);
-        let used = cluster.queues.rows[sibling.queue].used;
+        let used = state.queues().rows[sibling.queue].used;
         let weights = &self.all_weights[sibling.weights as usize];
         sibling.standing = QueuePosition::new(used, demand, weights);
         Contender { at, alike: NOBODY }
@@ -403,13 +406,13 @@ impl LevelMeets<'_> {
     /// Has a leaf stand that never stood; alike with the last one where that is so.
     fn stand_alike(
         &mut self,
-        cluster: &Cluster,
+        state: &State,
         at: u32,
         demand: &QueueDemand,
         last: &mut Origin,
     ) -> Contender {
         let sibling = &mut self.siblings[at as usize];
-        let used = cluster.queues.rows[sibling.queue].used;
+        let used = state.queues().rows[sibling.queue].used;
         let of = Some((used, *demand, sibling.weights));
         if last.of != of {
             let weights = &self.all_weights[sibling.weights as usize];

@@ -6,7 +6,7 @@ use crate::{
         resources::{Charge, Lane},
     },
     state::{
-        Cluster,
+        State,
         device::{self, Device},
         rows::{Nodes, Phase, PodFacts, PodStatus, Queues},
         shape::ShapeRow,
@@ -60,7 +60,7 @@ impl Sign {
     }
 }
 
-impl Cluster {
+impl State {
     /// Adds what a pod holds and waits for to its nodes, its sub-group, its queue and all above it.
     pub(crate) fn take(&mut self, pod: PodId) {
         self.account(pod, Sign::Plus);

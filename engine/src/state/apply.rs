@@ -8,7 +8,7 @@ use crate::{
         resources::{Charge, Lane, LaneKind, PerLane},
     },
     state::{
-        Cluster,
+        State,
         changes::PodProgress,
         rows::{GroupFacts, Nodes, Phase, PodFacts, PodRest, PodStatus},
         shape,
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-impl Cluster {
+impl State {
     /// Takes one piece of news in. Telling the same again changes nothing.
     ///
     /// # Cost
@@ -30,7 +30,7 @@ impl Cluster {
     ///
     /// # Panics
     /// When an outcome names a pod that was never told.
-    pub fn apply(&mut self, delta: Delta) {
+    pub(crate) fn apply(&mut self, delta: Delta) {
         match delta {
             Delta::Node(id, node) => self.node_told(id, Some(node)),
             Delta::NodeGone(id) => self.node_told(id, None),
@@ -91,13 +91,13 @@ impl Cluster {
         let is_active = state.phase.is_active();
         let was = self.set_status(pod, state);
         let (phase, group) = (self.pods.status[pod].phase, self.pods[pod].group());
-        self.pending
-            .note_news(PodProgress { phase: was.phase, group }, PodProgress { phase, group });
+        let was_at = PodProgress { phase: was.phase, group };
+        self.changes.progress(was_at, PodProgress { phase, group });
         // What its queue asks for changes with that.
         self.queues.moved |= was.phase.is_active() != is_active;
-        self.pending.room_grew();
+        self.changes.grow_room();
         if let Some(group) = self.pods[pod].group() {
-            self.pending.touch(group);
+            self.changes.touch(group);
         }
     }
 
@@ -132,12 +132,12 @@ impl Cluster {
         }
         self.queues.moved = true;
         self.node_indexed(id, old.as_deref());
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 
     fn set_aside_told(&mut self, id: NodeId, gpus: u16) {
         if std::mem::replace(self.nodes.set_aside.slot(id), gpus) != gpus {
-            self.pending.room_grew_outside();
+            self.changes.grow_room_from_outside();
         }
     }
 
@@ -148,7 +148,7 @@ impl Cluster {
         }
         self.nodes.index.stale |= topology.is_some();
         *row = topology;
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 
     fn spelling_told(&mut self, value: Symbol, text: Box<[u8]>) {
@@ -159,7 +159,7 @@ impl Cluster {
         if !self.topologies.is_empty() {
             // Domains may go in another order.
             self.nodes.index.stale = true;
-            self.pending.room_grew_outside();
+            self.changes.grow_room_from_outside();
         }
     }
 
@@ -175,10 +175,9 @@ impl Cluster {
         } else {
             (row.last_start, row.last_eviction, row.stale_since, row.why) =
                 (None, None, None, None);
-            self.pending.moves.remove(&id);
-            self.pending.nominated_groups.retain(|group| *group != id);
+            self.nominations.forget_group(id);
         }
-        self.pending.touch(id);
+        self.changes.touch(id);
         let group = group.map(|group| GroupFacts::new(id, group));
         if let (Some(old), Some(new)) = (&mut row.facts, &group)
             && decides_alike(old, new)
@@ -186,7 +185,7 @@ impl Cluster {
             old.clone_from(new);
             return;
         }
-        self.pending.forget_evictions();
+        self.changes.come_from_outside();
         let pods: Vec<PodId> = row.pods.iter().copied().collect();
         for pod in &pods {
             self.give(*pod);
@@ -206,9 +205,9 @@ impl Cluster {
         }
         self.queues.moved = true;
         if pods.iter().any(|pod| self.pods.status[*pod].is_somewhere()) {
-            self.pending.room_grew();
+            self.changes.grow_room();
         } else {
-            self.pending.wake();
+            self.changes.wake();
         }
     }
 
@@ -237,7 +236,7 @@ impl Cluster {
         if let Some(leaf) = self.pods[pod].leaf {
             row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
         }
-        self.pending.touch(group);
+        self.changes.touch(group);
     }
 
     fn pod_told(&mut self, id: PodId, pod: Pod) {
@@ -299,23 +298,23 @@ impl Cluster {
         }
         self.note_news(owner, stood, PodProgress { phase: state.phase, group });
         if self.pods.status[id].is_somewhere() || state.is_somewhere() {
-            self.pending.room_grew();
+            self.changes.grow_room();
         }
         self.pods.status[id] = state;
         if let Some(group) = group {
             self.groups.slot(group).pods.insert(id);
             self.seat(id, group);
-            self.pending.touch(group);
+            self.changes.touch(group);
         }
         self.take(id);
-        self.pending.changed = true;
+        self.changes.tell();
         self.queues.moved = true;
     }
 
     /// Notes what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
     fn note_news(&mut self, owner: Owner, before: PodProgress, now: PodProgress) {
         if owner != Owner::Reservation {
-            self.pending.note_news(before, now);
+            self.changes.progress(before, now);
         }
     }
 
@@ -326,17 +325,15 @@ impl Cluster {
         self.unseat(id);
         self.with_anti_affinity.remove(&id);
         self.pods.facts[id] = None;
-        self.pending.nominated.remove(&id);
-        // Its number may soon be another's.
-        self.pending.nominated_nodes.remove(&id);
+        self.nominations.forget_pod(id);
         self.budgets.forget(id);
         let state = std::mem::take(&mut self.pods.status[id]);
         self.release(shape);
         if state.is_somewhere() {
-            self.pending.room_grew();
+            self.changes.grow_room();
         }
         self.note_news(owner, PodProgress { phase: state.phase, group }, PodProgress::default());
-        self.pending.changed = true;
+        self.changes.tell();
         self.queues.moved = true;
     }
 
@@ -397,7 +394,7 @@ impl Cluster {
         }
         self.nodes.index.stale = true;
         self.queues.moved = true;
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 }
 
@@ -443,12 +440,6 @@ impl Nodes {
                 self.memory_sizes.remove(&node.gpus.memory_mib);
             }
         }
-    }
-}
-
-impl Charge {
-    fn scaled(self, sign: i64) -> Self {
-        Self(self.0.map(|amount| amount * sign))
     }
 }
 

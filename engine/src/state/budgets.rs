@@ -12,7 +12,7 @@ use crate::{
         few_map::FewMap,
         ids::{BudgetId, PodId, Symbol},
     },
-    state::{Cluster, rows::Phase},
+    state::{State, rows::Phase},
     told::budget::Budget,
 };
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl Budgets {
     }
 }
 
-impl Cluster {
+impl State {
     /// Takes in a budget, or that it is gone.
     pub(crate) fn budget_told(&mut self, id: BudgetId, budget: Option<Box<Budget>>) {
         let Budgets { rows, namespaces, .. } = &mut self.budgets;
@@ -71,7 +71,7 @@ impl Cluster {
         let count = self.budgets.evicted.len();
         self.budgets.evicted.retain(|one| one.budget != id || one.pod.is_some_and(waits));
         if is_new || self.budgets.evicted.len() < count {
-            self.pending.room_grew();
+            self.changes.grow_room();
         }
     }
 

@@ -1,6 +1,83 @@
-//! What happened to a pod, as far as whoever remembers evictions has to know.
+//! What changed in the state since somebody asked: written down here, and turned into what follows from it by who remembers
+//! decisions (`Cluster::absorb`).
 
-use crate::{base::ids::GroupId, state::rows::Phase};
+use crate::{
+    base::{id_set::IdSet, ids::GroupId},
+    state::rows::Phase,
+};
+
+/// Changes that nobody took in yet.
+#[derive(Clone, Default, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four kinds of change, each noted or not")]
+pub(crate) struct Changes {
+    /// Groups of which something changed.
+    pub(crate) touched: IdSet<GroupId>,
+    /// Groups that pods came to which were not theirs, where nothing else came from outside so far.
+    pub(crate) arrivals: Vec<GroupId>,
+    /// Whether the next plan may decide something.
+    pub(crate) told: bool,
+    /// Whether somebody who found no room may find some.
+    pub(crate) room_grew: bool,
+    /// Whether amounts, places or shares moved, which searches for victims read.
+    pub(crate) amounts_moved: bool,
+    /// Whether something happened that the scheduler did not do.
+    pub(crate) from_outside: bool,
+}
+
+impl Changes {
+    /// Notes that something of a group changed.
+    pub(crate) fn touch(&mut self, group: GroupId) {
+        self.touched.insert(group);
+        self.told = true;
+    }
+
+    /// Notes that something was told that the next plan may decide upon.
+    pub(crate) fn tell(&mut self) {
+        self.told = true;
+    }
+
+    /// Notes that amounts, places or shares moved.
+    pub(crate) fn move_amounts(&mut self) {
+        self.amounts_moved = true;
+    }
+
+    /// Notes that there may be room for who waits, though no amount moved.
+    pub(crate) fn wake(&mut self) {
+        self.room_grew = true;
+        self.told = true;
+    }
+
+    /// Notes that room may have come or gone, or that a bound may have moved.
+    pub(crate) fn grow_room(&mut self) {
+        self.wake();
+        self.move_amounts();
+    }
+
+    /// Notes that something happened which the scheduler did not do.
+    pub(crate) fn come_from_outside(&mut self) {
+        self.from_outside = true;
+        self.arrivals.clear();
+    }
+
+    /// Notes that something happened which the scheduler did not do, by which room may have come or gone.
+    pub(crate) fn grow_room_from_outside(&mut self) {
+        self.come_from_outside();
+        self.grow_room();
+    }
+
+    /// Notes how far a pod came, and whether that is somebody else's doing than the scheduler's.
+    pub(crate) fn progress(&mut self, before: PodProgress, now: PodProgress) {
+        if self.from_outside {
+            return;
+        }
+        match now.group {
+            // A pod that is made again after it was evicted is no news; how many are is for others to count.
+            Some(group) if before.group != now.group => self.arrivals.push(group),
+            Some(_) | None if now.follows(before) => {}
+            Some(_) | None => self.come_from_outside(),
+        }
+    }
+}
 
 /// How far a pod is, and of which group it is.
 #[derive(Clone, Copy, Default, Debug)]

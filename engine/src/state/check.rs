@@ -6,15 +6,15 @@ use crate::{
         lane_table::LaneTable,
         resources::Charge,
     },
-    state::{Cluster, account::Sign, claims::ledger::SliceRow, tree::Tree, zones::ZoneTable},
+    state::{State, account::Sign, claims::ledger::SliceRow, tree::Tree, zones::ZoneTable},
 };
 
-impl Cluster {
+impl State {
     /// What of the derived columns differs from the facts; empty is good.
     ///
     /// # Cost
-    /// That of building the cluster anew. CountedPods for tests, for the start, and for once in a thousand cycles.
-    pub fn check(&self) -> Vec<String> {
+    /// That of building the cluster anew. It is for tests, for the start, and for once in a thousand cycles.
+    pub(crate) fn check(&self) -> Vec<String> {
         let mut findings = Vec::new();
         let anew = self.derived_anew();
         let mut compare = |what: &str, same: bool| {
@@ -103,7 +103,7 @@ impl Cluster {
     }
 }
 
-impl Cluster {
+impl State {
     /// Empties devices, zones and claims; claims that were given devices hold them themselves.
     fn reserve_anew(&mut self) {
         for id in self.nodes.slices.ids() {

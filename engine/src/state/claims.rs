@@ -9,7 +9,7 @@ use crate::{
         resources::Lane,
     },
     state::{
-        Cluster,
+        State,
         account::Sign,
         claims::{
             ledger::{CounterRow, SliceRow},
@@ -116,7 +116,7 @@ impl Claims {
     }
 }
 
-impl Cluster {
+impl State {
     /// Takes a claim in, or that it is gone.
     ///
     /// # Cost
@@ -144,11 +144,11 @@ impl Cluster {
             self.rejoin(pod);
             self.take(pod);
             if let Some(group) = self.pods[pod].group() {
-                self.pending.touch(group);
+                self.changes.touch(group);
             }
         }
         self.queues.moved = true;
-        self.pending.room_grew();
+        self.changes.grow_room();
     }
 
     /// Lists a pod with its claims, and adds to its state what it holds through them. Nobody asks what a pod was
@@ -259,14 +259,14 @@ impl Cluster {
             self.claims.backs.insert(lane, id);
         }
         self.nodes.index.fragments.forget_ranks();
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 
     /// Takes in whether the API server serves claims.
     pub(crate) fn claims_served_told(&mut self, are_served: bool) {
         if self.claims.are_off == are_served {
             self.claims.are_off = !are_served;
-            self.pending.room_grew_outside();
+            self.changes.grow_room_from_outside();
         }
     }
 
@@ -306,6 +306,6 @@ impl Cluster {
         self.loosen(was, is);
         self.nodes.reindex(id);
         self.queues.moved = true;
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 }

@@ -1,6 +1,6 @@
 //! The place of a group in its queue, as one number.
 
-use crate::{base::ids::GroupId, state::Cluster, told::group::Group};
+use crate::{base::ids::GroupId, state::State, told::group::Group};
 
 /// A group's place in its queue. Smaller goes first.
 ///
@@ -33,8 +33,8 @@ impl GroupKey {
     }
 
     /// The key of a live group, with its pods as they are.
-    pub(crate) fn of(cluster: &Cluster, group: GroupId) -> Option<Self> {
-        let row = &cluster.groups[group];
+    pub(crate) fn of(state: &State, group: GroupId) -> Option<Self> {
+        let row = &state.groups[group];
         Some(row.facts.as_ref()?.key(row.tree.fill()))
     }
 

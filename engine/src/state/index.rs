@@ -13,12 +13,14 @@ use crate::{
         ids::{Column, NodeId, Rank, ShapeId, TopologyId},
         resources::{GPU_MILLI, Lane},
     },
-    config::{Config, Placement},
-    fit::fragments::Fragments,
     state::{
-        Cluster, device, domains::Domains, node_sets::NodeSets, rows::Nodes, shape::NodeClass,
+        State, device, domains::Domains, fragments::Fragments, node_sets::NodeSets, rows::Nodes,
+        shape::NodeClass,
     },
-    told::node::Node,
+    told::{
+        node::Node,
+        placement::{Placement, Typical},
+    },
 };
 
 /// How nodes are ranked, and whether workers are told apart; the index is built for one such policy.
@@ -34,15 +36,6 @@ impl Policy {
     /// Whether some pods are placed by fragments.
     pub(crate) fn by_fragments(self) -> bool {
         self.gpu == Placement::Fragmentation || self.cpu == Placement::Fragmentation
-    }
-
-    pub(crate) fn of(config: &Config) -> Self {
-        Self {
-            gpu: config.gpu_placement,
-            cpu: config.cpu_placement,
-            sharing_first: config.sharing_first,
-            restrict: config.restrict_nodes,
-        }
     }
 }
 
@@ -190,14 +183,14 @@ impl Index {
         self.parts.get(usize::try_from(micro * PART_STEPS / 1_000_000).ok()?)
     }
 
-    /// The nodes that pods of a shape may ever go to; [`Cluster::ensure_feasible`] has to have been called for it.
+    /// The nodes that pods of a shape may ever go to; [`State::ensure_feasible`] has to have been called for it.
     pub(crate) fn feasible(&self, shape: ShapeId) -> &IdSet<Rank> {
         self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
     }
 
-    /// Nodes by label; [`Cluster::node_sets`] has to have been called.
+    /// Nodes by label; [`State::node_sets`] has to have been called.
     pub(crate) fn known_node_sets(&self) -> &NodeSets {
-        self.node_sets.as_ref().expect("the node_sets was made")
+        self.node_sets.as_ref().expect("the sets of nodes were made")
     }
 
     /// Forgets a shape's nodes.
@@ -342,26 +335,25 @@ fn emptiness(free: i64, capacity: i64) -> i64 {
     i64::try_from(-part).unwrap_or(i64::MIN)
 }
 
-impl Cluster {
-    /// Builds the index again where nodes, names or policy changed.
+impl State {
+    /// Builds the index again where nodes, names or policy changed; `typical` pods are those by which fragments count.
     ///
     /// # Cost
     /// Nothing where they did not; else in the number of nodes, sorted. By fragments, in the number of shapes.
-    pub(crate) fn refresh_index(&mut self, config: &Config) {
-        let policy = Policy::of(config);
+    pub(crate) fn refresh_index(&mut self, policy: Policy, typical: &[Typical]) {
         self.nodes.index.stale |= self.nodes.index.policy != policy;
-        if policy.by_fragments() && self.nodes.index.fragments.typical != config.typical {
+        if policy.by_fragments() && self.nodes.index.fragments.typical != typical {
             self.nodes.index.stale = true;
-            self.nodes.index.fragments = Fragments::new(&config.typical, &self.lanes);
-            for typical in &config.typical {
-                self.shapes.ask_keys(&typical.shape);
+            self.nodes.index.fragments = Fragments::new(typical, &self.lanes);
+            for one in typical {
+                self.shapes.ask_keys(&one.shape);
             }
         }
         if self.nodes.index.stale {
             self.nodes.index.policy = policy;
             self.rebuild_index();
         }
-        if policy.by_fragments() && config.typical.is_empty() {
+        if policy.by_fragments() && typical.is_empty() {
             self.nodes.index.fragments.learn(&self.shapes);
         }
     }

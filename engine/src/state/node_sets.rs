@@ -10,7 +10,10 @@ use crate::{
         ids::{Column, NodeClassId, Rank, Symbol},
     },
     state::shape::{NodeClasses, ShapeRow},
-    told::pod::{GpuRequest, Holds, Requirement, Toleration},
+    told::{
+        pod::{GpuRequest, Toleration},
+        requirement::{Holds, Requirement},
+    },
 };
 
 /// Nodes by what shapes ask of them.

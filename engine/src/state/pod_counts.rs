@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     base::ids::{NodeId, ShapeId, Symbol},
     state::{
-        Cluster,
+        State,
         account::Sign,
         rows::{PodFacts, PodStatus},
         shape::holds,
     },
-    told::pod::{Holds, Requirement, Spread},
+    told::{
+        pod::Spread,
+        requirement::{Holds, Requirement},
+    },
 };
 
 /// Pods of a namespace that a selector means.
@@ -41,9 +44,9 @@ struct PodCount {
 pub(crate) struct PodCounts {
     rows: Vec<Option<PodCount>>,
     by_meant: BTreeMap<CountedPods, usize>,
-    /// PodCounts by a label that all of their pods have.
+    /// Counts by a label that all of their pods have.
     by_label: BTreeMap<(Symbol, Symbol), Vec<usize>>,
-    /// PodCounts that name no label and value.
+    /// Counts that name no label and value.
     loose: Vec<usize>,
 }
 
@@ -163,7 +166,7 @@ impl PodStatus {
     }
 }
 
-impl Cluster {
+impl State {
     /// Has the pods counted that a shape asks about.
     ///
     /// # Cost

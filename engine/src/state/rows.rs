@@ -23,8 +23,9 @@ use crate::{
     told::{
         group::Group,
         node::{Gpus, Node},
-        pod::{Owner, Place, PodRank, Requirement},
+        pod::{Owner, Place, PodRank},
         queue::Queue,
+        requirement::Requirement,
     },
 };
 

@@ -14,7 +14,8 @@ use crate::{
     told::{
         claim::{Ask, DeviceRequest},
         node::{Effect, Gpus, Label, MigStrategy, Node, Taint, Worker},
-        pod::{GpuRequest, Holds, Requirement, Shape, Toleration},
+        pod::{GpuRequest, Shape, Toleration},
+        requirement::{Holds, Requirement},
     },
 };
 

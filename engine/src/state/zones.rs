@@ -4,7 +4,7 @@ use crate::{
     base::{ids::NodeId, resources::Resources},
     decided::when::When,
     state::{
-        Cluster,
+        State,
         account::{Booking, HoldKind},
         rows::Nodes,
     },
@@ -79,7 +79,7 @@ impl Nodes {
     }
 }
 
-impl Cluster {
+impl State {
     /// Takes in the zones of a node, or that it reports none.
     pub(crate) fn zones_told(&mut self, id: NodeId, numa: Option<Box<Numa>>) {
         let row = self.nodes.zones.slot(id);
@@ -104,6 +104,6 @@ impl Cluster {
         for pod in &pods {
             self.take(*pod);
         }
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 }

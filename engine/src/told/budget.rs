@@ -3,7 +3,7 @@
 //! # Source
 //! `PodDisruptionBudget` of `policy/v1`.
 
-use crate::{base::ids::Symbol, told::pod::Requirement};
+use crate::{base::ids::Symbol, told::requirement::Requirement};
 
 /// How many of some pods may be evicted now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -11,7 +11,7 @@ use crate::{
         ids::{ClaimId, CounterId, DeviceClassId, NodeId, QueueId, SliceDeviceId, Symbol},
         resources::{GPU_MILLI, Lane},
     },
-    told::pod::Requirement,
+    told::requirement::Requirement,
 };
 
 /// The facts of a resource claim.
@@ -236,4 +236,23 @@ pub(crate) enum Ask {
     Own(Vec<DeviceRequest>, Vec<DeviceMatch>, Option<Unsupported>),
     /// The devices of this claim, of so many thousandths of GPUs, whoever else has them.
     Named(ClaimId, i64),
+}
+
+impl Shares {
+    /// What a request for a selection takes of each capacity; none where it is not one of its.
+    pub(crate) fn taken_by(&self, class: DeviceClassId) -> Option<&[i64]> {
+        self.taken.iter().find(|(of, _)| *of == class).map(|(_, amounts)| &**amounts)
+    }
+}
+
+impl Allocation {
+    /// Its devices, as its claim holds them.
+    pub(crate) fn claimed(&self, claim: ClaimId) -> impl Iterator<Item = Claimed> {
+        let claim = Some(claim);
+        self.devices.iter().map(move |(request, device)| Claimed {
+            claim,
+            request: *request,
+            device: *device,
+        })
+    }
 }

@@ -9,6 +9,7 @@ use crate::{
     told::{
         claim::Claimed,
         numa::{Alignment, ZoneAmount},
+        requirement::Requirement,
     },
 };
 
@@ -208,32 +209,6 @@ pub enum GpuRequest {
     Mig(Vec<(Lane, u32)>),
     /// MIG by the old pod annotation, which no node takes any more.
     LegacyMig(Vec<(Lane, u32)>),
-}
-
-/// One requirement on the labels of a node or pod.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Requirement {
-    /// The label key. A node's name may be asked for through a key that the adapter reserves for it.
-    pub key: Symbol,
-    /// What must hold for its value.
-    pub holds: Holds,
-}
-
-/// What must hold for a label.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Holds {
-    /// Present, and one of these.
-    In(Vec<Symbol>),
-    /// Absent, or none of these.
-    NotIn(Vec<Symbol>),
-    /// Present.
-    Exists,
-    /// Absent.
-    Absent,
-    /// Present, an integer, and greater.
-    Above(i64),
-    /// Present, an integer, and smaller.
-    Below(i64),
 }
 
 /// A taint that a pod puts up with.

@@ -1,27 +1,17 @@
 //! Picks devices of a node for requests: a search with backtracking over few devices.
 
 use crate::{
-    base::ids::{ClaimId, DeviceClassId, Symbol},
-    fit::devices::offer::{Offer, Pick},
+    base::ids::{ClaimId, Symbol},
+    fit::devices::{
+        offer::{Offer, Pick},
+        want::Want,
+    },
     state::claims::ledger::SliceRow,
     told::claim::{Claimed, DeviceCount, DeviceMatch},
 };
 
 /// How many devices one search may look at before it gives up.
 const LOOKS_MAX: u32 = 20_000;
-
-/// One request that needs devices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Want {
-    pub(crate) claim: Option<ClaimId>,
-    pub(crate) request: u16,
-    pub(crate) class: DeviceClassId,
-    pub(crate) count: DeviceCount,
-    /// Whether it is an alternative to the one before it.
-    pub(crate) instead: bool,
-    /// Whether it may have devices whoever has them.
-    pub(crate) admin: bool,
-}
 
 /// What values of an attribute the devices of some requests of a claim must have.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,9 +3,9 @@
 use crate::{
     base::ids::{Column, CounterId, NodeId, SliceDeviceId},
     decided::when::When,
-    fit::devices::choose::Want,
+    fit::devices::want::Want,
     state::{
-        Cluster,
+        State,
         claims::ledger::{CounterRow, SliceRow},
     },
 };
@@ -146,10 +146,8 @@ impl<'c> Offer<'c> {
     }
 }
 
-impl Cluster {
-    /// The devices of several nodes that a node reaches, in the order in which they are given away.
-    pub(crate) fn reached_devices(&self, node: NodeId) -> Vec<&SliceRow> {
-        let reached = self.nodes.reached.get(node).map_or(&[][..], Vec::as_slice);
-        reached.iter().flat_map(|reach| self.claims.reaches.own(*reach)).collect()
-    }
+/// The devices of several nodes that a node reaches, in the order in which they are given away.
+pub(crate) fn reached_devices(state: &State, node: NodeId) -> Vec<&SliceRow> {
+    let reached = state.nodes().reached.get(node).map_or(&[][..], Vec::as_slice);
+    reached.iter().flat_map(|reach| state.claims().reaches.own(*reach)).collect()
 }

@@ -6,7 +6,8 @@ use crate::{
         ids::{ClaimId, NodeId, PodId, Rank},
     },
     decided::plan::Misfit,
-    state::{Cluster, rows::Phase},
+    fit::devices::pre_filter,
+    state::{State, rows::Phase},
     told::claim::{ClaimProblem, DeviceRequest},
 };
 
@@ -40,100 +41,97 @@ pub(crate) struct PodClaims {
 
 impl PodClaims {
     /// The only node that the pod may go to, as a set; none where there is no such.
-    pub(crate) fn only(&self, cluster: &Cluster, within: &IdSet<Rank>) -> Option<IdSet<Rank>> {
-        let rank = cluster.nodes.index.rank(self.node?);
+    pub(crate) fn only(&self, state: &State, within: &IdSet<Rank>) -> Option<IdSet<Rank>> {
+        let rank = state.nodes().index.rank(self.node?);
         Some(rank.into_iter().filter(|rank| within.contains(*rank)).collect())
     }
 }
 
-impl Cluster {
-    /// Where the claims of a pod stand, or why it may go nowhere.
-    ///
-    /// # Cost
-    /// In the number of pods that have one of the claims.
-    pub(crate) fn pod_claims(&self, pod: PodId) -> Result<PodClaims, Misfit> {
-        let facts = &self.pods[pod];
-        let mut pod_claims = PodClaims::default();
-        for claim in &facts.claims {
-            self.admits_claim(pod, *claim)?;
-            let standing = self.standing(pod, *claim);
-            let bound = match standing {
-                ClaimState::Bound { node, .. } => node,
-                ClaimState::Leaving { .. } | ClaimState::Free => None,
-            };
-            if standing == ClaimState::Free
-                && let Some(facts) = self.claims.facts(*claim).filter(|facts| !facts.own)
-            {
-                pod_claims.more_milli +=
-                    facts.requests.iter().map(DeviceRequest::milli).sum::<i64>();
-            }
-            if let Some(node) = bound {
-                if pod_claims.node.is_some_and(|other| other != node) {
-                    return Err(Misfit::Claim(*claim, ClaimProblem::Apart));
-                }
-                pod_claims.node = Some(node);
-            }
-            pod_claims.claims.push((*claim, standing));
-        }
-        Ok(pod_claims)
-    }
-
-    /// All that is wrong with the claims of a pod: each that is refused, else one that is bound away from the others.
-    ///
-    /// # Source
-    /// spec/scheduling.md 10.1: what is found before nodes are looked at is told together.
-    pub(crate) fn claim_problems(&self, pod: PodId) -> Vec<Misfit> {
-        let claims = self.pods[pod].claims.iter();
-        let refused: Vec<Misfit> =
-            claims.filter_map(|claim| self.admits_claim(pod, *claim).err()).collect();
-        if refused.is_empty() { self.pod_claims(pod).err().into_iter().collect() } else { refused }
-    }
-
-    fn standing(&self, pod: PodId, claim: ClaimId) -> ClaimState {
-        let Some(row) = self.claims.rows.get(claim) else { return ClaimState::Free };
-        let Some(facts) = row.facts.as_deref() else { return ClaimState::Free };
-        if facts.own && self.pods.status[pod].phase != Phase::Pending {
-            // It is made anew with the pod.
-            return ClaimState::Free;
-        }
-        let mut leaving = None;
-        for other in row.pods.iter().copied() {
-            let state = &self.pods.status[other];
-            let has = |place: &&crate::Place| {
-                let reserved = place.reserved.as_deref();
-                reserved.is_some_and(|reserved| reserved.holds(claim))
-            };
-            if let Some(place) = state.nominee.as_ref().filter(has) {
-                let (node, holder) = (self.bound_by(claim, place), Some(other));
-                return ClaimState::Bound { node, holder, later: true };
-            }
-            let Some(place) = state.place.as_ref().filter(has) else { continue };
-            if state.phase.is_active() {
-                let (node, holder) = (self.bound_by(claim, place), Some(other));
-                return ClaimState::Bound { node, holder, later: false };
-            }
-            leaving = leaving.or(Some(ClaimState::Leaving { node: place.node, holder: other }));
-        }
-        let given = || {
-            let node = facts.allocation.as_ref()?.node;
-            Some(ClaimState::Bound { node, holder: None, later: false })
+/// Where the claims of a pod stand, or why it may go nowhere.
+///
+/// # Cost
+/// In the number of pods that have one of the claims.
+pub(crate) fn pod_claims(state: &State, pod: PodId) -> Result<PodClaims, Misfit> {
+    let facts = &state.pods()[pod];
+    let mut pod_claims = PodClaims::default();
+    for claim in &facts.claims {
+        pre_filter::admits_claim(state, pod, *claim)?;
+        let standing = standing(state, pod, *claim);
+        let bound = match standing {
+            ClaimState::Bound { node, .. } => node,
+            ClaimState::Leaving { .. } | ClaimState::Free => None,
         };
-        leaving.or_else(given).unwrap_or(ClaimState::Free)
+        if standing == ClaimState::Free
+            && let Some(facts) = state.claims().facts(*claim).filter(|facts| !facts.own)
+        {
+            pod_claims.more_milli += facts.requests.iter().map(DeviceRequest::milli).sum::<i64>();
+        }
+        if let Some(node) = bound {
+            if pod_claims.node.is_some_and(|other| other != node) {
+                return Err(Misfit::Claim(*claim, ClaimProblem::Apart));
+            }
+            pod_claims.node = Some(node);
+        }
+        pod_claims.claims.push((*claim, standing));
     }
+    Ok(pod_claims)
+}
 
-    /// The node that a claim is bound to by a pod that has it; none where other nodes reach its devices too.
-    fn bound_by(&self, claim: ClaimId, place: &crate::Place) -> Option<NodeId> {
-        // What it was given says so itself, also where no slice tells of its devices.
-        if let Some(given) = self.claims.allocation(claim) {
-            return given.node;
-        }
-        let reaches = &self.claims.reaches;
-        if reaches.is_empty() {
-            return Some(place.node);
-        }
-        let reserved = place.reserved.iter().flat_map(|reserved| &reserved.claims);
-        let mut devices = reserved.filter(|claimed| claimed.claim == Some(claim));
-        let binds = |device| reaches.device(device).is_none_or(|row| row.facts.binds);
-        devices.any(|claimed| binds(claimed.device)).then_some(place.node)
+/// All that is wrong with the claims of a pod: each that is refused, else one that is bound away from the others.
+///
+/// # Source
+/// spec/scheduling.md 10.1: what is found before nodes are looked at is told together.
+pub(crate) fn claim_problems(state: &State, pod: PodId) -> Vec<Misfit> {
+    let claims = state.pods()[pod].claims.iter();
+    let refused: Vec<Misfit> =
+        claims.filter_map(|claim| pre_filter::admits_claim(state, pod, *claim).err()).collect();
+    if refused.is_empty() { pod_claims(state, pod).err().into_iter().collect() } else { refused }
+}
+
+fn standing(state: &State, pod: PodId, claim: ClaimId) -> ClaimState {
+    let Some(row) = state.claims().rows.get(claim) else { return ClaimState::Free };
+    let Some(facts) = row.facts.as_deref() else { return ClaimState::Free };
+    if facts.own && state.pods().status[pod].phase != Phase::Pending {
+        // It is made anew with the pod.
+        return ClaimState::Free;
     }
+    let mut leaving = None;
+    for other in row.pods.iter().copied() {
+        let status = &state.pods().status[other];
+        let has = |place: &&crate::Place| {
+            let reserved = place.reserved.as_deref();
+            reserved.is_some_and(|reserved| reserved.holds(claim))
+        };
+        if let Some(place) = status.nominee.as_ref().filter(has) {
+            let (node, holder) = (bound_by(state, claim, place), Some(other));
+            return ClaimState::Bound { node, holder, later: true };
+        }
+        let Some(place) = status.place.as_ref().filter(has) else { continue };
+        if status.phase.is_active() {
+            let (node, holder) = (bound_by(state, claim, place), Some(other));
+            return ClaimState::Bound { node, holder, later: false };
+        }
+        leaving = leaving.or(Some(ClaimState::Leaving { node: place.node, holder: other }));
+    }
+    let given = || {
+        let node = facts.allocation.as_ref()?.node;
+        Some(ClaimState::Bound { node, holder: None, later: false })
+    };
+    leaving.or_else(given).unwrap_or(ClaimState::Free)
+}
+
+/// The node that a claim is bound to by a pod that has it; none where other nodes reach its devices too.
+fn bound_by(state: &State, claim: ClaimId, place: &crate::Place) -> Option<NodeId> {
+    // What it was given says so itself, also where no slice tells of its devices.
+    if let Some(given) = state.claims().allocation(claim) {
+        return given.node;
+    }
+    let reaches = &state.claims().reaches;
+    if reaches.is_empty() {
+        return Some(place.node);
+    }
+    let reserved = place.reserved.iter().flat_map(|reserved| &reserved.claims);
+    let mut devices = reserved.filter(|claimed| claimed.claim == Some(claim));
+    let binds = |device| reaches.device(device).is_none_or(|row| row.facts.binds);
+    devices.any(|claimed| binds(claimed.device)).then_some(place.node)
 }

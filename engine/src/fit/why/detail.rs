@@ -9,7 +9,7 @@ use crate::{
         Misfit,
         refusal::{Amounts, Refusal},
     },
-    fit::why::Asker,
+    fit::{filter, why::Asker},
 };
 
 /// So many nodes are told one by one: verdicts are kept and copied, and nobody reads more.
@@ -31,25 +31,24 @@ impl Asker<'_> {
 
     /// Whether a node would have room for the pod without its overhead.
     fn fits_but_for_overhead(&self, node: NodeId) -> bool {
-        let Self { cluster, shape, .. } = self;
+        let Self { state, shape, .. } = self;
         let overhead = &shape.facts.overhead;
         *overhead != Resources::default()
-            && shape
-                .take
-                .iter()
-                .all(|(lane, amount)| !cluster.lacks(node, *lane, amount - overhead.amount(*lane)))
-            && cluster.parts_room(shape, node).is_ok()
+            && shape.take.iter().all(|(lane, amount)| {
+                !filter::lacks(state, node, *lane, amount - overhead.amount(*lane))
+            })
+            && filter::parts_room(state, shape, node).is_ok()
     }
 
     /// The reasons of the first nodes that are asked, by name.
     pub(super) fn refusals(&self) -> Vec<Refusal> {
         let is_asked = |rank: &Rank| self.area.is_none_or(|area| area.contains(*rank));
-        let ranks = self.cluster.nodes.index.ranks().filter(is_asked);
+        let ranks = self.state.nodes().index.ranks().filter(is_asked);
         ranks.take(NODES_MAX).map(|rank| self.refused(rank)).collect()
     }
 
     fn refused(&self, rank: Rank) -> Refusal {
-        let node = self.cluster.nodes.index.node(rank);
+        let node = self.state.nodes().index.node(rank);
         let first = self.refusal(rank, None).unwrap_or(Misfit::PodSlots);
         let is_short = matches!(first, Misfit::Short(_) | Misfit::Device);
         let others = is_short.then(|| self.others(node, first)).into_iter().flatten();
@@ -62,7 +61,7 @@ impl Asker<'_> {
 
     /// What the pod asks for and what the node has, where a reason is that too little is free.
     fn amounts(&self, node: NodeId, misfit: Misfit) -> Option<Amounts> {
-        let Self { cluster, shape, .. } = self;
+        let Self { state, shape, .. } = self;
         let lane = if let Misfit::Short(lane) = misfit {
             lane
         } else if misfit == Misfit::Device {
@@ -72,11 +71,11 @@ impl Asker<'_> {
             return None;
         };
         let mut requested = shape.amount(lane);
-        let mut capacity = cluster.node_amounts(node, lane).0;
+        let mut capacity = state.node_amounts(node, lane).0;
         if lane == Lane::GPU {
-            requested += i64::from(shape.shared) * cluster.part_micro(shape) / 1000;
-            capacity += cluster.nodes.slice_gpus(node);
+            requested += i64::from(shape.shared) * filter::part_micro(state, shape) / 1000;
+            capacity += state.nodes().slice_gpus(node);
         }
-        Some(Amounts { requested, used: capacity - cluster.nodes.free(node, lane), capacity })
+        Some(Amounts { requested, used: capacity - state.nodes().free(node, lane), capacity })
     }
 }

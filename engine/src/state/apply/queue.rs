@@ -2,11 +2,11 @@
 
 use crate::{
     base::ids::QueueId,
-    state::{Cluster, rows::Below},
+    state::{State, rows::Below},
     told::queue::Queue,
 };
 
-impl Cluster {
+impl State {
     /// Takes in a queue, or that it is gone.
     pub(super) fn queue_told(&mut self, id: QueueId, queue: Option<Box<Queue>>) {
         self.queues.below(id);
@@ -19,7 +19,7 @@ impl Cluster {
         row.facts = queue;
         let is = row.facts.as_ref().map(|queue| queue.parent);
         self.queues.moved = true;
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
         if was == is {
             return self.stand(id);
         }
@@ -124,7 +124,7 @@ impl Cluster {
                 let Below { children, groups } = self.queues.below(at);
                 queues.extend(children.iter().copied());
                 for group in groups.iter() {
-                    self.pending.touch(*group);
+                    self.changes.touch(*group);
                 }
             }
         }

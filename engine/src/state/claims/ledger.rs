@@ -11,13 +11,13 @@ use crate::{
     },
     decided::when::When,
     state::{
-        Cluster,
+        State,
         account::{Booking, HoldKind, Sign},
         claims::{ClaimRow, Claims},
         rows::Nodes,
     },
     told::{
-        claim::{Allocation, Claimed, SliceDevice},
+        claim::{Claimed, SliceDevice},
         pod::Reserved,
     },
 };
@@ -196,13 +196,6 @@ impl SliceRow {
     }
 }
 
-impl crate::told::claim::Shares {
-    /// What a request for a selection takes of each capacity; none where it is not one of its.
-    pub(crate) fn taken_by(&self, class: DeviceClassId) -> Option<&[i64]> {
-        self.taken.iter().find(|(of, _)| *of == class).map(|(_, amounts)| &**amounts)
-    }
-}
-
 impl Booking {
     /// Enters one holder.
     fn count(self, held: &mut u32, leaving: &mut u32, nominated: &mut u32) {
@@ -223,18 +216,6 @@ impl Claims {
         let facts = claimed.claim.and_then(|claim| self.facts(claim));
         let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
         request.is_some_and(|request| request.admin)
-    }
-}
-
-impl Allocation {
-    /// Its devices, as its claim holds them.
-    pub(crate) fn claimed(&self, claim: ClaimId) -> impl Iterator<Item = Claimed> {
-        let claim = Some(claim);
-        self.devices.iter().map(move |(request, device)| Claimed {
-            claim,
-            request: *request,
-            device: *device,
-        })
     }
 }
 
@@ -349,7 +330,7 @@ impl Nodes {
     }
 }
 
-impl Cluster {
+impl State {
     /// GPUs that a pod holds on its node through claims, in milli-devices; one that several pods hold is each one's.
     pub(crate) fn claimed_milli(&self, pod: PodId) -> i64 {
         let Some(place) = &self.pods.status[pod].place else { return 0 };

@@ -5,16 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     base::ids::{ClaimId, Column, CounterId, NodeId, PodId, ReachId, SliceDeviceId, Symbol},
     state::{
-        Cluster,
+        State,
         account::Sign,
         claims::ledger::{CounterRow, SliceRow},
         rows::Nodes,
     },
-    told::{
-        claim::Reach,
-        node::Node,
-        pod::{Holds, Requirement, Reserved},
-    },
+    told::{claim::Reach, node::Node, pod::Reserved, requirement::Requirement},
 };
 
 /// Devices of several nodes, and who has them.
@@ -194,19 +190,7 @@ fn by_value(
     nodes
 }
 
-impl Requirement {
-    /// The label and its values, where it has to have one of some.
-    fn values(&self) -> Option<(Symbol, &[Symbol])> {
-        match &self.holds {
-            Holds::In(values) => Some((self.key, values)),
-            Holds::NotIn(_) | Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => {
-                None
-            }
-        }
-    }
-}
-
-impl Cluster {
+impl State {
     /// Takes in what resource slices publish for several nodes; what they no longer publish is gone.
     ///
     /// # Cost
@@ -233,7 +217,7 @@ impl Cluster {
         }
         self.loosen(was, is);
         self.queues.moved = true;
-        self.pending.room_grew_outside();
+        self.changes.grow_room_from_outside();
     }
 
     /// Takes in what a counter holds.
@@ -241,7 +225,7 @@ impl Cluster {
         let row: &mut CounterRow = self.claims.counters.slot(id);
         if row.capacity != capacity {
             row.capacity = capacity;
-            self.pending.room_grew_outside();
+            self.changes.grow_room_from_outside();
         }
     }
 

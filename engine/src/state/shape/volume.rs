@@ -3,7 +3,7 @@
 use crate::{
     decided::plan::Misfit,
     state::shape::NodeClass,
-    told::pod::{Requirement, VolumeNodes},
+    told::{pod::VolumeNodes, requirement::Requirement},
 };
 
 /// Every term by which it is judged whether a node can use a volume, and why not.

@@ -18,14 +18,16 @@ use crate::{
         ids::{Column, NodeClassId, NodeId, Rank, ShapeId},
         resources::{GPU_MILLI, Lane, LaneKind},
     },
-    config::Typical,
     state::{
-        Cluster,
+        State,
         device::{self, Device},
         shape::{NodeClasses, ShapeRow, Shapes},
     },
-    told::pod::GpuRequest,
+    told::{placement::Typical, pod::GpuRequest},
 };
+
+/// Whether a node has room for one pod more of a shape, as whoever places pods sees it.
+type HasRoom = fn(&State, &ShapeRow, NodeId) -> bool;
 
 /// What is known of fragments.
 #[derive(Clone, Default, Debug)]
@@ -243,7 +245,7 @@ impl Fragments {
     }
 
     /// Brings the order of a shape's nodes up to date.
-    fn update(&mut self, cluster: &Cluster, shape: ShapeId) {
+    fn update(&mut self, state: &State, shape: ShapeId, has_room: HasRoom) {
         let known = self.rankings.slot(shape).take();
         let mut ranking =
             known.filter(|ranking| ranking.read >= self.forgotten).unwrap_or_else(|| Ranking {
@@ -258,10 +260,10 @@ impl Fragments {
                 ranks.dedup();
                 ranks
             }
-            _ => cluster.nodes.index.feasible(shape).iter().collect(),
+            _ => state.nodes.index.feasible(shape).iter().collect(),
         };
         for rank in ranks {
-            let score = self.score(cluster, shape, rank);
+            let score = self.score(state, (shape, rank), has_room);
             let was = std::mem::replace(ranking.scores.slot(rank), score);
             if was != score {
                 if let Some(was) = was {
@@ -275,23 +277,28 @@ impl Fragments {
     }
 
     /// How many fragments more a pod makes on a node; nothing where it has no room.
-    fn score(&mut self, cluster: &Cluster, shape: ShapeId, rank: Rank) -> Option<Score> {
-        let index = &cluster.nodes.index;
+    fn score(
+        &mut self,
+        state: &State,
+        (shape, rank): (ShapeId, Rank),
+        has_room: HasRoom,
+    ) -> Option<Score> {
+        let index = &state.nodes.index;
         let (node, kind) = (index.node(rank), index.kind(rank));
-        let row = &cluster.shapes[shape];
-        if !index.feasible(shape).contains(rank) || cluster.room(row, node).is_err() {
+        let row = &state.shapes[shape];
+        if !index.feasible(shape).contains(rank) || !has_room(state, row, node) {
             return None;
         }
         let restrict = index.policy.restrict;
         let table = self.tables.entry(kind);
         let table =
-            table.or_insert_with(|| Table::new(&cluster.nodes.kinds, kind, &self.shapes, restrict));
-        let free = cluster.free(node);
+            table.or_insert_with(|| Table::new(&state.nodes.kinds, kind, &self.shapes, restrict));
+        let free = free(state, node);
         let before = table.fragments(&free);
         let (gpus, cpu) = (free.gpus(), free.cpu);
         let mut rest = Free { cpu: free.cpu - row.amount(Lane::CPU), ..free };
         rest.whole -= row.amount(Lane::GPU) / GPU_MILLI;
-        if let Some(part) = cluster.part_milli(row, node) {
+        if let Some(part) = part_milli(state, row, node) {
             for _ in 0..row.shared {
                 let roomy = (0..rest.parts.len()).filter(|at| rest.parts[*at] >= part);
                 let new = (rest.whole > 0).then_some(None);
@@ -309,57 +316,55 @@ fn about(number: u32) -> u32 {
     number >> idle << idle
 }
 
-impl Cluster {
-    /// Brings the order of a shape's nodes by fragments up to date.
-    ///
-    /// # Cost
-    /// In the nodes that changed since it was asked for last, times the demands of the typical workload.
-    pub(crate) fn rank_by_fragments(&mut self, shape: ShapeId) {
-        let mut fragments = std::mem::take(&mut self.nodes.index.fragments);
-        fragments.update(self, shape);
-        self.nodes.index.fragments = fragments;
-    }
+/// Brings the order of a shape's nodes by fragments up to date.
+///
+/// # Cost
+/// In the nodes that changed since it was asked for last, times the demands of the typical workload.
+pub(crate) fn rank_by_fragments(state: &mut State, shape: ShapeId, has_room: HasRoom) {
+    let mut fragments = std::mem::take(&mut state.nodes.index.fragments);
+    fragments.update(state, shape, has_room);
+    state.nodes.index.fragments = fragments;
+}
 
-    /// Orders shared GPUs that have room, the one with the fewest new fragments first; says whether one that nobody
-    /// shares yet is better than all of them.
-    pub(crate) fn order_by_fragments(
-        &self,
-        shape: &ShapeRow,
-        node: NodeId,
-        sharing: &mut [&Device],
-    ) -> bool {
-        let index = &self.nodes.index;
-        let table = index.rank(node).and_then(|rank| index.fragments.tables.get(&index.kind(rank)));
-        let (Some(table), Some(part)) = (table, self.part_milli(shape, node)) else { return false };
-        let free = self.free(node);
-        let capacity = device::capacity(self.nodes.gpus(node)).max(1);
-        let left = |device: &Device| {
-            let room = device.room(capacity) * GPU_MILLI / capacity;
-            let at = free.parts.iter().position(|part| *part == room);
-            at.map_or(i64::MAX, |at| table.fragments(&free.without(part, Some(at))))
-        };
-        sharing.sort_by_cached_key(|device| (left(device), device.room(capacity), device.uids));
-        let best = sharing.first().map_or(i64::MAX, |device| left(device));
-        free.whole > 0 && table.fragments(&free.without(part, None)) < best
-    }
+/// Orders shared GPUs that have room, the one with the fewest new fragments first; says whether one that nobody
+/// shares yet is better than all of them.
+pub(crate) fn order_by_fragments(
+    state: &State,
+    shape: &ShapeRow,
+    node: NodeId,
+    sharing: &mut [&Device],
+) -> bool {
+    let index = &state.nodes.index;
+    let table = index.rank(node).and_then(|rank| index.fragments.tables.get(&index.kind(rank)));
+    let (Some(table), Some(part)) = (table, part_milli(state, shape, node)) else { return false };
+    let free = free(state, node);
+    let capacity = device::capacity(state.nodes.gpus(node)).max(1);
+    let left = |device: &Device| {
+        let room = device.room(capacity) * GPU_MILLI / capacity;
+        let at = free.parts.iter().position(|part| *part == room);
+        at.map_or(i64::MAX, |at| table.fragments(&free.without(part, Some(at))))
+    };
+    sharing.sort_by_cached_key(|device| (left(device), device.room(capacity), device.uids));
+    let best = sharing.first().map_or(i64::MAX, |device| left(device));
+    free.whole > 0 && table.fragments(&free.without(part, None)) < best
+}
 
-    fn free(&self, node: NodeId) -> Free {
-        let capacity = device::capacity(self.nodes.gpus(node)).max(1);
-        let devices = self.nodes.devices.get(node).map_or(&[][..], Vec::as_slice);
-        let rooms = devices.iter().map(|device| device.room(capacity) * GPU_MILLI / capacity);
-        Free {
-            cpu: self.nodes.free(node, Lane::CPU),
-            whole: self.nodes.free(node, Lane::GPU).max(0) / GPU_MILLI,
-            parts: rooms.filter(|room| *room > 0).collect(),
-        }
+fn free(state: &State, node: NodeId) -> Free {
+    let capacity = device::capacity(state.nodes.gpus(node)).max(1);
+    let devices = state.nodes.devices.get(node).map_or(&[][..], Vec::as_slice);
+    let rooms = devices.iter().map(|device| device.room(capacity) * GPU_MILLI / capacity);
+    Free {
+        cpu: state.nodes.free(node, Lane::CPU),
+        whole: state.nodes.free(node, Lane::GPU).max(0) / GPU_MILLI,
+        parts: rooms.filter(|room| *room > 0).collect(),
     }
+}
 
-    /// The part of a GPU that a shape shares on a node, in milli-devices.
-    fn part_milli(&self, shape: &ShapeRow, node: NodeId) -> Option<i64> {
-        let gpus = self.nodes.gpus(node);
-        let part = device::part(&shape.facts.gpu, gpus)?;
-        Some(part * GPU_MILLI / device::capacity(gpus).max(1))
-    }
+/// The part of a GPU that a shape shares on a node, in milli-devices.
+fn part_milli(state: &State, shape: &ShapeRow, node: NodeId) -> Option<i64> {
+    let gpus = state.nodes.gpus(node);
+    let part = device::part(&shape.facts.gpu, gpus)?;
+    Some(part * GPU_MILLI / device::capacity(gpus).max(1))
 }
 
 #[cfg(test)]

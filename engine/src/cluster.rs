@@ -1,0 +1,169 @@
+//! What the engine knows: the state, who waits, and searches that go on.
+
+use crate::{
+    base::ids::{GroupId, NodeId, PodId, QueueId, Symbol},
+    config::Config,
+    decided::{
+        plan::{Misfit, QueueState, Why},
+        proof::{EvictionKind, Shortage},
+    },
+    evict::{Scratch, resume::ResumableSearches},
+    fit::devices::standing,
+    pending::Pending,
+    state::{Stage, State},
+    told::{delta::Delta, requirement::Requirement},
+};
+
+/// What the engine knows, kept across cycles.
+///
+/// Facts and what follows from them are the state, which knows none of the others; who waits is worked out from it, and
+/// searches from both. What changed goes the same way, see [`Cluster::absorb`].
+#[derive(Clone, Default, Debug)]
+pub struct Cluster {
+    pub(crate) state: State,
+    /// Who waits, in what order.
+    pub(crate) pending: Pending,
+    /// Searches for victims and for other ways to place a group that go on, and those that are over.
+    pub(crate) searches: ResumableSearches,
+    /// Room for searches to work in.
+    pub(crate) scratch: Scratch,
+    /// What the last plan was made with.
+    pub(crate) config: Option<Config>,
+}
+
+impl PartialEq for Cluster {
+    /// Equal facts and derived columns; what is remembered of decisions does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+    }
+}
+
+impl Cluster {
+    /// Takes one piece of news in. Telling the same again changes nothing.
+    ///
+    /// # Cost
+    /// In the size of the object and, for a node or a group whose facts changed, in the number of its pods.
+    ///
+    /// # Panics
+    /// When an outcome names a pod that was never told.
+    pub fn apply(&mut self, delta: Delta) {
+        self.state.apply(delta);
+    }
+
+    /// Turns what changed in the state into what is to be decided anew: the one place where that is done.
+    ///
+    /// # Cost
+    /// In the groups of which something changed.
+    pub(crate) fn absorb(&mut self) {
+        let changes = self.state.changes();
+        self.searches.forget(changes.touched.iter());
+        self.pending.absorb(changes);
+    }
+
+    /// Derives every derived column again and says which differ from the facts; empty is good.
+    ///
+    /// # Cost
+    /// That of building the cluster anew. It is for tests, for the start, and for once in a thousand cycles.
+    pub fn check(&self) -> Vec<String> {
+        self.state.check()
+    }
+
+    /// Repeats what was said last of a group, where something was.
+    pub fn verdict(&self, group: GroupId) -> Option<&Why> {
+        self.state.verdict(group)
+    }
+
+    /// Lists the kinds of eviction of which counting shows that they do not help a group that waits, as of the last plan
+    /// that asked, with what there is too little of.
+    pub fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
+        self.pending.proofs(group)
+    }
+
+    /// Sums up a queue, as of the last plan; one that was never told has zeros.
+    pub fn queue_state(&self, queue: QueueId) -> QueueState {
+        self.state.queue_state(queue)
+    }
+
+    /// Says when a group last started to run, as told or as planned since.
+    pub fn last_start(&self, group: GroupId) -> Option<crate::Timestamp> {
+        self.state.groups().get(group)?.last_start
+    }
+
+    /// Says when a pod of a group was last evicted, as told or as planned since.
+    pub fn last_eviction(&self, group: GroupId) -> Option<crate::Timestamp> {
+        self.state.groups().get(group)?.last_eviction
+    }
+
+    /// Says since when a group runs below its minimum, as told or as seen since.
+    pub fn stale_since(&self, group: GroupId) -> Option<crate::Timestamp> {
+        self.state.groups().get(group)?.stale_since
+    }
+
+    /// Lists the sub-groups of a group that hold pods: name, how many pods it needs, how many hold a place and are not
+    /// leaving.
+    pub fn sub_groups(&self, group: GroupId) -> impl Iterator<Item = (Symbol, u32, u32)> {
+        let leaves = self.state.groups().get(group).map_or(&[][..], |row| &row.tree.leaves);
+        leaves.iter().map(|leaf| (leaf.name, leaf.min, leaf.count.active))
+    }
+
+    /// Lists the pods of a group that name a sub-group which it does not have, with that name.
+    pub fn strays(&self, group: GroupId) -> impl Iterator<Item = (PodId, Symbol)> {
+        let groups = self.state.groups();
+        let row = groups.get(group).filter(|row| !row.tree.sets.is_empty());
+        let named = row.into_iter().flat_map(|row| row.pods.iter());
+        let pods = self.state.pods();
+        named.filter(|pod| pods[**pod].leaf.is_none()).map(|pod| (*pod, pods[*pod].sub_group))
+    }
+
+    /// Says where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
+    pub fn stage(&self, pod: PodId) -> Stage {
+        self.state.stage(pod)
+    }
+
+    /// Says when the next plan is due though nothing was told: a grace or a delay ends. That may be at once, where the
+    /// last plan left something to go on with.
+    pub fn wake(&self) -> Option<crate::Timestamp> {
+        self.pending.wake
+    }
+
+    /// Finds the node that a pod holds a place on, or was given.
+    pub fn node_of(&self, pod: PodId) -> Option<NodeId> {
+        self.state.node_of(pod)
+    }
+
+    /// Tells whether one of these terms holds for the labels of a node; never where it is not there.
+    pub fn meets(&self, node: NodeId, terms: &[Vec<Requirement>]) -> bool {
+        self.state.meets(node, terms)
+    }
+
+    /// Says what a node offers of a lane, and what of that nobody holds; the latter is negative on an over-committed
+    /// node.
+    pub fn node_amounts(&self, node: NodeId, lane: crate::Lane) -> (i64, i64) {
+        self.state.node_amounts(node, lane)
+    }
+
+    /// Tells whether no shared GPU of a node is given out beyond its memory.
+    pub fn devices_fit(&self, node: NodeId) -> bool {
+        self.state.devices_fit(node)
+    }
+
+    /// Judges whether a pod may be considered at all, given its resource claims.
+    ///
+    /// # Errors
+    /// The first claim that keeps it out, and why.
+    ///
+    /// # Panics
+    /// When the pod was never told.
+    pub fn admission(&self, pod: PodId) -> Result<(), Misfit> {
+        standing::pod_claims(&self.state, pod).map(drop)
+    }
+
+    /// Lists groups that wait, each with its queue, in the order in which allocate would give them their turns if none of
+    /// them got anything, as of the last plan.
+    ///
+    /// # Cost
+    /// In the number of groups that wait.
+    pub fn order(&self) -> Vec<(QueueId, GroupId)> {
+        self.pending.order(&self.state)
+    }
+}

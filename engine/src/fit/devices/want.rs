@@ -1,0 +1,27 @@
+//! What one request of a claim wants.
+
+use crate::{
+    base::ids::{ClaimId, DeviceClassId},
+    told::claim::{DeviceCount, DeviceRequest},
+};
+
+/// One request that needs devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Want {
+    pub(crate) claim: Option<ClaimId>,
+    pub(crate) request: u16,
+    pub(crate) class: DeviceClassId,
+    pub(crate) count: DeviceCount,
+    /// Whether it is an alternative to the one before it.
+    pub(crate) instead: bool,
+    /// Whether it may have devices whoever has them.
+    pub(crate) admin: bool,
+}
+
+impl Want {
+    /// What a request of a claim, at this position, wants.
+    pub(crate) fn of(claim: ClaimId, (request, ask): (u16, &DeviceRequest)) -> Self {
+        let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
+        Self { claim: Some(claim), request, class, count, instead, admin }
+    }
+}

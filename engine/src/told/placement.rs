@@ -1,0 +1,33 @@
+//! How an operator wants nodes and devices ranked.
+
+use crate::told::pod::Shape;
+
+/// How nodes or devices that all fit are ranked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Placement {
+    /// Fill up what is used most.
+    #[default]
+    Pack,
+    /// Even out.
+    Spread,
+    /// Take the first by name.
+    Any,
+    /// Leave the fewest fragments that the typical workload has no use for; see [`Config::typical`](crate::Config::typical).
+    Fragmentation,
+}
+
+impl Placement {
+    /// Whether what has less free goes first, where nothing finer decides.
+    pub(crate) fn packs(self) -> bool {
+        matches!(self, Self::Pack | Self::Fragmentation)
+    }
+}
+
+/// Pods of the typical workload that are alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Typical {
+    /// What such a pod asks for; whole GPUs, or a part of one.
+    pub shape: Shape,
+    /// How many there are of them, against the others.
+    pub weight: u32,
+}
