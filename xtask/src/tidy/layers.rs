@@ -1,9 +1,10 @@
 //! Folders are layers: inside a crate, each folder imports only from those below it, and none in a circle.
 //!
 //! The arrows are those of `use crate::..` and `super::..`, followed through re-exports to the file that defines the name.
-//! Tests at the end of a file may import what they like.
+//! Tests at the end of a file may import what they like. Where a row says so, types get their methods in their own folder.
 
 mod graph;
+mod impls;
 mod imports;
 mod modules;
 
@@ -18,6 +19,10 @@ struct Row {
     folder: &'static str,
     /// Its files and folders without `lib` and `main`, the lowest first; empty where any order without a circle will do.
     order: &'static [&'static str],
+    /// Whether types get their methods in the member that defines them.
+    keeps_impls: bool,
+    /// Folders below in which files may need each other: one thing in several files, which hides its parts.
+    one_piece: &'static [&'static str],
 }
 
 /// The order of layers, a row a crate. A circle is also looked for in every folder below.
@@ -28,8 +33,19 @@ const TABLE: &[Row] = &[
             "print", "globals", "settings", "cluster", "workload", "context", "commands", "tryout",
             "args", "run",
         ],
+        keeps_impls: false,
+        one_piece: &[],
     },
-    Row { folder: "sandbox/src/server", order: &[] },
+    Row {
+        folder: "engine/src",
+        order: &[
+            "base", "told", "decided", "config", "state", "queues", "fit", "place", "pending",
+            "evict", "cluster", "actions",
+        ],
+        keeps_impls: true,
+        one_piece: &["state"],
+    },
+    Row { folder: "sandbox/src/server", order: &[], keeps_impls: false, one_piece: &[] },
 ];
 
 /// Finds arrows that go up, and circles between the files and folders of a folder.
@@ -39,12 +55,15 @@ pub(super) fn layers(files: &[File]) -> Vec<Finding> {
 
 fn check(row: &Row, files: &[File]) -> Vec<Finding> {
     let modules = Modules::read(row.folder, files);
-    let mut findings = Vec::new();
+    let mut findings =
+        if row.keeps_impls { impls::strangers(row.folder, files) } else { Vec::new() };
     for folder in modules.folders() {
         let graph = Graph::of(&folder, &modules);
         if folder.is_empty() && !row.order.is_empty() {
             findings.extend(upwards(row, &graph));
-        } else if let Some(circle) = graph.circle() {
+        } else if !row.one_piece.contains(&folder.join("/").as_str())
+            && let Some(circle) = graph.circle()
+        {
             let at = [&[row.folder.to_owned()], folder.as_slice()].concat().join("/");
             findings.push(Finding::new(at, format!("imports go in a circle: {circle}")));
         }
@@ -75,7 +94,12 @@ fn upwards(row: &Row, graph: &Graph) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    const ROW: Row = Row { folder: "a/src", order: &["low", "high"] };
+    const ROW: Row = Row {
+        folder: "a/src",
+        order: &["whole", "low", "high"],
+        keeps_impls: true,
+        one_piece: &["whole"],
+    };
 
     fn check_that(files: &[(&str, &str)], expect: &[&str]) {
         let files: Vec<File> = files
@@ -117,6 +141,13 @@ mod tests {
     }
 
     #[test]
+    fn methods_stay_at_home() {
+        let low = ("a/src/low.rs", "pub struct Low;\n");
+        let found = "a/src/high.rs:1: `Low` gets methods in `high`, but is one of `low`";
+        check_that(&[low, ("a/src/high.rs", "impl Low {\n")], &[found]);
+    }
+
+    #[test]
     fn each_member_has_a_place() {
         let found = "a/src: `else` has no place in the order of layers";
         check_that(&[("a/src/low.rs", ""), ("a/src/else.rs", "")], &[found]);
@@ -135,5 +166,7 @@ mod tests {
             &[("a/src/low.rs", ""), ("a/src/low/one.rs", one), ("a/src/low/two.rs", "")],
             &[],
         );
+        let (one, two) = ("use super::two::Two;\n", "use super::one::One;\n");
+        check_that(&[("a/src/whole/one.rs", one), ("a/src/whole/two.rs", two)], &[]);
     }
 }
