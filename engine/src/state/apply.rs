@@ -1,16 +1,17 @@
 //! What the outside tells, taken into the tables.
 
+pub(crate) mod pod;
 pub(crate) mod queue;
 
 use crate::{
     base::{
         ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
-        resources::{Charge, Lane, LaneKind, PerLane},
+        resources::{Charge, Lane, LaneKind, QueueLane},
     },
     state::{
         State,
         changes::PodProgress,
-        rows::{GroupFacts, Nodes, Phase, PodFacts, PodRest, PodStatus},
+        rows::{GroupFacts, Nodes, Phase, PodStatus},
         shape,
         tree::Tree,
     },
@@ -18,7 +19,7 @@ use crate::{
         delta::Delta,
         group::{Group, Topology},
         node::Node,
-        pod::{Owner, Pod, PodState},
+        pod::PodState,
     },
 };
 
@@ -31,6 +32,7 @@ impl State {
     /// # Panics
     /// When an outcome names a pod that was never told.
     pub(crate) fn apply(&mut self, delta: Delta) {
+        assert!(self.log.is_empty(), "news come while nothing is tried");
         match delta {
             Delta::Node(id, node) => self.node_told(id, Some(node)),
             Delta::NodeGone(id) => self.node_told(id, None),
@@ -211,132 +213,6 @@ impl State {
         }
     }
 
-    /// Puts a pod into its leaf of its group's tree.
-    pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
-        let tree = &mut self.groups[group].tree;
-        let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
-        facts.leaf = tree.leaf_of(facts.sub_group);
-        if let Some(leaf) = facts.leaf {
-            let turn = facts.turn();
-            let pods = &self.pods;
-            let seats = &mut tree.leaves[usize::from(leaf)].pods;
-            let at = seats.partition_point(|other| pods[*other].turn() < turn);
-            seats.insert(at, pod);
-        }
-    }
-
-    /// Takes a pod out of its claims and its group.
-    fn unseat(&mut self, pod: PodId) {
-        for claim in &self.pods[pod].claims {
-            self.claims.rows[*claim].pods.remove(&pod);
-        }
-        let Some(group) = self.pods[pod].group() else { return };
-        let row = &mut self.groups[group];
-        row.pods.remove(&pod);
-        if let Some(leaf) = self.pods[pod].leaf {
-            row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
-        }
-        self.changes.touch(group);
-    }
-
-    fn pod_told(&mut self, id: PodId, pod: Pod) {
-        let told = PodStatus::of(pod.state);
-        let asks = if pod.claims.is_empty() {
-            Vec::new()
-        } else {
-            self.claims.asks(&pod.claims, told.phase)
-        };
-        let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
-        self.start_counting(shape);
-        let rest = PodRest {
-            sub_group: pod.sub_group,
-            rank: pod.rank,
-            created: pod.created,
-            uid: pod.uid,
-            nominated: pod.nominated,
-            namespace: pod.namespace,
-            labels: pod.labels.into(),
-            claims: pod.claims.into(),
-            told,
-        };
-        let mut facts = PodFacts::new(pod.owner, shape, rest);
-        self.pods.status.slot(id);
-        let old = self.pods.facts.slot(id);
-        if let Some(old) = old {
-            facts.leaf = old.leaf;
-            if facts == *old {
-                self.shapes.release(shape);
-                return;
-            }
-            facts.leaf = None;
-        }
-        let mut state = facts.told.clone();
-        let was = &self.pods.status[id];
-        let stood = PodProgress { phase: was.phase, group: old.as_ref().and_then(PodFacts::group) };
-        let was = (facts.has_claims || was.reserves()).then(|| was.clone());
-        if let Some(old) = &self.pods.facts[id] {
-            state = self.pods.status[id].clone().advance(&facts.told);
-            let (same_told, old_shape) = (old.told == facts.told, old.shape);
-            if same_told {
-                state = self.pods.status[id].clone();
-            }
-            self.give(id);
-            self.unseat(id);
-            self.release(old_shape);
-        }
-        let (group, owner) = (facts.group(), facts.owner);
-        self.nodes.index.stale |= self.shapes.asks_new();
-        if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
-            self.with_anti_affinity.remove(&id);
-        } else {
-            self.with_anti_affinity.insert(id);
-        }
-        self.pods.facts[id] = Some(facts);
-        state = self.join_claims(id, state, was);
-        if state.phase != stood.phase {
-            self.queues.moved = true;
-        }
-        self.note_news(owner, stood, PodProgress { phase: state.phase, group });
-        if self.pods.status[id].is_somewhere() || state.is_somewhere() {
-            self.changes.grow_room();
-        }
-        self.pods.status[id] = state;
-        if let Some(group) = group {
-            self.groups.slot(group).pods.insert(id);
-            self.seat(id, group);
-            self.changes.touch(group);
-        }
-        self.take(id);
-        self.changes.tell();
-        self.queues.moved = true;
-    }
-
-    /// Notes what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
-    fn note_news(&mut self, owner: Owner, before: PodProgress, now: PodProgress) {
-        if owner != Owner::Reservation {
-            self.changes.progress(before, now);
-        }
-    }
-
-    fn pod_gone(&mut self, id: PodId) {
-        let Some(Some(facts)) = self.pods.facts.get(id) else { return };
-        let (shape, group, owner) = (facts.shape, facts.group(), facts.owner);
-        self.give(id);
-        self.unseat(id);
-        self.with_anti_affinity.remove(&id);
-        self.pods.facts[id] = None;
-        self.nominations.forget_pod(id);
-        self.budgets.forget(id);
-        let state = std::mem::take(&mut self.pods.status[id]);
-        self.release(shape);
-        if state.is_somewhere() {
-            self.changes.grow_room();
-        }
-        self.note_news(owner, PodProgress { phase: state.phase, group }, PodProgress::default());
-        self.changes.tell();
-        self.queues.moved = true;
-    }
-
     pub(crate) fn release(&mut self, shape: crate::base::ids::ShapeId) {
         let spread = self.shapes[shape].facts.spread.clone();
         if self.shapes.release(shape) {
@@ -412,23 +288,23 @@ fn decides_alike(old: &Group, new: &Group) -> bool {
 impl Nodes {
     /// Adds (`sign` 1) or takes back (-1) what a node offers.
     pub(crate) fn offer(&mut self, id: NodeId, node: &Node, lanes: &[LaneKind], sign: i64) {
-        let mut offer = PerLane([0; 3]);
+        let mut offer = Charge::default();
         for (lane, amount) in node.allocatable.iter() {
             self.idle.add(id, lane, sign * amount);
             match lane {
-                Lane::CPU => offer.0[0] += amount,
-                Lane::MEMORY => offer.0[1] += amount,
-                Lane::GPU => offer.0[2] += amount,
-                lane => offer.0[2] += amount * shape::mig_milli(lanes, lane),
+                Lane::CPU => offer[QueueLane::Cpu] += amount,
+                Lane::MEMORY => offer[QueueLane::Memory] += amount,
+                Lane::GPU => offer[QueueLane::Gpu] += amount,
+                lane => offer[QueueLane::Gpu] += amount * shape::mig_milli(lanes, lane),
             }
         }
         let gpus = self.slice_gpus(id);
         self.idle.add(id, Lane::GPU, sign * gpus);
-        offer.0[2] += gpus;
+        offer[QueueLane::Gpu] += gpus;
         if node.blocked.is_none() {
             self.total += offer.scaled(sign);
             if !node.worker.gpu {
-                self.unlabelled_gpu += sign * offer.0[2];
+                self.unlabelled_gpu += sign * offer[QueueLane::Gpu];
             }
         }
         if node.gpus.memory_known {

@@ -1,0 +1,173 @@
+//! What the outside tells of pods: the difference to what is known, and the pod out of its tables and in again.
+
+use crate::{
+    base::ids::{GroupId, PodId},
+    state::{
+        State,
+        changes::PodProgress,
+        rows::{PodFacts, PodRest, PodStatus},
+    },
+    told::pod::{Owner, Pod},
+};
+
+/// What a pod was before something was told of it.
+struct Before {
+    progress: PodProgress,
+    was_somewhere: bool,
+    /// All of it, where claims or zones are held by it: what a plan gave them stays theirs.
+    status: Option<PodStatus>,
+}
+
+impl State {
+    /// Takes in a pod.
+    pub(super) fn pod_told(&mut self, id: PodId, pod: Pod) {
+        let Some(facts) = self.news_of(id, pod) else { return };
+        let owner = facts.owner;
+        let status = self.believed(id, &facts);
+        let before = self.before(id, facts.has_claims);
+        self.detach(id);
+        self.attach(id, facts, status, before.status);
+        self.note_news(id, owner, before.progress, before.was_somewhere);
+    }
+
+    /// Takes in that a pod is gone.
+    pub(super) fn pod_gone(&mut self, id: PodId) {
+        let Some(Some(facts)) = self.pods.facts.get(id) else { return };
+        let owner = facts.owner;
+        let before = self.before(id, false);
+        self.detach(id);
+        self.with_anti_affinity.remove(&id);
+        self.pods.status[id] = PodStatus::default();
+        // Its number may soon be another's.
+        self.nominations.forget_pod(id);
+        self.budgets.forget(id);
+        self.note_news(id, owner, before.progress, before.was_somewhere);
+    }
+
+    /// The facts of a pod, unless all of it is known.
+    fn news_of(&mut self, id: PodId, pod: Pod) -> Option<PodFacts> {
+        let told = PodStatus::of(pod.state);
+        let asks = if pod.claims.is_empty() {
+            Vec::new()
+        } else {
+            self.claims.asks(&pod.claims, told.phase)
+        };
+        let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
+        self.start_counting(shape);
+        let rest = PodRest {
+            sub_group: pod.sub_group,
+            rank: pod.rank,
+            created: pod.created,
+            uid: pod.uid,
+            nominated: pod.nominated,
+            namespace: pod.namespace,
+            labels: pod.labels.into(),
+            claims: pod.claims.into(),
+            told,
+        };
+        let mut facts = PodFacts::new(pod.owner, shape, rest);
+        self.pods.status.slot(id);
+        if let Some(old) = self.pods.facts.slot(id) {
+            facts.leaf = old.leaf;
+            if facts == *old {
+                self.shapes.release(shape);
+                return None;
+            }
+            facts.leaf = None;
+        }
+        Some(facts)
+    }
+
+    /// What to believe of a pod of which this is told: a plan that was made stands until news go further.
+    fn believed(&self, id: PodId, facts: &PodFacts) -> PodStatus {
+        let Some(old) = &self.pods.facts[id] else { return facts.told.clone() };
+        let status = self.pods.status[id].clone();
+        if old.told == facts.told { status } else { status.advance(&facts.told) }
+    }
+
+    fn before(&self, id: PodId, has_claims: bool) -> Before {
+        let status = &self.pods.status[id];
+        let group = self.pods.facts[id].as_ref().and_then(PodFacts::group);
+        Before {
+            progress: PodProgress { phase: status.phase, group },
+            was_somewhere: status.is_somewhere(),
+            status: (has_claims || status.reserves()).then(|| status.clone()),
+        }
+    }
+
+    /// Takes a pod that is known out of all tables; its status stays.
+    fn detach(&mut self, id: PodId) {
+        let Some(old) = &self.pods.facts[id] else { return };
+        let shape = old.shape;
+        self.give(id);
+        self.unseat(id);
+        self.pods.facts[id] = None;
+        self.release(shape);
+    }
+
+    /// Puts a pod that is in no table into all of them.
+    fn attach(&mut self, id: PodId, facts: PodFacts, status: PodStatus, was: Option<PodStatus>) {
+        assert!(self.pods.facts[id].is_none(), "a pod is taken out before it is put in");
+        let group = facts.group();
+        self.nodes.index.stale |= self.shapes.asks_new();
+        if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
+            self.with_anti_affinity.remove(&id);
+        } else {
+            self.with_anti_affinity.insert(id);
+        }
+        self.pods.facts[id] = Some(facts);
+        let status = self.join_claims(id, status, was);
+        self.pods.status[id] = status;
+        if let Some(group) = group {
+            self.groups.slot(group).pods.insert(id);
+            self.seat(id, group);
+        }
+        self.take(id);
+    }
+
+    /// Writes down what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
+    fn note_news(&mut self, id: PodId, owner: Owner, before: PodProgress, was_somewhere: bool) {
+        let status = &self.pods.status[id];
+        let group = self.pods.facts[id].as_ref().and_then(PodFacts::group);
+        let now = PodProgress { phase: status.phase, group };
+        if was_somewhere || status.is_somewhere() {
+            self.changes.grow_room();
+        }
+        if owner != Owner::Reservation {
+            self.changes.progress(before, now);
+        }
+        if let Some(group) = group {
+            self.changes.touch(group);
+        }
+        self.changes.tell();
+        self.queues.moved = true;
+    }
+
+    /// Puts a pod into its leaf of its group's tree.
+    pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
+        let tree = &mut self.groups[group].tree;
+        let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
+        facts.leaf = tree.leaf_of(facts.sub_group);
+        if let Some(leaf) = facts.leaf {
+            let turn = facts.turn();
+            let pods = &self.pods;
+            let seats = &mut tree.leaves[usize::from(leaf)].pods;
+            let at = seats.partition_point(|other| pods[*other].turn() < turn);
+            seats.insert(at, pod);
+        }
+    }
+
+    /// Takes a pod out of its claims and its group.
+    fn unseat(&mut self, pod: PodId) {
+        for claim in &self.pods[pod].claims {
+            self.claims.rows[*claim].pods.remove(&pod);
+        }
+        let Some(group) = self.pods[pod].group() else { return };
+        let row = &mut self.groups[group];
+        row.pods.remove(&pod);
+        if let Some(leaf) = self.pods[pod].leaf {
+            row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
+        }
+        self.changes.touch(group);
+    }
+}
