@@ -15,6 +15,7 @@ pub(crate) mod capacity;
 pub(crate) mod disprove;
 pub(crate) mod nodes_to_drain;
 pub(crate) mod other_pending;
+pub(crate) mod phase;
 pub(crate) mod probe;
 pub(crate) mod queue_snapshot;
 pub(crate) mod resume;
@@ -41,6 +42,7 @@ use crate::{
         candidates::{Pool, useful_nodes},
         capacity::{Capacity, Demand},
         other_pending::WaitingGroup,
+        phase::Phase,
         probe::{Probe, Probed},
         queue_snapshot::QueueSnapshot,
         victims::{Basis, Batch, Rule, VictimFilter, Victims},
@@ -105,17 +107,7 @@ pub(crate) struct SearchState {
     free_milli: Option<i64>,
     /// What these hold; none before the first step.
     base: Option<Capacity>,
-    pick: Pick,
-    /// For so many pods victims are known.
-    good: usize,
-    /// For so many there are none.
-    bad: usize,
-    /// So many are looked at now.
-    count: usize,
-    /// Whether this is the last try, for all of them.
-    last: bool,
-    /// The victims for the pods for which they are known.
-    found: VictimSet,
+    phase: Phase,
     probe: Option<Box<Probe>>,
     /// The numbers of queues before the evictions that are tried, where they count.
     pub(crate) before: QueueSnapshot,
@@ -127,13 +119,6 @@ pub(crate) struct SearchState {
 
 /// Victims by their places in the order in which they were drawn.
 type VictimSet = Few<usize>;
-
-/// How sets of victims are picked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pick {
-    OneNode,
-    ManyNodes,
-}
 
 impl SearchState {
     /// A search that has not begun.
@@ -157,12 +142,7 @@ impl SearchState {
             demand: Demand::new(state, &pods),
             free_milli: None,
             base: None,
-            pick: Pick::OneNode,
-            good: 0,
-            bad: pods.len() + 1,
-            count: 1,
-            last: false,
-            found: VictimSet::default(),
+            phase: Phase::new(pods.len()),
             probe: None,
             before: QueueSnapshot::default(),
             sets: 0,
@@ -208,34 +188,10 @@ impl SearchState {
             kind: self.kind,
             groups: count(drawn.len()),
             candidates: count(candidates.len()),
-            pods: count(self.good),
+            pods: count(self.phase.good()),
             pods_all: count(self.pods.len()),
             sets: self.sets,
         }
-    }
-
-    /// Begins anew with the other way to pick sets; the victims that were drawn stay drawn.
-    fn pick_anew(&mut self, pick: Pick) {
-        self.pick = pick;
-        (self.good, self.bad, self.count, self.last) = (0, self.pods.len() + 1, 1, false);
-        self.found.clear();
-    }
-
-    /// How many pods to look at after `count` were; none where that cannot lead to all of them.
-    fn widen(&mut self) -> bool {
-        let all = self.pods.len();
-        if self.last || (self.good == 0 && self.bad <= all) {
-            return false;
-        }
-        if self.good < self.bad - 1 {
-            let next =
-                if self.bad > all { self.good * 2 } else { usize::midpoint(self.good, self.bad) };
-            self.count = next.min(all);
-        } else {
-            // All that fit one by one are known; their victims may do for the rest as well.
-            (self.count, self.last) = (all, true);
-        }
-        true
     }
 }
 
@@ -275,20 +231,17 @@ impl<'a> VictimSearch<'a> {
         loop {
             let probed = self.probe(state);
             let search = &mut self.search;
-            match probed {
+            let goes_on = match probed {
                 Probed::Spent(probe) => {
                     search.probe = Some(probe);
                     return Outcome::Undecided;
                 }
-                Probed::Found(_) if search.count == search.pods.len() => return Outcome::Found,
-                Probed::Found(victims) => (search.found, search.good) = (victims, search.count),
-                Probed::Nothing => search.bad = search.count,
-            }
-            if !search.widen() {
-                match search.pick {
-                    Pick::OneNode => search.pick_anew(Pick::ManyNodes),
-                    Pick::ManyNodes => return Outcome::Nothing,
-                }
+                Probed::Found(_) if search.phase.looks_at_all() => return Outcome::Found,
+                Probed::Found(victims) => search.phase.advance(Some(victims)),
+                Probed::Nothing => search.phase.advance(None),
+            };
+            if !goes_on {
+                return Outcome::Nothing;
             }
         }
     }
@@ -330,7 +283,7 @@ impl<'a> VictimSearch<'a> {
             room.saturating_add(usize::try_from(most).unwrap_or(0))
         };
         let room: Few<usize> = held.room.iter().enumerate().map(most).collect();
-        self.search.demand.short(&room, self.search.count).is_some()
+        self.search.demand.short(&room, self.search.phase.count()).is_some()
     }
 
     /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
@@ -340,7 +293,7 @@ impl<'a> VictimSearch<'a> {
         (held, gone): (&Capacity, &Capacity),
         pool: &Pool,
     ) -> bool {
-        let (demand, count) = (&self.search.demand, self.search.count);
+        let (demand, count) = (&self.search.demand, self.search.phase.count());
         let last = pool.last.and_then(|last| self.search.order[last].pods.first());
         let Some(pod) = last else { return false };
         let Some(node) = state.node_of(*pod).filter(|_| !pool.spread) else { return false };
@@ -356,8 +309,8 @@ impl<'a> VictimSearch<'a> {
         state.steps.scenarios += 1;
         self.search.sets += 1;
         self.remember(state, victims);
-        let SearchState { count, order, nodes, .. } = &mut self.search;
-        let count = *count;
+        let SearchState { phase, order, nodes, .. } = &mut self.search;
+        let count = phase.count();
         let mut trial = Trial::new(state);
         let mut evicted = std::mem::take(&mut self.scratch.evicted);
         // Where they leave is of use too, as long as they are gone.

@@ -5,6 +5,7 @@ use crate::{
         few::Few,
         few_map::FewMap,
         ids::{NodeId, PodId, Rank},
+        resources::QueueLane,
     },
     evict::{Pool, VictimSearch, VictimSet, candidates, victims::Batch},
     place::capacity_bound,
@@ -64,9 +65,9 @@ impl VictimSearch<'_> {
         // Of the GPUs of claims those that nodes must have free.
         let need = |pod: &PodId| {
             let shape = &state.shapes()[state.pods()[*pod].shape];
-            shape.charge.0[2] - shape.claims_milli() + shape.own_milli
+            shape.charge[QueueLane::Gpu] - shape.claims_milli() + shape.own_milli
         };
-        let needs = || search.pods[..search.count].iter().map(need);
+        let needs = || search.pods[..search.phase.count()].iter().map(need);
         let least = needs().min().unwrap_or(0);
         let mut freed: FewMap<NodeId, i64> = FewMap::default();
         for pod in known.iter().flat_map(|at| &search.order[*at].pods) {

@@ -9,7 +9,7 @@ use crate::{
         min_set::MinSet,
     },
     evict::{
-        Capacity, Pick, Pool, VictimSearch, VictimSet,
+        Capacity, Pool, VictimSearch, VictimSet,
         nodes_to_drain::Sets,
         sparing::{Sparing, Tried},
     },
@@ -74,7 +74,7 @@ impl VictimSearch<'_> {
                 }
                 probe.sparing = Some(sparing);
             } else if std::mem::take(&mut probe.is_new) {
-                let short = self.search.demand.short(&probe.held.room, self.search.count);
+                let short = self.search.demand.short(&probe.held.room, self.search.phase.count());
                 if !probe.known.is_empty() {
                     state.steps.filtered += u64::from(short.is_some());
                     if short.is_none() {
@@ -88,7 +88,7 @@ impl VictimSearch<'_> {
                         }
                     }
                 }
-                if self.search.pick == Pick::OneNode && self.is_beyond_one(state, &probe.held) {
+                if self.search.phase.is_of_one_node() && self.is_beyond_one(state, &probe.held) {
                     return Probed::Nothing;
                 }
             } else if let Some(set) =
@@ -115,7 +115,7 @@ impl VictimSearch<'_> {
 
     fn new_probe(&self, state: &State) -> Probe {
         let search = &self.search;
-        let known = search.found.clone();
+        let known = search.phase.found().clone();
         let known_pods = known.iter().flat_map(|at| &search.order[*at].pods);
         let known_pods: Few<PodId> = known_pods.copied().collect();
         let mut held = search.base.clone().expect("a search begins with what the nodes hold");
@@ -145,18 +145,17 @@ impl VictimSearch<'_> {
         }
         probe.tally.add(state, &search.demand, &search.nodes, &batch.pods);
         probe.pool.add(state, at, batch);
-        if search.demand.short(&probe.tally.room, search.count).is_some() {
+        if search.demand.short(&probe.tally.room, search.phase.count()).is_some() {
             return None;
         }
-        Some(match search.pick {
-            Pick::OneNode => {
-                let (held, tally) = (&probe.held, &probe.tally);
-                if self.is_short_there(state, (held, tally), &probe.pool) {
-                    return None;
-                }
-                Sets::listed(probe.pool.by_node(state, &search.order))
+        Some(if search.phase.is_of_one_node() {
+            let (held, tally) = (&probe.held, &probe.tally);
+            if self.is_short_there(state, (held, tally), &probe.pool) {
+                return None;
             }
-            Pick::ManyNodes => self.many_nodes(state, &probe.pool, &probe.known),
+            Sets::listed(probe.pool.by_node(state, &search.order))
+        } else {
+            self.many_nodes(state, &probe.pool, &probe.known)
         })
     }
 
@@ -193,7 +192,7 @@ impl VictimSearch<'_> {
         if set.is_empty() || probe.tried.contains(set) {
             return None;
         }
-        if search.demand.short(&room, search.count).is_some() {
+        if search.demand.short(&room, search.phase.count()).is_some() {
             state.steps.filtered += 1;
             return None;
         }

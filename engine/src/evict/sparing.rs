@@ -76,7 +76,7 @@ impl Sparing {
                 continue;
             }
             self.tally.remove(state, &search.demand, &batch.pods);
-            if search.demand.short(&self.tally.room, search.count).is_none() {
+            if search.demand.short(&self.tally.room, search.phase.count()).is_none() {
                 self.by_group.or_default(batch.group).retain(|other| *other != at);
                 self.victims.retain(|other| *other != at);
                 self.out = Some(at);
@@ -109,7 +109,7 @@ impl Sparing {
 impl VictimSearch<'_> {
     /// Tries whether a set of victims lets the first so many pods in.
     pub(super) fn try_set(&mut self, state: &mut State, victims: &VictimSet) -> Tried {
-        let is_last = self.search.count == self.search.pods.len();
+        let is_last = self.search.phase.looks_at_all();
         if !is_last || victims.len() < 2 {
             let is_admitted = self.simulate(state, victims, is_last);
             return if is_admitted { Tried::Admitted } else { Tried::Refused };
