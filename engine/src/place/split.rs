@@ -10,7 +10,7 @@ use crate::{
     base::{
         id_set::IdSet,
         ids::{DomainId, NodeId, PodId, Rank, Symbol},
-        resources::{GPU_MILLI, Lane},
+        resources::{GPU_MILLI, Lane, QueueLane},
     },
     decided::plan::{
         Why,
@@ -206,7 +206,7 @@ fn load(state: &State, pods: &[PodId]) -> Load {
         let shape = &state.shapes()[state.pods()[*pod].shape];
         let mut lanes: BTreeMap<Lane, i64> = shape.take.iter().copied().collect();
         let is_fraction = matches!(shape.facts.gpu, GpuRequest::Fraction { .. });
-        gpus += if is_fraction { shape.charge.0[2] } else { shape.amount(Lane::GPU) };
+        gpus += if is_fraction { shape.charge[QueueLane::Gpu] } else { shape.amount(Lane::GPU) };
         if shape.shared > 0 {
             // Not as they are charged, which may be a little more: as many as fill a GPU fit on it.
             let each = (filter::part_micro(state, shape) * GPU_MILLI / 1_000_000).max(1);

@@ -34,7 +34,7 @@ pub(crate) struct QueueWeights {
     share: Charge,
     allocatable: PerLane<Limit>,
     /// Of which it holds a part.
-    wholes: [i64; 3],
+    wholes: Charge,
 }
 
 impl QueueWeights {
@@ -45,8 +45,8 @@ impl QueueWeights {
         let (priority, quota) =
             facts.map_or_else(Default::default, |facts| (facts.priority, facts.quota));
         let allocatable = share::allocatable(row);
-        let whole = |at: usize| allocatable.0[at].amount().unwrap_or(total.0[at]);
-        let wholes = [whole(0), whole(1), whole(2)];
+        let whole = |lane| allocatable[lane].amount().unwrap_or(total[lane]);
+        let wholes = PerLane(QueueLane::ALL.map(whole));
         Self { priority, quota, share: row.share, allocatable, wholes }
     }
 }
@@ -74,10 +74,11 @@ impl QueuePosition {
         let QueueWeights { priority, quota, share, allocatable, wholes } = weights;
         let with = used + demand.ask;
         // Three lanes written out: a loop over them is not unrolled, and this runs for each queue above each turn.
-        let over = |at: usize| used.0[at] > share.0[at];
-        let over_share = over(0) && over(1) && over(2);
-        let violates = |at: usize| allocatable.0[at] == Limit::of(0) && with.0[at] > 0;
-        let violates = violates(0) || violates(1) || violates(2);
+        let [cpu, memory, gpu] = QueueLane::ALL;
+        let over = |lane| used[lane] > share[lane];
+        let over_share = over(cpu) && over(memory) && over(gpu);
+        let is_barred = |lane| allocatable[lane] == Limit::of(0) && with[lane] > 0;
+        let violates = is_barred(cpu) || is_barred(memory) || is_barred(gpu);
         let need = u64::from(over_share) << 34
             | u64::from(!with.within(quota)) << 33
             | u64::from(reversed(*priority)) << 1
@@ -133,20 +134,21 @@ fn smaller(left: &PerLane<Limit>, right: &PerLane<Limit>) -> Ordering {
 }
 
 /// The largest part of what may be held, over all resources.
-fn dominant(amounts: &Charge, wholes: &[i64; 3]) -> Ratio {
-    let part = |at: usize| {
-        let (amount, whole) = (amounts.0[at], wholes[at]);
+fn dominant(amounts: &Charge, wholes: &Charge) -> Ratio {
+    let part = |lane| {
+        let (amount, whole) = (amounts[lane], wholes[lane]);
         if whole > 0 {
             // What is not held is no part of anything.
             return Ratio { part: amount.max(0), whole };
         }
         // Nothing may be held: worse than any part. GPUs are in thousandths already.
-        let scale = if at == QueueLane::Gpu as usize { 1 } else { 1000 };
+        let scale = if lane == QueueLane::Gpu { 1 } else { 1000 };
         Ratio { part: amount.max(0).saturating_mul(scale), whole: 1 }
     };
     let larger = |left: Ratio, right: Ratio| {
         let is_more = right.part > 0 && right.cmp(&left) == Ordering::Greater;
         if is_more { right } else { left }
     };
-    larger(larger(part(0), part(1)), part(2))
+    let [cpu, memory, gpu] = QueueLane::ALL;
+    larger(larger(part(cpu), part(memory)), part(gpu))
 }

@@ -260,7 +260,7 @@ pub(crate) fn allocatable(row: &QueueRow) -> PerLane<Limit> {
 pub(crate) fn total(state: &State) -> Charge {
     let mut total = state.nodes().total - state.nodes().foreign;
     if state.nodes().index.policy.restrict {
-        total.0[2] -= state.nodes().unlabelled_gpu;
+        total[QueueLane::Gpu] -= state.nodes().unlabelled_gpu;
     }
     total
 }

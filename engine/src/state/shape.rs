@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     base::{
         ids::{Column, NodeClassId, ShapeId, Symbol},
-        resources::{Charge, GPU_MILLI, Lane, LaneKind, PerLane},
+        resources::{Charge, GPU_MILLI, Lane, LaneKind, PerLane, QueueLane},
     },
     decided::plan::Misfit,
     state::device,
@@ -111,7 +111,7 @@ impl ShapeRow {
         match self.facts.gpu {
             GpuRequest::Memory { devices, .. } => {
                 let mut charge = self.charge;
-                charge.0[2] =
+                charge[QueueLane::Gpu] =
                     device::portion_milli(&self.facts.gpu, memory_mib) * i64::from(devices);
                 charge
             }
