@@ -85,6 +85,7 @@ pub fn plan_stepwise(
     if !cluster.pending.changed && !due {
         return Plan::default();
     }
+    assert!(cluster.state.log().is_empty(), "a plan begins while nothing is tried");
     let nominated = std::mem::take(&mut cluster.state.nominations.places);
     cluster.pending.wake = None;
     let mut cycle = Cycle {
@@ -169,6 +170,7 @@ impl Cycle<'_> {
         if self.cluster.pending.changed {
             self.wake_at(self.now);
         }
+        self.assert_carried_out();
         let Self { cluster, changes, said, proofs, explained, .. } = self;
         // Who leaves does not come back: its nomination is its group's (`moves`).
         let state = &mut cluster.state;

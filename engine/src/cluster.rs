@@ -53,10 +53,15 @@ impl Cluster {
     /// Turns what changed in the state into what is to be decided anew: the one place where that is done.
     ///
     /// # Cost
-    /// In the groups of which something changed.
+    /// In the groups of which something changed; nothing worth counting where nothing was told.
     pub(crate) fn absorb(&mut self) {
         let changes = self.state.changes();
-        self.searches.forget(changes.touched.iter());
+        if changes.is_empty() {
+            return;
+        }
+        if changes.told {
+            self.searches.forget(changes.touched.iter());
+        }
         self.pending.absorb(changes);
     }
 

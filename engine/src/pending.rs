@@ -116,17 +116,26 @@ impl Pending {
     pub(crate) fn absorb(&mut self, changes: &mut Changes) {
         let mut is_unlike = std::mem::take(&mut changes.amounts_moved);
         let mut is_news = std::mem::take(&mut changes.from_outside);
-        for group in changes.arrivals.drain(..) {
-            is_news |= !self.eviction_history.comes_back(group);
+        for group in &changes.arrivals {
+            is_news |= !self.eviction_history.comes_back(*group);
         }
+        changes.arrivals.clear();
         is_unlike |= is_news && self.eviction_history.forget();
-        for group in changes.touched.iter() {
-            is_unlike |= self.running.contains(group) || self.listing(group).is_some();
-            self.touched.insert(group);
+        // Whatever touches a group is told: an empty set is not walked through after every placement.
+        if std::mem::take(&mut changes.told) {
+            self.changed = true;
+            let is_read = |group| self.running.contains(group) || self.listing(group).is_some();
+            is_unlike = is_unlike || changes.touched.iter().any(is_read);
+            if self.touched.is_empty() {
+                std::mem::swap(&mut self.touched, &mut changes.touched);
+            } else {
+                for group in changes.touched.iter() {
+                    self.touched.insert(group);
+                }
+                changes.touched.clear();
+            }
         }
-        changes.touched.clear();
         self.grown |= std::mem::take(&mut changes.room_grew);
-        self.changed |= std::mem::take(&mut changes.told);
         if is_unlike {
             self.epoch.end();
         }

@@ -22,13 +22,17 @@ use crate::{
 
 /// How a search for victims begins.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most searches end where they began, and a box costs more than a move"
+)]
 pub(super) enum Begin {
     /// The group may evict nobody in this way.
     Ineligible,
     /// Counting shows that evictions do not help.
     Disproved(Shortage),
     /// It has to be tried.
-    Search(Box<SearchState>),
+    Search(SearchState),
 }
 
 impl Cycle<'_> {
@@ -63,7 +67,7 @@ impl Cycle<'_> {
         if let Some(most) = config.consolidation_victims_max {
             victims = victims.limit(state, &filter, most as usize);
         }
-        Begin::Search(Box::new(SearchState::new(state, aim, Few::default(), victims)))
+        Begin::Search(SearchState::new(state, aim, Few::default(), victims))
     }
 
     /// # Source
@@ -116,7 +120,7 @@ impl Cycle<'_> {
         let filter = VictimFilter { basis, group: aim.group, rule: aim.rule };
         let gives = |queue: QueueId| queues.binary_search(&queue).is_ok();
         let victims = Victims::new(state, &filter, gives);
-        Begin::Search(Box::new(SearchState::new(state, aim, queues, victims)))
+        Begin::Search(SearchState::new(state, aim, queues, victims))
     }
 
     /// The priority of a group that waits, and whether it may be evicted itself.

@@ -102,6 +102,28 @@ impl Cycle<'_> {
         }
     }
 
+    /// Asserts that the state is as if the plan had been carried out: what it says and what it did are written apart.
+    pub(super) fn assert_carried_out(&self) {
+        let state = &self.cluster.state;
+        assert!(state.log().is_empty(), "a plan ends while nothing is tried");
+        for change in &self.changes {
+            match change {
+                Change::Place { pod, node, .. } => {
+                    assert_eq!(state.node_of(*pod), Some(*node), "a placed pod is on its node");
+                }
+                Change::Evict { pod, .. } => {
+                    let phase = state.pods().status[*pod].phase;
+                    assert_eq!(phase, Phase::Releasing, "an evicted pod leaves");
+                }
+                Change::Nominate { pod, node, .. } => {
+                    let nominee = state.pods().status[*pod].nominee.as_ref();
+                    let to = nominee.map(|place| place.node);
+                    assert_eq!(to, Some(*node), "a nominated pod has its place kept");
+                }
+            }
+        }
+    }
+
     /// Tells what a pod is nominated for, or keeps it where that is no news.
     pub(super) fn nominate(&mut self, pod: PodId, place: Place) {
         self.cluster.state.nominations.places.insert(pod, place.clone());

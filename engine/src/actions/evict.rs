@@ -153,7 +153,7 @@ impl Cycle<'_> {
                 false
             }
             Recall::Unknown => match self.begin(kind, turn) {
-                Begin::Search(search) => self.search(turn, *search, true),
+                Begin::Search(search) => self.search(turn, search, true),
                 Begin::Ineligible => {
                     self.note_proof(kind, turn, None);
                     false

@@ -111,14 +111,12 @@ impl VictimSearch<'_> {
             return None;
         }
         let (mut unit, mut largest) = (0, 0);
-        let filter = self.filter();
+        let (filter, pending) = (self.filter(), self.basis.pending);
         for group in self.search.victims.groups(state, &filter) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
             for leaf in &state.groups()[group].tree.leaves {
-                for pod in
-                    leaf.pods.iter().filter(|pod| self.basis.pending.is_evictable(state, **pod))
-                {
+                for pod in leaf.pods.iter().filter(|pod| pending.is_evictable(state, **pod)) {
                     let milli = state.charge(*pod)[QueueLane::Gpu];
                     unit = gcd(unit, milli);
                     block += milli;

@@ -25,6 +25,12 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
+    /// Tells whether nothing changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        // Whatever touches a group, or has one come, or lets room grow, is told.
+        !(self.told || self.amounts_moved || self.from_outside)
+    }
+
     /// Notes that something of a group changed.
     pub(crate) fn touch(&mut self, group: GroupId) {
         self.touched.insert(group);
