@@ -54,11 +54,15 @@ impl Cluster {
     ///
     /// # Cost
     /// In the groups of which something changed; nothing worth counting where nothing was told.
+    #[inline]
     pub(crate) fn absorb(&mut self) {
-        let changes = self.state.changes();
-        if changes.is_empty() {
-            return;
+        if !self.state.changes().is_empty() {
+            self.absorb_changes();
         }
+    }
+
+    fn absorb_changes(&mut self) {
+        let changes = self.state.changes();
         if changes.told {
             self.searches.forget(changes.touched.iter());
         }

@@ -287,12 +287,7 @@ impl<'a> VictimSearch<'a> {
     }
 
     /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
-    fn is_short_there(
-        &self,
-        state: &State,
-        (held, gone): (&Capacity, &Capacity),
-        pool: &Pool,
-    ) -> bool {
+    fn is_short_there(&self, state: &State, held: &Capacity, gone: &Capacity, pool: &Pool) -> bool {
         let (demand, count) = (&self.search.demand, self.search.phase.count());
         let last = pool.last.and_then(|last| self.search.order[last].pods.first());
         let Some(pod) = last else { return false };

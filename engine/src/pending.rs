@@ -230,7 +230,9 @@ impl Pending {
     /// is news.
     pub(crate) fn note_proof(
         &mut self,
-        (queue, class, kind): (QueueId, ClassId, EvictionKind),
+        queue: QueueId,
+        class: ClassId,
+        kind: EvictionKind,
         shortage: Option<Shortage>,
     ) -> impl Iterator<Item = GroupId> {
         let class_queue = self.class_queues.of_mut(queue, class).and_then(|class_queue| {

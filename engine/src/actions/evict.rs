@@ -253,8 +253,8 @@ impl Cycle<'_> {
     /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
     fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
         self.cluster.state.steps.filtered += u64::from(shortage.is_some());
-        let at = (turn.queue, turn.class, kind);
-        self.explained.extend(self.cluster.pending.note_proof(at, shortage));
+        let Turn { queue, class, .. } = turn;
+        self.explained.extend(self.cluster.pending.note_proof(queue, class, kind, shortage));
         self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
     }
 
@@ -346,7 +346,7 @@ impl Cycle<'_> {
             losers = victims.iter().filter_map(evicted).collect();
         }
         let held = self.cluster.state.groups()[for_group].tree.count().active;
-        self.cluster.pending.eviction_history.note(for_group, (losers.in_order(), self.now), held);
+        self.cluster.pending.eviction_history.note(for_group, losers.in_order(), self.now, held);
     }
 }
 

@@ -56,7 +56,8 @@ impl Pool {
     pub(super) fn with_steps_before(
         &self,
         state: &State,
-        (order, known): (&[Batch], &VictimSet),
+        order: &[Batch],
+        known: &VictimSet,
         set: VictimSet,
     ) -> VictimSet {
         let has = |at: &usize| set.binary_search(at).is_ok();

@@ -133,8 +133,8 @@ impl Capacity {
                 ..Freed::default()
             };
             let freed = self.freed.or_insert_with(node, vacant);
-            release(state, *pod, (freed, 1));
-            recount(state, demand, rank, (freed, &mut self.room));
+            release(state, *pod, freed, 1);
+            recount(state, demand, rank, freed, &mut self.room);
         }
     }
 
@@ -144,8 +144,8 @@ impl Capacity {
             let Some(node) = state.node_of(*pod) else { continue };
             let Some(rank) = state.nodes().index.rank(node) else { continue };
             let Some(freed) = self.freed.get_mut(node) else { continue };
-            release(state, *pod, (freed, -1));
-            recount(state, demand, rank, (freed, &mut self.room));
+            release(state, *pod, freed, -1);
+            recount(state, demand, rank, freed, &mut self.room);
         }
     }
 
@@ -177,12 +177,7 @@ impl Capacity {
 }
 
 /// Counts anew what a node holds, in `room` too.
-fn recount(
-    state: &State,
-    demand: &Demand,
-    rank: Rank,
-    (freed, room): (&mut Freed, &mut Few<usize>),
-) {
+fn recount(state: &State, demand: &Demand, rank: Rank, freed: &mut Freed, room: &mut Few<usize>) {
     for at in 0..demand.shapes.len() {
         let most = most_of(state, demand.shapes[at].0, rank, freed);
         room[at] = (room[at] + most).saturating_sub(freed.room[at]);
@@ -192,7 +187,7 @@ fn recount(
 
 /// Adds (`sign` 1) or takes back (-1) what a pod holds of its node: what it asked for, but the devices that its claims got,
 /// whatever they asked for.
-fn release(state: &State, pod: PodId, (freed, sign): (&mut Freed, i64)) {
+fn release(state: &State, pod: PodId, freed: &mut Freed, sign: i64) {
     let shape = &state.shapes()[state.pods()[pod].shape];
     let stands_in = state.lanes_stood_in(pod);
     for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {

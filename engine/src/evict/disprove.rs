@@ -118,7 +118,10 @@ impl VictimSearch<'_> {
             for leaf in &state.groups()[group].tree.leaves {
                 for pod in leaf.pods.iter().filter(|pod| pending.is_evictable(state, **pod)) {
                     let milli = state.charge(*pod)[QueueLane::Gpu];
-                    unit = gcd(unit, milli);
+                    // Most pods ask for the same.
+                    if milli != unit {
+                        unit = gcd(unit, milli);
+                    }
                     block += milli;
                 }
             }

@@ -42,7 +42,8 @@ impl Sets {
         &mut self,
         state: &State,
         pool: &Pool,
-        (order, known): (&[Batch], &VictimSet),
+        order: &[Batch],
+        known: &VictimSet,
     ) -> Option<VictimSet> {
         let Some(Cheapest { nodes, fewest, more }) = &mut self.cheapest else {
             return self.listed.pop();
@@ -54,7 +55,7 @@ impl Sets {
         if size == nodes.len() {
             self.cheapest = None;
         }
-        Some(pool.with_steps_before(state, (order, known), set.in_order()))
+        Some(pool.with_steps_before(state, order, known, set.in_order()))
     }
 }
 

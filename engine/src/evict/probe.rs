@@ -92,7 +92,7 @@ impl VictimSearch<'_> {
                     return Probed::Nothing;
                 }
             } else if let Some(set) =
-                probe.sets.next(state, &probe.pool, (&self.search.order, &probe.known))
+                probe.sets.next(state, &probe.pool, &self.search.order, &probe.known)
             {
                 let set = self.within_budgets(state, &probe.known, set);
                 let Some(victims) = self.victims_of(state, &probe, &set) else { continue };
@@ -150,7 +150,7 @@ impl VictimSearch<'_> {
         }
         Some(if search.phase.is_of_one_node() {
             let (held, tally) = (&probe.held, &probe.tally);
-            if self.is_short_there(state, (held, tally), &probe.pool) {
+            if self.is_short_there(state, held, tally, &probe.pool) {
                 return None;
             }
             Sets::listed(probe.pool.by_node(state, &search.order))

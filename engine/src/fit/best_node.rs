@@ -382,7 +382,7 @@ impl NodeSearch<'_> {
         let devices = filter::devices(state, self.shape, node, self.devices)?;
         let mut reserved = None;
         if let Some(pod_claims) = &self.pod_claims {
-            let (held, at) = admit::reservation(state, self.shape, (node, pod_claims)).ok()?;
+            let (held, at) = admit::reservation(state, self.shape, node, pod_claims).ok()?;
             if at == When::Later {
                 has = When::Later;
             }

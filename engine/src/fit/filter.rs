@@ -75,17 +75,17 @@ pub(crate) fn parts_room(state: &State, shape: &ShapeRow, node: NodeId) -> Resul
     let needed = usize::from(shape.shared);
     let (idle, free) = state.nodes().plugin_gpus(node);
     let aside = state.nodes().set_aside(node);
-    if unshared((idle, free), aside) + sharing < needed {
+    if unshared(idle, free, aside) + sharing < needed {
         if state.nodes().is_for_claims(node) {
             return Err(Misfit::OnlyClaims);
         }
-        if unshared((idle, free), 0) + sharing >= needed {
+        if unshared(idle, free, 0) + sharing >= needed {
             return Err(Misfit::SetAside);
         }
         let partly = state.nodes().devices.get(node).is_some_and(|devices| !devices.is_empty());
         return Err(if partly { Misfit::Device } else { Misfit::Short(Lane::GPU) });
     }
-    Ok(if unshared((idle, idle), aside) + sharing < needed { When::Later } else { When::Now })
+    Ok(if unshared(idle, idle, aside) + sharing < needed { When::Later } else { When::Now })
 }
 
 /// Whether devices stand in for a resource on a node, so that its amounts say nothing.
@@ -145,11 +145,11 @@ pub(crate) fn devices(
     let aside = state.nodes().set_aside(node);
     let slots = usize::try_from(state.nodes().free(node, Lane::PODS)).unwrap_or(0);
     // A pod and the reservation pods of what it opens have a slot each.
-    let new_max = unshared((idle, free), aside).min(slots.saturating_sub(1));
+    let new_max = unshared(idle, free, aside).min(slots.saturating_sub(1));
     let count = usize::from(shape.shared);
     let opened = match choice {
         Choice::By(placement) => {
-            let new_first = order_devices(state, (shape, node), placement, &mut sharing);
+            let new_first = order_devices(state, shape, node, placement, &mut sharing);
             let missing = count.saturating_sub(sharing.len());
             match placement {
                 Placement::Spread => new_max.min(count),
@@ -159,7 +159,7 @@ pub(crate) fn devices(
             }
         }
         Choice::Nth(n) => {
-            order_devices(state, (shape, node), Placement::Pack, &mut sharing);
+            order_devices(state, shape, node, Placement::Pack, &mut sharing);
             let fill = |device: &Device| Fill::of(device, part, capacity);
             let ways = Ways { count, new_max };
             sharing = ways.nth(n, &sharing, |a, b| fill(a) == fill(b))?;
@@ -171,7 +171,7 @@ pub(crate) fn devices(
     }
     let shared = &sharing[..count - opened];
     let idle_slots = usize::try_from(state.nodes().idle.get(node, Lane::PODS)).unwrap_or(0);
-    let later = opened > unshared((idle, idle), aside)
+    let later = opened > unshared(idle, idle, aside)
         || shared.iter().any(|device| device.idle(capacity) < part)
         || (opened > 0 && idle_slots <= opened);
     let opened = u32::try_from(opened).expect("a node has fewer than 2^32 GPUs");
@@ -196,7 +196,8 @@ pub(crate) fn shared_fills(state: &State, pod: PodId, place: &Place) -> Vec<Fill
 /// Orders shared GPUs that have room, the best first; says whether one that nobody shares yet is better still.
 fn order_devices(
     state: &State,
-    (shape, node): (&ShapeRow, NodeId),
+    shape: &ShapeRow,
+    node: NodeId,
     placement: Placement,
     sharing: &mut [&Device],
 ) -> bool {
@@ -216,7 +217,7 @@ fn order_devices(
 ///
 /// Where some are set aside only idle ones may be: what a victim gives up may be that which it takes again, and nobody is
 /// worth evicting for a GPU that may be the one that does not report.
-fn unshared((idle, free): (i64, i64), aside: usize) -> usize {
+fn unshared(idle: i64, free: i64, aside: usize) -> usize {
     let milli = if aside > 0 { idle.min(free) } else { free };
     usize::try_from(milli / GPU_MILLI).unwrap_or(0).saturating_sub(aside)
 }

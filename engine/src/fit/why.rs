@@ -416,7 +416,7 @@ impl Asker<'_> {
             return Some(Misfit::PodSlots);
         }
         let pod_claims = self.pod_claims.as_ref()?;
-        admit::reservation(state, shape, (node, pod_claims)).err()
+        admit::reservation(state, shape, node, pod_claims).err()
     }
 }
 

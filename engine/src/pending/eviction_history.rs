@@ -70,12 +70,7 @@ impl EvictionHistory {
     }
 
     /// Notes that groups, in order, lost pods in the plan of `at` to one that holds so many then.
-    pub(crate) fn note(
-        &mut self,
-        winner: GroupId,
-        (losers, at): (Few<GroupId>, Timestamp),
-        held: u32,
-    ) {
+    pub(crate) fn note(&mut self, winner: GroupId, losers: Few<GroupId>, at: Timestamp, held: u32) {
         let place = u32::try_from(self.all.len() + 1).expect("fewer evictions than 2^32");
         let before = std::mem::replace(&mut self.row(winner).last, place);
         self.all.push(PastEviction { losers, at, held: Some(held), before });

@@ -100,7 +100,6 @@ impl Running {
 impl Pending {
     /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it and
     /// may take that back.
-    #[inline]
     pub(crate) fn is_evictable(&self, state: &State, pod: PodId) -> bool {
         let status = &state.pods().status[pod];
         let stands = match status.phase {

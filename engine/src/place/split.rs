@@ -49,7 +49,7 @@ impl Ratio {
     const NONE: Self = Self { part: 0, whole: 1, lane: Lane::PODS };
 
     /// The larger of this one and that of an amount against what is free.
-    fn with(self, (lane, amount): (Lane, i64), free: i64) -> Self {
+    fn with(self, lane: Lane, amount: i64, free: i64) -> Self {
         let (part, whole) = if free > 0 { (amount, free) } else { (1000, 1) };
         let next = Self { part: i128::from(part), whole: i128::from(whole), lane };
         if next.tighter(&self) == Ordering::Less { next } else { self }
@@ -268,9 +268,9 @@ fn fills(
             let [whole, all] = free.get(lane).copied().unwrap_or_default();
             let ordered = if *lane == Lane::GPU { load.gpus } else { *amount };
             if ordered > 0 {
-                order = order.with((*lane, ordered), whole);
+                order = order.with(*lane, ordered, whole);
             }
-            bound = bound.with((*lane, *amount), all);
+            bound = bound.with(*lane, *amount, all);
         }
         let pods = load.each.as_ref().map(|_| count);
         fills.insert(id, Fill { order, bound, pods });

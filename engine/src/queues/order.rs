@@ -94,8 +94,10 @@ impl QueuePosition {
     /// spec/scheduling.md 1.11, queue comparison.
     #[inline]
     pub(crate) fn compare(
-        (left, ours): (&Self, u32),
-        (right, theirs): (&Self, u32),
+        left: &Self,
+        ours: u32,
+        right: &Self,
+        theirs: u32,
         all_weights: &[QueueWeights],
     ) -> Ordering {
         if left.need != right.need {
@@ -107,14 +109,16 @@ impl QueuePosition {
             return order;
         }
         let all_weights = [ours, theirs].map(|row| &all_weights[row as usize]);
-        Self::compare_shares((left, all_weights[0]), (right, all_weights[1]))
+        Self::compare_shares(left, all_weights[0], right, all_weights[1])
     }
 
     /// As [`compare`](Self::compare), for two whose shares with what is asked for are equal.
     #[cold]
     fn compare_shares(
-        (left, ours): (&Self, &QueueWeights),
-        (right, theirs): (&Self, &QueueWeights),
+        left: &Self,
+        ours: &QueueWeights,
+        right: &Self,
+        theirs: &QueueWeights,
     ) -> Ordering {
         let share = |one: &Self, of: &QueueWeights| dominant(&one.used, &of.wholes);
         let shares = share(left, ours).cmp(&share(right, theirs));

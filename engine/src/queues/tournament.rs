@@ -141,7 +141,8 @@ impl Member {
     /// A queue, where so much is there in all; its weights are written down, unless they are those of the one before.
     fn new(
         state: &State,
-        (queue, leaf): (QueueId, u32),
+        queue: QueueId,
+        leaf: u32,
         total: Charge,
         all_weights: &mut Vec<QueueWeights>,
     ) -> Self {
@@ -216,7 +217,11 @@ impl Tournament {
         members.clear();
         // Few queues have one below them alone.
         members.reserve(self.leaves.len() + self.leaves.len() / 2);
-        members.extend(leaves.zip(0..).map(|leaf| Member::new(state, leaf, total, all_weights)));
+        members.extend(
+            leaves
+                .zip(0..)
+                .map(|(queue, leaf)| Member::new(state, queue, leaf, total, all_weights)),
+        );
         let mut from = 0;
         while from < members.len() {
             let end = members.len();
@@ -224,7 +229,7 @@ impl Tournament {
                 let Some(parent) = members[at].parent else { continue };
                 // Siblings come in a row, most of the time.
                 if members[end..].last().is_none_or(|last| last.queue != parent) {
-                    members.push(Member::new(state, (parent, NOBODY), total, all_weights));
+                    members.push(Member::new(state, parent, NOBODY, total, all_weights));
                 }
             }
             // Leaves come in order, most of the time, so that there is little to sort.
@@ -316,7 +321,7 @@ impl Tournament {
         while let Some(Slot { level, at }) = entry {
             let mut meets = self.meets(level);
             let slot = meets.slot(at);
-            let who = meets.stand(state, at, (best, demand.as_ref()));
+            let who = meets.stand(state, at, best, demand.as_ref());
             meets.play(slot, who);
             match meets.winner() {
                 Some(winner) if winner != best || demand.is_none() => {
@@ -355,7 +360,7 @@ impl Tournament {
                 continue;
             };
             let mut meets = self.meets(level);
-            let who = meets.stand(state, at, (leaf, demands(leaf).as_ref()));
+            let who = meets.stand(state, at, leaf, demands(leaf).as_ref());
             meets.enter(meets.slot(at), who);
         }
     }
@@ -391,7 +396,8 @@ impl LevelMeets<'_> {
         &mut self,
         state: &State,
         at: u32,
-        (leaf, demand): (usize, Option<&QueueDemand>),
+        leaf: usize,
+        demand: Option<&QueueDemand>,
     ) -> Contender {
         // One that leaves is not even looked at.
         let Some(demand) = demand else { return Contender::NONE };
@@ -464,8 +470,8 @@ impl LevelMeets<'_> {
         } else {
             let Some(r) = self.siblings.get(right.at as usize) else { return left };
             let Some(l) = self.siblings.get(left.at as usize) else { return right };
-            let (l, r) = ((&l.standing, l.weights), (&r.standing, r.weights));
-            QueuePosition::compare(r, l, self.all_weights).is_lt()
+            let (l_at, r_at) = (&l.standing, &r.standing);
+            QueuePosition::compare(r_at, r.weights, l_at, l.weights, self.all_weights).is_lt()
         };
         // The older one goes first where they stand alike.
         if right_first == self.wins.is_lt() { right } else { left }

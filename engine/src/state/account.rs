@@ -108,9 +108,9 @@ impl State {
                 if state.phase == Phase::Releasing { HoldKind::Leaves } else { HoldKind::Stays };
             nodes.list(pod, place.node, sign);
             if let Some(reserved) = &place.reserved {
-                nodes.reserve(claims, (place.node, reserved), Booking { hold, sign });
+                nodes.reserve(claims, place.node, reserved, Booking { hold, sign });
             }
-            nodes.occupy((shape, facts), place, Booking { hold, sign });
+            nodes.occupy(shape, facts, place, Booking { hold, sign });
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         if let Some(place) = &state.nominee {
@@ -119,9 +119,9 @@ impl State {
             }
             let entry = Booking { hold: HoldKind::Nominated, sign };
             if let Some(reserved) = &place.reserved {
-                nodes.reserve(claims, (place.node, reserved), entry);
+                nodes.reserve(claims, place.node, reserved, entry);
             }
-            nodes.occupy((shape, facts), place, entry);
+            nodes.occupy(shape, facts, place, entry);
             charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
         }
         let Owner::Group(group) = facts.owner else {
@@ -235,7 +235,7 @@ impl Nodes {
         }
     }
 
-    fn occupy(&mut self, (shape, pod): (&ShapeRow, &PodFacts), place: &Place, entry: Booking) {
+    fn occupy(&mut self, shape: &ShapeRow, pod: &PodFacts, place: &Place, entry: Booking) {
         let owner = pod.owner;
         let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
         // Devices of claims are on the account of whoever holds them.
@@ -256,7 +256,7 @@ impl Nodes {
         }
         if owner == Owner::Reservation {
             for device in &place.devices {
-                self.on_device((place.node, *device), |device| {
+                self.on_device(place.node, *device, |device| {
                     entry.sign.count(match entry.hold {
                         HoldKind::Leaves => &mut device.going,
                         HoldKind::Stays | HoldKind::Nominated => &mut device.standing,
@@ -268,8 +268,8 @@ impl Nodes {
             match device::part(&shape.facts.gpu, gpus) {
                 Some(part) if !place.devices.is_empty() => {
                     for device in &place.devices {
-                        self.on_device((place.node, *device), |device| {
-                            share(device, (pod.uid, part), entry);
+                        self.on_device(place.node, *device, |device| {
+                            share(device, pod.uid, part, entry);
                         });
                     }
                 }
@@ -297,7 +297,7 @@ impl Nodes {
     }
 
     /// Changes what is held of a device, and what its node has for it.
-    fn on_device(&mut self, (node, id): (NodeId, DeviceId), change: impl FnOnce(&mut Device)) {
+    fn on_device(&mut self, node: NodeId, id: DeviceId, change: impl FnOnce(&mut Device)) {
         let devices = self.devices.slot(node);
         let at = match devices.binary_search_by_key(&id, |device| device.id) {
             Ok(at) => at,
@@ -323,7 +323,7 @@ impl Nodes {
 }
 
 /// Adds a part of a device to what is held of it, or takes it back.
-fn share(device: &mut Device, (uid, part): (u128, i64), entry: Booking) {
+fn share(device: &mut Device, uid: u128, part: i64, entry: Booking) {
     let part = entry.sign.of(part);
     match entry.hold {
         HoldKind::Stays => device.held += part,

@@ -164,7 +164,7 @@ impl State {
         for claim in &claims {
             self.claims.rows.slot(*claim).pods.insert(pod);
         }
-        self.with_devices((pod, &claims), state, &was)
+        self.with_devices(pod, &claims, state, &was)
     }
 
     /// Works out anew what a pod asks for and holds through its claims.
@@ -178,14 +178,15 @@ impl State {
         self.pods.facts[pod].as_mut().expect("a pod of a claim was told").shape = shape;
         self.release(old);
         let was = self.pods.status[pod].clone();
-        let state = self.with_devices((pod, &claims), was.clone(), &was);
+        let state = self.with_devices(pod, &claims, was.clone(), &was);
         self.pods.status[pod] = state;
     }
 
     /// Adds to a state what the pod's claims were given, or what a plan gave them before.
     fn with_devices(
         &self,
-        (pod, claims): (PodId, &[ClaimId]),
+        pod: PodId,
+        claims: &[ClaimId],
         mut state: PodStatus,
         was: &PodStatus,
     ) -> PodStatus {
@@ -193,7 +194,7 @@ impl State {
         for (place, was) in [(&mut state.place, &was.place), (&mut state.nominee, &was.nominee)] {
             if let Some(place) = place {
                 let was = was.as_ref().filter(|was| was.node == place.node);
-                self.fill_in(claims, shape, (place, was.and_then(|was| was.reserved.as_deref())));
+                self.fill_in(claims, shape, place, was.and_then(|was| was.reserved.as_deref()));
             }
         }
         state
@@ -203,7 +204,8 @@ impl State {
         &self,
         claims: &[ClaimId],
         shape: &ShapeRow,
-        (place, was): (&mut Place, Option<&Reserved>),
+        place: &mut Place,
+        was: Option<&Reserved>,
     ) {
         let mut reserved = place.reserved.take().map_or_else(Reserved::default, |told| *told);
         reserved.claims.clear();

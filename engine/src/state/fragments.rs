@@ -263,7 +263,7 @@ impl Fragments {
             _ => state.nodes.index.feasible(shape).iter().collect(),
         };
         for rank in ranks {
-            let score = self.score(state, (shape, rank), has_room);
+            let score = self.score(state, shape, rank, has_room);
             let was = std::mem::replace(ranking.scores.slot(rank), score);
             if was != score {
                 if let Some(was) = was {
@@ -280,7 +280,8 @@ impl Fragments {
     fn score(
         &mut self,
         state: &State,
-        (shape, rank): (ShapeId, Rank),
+        shape: ShapeId,
+        rank: Rank,
         has_room: HasRoom,
     ) -> Option<Score> {
         let index = &state.nodes.index;

@@ -41,7 +41,8 @@ struct Needs {
 pub(crate) fn reservation(
     state: &State,
     shape: &ShapeRow,
-    (node, pod_claims): (NodeId, &PodClaims),
+    node: NodeId,
+    pod_claims: &PodClaims,
 ) -> Result<(Option<Box<Reserved>>, When), Misfit> {
     let mut needs = Needs::default();
     stand_in(state, shape, node, &mut needs)?;
@@ -185,13 +186,13 @@ fn devices_of(state: &State, claim: ClaimId, holder: Option<PodId>) -> Vec<Claim
 /// A device that stays with a claim, with what it is for.
 fn stay(state: &State, claim: ClaimId, claimed: &Claimed) -> Option<(Want, SliceDeviceId)> {
     let request = state.claims().facts(claim)?.requests.get(usize::from(claimed.request))?;
-    Some((Want::of(claim, (claimed.request, request)), claimed.device))
+    Some((Want::of(claim, claimed.request, request), claimed.device))
 }
 
 fn want(state: &State, claim: ClaimId, needs: &mut Needs) {
     let Some(facts) = state.claims().facts(claim) else { return };
     let requests = (0..).zip(&facts.requests);
-    needs.wants.extend(requests.map(|request| Want::of(claim, request)));
+    needs.wants.extend(requests.map(|(at, request)| Want::of(claim, at, request)));
     let claim = Some(claim);
     let of = |alike: &DeviceMatch| Alike { claim, of: alike.clone() };
     needs.alikes.extend(facts.matches.iter().map(of));

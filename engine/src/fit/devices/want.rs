@@ -20,7 +20,7 @@ pub(crate) struct Want {
 
 impl Want {
     /// What a request of a claim, at this position, wants.
-    pub(crate) fn of(claim: ClaimId, (request, ask): (u16, &DeviceRequest)) -> Self {
+    pub(crate) fn of(claim: ClaimId, request: u16, ask: &DeviceRequest) -> Self {
         let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
         Self { claim: Some(claim), request, class, count, instead, admin }
     }

@@ -55,7 +55,7 @@ fn zones_for(numa: &Numa, left: &[Resources], request: &[(Lane, i64)]) -> Option
             (0..left.len()).find(|zone| covers(left, &[*zone], request)).map(|zone| vec![zone])
         }
         NumaPolicy::Restricted => {
-            let mut widths = request.iter().map(|one| width(numa, *one));
+            let mut widths = request.iter().map(|(lane, amount)| width(numa, *lane, *amount));
             let first = widths.next()??;
             if !widths.all(|width| width == Some(first)) {
                 return None;
@@ -67,7 +67,7 @@ fn zones_for(numa: &Numa, left: &[Resources], request: &[(Lane, i64)]) -> Option
 }
 
 /// The fewest zones that could ever give so much of a resource.
-fn width(numa: &Numa, (lane, amount): (Lane, i64)) -> Option<usize> {
+fn width(numa: &Numa, lane: Lane, amount: i64) -> Option<usize> {
     let mut sizes: Vec<i64> = numa.zones.iter().map(|zone| zone.amount(lane)).collect();
     sizes.sort_unstable_by_key(|size| -size);
     let mut sum = 0;

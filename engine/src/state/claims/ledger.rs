@@ -224,7 +224,8 @@ impl Nodes {
     pub(crate) fn reserve(
         &mut self,
         claims: &mut Claims,
-        (node, reserved): (NodeId, &Reserved),
+        node: NodeId,
+        reserved: &Reserved,
         entry: Booking,
     ) {
         let mut last = None;
@@ -233,7 +234,7 @@ impl Nodes {
                 last = Some(claim);
                 self.count_holder(claims, claim, entry);
             }
-            self.hold_device(claims, (Some(node), claimed), entry);
+            self.hold_device(claims, Some(node), claimed, entry);
         }
         self.hold_zones(node, &reserved.zones, entry);
     }
@@ -256,7 +257,7 @@ impl Nodes {
         let Some(allocation) = claims.allocation(claim) else { return };
         let node = allocation.node;
         for claimed in allocation.claimed(claim).collect::<Vec<_>>() {
-            self.hold_device(claims, (node, &claimed), Booking { hold: HoldKind::Stays, sign });
+            self.hold_device(claims, node, &claimed, Booking { hold: HoldKind::Stays, sign });
         }
         if let Some(node) = node {
             self.reindex(node);
@@ -267,7 +268,8 @@ impl Nodes {
     fn hold_device(
         &mut self,
         claims: &mut Claims,
-        (node, claimed): (Option<NodeId>, &Claimed),
+        node: Option<NodeId>,
+        claimed: &Claimed,
         entry: Booking,
     ) {
         if claims.is_admin(claimed) {
