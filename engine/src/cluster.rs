@@ -10,7 +10,7 @@ use crate::{
     evict::{Scratch, resume::ResumableSearches},
     fit::devices::standing,
     pending::Pending,
-    state::{Stage, State},
+    state::{Stage, State, changes::Kind},
     told::{delta::Delta, requirement::Requirement},
 };
 
@@ -61,9 +61,11 @@ impl Cluster {
         }
     }
 
+    /// As [`absorb`](Self::absorb), where something changed; apart, so that an idle cycle does not pay for it.
+    #[inline(never)]
     fn absorb_changes(&mut self) {
         let changes = self.state.changes();
-        if changes.told {
+        if changes.has(Kind::Told) {
             self.searches.forget(changes.touched.iter());
         }
         self.pending.absorb(changes);

@@ -34,7 +34,12 @@ use crate::{
         search_epoch::SearchEpoch,
         wait::Wait,
     },
-    state::{State, changes::Changes, gpu_milli, group_key::GroupKey},
+    state::{
+        State,
+        changes::{Changes, Kind},
+        gpu_milli,
+        group_key::GroupKey,
+    },
 };
 
 /// Everything that waits.
@@ -114,15 +119,15 @@ impl Pending {
     /// # Cost
     /// In the groups of which something changed.
     pub(crate) fn absorb(&mut self, changes: &mut Changes) {
-        let mut is_unlike = std::mem::take(&mut changes.amounts_moved);
-        let mut is_news = std::mem::take(&mut changes.from_outside);
+        let mut is_unlike = changes.take(Kind::AmountsMoved);
+        let mut is_news = changes.take(Kind::FromOutside);
         for group in &changes.arrivals {
             is_news |= !self.eviction_history.comes_back(*group);
         }
         changes.arrivals.clear();
         is_unlike |= is_news && self.eviction_history.forget();
         // Whatever touches a group is told: an empty set is not walked through after every placement.
-        if std::mem::take(&mut changes.told) {
+        if changes.take(Kind::Told) {
             self.changed = true;
             let is_read = |group| self.running.contains(group) || self.listing(group).is_some();
             is_unlike = is_unlike || changes.touched.iter().any(is_read);
@@ -135,7 +140,7 @@ impl Pending {
                 changes.touched.clear();
             }
         }
-        self.grown |= std::mem::take(&mut changes.room_grew);
+        self.grown |= changes.take(Kind::RoomGrew);
         if is_unlike {
             self.epoch.end();
         }

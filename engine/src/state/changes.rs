@@ -8,49 +8,67 @@ use crate::{
 
 /// Changes that nobody took in yet.
 #[derive(Clone, Default, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "four kinds of change, each noted or not")]
 pub(crate) struct Changes {
     /// Groups of which something changed.
     pub(crate) touched: IdSet<GroupId>,
     /// Groups that pods came to which were not theirs, where nothing else came from outside so far.
     pub(crate) arrivals: Vec<GroupId>,
-    /// Whether the next plan may decide something.
-    pub(crate) told: bool,
-    /// Whether somebody who found no room may find some.
-    pub(crate) room_grew: bool,
-    /// Whether amounts, places or shares moved, which searches for victims read.
-    pub(crate) amounts_moved: bool,
-    /// Whether something happened that the scheduler did not do.
-    pub(crate) from_outside: bool,
+    /// The kinds of change that there were, a bit each.
+    kinds: u8,
+}
+
+/// A kind of change; its number is its bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// Something that the next plan may decide upon.
+    Told = 1,
+    /// Somebody who found no room may find some.
+    RoomGrew = 2,
+    /// Amounts, places or shares moved, which searches for victims read.
+    AmountsMoved = 4,
+    /// Something happened that the scheduler did not do.
+    FromOutside = 8,
 }
 
 impl Changes {
     /// Tells whether nothing changed.
     pub(crate) fn is_empty(&self) -> bool {
-        // Whatever touches a group, or has one come, or lets room grow, is told.
-        !(self.told || self.amounts_moved || self.from_outside)
+        // Whatever touches a group, or has one come, is told.
+        self.kinds == 0
+    }
+
+    /// Tells whether there was such a change.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.kinds & kind as u8 != 0
+    }
+
+    /// Tells whether there was such a change, and forgets it.
+    pub(crate) fn take(&mut self, kind: Kind) -> bool {
+        let has = self.has(kind);
+        self.kinds &= !(kind as u8);
+        has
     }
 
     /// Notes that something of a group changed.
     pub(crate) fn touch(&mut self, group: GroupId) {
         self.touched.insert(group);
-        self.told = true;
+        self.tell();
     }
 
     /// Notes that something was told that the next plan may decide upon.
     pub(crate) fn tell(&mut self) {
-        self.told = true;
+        self.note(Kind::Told);
     }
 
     /// Notes that amounts, places or shares moved.
     pub(crate) fn move_amounts(&mut self) {
-        self.amounts_moved = true;
+        self.note(Kind::AmountsMoved);
     }
 
     /// Notes that there may be room for who waits, though no amount moved.
     pub(crate) fn wake(&mut self) {
-        self.room_grew = true;
-        self.told = true;
+        self.note(Kind::RoomGrew);
+        self.tell();
     }
 
     /// Notes that room may have come or gone, or that a bound may have moved.
@@ -61,7 +79,7 @@ impl Changes {
 
     /// Notes that something happened which the scheduler did not do.
     pub(crate) fn come_from_outside(&mut self) {
-        self.from_outside = true;
+        self.note(Kind::FromOutside);
         self.arrivals.clear();
     }
 
@@ -71,9 +89,13 @@ impl Changes {
         self.grow_room();
     }
 
+    fn note(&mut self, kind: Kind) {
+        self.kinds |= kind as u8;
+    }
+
     /// Notes how far a pod came, and whether that is somebody else's doing than the scheduler's.
     pub(crate) fn progress(&mut self, before: PodProgress, now: PodProgress) {
-        if self.from_outside {
+        if self.has(Kind::FromOutside) {
             return;
         }
         match now.group {
