@@ -1,9 +1,11 @@
 //! The scheduling engine: a pure function from cluster state to a plan.
 //!
 //! ```text
-//!   Delta ──► Cluster::apply ──► facts ──► take/give ──► derived columns
-//!                                                             │
-//!   Plan ◄── plan(&mut Cluster, &Config, now) ◄── Trial ◄─────┘
+//!   Delta ──► Cluster::apply ──► State: facts ──► take/give ──► derived columns
+//!                                  │ changes                          │
+//!                         Cluster::absorb ──► Pending                 │
+//!                                               │                     │
+//!   Plan ◄── plan(&mut Cluster, &Config, now) ◄─┴──────── Trial ◄─────┘
 //! ```
 //!
 //! No clock, no I/O, no threads, no floats, no hash maps: the same deltas give the same plan on every machine.
