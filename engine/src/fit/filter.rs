@@ -121,7 +121,7 @@ pub(crate) fn sharing(state: &State, shape: &ShapeRow, node: NodeId) -> usize {
         .map_or(0, |devices| devices.iter().filter(|device| device.room(capacity) >= part).count())
 }
 
-/// Chooses shared GPUs on a node that has [`room`](room); none where the parts or the pod slots for
+/// Chooses shared GPUs on a node that has [`room`]; none where the parts or the pod slots for
 /// reservation pods don't come together.
 ///
 /// # Source
