@@ -1,8 +1,12 @@
 //! Borderless tables, kubectl's way: columns by the widest cell, the least important ones dropped on a narrow terminal.
 
+use comfy_table::{CellAlignment, ColumnConstraint, Row, Table, presets};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::print::output::{Output, Style, clean};
+
+/// Blanks between two columns.
+const GAP: u16 = 2;
 
 /// One column.
 #[derive(Clone, Debug)]
@@ -45,63 +49,85 @@ impl Cell {
     }
 }
 
-/// Lays a table out for a width in columns.
+/// Lays a table out for a width in columns. comfy-table measures, pads and aligns; a style is laid over the finished
+/// line, since comfy-table's own would count as text or follow the environment instead of `--color`.
 pub(crate) fn render(
     columns: &[Column],
     rows: &[Vec<Cell>],
     width: usize,
     headers: bool,
 ) -> String {
-    let texts: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| clean(&cell.text).into_owned()).collect())
+    let titles: Vec<Cell> =
+        columns.iter().map(|column| Cell::styled(column.title, Style::Bold)).collect();
+    let rows: Vec<&[Cell]> = headers
+        .then_some(titles.as_slice())
+        .into_iter()
+        .chain(rows.iter().map(Vec::as_slice))
         .collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(i, column)| {
-            let title = if headers { column.title.width() } else { 0 };
-            texts.iter().map(|row| row[i].width()).max().unwrap_or(0).max(title)
-        })
-        .collect();
-    let mut shown: Vec<usize> = (0..columns.len()).collect();
-    let total =
-        |shown: &[usize]| shown.iter().map(|i| widths[*i] + 2).sum::<usize>().saturating_sub(2);
-    while total(&shown) > width {
-        let Some(at) = (0..shown.len())
-            .filter(|at| columns[shown[*at]].drop > 0)
-            .max_by_key(|at| columns[shown[*at]].drop)
-        else {
-            break;
-        };
-        shown.remove(at);
+    if rows.is_empty() {
+        return String::new();
     }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_rows(rows.iter().map(|row| line_of(row)));
+    for (laid, column) in table.column_iter_mut().zip(columns) {
+        laid.set_padding((0, GAP));
+        laid.set_cell_alignment(if column.right {
+            CellAlignment::Right
+        } else {
+            CellAlignment::Left
+        });
+    }
+    hide(&mut table, columns, width);
+    let shown: Vec<bool> = table.column_iter().map(|column| !column.is_hidden()).collect();
     let mut out = String::new();
-    let mut line = |cells: Vec<(String, Style)>| {
-        let last = cells.len().saturating_sub(1);
-        for (at, (text, style)) in cells.into_iter().enumerate() {
-            let column = &columns[shown[at]];
-            let blank = " ".repeat(widths[shown[at]].saturating_sub(text.width()));
-            let painted = style.paint(&text);
-            out += &match (column.right, at == last) {
-                (true, _) => format!("{blank}{painted}"),
-                (false, true) => painted,
-                (false, false) => format!("{painted}{blank}"),
-            };
-            if at != last {
-                out += "  ";
-            }
-        }
-        out.truncate(out.trim_end_matches(' ').len());
+    for (row, line) in rows.iter().zip(table.lines()) {
+        let cells = row.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell);
+        out += paint(&line, cells).trim_end_matches(' ');
         out.push('\n');
-    };
-    if headers {
-        line(shown.iter().map(|i| (columns[*i].title.to_owned(), Style::Bold)).collect());
-    }
-    for (row, texts) in rows.iter().zip(&texts) {
-        line(shown.iter().map(|i| (texts[*i].clone(), row[*i].style)).collect());
     }
     out
+}
+
+/// A row that stays one line, however long its cells are.
+fn line_of(row: &[Cell]) -> Row {
+    let mut line = Row::from(row.iter().map(|cell| clean(&cell.text)));
+    line.max_height(1);
+    line
+}
+
+/// Hides columns until the rest fits, or no other may be dropped.
+fn hide(table: &mut Table, columns: &[Column], width: usize) {
+    let widths = table.column_max_content_widths();
+    let width_of = |at: usize| usize::from(widths[at]) + usize::from(GAP);
+    let mut total = (0..columns.len()).map(width_of).sum::<usize>();
+    let mut may_go: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].drop > 0).collect();
+    // The last of those that stand level goes first.
+    may_go.sort_by_key(|at| columns[*at].drop);
+    while total.saturating_sub(usize::from(GAP)) > width {
+        let Some(at) = may_go.pop() else { return };
+        total -= width_of(at);
+        if let Some(column) = table.column_mut(at) {
+            column.set_constraint(ColumnConstraint::Hidden);
+        }
+    }
+}
+
+/// The line with the style of each cell around its text: what stands before a text is blanks, so the first place where
+/// it is found is its own.
+fn paint<'c>(line: &str, cells: impl Iterator<Item = &'c Cell>) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    for cell in cells {
+        let text = clean(&cell.text);
+        if !text.is_empty()
+            && let Some((blank, after)) = rest.split_once(text.as_ref())
+        {
+            out += blank;
+            out += &cell.style.paint(&text);
+            rest = after;
+        }
+    }
+    out + rest
 }
 
 /// Shortens a text to a width, with an ellipsis.

@@ -12,6 +12,9 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit};
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
+use crate::print::table::{Cell, Column, render};
+
+const COLUMNS: &[Column] = &[Column::new("PART"), Column::new("STATE"), Column::new("DETAIL")];
 
 /// Flags of `install status`.
 #[derive(Debug, clap::Args)]
@@ -204,9 +207,10 @@ fn print(rows: &[Row], is_healthy: bool, context: &mut Context) -> Result<(), Er
     if format::report(&report(), &format, &mut context.out)? {
         return Ok(());
     }
-    context.out.data(&format!("{:<20} {:<10} DETAIL", "PART", "STATE"))?;
-    rows.iter().try_for_each(|row| {
-        let state = row.health.style().paint(&format!("{:<10}", row.health.word()));
-        context.out.data(&format!("{:<20} {state} {}", row.part, row.detail))
-    })
+    let cells = |row: &Row| {
+        let state = Cell::styled(row.health.word(), row.health.style());
+        vec![row.part.as_str().into(), state, row.detail.as_str().into()]
+    };
+    let rows: Vec<Vec<Cell>> = rows.iter().map(cells).collect();
+    context.out.raw(&render(COLUMNS, &rows, context.out.columns(), !context.globals.no_headers))
 }
