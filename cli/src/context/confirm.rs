@@ -1,5 +1,12 @@
 //! Asks before something is lost; only a terminal can answer.
 
+use std::fmt;
+use std::io::ErrorKind;
+
+use dialoguer::console::Term;
+use dialoguer::theme::Theme;
+use dialoguer::{Error as Unasked, Input};
+
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 
@@ -17,17 +24,80 @@ impl Context {
                 .fix("add -y")
                 .into());
         }
-        self.out.ask(&format!("{question} [y/N] "));
-        let mut answer = String::new();
-        let mut byte = [0];
-        // The line ends the answer, not the input.
-        while self.stdin.read(&mut byte).unwrap_or(0) == 1 && byte[0] != b'\n' {
-            answer.push(char::from(byte[0]));
-        }
-        if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        if ask(question)? {
             return Ok(());
         }
         self.out.talk("nothing was changed");
         Err(Error::Quiet(Exit::Failure))
+    }
+}
+
+/// Puts the question until it is answered. A line is read rather than a key, since a prompt that waits for a key hides
+/// the cursor, and leaves it hidden when Ctrl-C ends the program.
+fn ask(question: &str) -> Result<bool, Error> {
+    let input = Input::<String>::with_theme(&YesOrNo)
+        .with_prompt(question)
+        .allow_empty(true)
+        .validate_with(|text: &String| answer(text).map(drop).ok_or("answer y or n"));
+    match input.interact_on(&Term::stderr()) {
+        Ok(text) => Ok(answer(&text).unwrap_or(false)),
+        Err(Unasked::IO(e)) if e.kind() == ErrorKind::Interrupted => {
+            Err(Error::Quiet(Exit::Interrupted))
+        }
+        Err(Unasked::IO(e)) => {
+            Err(Problem::new(number::CONFIRM, Exit::Usage, format!("failed to ask: {e}"))
+                .fix("add -y")
+                .into())
+        }
+    }
+}
+
+/// Reads an answer: nothing is no, and a word that is neither is none.
+fn answer(text: &str) -> Option<bool> {
+    match text.trim().to_lowercase().as_str() {
+        "y" | "yes" => Some(true),
+        "" | "n" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// Shows what an empty line means, as kubectl and git do.
+struct YesOrNo;
+
+impl Theme for YesOrNo {
+    fn format_input_prompt(
+        &self,
+        f: &mut dyn fmt::Write,
+        prompt: &str,
+        _: Option<&str>,
+    ) -> fmt::Result {
+        write!(f, "{prompt} [y/N] ")
+    }
+
+    fn format_input_prompt_selection(
+        &self,
+        f: &mut dyn fmt::Write,
+        prompt: &str,
+        answer: &str,
+    ) -> fmt::Result {
+        write!(f, "{prompt} [y/N] {answer}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::answer;
+
+    #[test]
+    fn only_a_yes_is_yes() {
+        for (text, expect) in [
+            ("y", Some(true)),
+            (" Yes ", Some(true)),
+            ("", Some(false)),
+            ("n", Some(false)),
+            ("yeah", None),
+        ] {
+            assert_eq!(answer(text), expect, "{text:?}");
+        }
     }
 }

@@ -255,12 +255,6 @@ impl Output {
         self.talk(&format!("{mark} {text}"));
     }
 
-    /// Asks, leaving the cursor on the line.
-    pub fn ask(&mut self, question: &str) {
-        // Nobody can be told when stderr itself is gone.
-        let _ = self.stderr.write(question).and_then(|()| self.stderr.write.flush());
-    }
-
     /// Prints what stopped the command.
     pub fn error(&mut self, error: &Error) {
         if let Error::Problems(problems) = error {
