@@ -5,6 +5,7 @@ pub mod error;
 pub(crate) mod format;
 pub(crate) mod jsonpath;
 pub mod output;
+mod progress;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod yaml;

@@ -183,8 +183,10 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
         context.confirm("Proceed?", args.yes)?;
     }
     let began = Instant::now();
+    context.out.wait_for("installing");
     peer::remove(&cluster, &peer, options.timeout).await?;
     carry_out(&cluster, &plan, &options, context).await?;
+    context.out.waited();
     report(&plan, false, context)?;
     if !plan.is_done() {
         let seconds = began.elapsed().as_secs_f32();

@@ -114,8 +114,10 @@ async fn take(args: &Args, context: &mut Context) -> Result<Exit, Error> {
         left_out: settings.notes.clone(),
         not_served: Vec::new(),
     };
+    context.out.wait_for("reading the cluster");
     let collected = collector.collect(&mut context.out).await;
     let counts = writing.end(&target).await;
+    context.out.waited();
     // Where writing failed, nobody was there to take what was read.
     let (counts, collected) = (counts?, collected?);
     let bytes = target.keep(temporary, context)?;

@@ -26,6 +26,19 @@ pub(crate) enum Goal {
     Deleted,
 }
 
+impl Goal {
+    /// What the workload does when the waiting is over.
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Scheduled => "has nodes",
+            Self::Running => "runs",
+            Self::Complete => "has ended",
+            Self::Failed => "has failed",
+            Self::Deleted => "is gone",
+        }
+    }
+}
+
 /// Which workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
@@ -97,7 +110,8 @@ pub(crate) async fn until(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<Exit, Error> {
-    tokio::select! {
+    context.out.wait_for(&format!("waiting until {} {}", target.name, goal.verb()));
+    let ended = tokio::select! {
         biased;
         _ = tokio::signal::ctrl_c() => {
             context.out.talk(&format!(
@@ -107,7 +121,9 @@ pub(crate) async fn until(
             Err(Error::Quiet(Exit::Interrupted))
         }
         exit = look(target, goal, timeout, cluster, &mut context.out) => exit,
-    }
+    };
+    context.out.waited();
+    ended
 }
 
 async fn look(

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
 
+use indicatif::ProgressBar;
+
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::progress;
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -98,6 +101,7 @@ pub struct Output {
     quiet: bool,
     ascii: bool,
     columns: usize,
+    progress: Option<ProgressBar>,
 }
 
 impl fmt::Debug for Output {
@@ -131,6 +135,7 @@ impl Output {
                 Some(columns) if out_terminal => columns,
                 Some(_) | None => COLUMNS_OF_A_PIPE,
             },
+            progress: None,
         };
         output.color(Color::Auto, env);
         output
@@ -144,6 +149,7 @@ impl Output {
             quiet: false,
             ascii: false,
             columns: COLUMNS_OF_A_PIPE,
+            progress: None,
         }
     }
 
@@ -209,6 +215,7 @@ impl Output {
     /// # Errors
     /// As [`Output::data`].
     pub fn raw(&mut self, text: &str) -> Result<(), Error> {
+        self.waited();
         let written = self.stdout.write(text).and_then(|()| self.stdout.write.flush());
         written.map_err(|e| match e.kind() {
             io::ErrorKind::BrokenPipe => Error::Quiet(Exit::Ok),
@@ -224,6 +231,7 @@ impl Output {
     /// # Errors
     /// As [`Output::data`].
     pub fn data_as_is(&mut self, head: &str, rest: &str) -> Result<(), Error> {
+        self.waited();
         let written = self
             .stdout
             .write(head)
@@ -238,6 +246,7 @@ impl Output {
     /// # Errors
     /// As [`Output::data`].
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.waited();
         let written = self.stdout.write.write_all(bytes).and_then(|()| self.stdout.write.flush());
         written.map_err(|e| unwritable(&e))
     }
@@ -255,8 +264,25 @@ impl Output {
         self.talk(&format!("{mark} {text}"));
     }
 
+    /// Shows what is waited for and how long already, in one moving line below what was said; until data is written or
+    /// [`Output::waited`] is called. Only a terminal sees it, and not under `--quiet`.
+    pub(crate) fn wait_for(&mut self, what: &str) {
+        if self.stderr.terminal && !self.quiet {
+            let bar = self.progress.get_or_insert_with(|| progress::start(self.ascii));
+            bar.set_message(clean(what).into_owned());
+        }
+    }
+
+    /// Takes the line of [`Output::wait_for`] away.
+    pub(crate) fn waited(&mut self) {
+        if let Some(bar) = self.progress.take() {
+            bar.finish_and_clear();
+        }
+    }
+
     /// Prints what stopped the command.
     pub fn error(&mut self, error: &Error) {
+        self.waited();
         if let Error::Problems(problems) = error {
             for problem in problems {
                 let text = problem.to_string();
@@ -268,7 +294,12 @@ impl Output {
 
     fn say(&mut self, text: &str) {
         // Nobody can be told when stderr itself is gone.
-        let _ = self.stderr.write(&format!("{text}\n")).and_then(|()| self.stderr.write.flush());
+        let mut write =
+            || self.stderr.write(&format!("{text}\n")).and_then(|()| self.stderr.write.flush());
+        let _ = match &self.progress {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        };
     }
 }
 

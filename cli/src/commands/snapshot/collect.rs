@@ -12,7 +12,7 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit};
 use crate::print::output::{Output, clean};
 
-/// Pages of 500 objects between two signs of life.
+/// Pages of 500 objects between two signs of life where no moving line can be shown.
 const PAGES_BETWEEN_SIGNS: usize = 20;
 /// A list whose end cannot be reached before the server forgets it is begun again so often.
 const RESTARTS_MAX: u32 = 5;
@@ -183,8 +183,10 @@ impl Collector<'_> {
                 Some(token) if !token.is_empty() => token.clone_into(&mut next),
                 Some(_) | None => break,
             }
-            if page % PAGES_BETWEEN_SIGNS == 0 {
-                out.talk(&format!("{}: {} so far", array.key, seen.len()));
+            let so_far = format!("{}: {} so far", array.key, seen.len());
+            out.wait_for(&so_far);
+            if page % PAGES_BETWEEN_SIGNS == 0 && !out.talks_to_terminal() {
+                out.talk(&so_far);
             }
         }
         Ok(Listed::Whole(seen.len()))
