@@ -15,7 +15,7 @@ pub(crate) mod queue;
 mod resource;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{Method, Request, header};
 use kube::client::Body;
@@ -126,10 +126,14 @@ impl Cluster {
 
     /// Sends a request and reads the whole answer.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Answer, Failure> {
+        let (method, path) = (request.method().clone(), request.uri().clone());
+        let begin = Instant::now();
         let exchange = async {
             let response = self.client.send(request).await.map_err(Failure::from)?;
             let (head, body) = response.into_parts();
             let bytes = body.collect_bytes().await.map_err(Failure::from)?;
+            let (status, ms) = (head.status.as_u16(), begin.elapsed().as_millis());
+            tracing::debug!(%method, %path, status, bytes = bytes.len(), ms, "answered");
             if !head.status.is_success() {
                 return Err(Failure::Refused(Refusal::read(head.status.as_u16(), &bytes)));
             }
@@ -140,10 +144,18 @@ impl Cluster {
                 .map_err(|e| Failure::Unreadable(e.to_string()))?;
             Ok(Answer { body, warnings })
         };
-        match tokio::time::timeout(self.timeout, exchange).await {
+        let answer = match tokio::time::timeout(self.timeout, exchange).await {
             Ok(answer) => answer,
             Err(_) => Err(Failure::Slow(self.timeout)),
+        };
+        // A refusal was answered.
+        if let Err(failure) = &answer
+            && failure.code().is_none()
+        {
+            let ms = begin.elapsed().as_millis();
+            tracing::debug!(%method, %path, ms, %failure, "failed");
         }
+        answer
     }
 
     /// Reads a path such as `/version`.

@@ -106,6 +106,12 @@ impl Context {
         if self.globals.quiet {
             self.out.set_quiet();
         }
+        if self.given.is_none() {
+            self.out.log(self.globals.verbose);
+        }
+        for (name, setting) in self.settings.held() {
+            tracing::debug!(%name, value = %setting.value, from = %setting.origin, "setting");
+        }
         Ok(())
     }
 

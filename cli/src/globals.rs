@@ -41,7 +41,7 @@ pub struct Globals {
     /// Print data and errors only
     #[arg(long, global = true)]
     pub quiet: bool,
-    /// Say more
+    /// Log each request on stderr; twice, also what libraries do
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Kubeconfig cluster

@@ -4,6 +4,7 @@ pub(crate) mod duration;
 pub mod error;
 pub(crate) mod format;
 pub(crate) mod jsonpath;
+mod log;
 pub mod output;
 mod progress;
 pub(crate) mod table;

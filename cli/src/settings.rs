@@ -140,6 +140,11 @@ impl Settings {
         self.values.get(name).and_then(|all| all.first())
     }
 
+    /// The value that holds of each key that was set.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.values.iter().filter_map(|(name, all)| Some((name.as_str(), all.first()?)))
+    }
+
     /// The words that an alias stands for.
     pub(crate) fn alias(&self, name: &str) -> Option<&str> {
         self.aliases.get(name).map(String::as_str)

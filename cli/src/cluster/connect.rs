@@ -44,6 +44,9 @@ impl Cluster {
         };
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let namespace = config.default_namespace.clone();
+        let host = config.cluster_url.host().unwrap_or_default();
+        let (kubeconfig, at) = (named(&files), context.as_deref().unwrap_or_default());
+        tracing::debug!(%kubeconfig, context = at, host, %namespace, "connection");
         let client = kube::Client::try_from(config).map_err(|e| {
             let what = format!("failed to use the kubeconfig for {server}: {}", chain(&e));
             Problem::new(number::KUBECONFIG, Exit::Failure, what)

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Write};
 use indicatif::ProgressBar;
 
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::progress;
+use crate::print::{log, progress};
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -101,6 +101,8 @@ pub struct Output {
     quiet: bool,
     ascii: bool,
     columns: usize,
+    /// Whether stderr shows a log, which a moving line would break.
+    logs: bool,
     progress: Option<ProgressBar>,
 }
 
@@ -135,6 +137,7 @@ impl Output {
                 Some(columns) if out_terminal => columns,
                 Some(_) | None => COLUMNS_OF_A_PIPE,
             },
+            logs: false,
             progress: None,
         };
         output.color(Color::Auto, env);
@@ -149,6 +152,7 @@ impl Output {
             quiet: false,
             ascii: false,
             columns: COLUMNS_OF_A_PIPE,
+            logs: false,
             progress: None,
         }
     }
@@ -166,6 +170,14 @@ impl Output {
     /// Drops talk; errors and data stay.
     pub fn set_quiet(&mut self) {
         self.quiet = true;
+    }
+
+    /// Starts to log, the more the higher `verbose` is; silent under `--quiet`.
+    pub(crate) fn log(&mut self, verbose: u8) {
+        if verbose > 0 && !self.quiet {
+            self.logs = true;
+            log::start(verbose, self.stderr.color);
+        }
     }
 
     /// Decides on colour: the flag, then `NO_COLOR` and `CLICOLOR_FORCE`, then whether it is a terminal.
@@ -265,9 +277,9 @@ impl Output {
     }
 
     /// Shows what is waited for and how long already, in one moving line below what was said; until data is written or
-    /// [`Output::waited`] is called. Only a terminal sees it, and not under `--quiet`.
+    /// [`Output::waited`] is called. Only a terminal sees it, and not under `--quiet` or beside a log.
     pub(crate) fn wait_for(&mut self, what: &str) {
-        if self.stderr.terminal && !self.quiet {
+        if self.stderr.terminal && !self.quiet && !self.logs {
             let bar = self.progress.get_or_insert_with(|| progress::start(self.ascii));
             bar.set_message(clean(what).into_owned());
         }

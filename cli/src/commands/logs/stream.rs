@@ -72,6 +72,7 @@ pub(super) async fn open(
             }
         }
     }
+    tracing::debug!(%path, "reading a log");
     let request = Request::get(path).body(Vec::new()).expect("paths are escaped");
     let reader = cluster.client().request_stream(request).await?;
     let lines = futures::stream::unfold(Box::pin(reader), |mut reader| async move {
