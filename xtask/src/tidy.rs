@@ -51,7 +51,7 @@ const RULES: &[Rule] = &[
 pub(crate) fn run() -> Result<()> {
     let files = repository::files()?;
     let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&files)).collect();
-    findings.extend(dependencies::check()?);
+    findings.extend(dependencies::check(&files)?);
     for finding in &findings {
         repository::say(&format!("{}: {}", finding.at, finding.what));
     }

@@ -1,10 +1,12 @@
-//! The dependency rule: which crate may know which.
+//! The dependency rules: which crate may know which, and what is declared is used.
+
+mod named;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::Finding;
-use crate::repository::{capture, cargo, command};
+use crate::repository::{File, capture, cargo, command};
 
 /// What a crate may depend on. `None` for others means "anything".
 struct Row {
@@ -85,23 +87,28 @@ struct Metadata {
 #[derive(Deserialize)]
 struct Package {
     name: String,
+    manifest_path: String,
     dependencies: Vec<Dependency>,
 }
 
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
+    rename: Option<String>,
+    /// `dev` or `build`.
     kind: Option<String>,
     path: Option<String>,
 }
 
-/// Compares the manifests with the table.
-pub(super) fn check() -> Result<Vec<Finding>> {
+/// Compares the manifests with the table, and with the sources.
+pub(super) fn check(files: &[File]) -> Result<Vec<Finding>> {
     let arguments = ["metadata", "--format-version", "1", "--no-deps", "--offline"];
     let text = capture(&mut command(&cargo(), &arguments))?;
     let metadata: Metadata =
         serde_json::from_str(&text).context("failed to read the output of `cargo metadata`")?;
-    Ok(compare(&metadata.packages))
+    let mut findings = compare(&metadata.packages);
+    findings.extend(named::check(&metadata.packages, files));
+    Ok(findings)
 }
 
 fn compare(packages: &[Package]) -> Vec<Finding> {
@@ -132,8 +139,12 @@ mod tests {
 
     #[test]
     fn the_engine_depends_on_nothing() {
-        let dependency = Dependency { name: "serde".into(), kind: None, path: None };
-        let engine = Package { name: "kai-engine".into(), dependencies: vec![dependency] };
+        let dependency = Dependency { name: "serde".into(), rename: None, kind: None, path: None };
+        let engine = Package {
+            name: "kai-engine".into(),
+            manifest_path: "engine/Cargo.toml".into(),
+            dependencies: vec![dependency],
+        };
         let found = compare(&[engine]);
         assert_eq!(found, [Finding::new("kai-engine", "must not depend on serde")]);
     }
