@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Args;
 use crate::error::Error;
 use crate::follow::{Change, Listing, Selection, Table, follow, keep_table};
-use crate::serve::Ready;
+use crate::ready::Ready;
 use crate::slim::AnyShape;
 use certificate::Material;
 use certificate::keeper::Keeper;

@@ -4,20 +4,14 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An address to serve on is taken or malformed.
-    #[error("failed to listen on {address}")]
-    Listen {
-        /// The address as the flag has it.
-        address: String,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] kai_daemon::serve::Error),
     /// The Lease went to another holder or could not be renewed in time.
     #[error("failed to keep the lease {0}: another instance leads now")]
     LeaseLost(String),
     /// The kubeconfig or the in-cluster configuration is of no use.
-    #[error("failed to find the API server: {0}")]
-    Config(String),
+    #[error(transparent)]
+    Connect(#[from] kai_daemon::connect::Error),
     /// The API server refused or did not answer.
     #[error("failed to talk to the API server")]
     Api(#[from] kube::Error),

@@ -6,27 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use kai_daemon::event::{Regarding, Severity, Statement, name, object, whole_second};
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 /// Component name in events and logs.
 pub(crate) const COMPONENT: &str = "kai-podgrouper";
-/// Longest message that the API takes.
-const MESSAGE_BYTES_MAX: usize = 1024;
 /// Objects remembered; beyond that those are forgotten of which nothing was said for long.
 const REMEMBERED_MAX: usize = 10_000;
-
-/// The object an event is about.
-#[derive(Debug, Clone)]
-pub(crate) struct Subject<'a> {
-    pub(crate) api_version: &'a str,
-    pub(crate) kind: &'a str,
-    pub(crate) namespace: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) uid: &'a str,
-}
 
 /// The shortest and the longest pause between two events on one object.
 const PAUSE_MIN: Duration = Duration::from_secs(5);
@@ -69,10 +58,10 @@ impl Recorder {
     }
 
     /// Writes a warning; a failure is only logged, for an event is no one's input.
-    pub(crate) async fn warn(&self, subject: &Subject<'_>, reason: &str, message: &str) {
-        if let Err(error) = self.write(subject, reason, message).await {
+    pub(crate) async fn warn(&self, regarding: &Regarding<'_>, reason: &str, message: &str) {
+        if let Err(error) = self.write(regarding, reason, message).await {
             tracing::warn!(
-                object = %format!("{}/{}", subject.namespace, subject.name), %error,
+                object = %format!("{}/{}", regarding.namespace, regarding.name), %error,
                 "failed to write an event"
             );
         }
@@ -80,60 +69,41 @@ impl Recorder {
 
     async fn write(
         &self,
-        subject: &Subject<'_>,
+        regarding: &Regarding<'_>,
         reason: &str,
         message: &str,
     ) -> Result<(), kube::Error> {
-        let mut end = message.len().min(MESSAGE_BYTES_MAX);
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        let message = &message[..end];
         let mut hasher = DefaultHasher::new();
-        (subject.uid, reason, message).hash(&mut hasher);
-        let stem = &subject.name[..subject.name.len().min(200)];
-        let name = format!("{stem}.{:016x}", hasher.finish());
+        (reason, message).hash(&mut hasher);
         let is_news = {
             let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-            is_news(&mut said, subject.uid, hasher.finish(), Instant::now())
+            is_news(&mut said, regarding.uid, hasher.finish(), Instant::now())
         };
         if !is_news {
             return Ok(());
         }
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Event"));
         let api: Api<DynamicObject> =
-            Api::namespaced_with(self.client.clone(), subject.namespace, &resource);
-        let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let event = event(subject, &name, reason, message, &now);
+            Api::namespaced_with(self.client.clone(), regarding.namespace, &resource);
+        let statement = Statement {
+            severity: Severity::Warning,
+            reason,
+            message,
+            annotations: &[],
+            component: COMPONENT,
+        };
+        let now = Timestamp::now();
+        let event = object(*regarding, statement, now);
         let event = serde_json::from_value(event).map_err(kube::Error::SerdeError)?;
         match api.create(&PostParams::default(), &event).await {
             Err(kube::Error::Api(status)) if status.code == 409 => {
-                let patch = json!({"lastTimestamp": now});
+                let name = name(*regarding, reason, message);
+                let patch = json!({"lastTimestamp": whole_second(now)});
                 api.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await.map(|_| ())
             }
             other => other.map(|_| ()),
         }
     }
-}
-
-fn event(subject: &Subject<'_>, name: &str, reason: &str, message: &str, now: &str) -> Value {
-    json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": subject.namespace},
-        "involvedObject": {
-            "apiVersion": subject.api_version, "kind": subject.kind,
-            "namespace": subject.namespace, "name": subject.name, "uid": subject.uid,
-        },
-        "type": "Warning",
-        "reason": reason,
-        "message": message,
-        "count": 1,
-        "firstTimestamp": now,
-        "lastTimestamp": now,
-        "source": {"component": COMPONENT},
-        "reportingComponent": COMPONENT,
-    })
 }
 
 #[cfg(test)]

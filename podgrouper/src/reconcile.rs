@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use kai_daemon::event::Regarding;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use crate::cache::{Cache, Found, ObjectKey, Part, to_object};
 use crate::dependents::Dependents;
 use crate::desired::Desired;
-use crate::events::{Recorder, Subject};
+use crate::events::Recorder;
 use crate::facts::{Answer, Facts, Read, Stop};
 use crate::group::{Case, group};
 use crate::kinds;
@@ -378,14 +379,14 @@ impl Reconciler {
 
     /// A `PodGrouperWarning` on the pod.
     pub(crate) async fn warn(&self, pod: &Pod, message: &str) {
-        let subject = Subject {
+        let regarding = Regarding {
             api_version: "v1",
             kind: "Pod",
             namespace: &pod.namespace,
             name: &pod.name,
             uid: &pod.uid.to_string(),
         };
-        self.recorder.warn(&subject, WARNING, message).await;
+        self.recorder.warn(&regarding, WARNING, message).await;
     }
 
     fn groups(&self, namespace: &str) -> Api<DynamicObject> {

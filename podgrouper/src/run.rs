@@ -1,10 +1,15 @@
 //! The daemon: watches in, queue, workers out.
 
 use crate::object::POD_GROUP_API_VERSION;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use kai_daemon::lease::{Lease, Manner, Mode};
+use kai_daemon::serve::{self, Listener};
 use kube::Client;
+use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -16,12 +21,11 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::follow::{Change, Listing, Selection, follow, is_same_but_status};
 use crate::global;
-use crate::lease::Candidate;
 use crate::pod::Pod;
 use crate::queue::Queue;
+use crate::ready::Ready;
 use crate::reconcile::{Failure, Reconciler};
 use crate::scale;
-use crate::serve::{self, Ready};
 use crate::shard;
 use crate::slim::{AnyShape, PodGroupShape, PodShape};
 use crate::status::{Controller, Dirty, QueueMetrics, Usage, parse_labels};
@@ -29,6 +33,8 @@ use crate::store::{Key, Store, group_of};
 use kai_api::names;
 
 const LEASE: &str = names::lease::PODGROUPER;
+/// The pause between two attempts to take or to renew the Lease.
+const RETRY: Duration = Duration::from_secs(2);
 /// How long a workload's controller may take before its pods say what they wait for.
 const EARLY_MAX: Duration = Duration::from_mins(1);
 /// Reads that fill the store before the first pod is looked at.
@@ -56,10 +62,17 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     registry.register_collector(Box::new(queue_metrics.clone()));
     let admission =
         Admission::start(&args, client.clone(), &ready, &mut registry, work.clone()).await?;
-    let health =
-        serve::health(&args.health_probe_bind_address, ready.clone(), work.clone()).await?;
-    let metrics =
-        serve::metrics(&args.metrics_bind_address, Arc::new(registry), work.clone()).await?;
+    let health = {
+        let ready = ready.clone();
+        let router = serve::health(move || ready.problem());
+        let flag = "--health-probe-bind-address";
+        listen(&args.health_probe_bind_address, flag, router, &work).await?
+    };
+    let metrics = {
+        let registry = Arc::new(registry);
+        let router = serve::metrics(move || text(&registry));
+        listen(&args.metrics_bind_address, "--metrics-bind-address", router, &work).await?
+    };
     tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
     let lead = lead_by_config(&args, client.clone(), queue_metrics, ready.clone(), work.clone());
     let registrations = async {
@@ -75,10 +88,11 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
         }
     });
     let result = if args.leader_elect {
-        let candidate = Candidate::new(client.clone(), &args.system_namespace(&client), LEASE);
+        let mode = Mode::Election { retry: RETRY };
+        let lease = Lease::new(client.clone(), &args.system_namespace(&client), LEASE, mode);
         // A follower is ready: it could take over at once.
         ready.set();
-        lead_by_lease(candidate, lead, &work).await
+        lead_by_lease(&lease, lead, &work).await
     } else {
         lead.await
     };
@@ -91,20 +105,44 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
 
 /// Leads from the moment that the Lease is held until it is lost or the token ends it.
 async fn lead_by_lease(
-    mut candidate: Candidate,
+    lease: &Lease,
     lead: impl Future<Output = Result<(), Error>>,
     stop: &CancellationToken,
 ) -> Result<(), Error> {
-    tokio::select! {
-        () = stop.cancelled() => return Ok(()),
-        () = candidate.acquire() => tracing::info!(lease = LEASE, "leading"),
-    }
+    let Some(guard) = lease.acquire(Manner::Patient, stop).await else { return Ok(()) };
+    // Whoever leads ends by itself when it is told to stop, and holds the Lease until then.
+    let never = CancellationToken::new();
     let result = tokio::select! {
         result = lead => result,
-        () = candidate.hold() => Err(Error::LeaseLost(LEASE.to_owned())),
+        Err(_lost) = guard.keep(&never) => Err(Error::LeaseLost(LEASE.to_owned())),
     };
-    candidate.release().await;
+    guard.release().await;
     result
+}
+
+/// Serves at an address until the token ends it; returns where, unless the address asks for nothing.
+async fn listen(
+    address: &str,
+    flag: &'static str,
+    router: Router,
+    stop: &CancellationToken,
+) -> Result<Option<SocketAddr>, Error> {
+    // The peer's way to say "none".
+    if address.is_empty() || address == "0" {
+        return Ok(None);
+    }
+    let listener = Listener::bind(address, flag).await?;
+    let local = listener.local;
+    tokio::spawn(listener.serve(router, stop.clone()));
+    Ok(Some(local))
+}
+
+fn text(registry: &Registry) -> Vec<u8> {
+    let mut text = String::new();
+    if let Err(error) = encode(&mut text, registry) {
+        tracing::warn!(%error, "failed to encode the metrics");
+    }
+    text.into_bytes()
 }
 
 /// What a part tells the others and is told.

@@ -17,7 +17,9 @@ use kube::Client;
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{lease::Guard, metrics::Metrics, sharing};
+use kai_daemon::lease::Guard;
+
+use crate::{metrics::Metrics, sharing};
 
 mod bind;
 mod claim;

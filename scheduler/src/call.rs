@@ -5,9 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, header};
 use http_body_util::BodyExt;
+use kai_daemon::process::causes;
 use kube::{Client, client::Body};
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::actuate::Write;
 
@@ -70,8 +71,8 @@ pub async fn call(
             .header(header::CONTENT_TYPE, form.content_type())
             .body(Body::from(bytes.clone()))
             .map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
-        write.guard.check().await?;
-        match once(&write.client, request).await {
+        let until = write.guard.check().await?;
+        match once(&write.client, request, until).await {
             Err((Failure::Refused { code: 429, message }, wait))
                 if started.elapsed() < PATIENCE_MAX && !message.contains(BUDGET) =>
             {
@@ -90,11 +91,18 @@ pub async fn read(client: &Client, path: &str) -> Result<Bytes, Failure> {
     let request = Request::get(path).body(Body::empty());
     let request =
         request.map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
-    once(client, request).await.map_err(|(failure, _)| failure)
+    once(client, request, None).await.map_err(|(failure, _)| failure)
 }
 
-/// One attempt. With a failure comes how long the server asks to wait.
-async fn once(client: &Client, request: Request<Body>) -> Result<Bytes, (Failure, Duration)> {
+/// One attempt, whose answer is waited for until 10 s have passed, or `until`. With a failure comes how long the server asks
+/// to wait.
+async fn once(
+    client: &Client,
+    request: Request<Body>,
+    until: Option<Instant>,
+) -> Result<Bytes, (Failure, Duration)> {
+    let patience = Instant::now() + ANSWER_MAX;
+    let until = until.map_or(patience, |until| until.min(patience));
     let unsure = |text: String| (Failure::Unsure(text), Duration::ZERO);
     let exchange = async {
         let answer = client.send(request).await.map_err(|error| unsure(causes(&error)))?;
@@ -102,28 +110,14 @@ async fn once(client: &Client, request: Request<Body>) -> Result<Bytes, (Failure
         let text = body.collect().await.map_err(|error| unsure(causes(&error)))?.to_bytes();
         Ok((parts, text))
     };
-    let (parts, text) = timeout(ANSWER_MAX, exchange)
+    let began = Instant::now();
+    let (parts, text) = timeout_at(until, exchange)
         .await
-        .map_err(|_| unsure(format!("none within {}s", ANSWER_MAX.as_secs())))??;
+        .map_err(|_| unsure(format!("none within {}s", began.elapsed().as_secs())))??;
     if parts.status.is_success() {
         return Ok(text);
     }
     let wait = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
     let seconds = wait.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1).min(10);
     Err((refusal(parts.status, &text), Duration::from_secs(seconds)))
-}
-
-/// An error with its causes, outermost first.
-pub fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }

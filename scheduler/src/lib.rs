@@ -10,7 +10,7 @@
 //! at once and drops it: the engine is the cache. [`mod@run`] owns the cluster's state, decides, and
 //! hands the plan to [`actuate`], whose outcomes come back into the same loop. [`names`] is the only
 //! place that knows both names and the engine's numbers. Nothing is written without the Lease
-//! ([`lease`]) and a UID or version as guard.
+//! ([`kai_daemon::lease`]) and a UID or version as guard.
 
 pub mod actuate;
 pub mod args;
@@ -20,7 +20,6 @@ pub mod config;
 pub mod dispatch;
 pub mod health;
 pub mod ingest;
-pub mod lease;
 pub mod leftover;
 pub mod message;
 pub mod metrics;
@@ -29,7 +28,6 @@ pub mod order;
 pub mod report;
 pub mod run;
 pub mod selecting;
-pub mod serve;
 pub mod settings;
 pub mod sharing;
 pub mod snapshot;

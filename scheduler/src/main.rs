@@ -2,10 +2,8 @@
 
 use std::{io::Write, process::ExitCode};
 
+use kai_daemon::process;
 use kai_scheduler::{Args, Error, client, run};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     let args = match Args::from_command_line(std::env::args_os()) {
@@ -35,35 +33,19 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(error = kai_scheduler::call::causes(&error), "the scheduler ends");
+            tracing::error!(error = process::causes(&error), "the scheduler ends");
             ExitCode::FAILURE
         }
     }
 }
 
 async fn schedule(args: Args) -> Result<(), Error> {
-    let stop = CancellationToken::new();
-    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
-        match signal(kind) {
-            Ok(mut signals) => {
-                let stop = stop.clone();
-                tokio::spawn(async move {
-                    signals.recv().await;
-                    tracing::info!("stopping");
-                    stop.cancel();
-                });
-            }
-            Err(error) => tracing::warn!(%error, "failed to listen for a signal"),
-        }
-    }
+    let stop = process::stop_on_signals();
     let client = client(&args).await?;
     Box::pin(run(args, client, stop)).await
 }
 
-/// The client logs each request that fails, without its address and however often; whoever asked says it once per change.
-const CLIENT: &str = "kube_client::client::builder=off";
-
-/// Logs to standard error, at the level of `-v` unless `RUST_LOG` says otherwise.
+/// Logs at the level of `-v` unless `RUST_LOG` says otherwise.
 fn log(args: &Args) {
     let level = match args.v {
         0..=2 => "warn",
@@ -71,9 +53,7 @@ fn log(args: &Args) {
         4..=5 => "debug",
         6.. => "trace",
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| {
-        EnvFilter::new(format!("{level},hyper=warn,rustls=warn,tower=warn,{CLIENT}"))
-    });
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    if args.log_json { lines.json().init() } else { lines.init() }
+    let directives = std::env::var("RUST_LOG")
+        .unwrap_or_else(|_| format!("{level},hyper=warn,rustls=warn,tower=warn"));
+    process::log(process::filter(&directives), args.log_json);
 }

@@ -5,6 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use kai_daemon::lease::Guard;
 use kai_engine::{Change, Cluster, Config, Delta, Plan, PodId, Timestamp, plan_stepwise};
 use tokio::{
     sync::{Notify, mpsc},
@@ -18,7 +19,6 @@ use crate::{
     dispatch::Dispatch,
     health::Health,
     ingest::{Ingest, Kind},
-    lease::Guard,
     metrics::{Metrics, QueueGauges, milliseconds},
     names::{Names, Number},
     order::{self, Desk},

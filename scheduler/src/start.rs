@@ -1,12 +1,14 @@
 //! Starting and ending: the parts put together, and taken apart again in order.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{sync::Arc, time::Duration};
 
-use kai_engine::{Cluster, Delta};
-use kube::{
-    Client,
-    config::{KubeConfigOptions, Kubeconfig},
+use kai_daemon::{
+    backoff, connect,
+    lease::{Guard, Lease, Manner, Mode},
+    serve::{self, Listener},
 };
+use kai_engine::{Cluster, Delta};
+use kube::Client;
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
@@ -21,13 +23,12 @@ use crate::{
     dispatch::Dispatch,
     health::Health,
     ingest::{Ingest, Kind, Rules},
-    lease::{Guard, Lease, Manner},
     leftover,
     metrics::{Metrics, QueueGauges},
     order,
     report::Report,
     run::{self, Channels, End, Run},
-    selecting, serve,
+    selecting,
     sharing::{Sharing, cdi, image},
     usage,
     watch::{self, Source},
@@ -35,23 +36,15 @@ use crate::{
 
 /// Batches of events on their way to the loop; bounds the memory that a slow loop costs.
 const BATCHES_MAX: usize = 256;
+/// The pause between two attempts to take or to renew the Lease, with election.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// Why the scheduler ended.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
-    /// The kubeconfig cannot be used.
-    #[error("failed to use the kubeconfig {path} (--kubeconfig)")]
-    Kubeconfig {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: Box<kube::config::KubeconfigError>,
-    },
-    /// There is no in-cluster configuration.
-    #[error(
-        "failed to read the in-cluster configuration; outside a cluster give --kubeconfig FILE"
-    )]
-    InCluster(#[source] kube::config::InClusterError),
+    /// The API server is not known.
+    #[error(transparent)]
+    Connect(#[from] connect::Error),
     /// The client cannot be made.
     #[error("failed to make a client of the API server")]
     Client(#[source] Box<kube::Error>),
@@ -79,17 +72,9 @@ pub enum Error {
 /// decided where the write is understood.
 ///
 /// # Errors
-/// [`Error::Kubeconfig`], [`Error::InCluster`], [`Error::Client`].
+/// [`Error::Connect`], [`Error::Client`].
 pub async fn client(args: &Args) -> Result<Client, Error> {
-    let mut config = match &args.kubeconfig {
-        Some(path) => {
-            let fail = |source| Error::Kubeconfig { path: path.clone(), source: Box::new(source) };
-            let file = Kubeconfig::read_from(path).map_err(fail)?;
-            let options = KubeConfigOptions::default();
-            kube::Config::from_custom_kubeconfig(file, &options).await.map_err(fail)?
-        }
-        None => kube::Config::incluster().map_err(Error::InCluster)?,
-    };
+    let mut config = connect::config(args.kubeconfig.as_deref()).await?;
     config.default_retry = false;
     Client::try_from(config).map_err(|error| Error::Client(Box::new(error)))
 }
@@ -106,11 +91,12 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let source = config::Source::new(&args)?;
     let health = Health::default();
     let metrics = Metrics::new(&args.metrics_namespace);
-    let listener = serve::bind(args.listen_address).await?;
-    let served =
-        tokio::spawn(serve::serve(listener, health.clone(), metrics.clone(), stop.clone()));
+    let listener = Listener::bind(&args.listen_address.to_string(), "--listen-address").await?;
+    tracing::info!(address = %listener.local, "serving /metrics, /healthz and /readyz");
+    let served = tokio::spawn(listener.serve(router(&health, &metrics), stop.clone()));
     let name = lease_name(&args);
-    let lease = Lease::new(client.clone(), &args.namespace, &name, args.leader_elect);
+    let mode = if args.leader_elect { Mode::Election { retry: RETRY } } else { Mode::Handover };
+    let lease = Lease::new(client.clone(), &args.namespace, &name, mode);
     let shared = Shared { args, client, source, health, metrics };
     let result = shared.lead_by_turns(&lease, &stop).await;
     served.abort();
@@ -119,6 +105,13 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
         Ok(End::Stopped) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// What is answered over HTTP.
+fn router(health: &Health, metrics: &Metrics) -> axum::Router {
+    let (health, metrics) = (health.clone(), metrics.clone());
+    let problem = move || Some(health.problems().join("\n")).filter(|text| !text.is_empty());
+    serve::health(problem).merge(serve::metrics(move || metrics.text()))
 }
 
 /// The peer's name, so that both never act at once. Source: spec/contract.md 7.7.
@@ -253,7 +246,7 @@ impl Shared {
             failures += 1;
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = tokio::time::sleep(watch::backoff(failures)) => {}
+                () = tokio::time::sleep(backoff(failures)) => {}
             }
         }
     }
@@ -282,7 +275,7 @@ impl Shared {
             failures += 1;
             tokio::select! {
                 () = stop.cancelled() => return None,
-                () = tokio::time::sleep(watch::backoff(failures)) => {}
+                () = tokio::time::sleep(backoff(failures)) => {}
             }
         }
     }

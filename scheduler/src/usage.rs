@@ -10,6 +10,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use kai_daemon::backoff;
 use kai_engine::{PerLane, Timestamp};
 use kube::Client;
 use prometheus::Histogram;
@@ -18,8 +19,6 @@ use tokio::{
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
-
-use crate::watch::backoff;
 
 mod client;
 mod params;

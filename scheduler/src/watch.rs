@@ -18,6 +18,7 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
+use kai_daemon::backoff_to;
 use kube::{Client, client::Body};
 use serde::Deserialize;
 use tokio::{
@@ -72,8 +73,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(100);
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// The server ends a watch after this time; spread, so that not all end at once.
 const WATCH_SECONDS: std::ops::Range<u32> = 240..480;
-const BACKOFF_MIN: Duration = Duration::from_millis(50);
-const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// The longest pause of a watch that nothing waits for.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// While the server does not answer, or does not let us read what nothing can be decided without, it is asked this often
 /// at least: all waits for it.
 const RECONNECT_MAX: Duration = Duration::from_secs(3);
@@ -147,7 +148,7 @@ pub async fn watch(
         failures = if started.elapsed() > HEALTHY_MIN { 0 } else { failures + 1 };
         let is_refused = matches!(problem, Problem::Refused { code: 400..500, .. });
         let is_waited_for = watch.source.required || !is_refused;
-        let pause_max = if is_waited_for { RECONNECT_MAX } else { BACKOFF_MAX };
+        let pause_max = if is_waited_for { RECONNECT_MAX } else { PAUSE_MAX };
         let is_expected = matches!(problem, Problem::ListsNotStreamed | Problem::Expired);
         if is_expected && failures < 3 {
             continue;
@@ -157,17 +158,6 @@ pub async fn watch(
             () = tokio::time::sleep(backoff_to(failures, pause_max)) => {}
         }
     }
-}
-
-/// Doubling pauses, each shortened by up to a half at random so that clients spread.
-pub fn backoff(failures: u32) -> Duration {
-    backoff_to(failures, BACKOFF_MAX)
-}
-
-/// As [`backoff`], with another longest pause.
-fn backoff_to(failures: u32, max: Duration) -> Duration {
-    let full = BACKOFF_MIN.saturating_mul(1 << failures.min(12)).min(max);
-    full.mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of one watch")]

@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use http::{Method, Request};
 use kai_api::names::component;
+use kai_daemon::lease::{Lease, Manner, Mode};
 use kai_scheduler::{
     actuate::{
         Actuator, Backed, Bind, ClaimGrant, ExtendedGrant, Outcome, Task, VolumeGrant, VolumeStep,
     },
-    lease::{Lease, Manner},
     metrics::Metrics,
 };
 use kai_tests::{
@@ -110,7 +110,7 @@ impl Stage {
             before.abort();
         }
         let client = self.tape.record(self.place.account(component::SCHEDULER).await?);
-        let lease = Lease::new(client.clone(), "kai-scheduler", "kai-scheduler", false);
+        let lease = Lease::new(client.clone(), "kai-scheduler", "kai-scheduler", Mode::Handover);
         let stop = CancellationToken::new();
         let guard = lease.acquire(Manner::Newest, &stop).await.context("nobody stops it")?;
         let (outcomes_in, outcomes) = mpsc::unbounded_channel();

@@ -15,6 +15,7 @@ use axum::routing::post;
 use futures::StreamExt as _;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use kai_daemon::serve::Listener;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -72,12 +73,8 @@ pub(super) struct Server {
 impl Server {
     /// Binds an address; one that begins with a colon is on all interfaces.
     pub(super) async fn bind(address: &str) -> Result<Self, Error> {
-        let full =
-            if address.starts_with(':') { format!("0.0.0.0{address}") } else { address.to_owned() };
-        let failed = |source| Error::Listen { address: address.to_owned(), source };
-        let listener = TcpListener::bind(&full).await.map_err(failed)?;
-        let local = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, local })
+        let listener = Listener::bind(address, "--webhook-listen-address").await?;
+        Ok(Self { local: listener.local, listener: listener.into_inner() })
     }
 
     pub(super) fn local(&self) -> SocketAddr {

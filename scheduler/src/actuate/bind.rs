@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join;
 use http::Method;
+use kai_daemon::backoff;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -21,7 +22,6 @@ use super::{
 use crate::{
     call::{Failure, Form, call, read},
     metrics::milliseconds,
-    watch::backoff,
     wire::Whereabouts,
 };
 

@@ -7,15 +7,13 @@
 use std::time::Duration;
 
 use http::Method;
+use kai_daemon::backoff;
 use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::Write;
-use crate::{
-    call::{Failure, Form, call, read},
-    watch::backoff,
-};
+use crate::call::{Failure, Form, call, read};
 
 /// Nobody deletes a claim that has devices.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";

@@ -5,6 +5,7 @@
 
 use http::Method;
 use kai_api::names::{annotation, env};
+use kai_daemon::backoff;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
@@ -12,7 +13,6 @@ use tokio::time::sleep;
 use super::{Write, reservation::ATTEMPTS_MAX};
 use crate::{
     call::{Failure, Form, call, read},
-    watch::backoff,
     wire::{Pairs, Text, Whereabouts, null_as_default},
 };
 

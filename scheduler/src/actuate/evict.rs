@@ -2,13 +2,13 @@
 //! disruptions may refuse.
 
 use http::Method;
+use kai_daemon::backoff;
 use serde_json::json;
 use tokio::time::sleep;
 
 use super::{Outcome, Write};
 use crate::{
     call::{Failure, Form, call, read},
-    watch::backoff,
     wire::Meta,
 };
 

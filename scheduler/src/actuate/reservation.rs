@@ -7,6 +7,7 @@ use std::{fmt::Write as _, sync::Arc};
 
 use http::Method;
 use kai_api::names::{annotation, env, label, resource};
+use kai_daemon::backoff;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
@@ -15,7 +16,6 @@ use super::{Write, found::Found, unreserve::delete_now};
 use crate::{
     call::{Failure, Form, call, read},
     sharing::Outcome,
-    watch::backoff,
 };
 
 /// The program of the container.

@@ -8,14 +8,12 @@
 use std::time::Duration;
 
 use http::Method;
+use kai_daemon::backoff;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::Write;
-use crate::{
-    call::{Failure, Form, call, read},
-    watch::backoff,
-};
+use crate::call::{Failure, Form, call, read};
 
 /// The node for which a claim gets its volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";

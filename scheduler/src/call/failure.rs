@@ -3,7 +3,9 @@
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::{lease::Lost, wire::Text};
+use kai_daemon::lease::Lost;
+
+use crate::wire::Text;
 
 /// What a request failed with.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]

@@ -1,9 +1,9 @@
 //! Groups that are left out for a while.
 
+use kai_daemon::backoff;
 use kai_engine::Timestamp;
 
 use super::{Run, now};
-use crate::watch::backoff;
 
 impl Run {
     /// A group whose bind failed is left out for a while, longer each time, so that one that can

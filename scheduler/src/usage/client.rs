@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::{Request, Uri, header, uri};
 use http_body_util::BodyExt;
+use kai_daemon::process::causes;
 use kai_engine::Timestamp;
 use kube::{Client, client::Body};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -15,7 +16,6 @@ use super::{
     params::{Address, Params},
     query::{Sample, samples},
 };
-use crate::call::causes;
 
 /// Why usage cannot be read.
 #[derive(thiserror::Error, Debug)]

@@ -41,7 +41,7 @@ impl Problem {
 
     /// Any error of transport or decoding, with its causes.
     pub(super) fn broken(error: impl std::error::Error) -> Self {
-        Self::Broken(crate::call::causes(&error))
+        Self::Broken(kai_daemon::process::causes(&error))
     }
 }
 

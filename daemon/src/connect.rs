@@ -1,0 +1,35 @@
+//! How a daemon finds its API server.
+
+use std::path::{Path, PathBuf};
+
+use kube::Config;
+use kube::config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError};
+
+/// Why the API server is not known.
+#[derive(thiserror::Error, Debug)]
+pub enum Error {
+    /// The kubeconfig cannot be used.
+    #[error("failed to use the kubeconfig {path} (--kubeconfig)")]
+    Kubeconfig {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: Box<KubeconfigError>,
+    },
+    /// There is no in-cluster configuration.
+    #[error(
+        "failed to read the in-cluster configuration; outside a cluster give --kubeconfig FILE"
+    )]
+    InCluster(#[source] InClusterError),
+}
+
+/// Reads the file of `--kubeconfig`, with its current context; without one, what a pod is given.
+///
+/// # Errors
+/// [`Error`].
+pub async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
+    let Some(path) = kubeconfig else { return Config::incluster().map_err(Error::InCluster) };
+    let fail = |source| Error::Kubeconfig { path: path.to_owned(), source: Box::new(source) };
+    let file = Kubeconfig::read_from(path).map_err(fail)?;
+    Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.map_err(fail)
+}

@@ -1,0 +1,316 @@
+//! Who may act: one process of a name at a time, by a Lease.
+//!
+//! In [`Mode::Election`] standbys wait for the Lease to run out, and a leader that cannot renew it ends. In
+//! [`Mode::Handover`] the Lease is held as a guard: the newest process takes it over and the older one stands by; it takes
+//! the Lease back only when that runs out or is given back. That is safe because such a holder acts only while its hold
+//! was confirmed half a second ago, and says so on the Lease; who takes over waits longer than that and then reads the
+//! cluster anew. A holder that does not say so (KAI's scheduler, or ours with election) is never pushed out.
+//!
+//! `election` decides, without I/O, and says why a holder has stopped before another begins; here is what it asks for.
+//! Whoever deletes a Lease lets the next process begin at once.
+//!
+//! # Source
+//! spec/contract.md 7.7, design/reliability.md S9, F32-F34.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use k8s_openapi::api::coordination::v1::Lease as Record;
+use kube::{Api, Client, api::PostParams};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+mod election;
+mod record;
+
+pub use election::{Manner, Mode};
+
+use election::{Action, Election, Permit, REQUEST_MAX};
+use record::{observe, ours, released};
+
+/// Without election a Lease is asked for this often, and renewed this often.
+const HANDOVER_RETRY: Duration = Duration::from_secs(1);
+const HANDOVER_RENEWAL: Duration = Duration::from_millis(2500);
+/// A hold that cannot be confirmed is asked for again after this.
+const CONFIRM_AGAIN: Duration = Duration::from_millis(200);
+
+/// A Lease to be held.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    api: Api<Record>,
+    name: String,
+    identity: String,
+    mode: Mode,
+}
+
+/// The hold is lost.
+#[derive(thiserror::Error, Clone, Copy, PartialEq, Eq, Debug)]
+#[error("the lease is held by another process")]
+pub struct Lost;
+
+/// Proof of a hold, asked before every write.
+#[derive(Clone, Debug)]
+pub struct Guard(Option<Arc<Hold>>);
+
+#[derive(Debug)]
+struct Hold {
+    lease: Lease,
+    election: Mutex<Election>,
+    confirming: tokio::sync::Mutex<()>,
+    lost: CancellationToken,
+}
+
+impl Lease {
+    /// Names a Lease of `namespace`; nothing is asked yet. This process is its host's name and a number of its own.
+    pub fn new(client: Client, namespace: &str, name: &str, mode: Mode) -> Self {
+        let host = hostname::get().map(|name| name.to_string_lossy().into_owned());
+        let host = host.unwrap_or_else(|_| String::from("unknown"));
+        let identity = format!("{host}_{}", uuid::Uuid::new_v4());
+        Self { api: Api::namespaced(client, namespace), name: name.to_owned(), identity, mode }
+    }
+
+    /// Waits until the Lease is ours; none when stopped before.
+    ///
+    /// Where the Lease cannot be used (no namespace, no permission) and no election is asked for, the guard is empty: as
+    /// with KAI, nothing then keeps two processes apart.
+    pub async fn acquire(&self, manner: Manner, stop: &CancellationToken) -> Option<Guard> {
+        let mut election = Election::standby(self.mode);
+        let mut said_waiting = false;
+        let pause = match self.mode {
+            Mode::Election { retry } => retry,
+            Mode::Handover => HANDOVER_RETRY,
+        };
+        loop {
+            match self.attempt(&mut election, manner).await {
+                Ok(Some(guard)) => return Some(guard),
+                Ok(None) if said_waiting => {}
+                Ok(None) => {
+                    tracing::info!(lease = self.name, "standing by: another process holds it");
+                    said_waiting = true;
+                }
+                Err(kube::Error::Api(status))
+                    if self.mode == Mode::Handover && matches!(status.code, 403 | 404) =>
+                {
+                    tracing::warn!(
+                        lease = self.name,
+                        reason = status.message,
+                        "cannot use the lease: a second process of this name would go unnoticed"
+                    );
+                    return Some(Guard(None));
+                }
+                Err(error) => tracing::warn!(lease = self.name, %error, "failed to take the lease"),
+            }
+            tokio::select! {
+                () = stop.cancelled() => return None,
+                () = sleep(pause.mul_f64(1.0 + fastrand::f64() / 5.0)) => {}
+            }
+        }
+    }
+
+    /// Takes the Lease where it may be taken.
+    async fn attempt(
+        &self,
+        election: &mut Election,
+        manner: Manner,
+    ) -> Result<Option<Guard>, kube::Error> {
+        let asked = Instant::now();
+        let record = within(self.api.get_opt(&self.name)).await?;
+        let lease = observe(record.as_ref(), &self.identity);
+        let Action::Take { wait } = election.step(&lease, manner, (asked, Instant::now())) else {
+            return Ok(None);
+        };
+        let asked = Instant::now();
+        match self.write(record).await {
+            Err(kube::Error::Api(status)) if status.code == 409 => return Ok(None),
+            written => written?,
+        }
+        election.taken(asked);
+        if !wait.is_zero() {
+            tracing::info!(lease = self.name, "took the lease over; waiting for its holder");
+            sleep(wait).await;
+        }
+        let hold = Hold {
+            lease: self.clone(),
+            election: Mutex::new(election.clone()),
+            confirming: tokio::sync::Mutex::new(()),
+            lost: CancellationToken::new(),
+        };
+        let guard = Guard(Some(Arc::new(hold)));
+        // Somebody newer may have come in the meantime.
+        if guard.check().await.is_err() {
+            *election = Election::standby(self.mode);
+            return Ok(None);
+        }
+        tracing::info!(lease = self.name, identity = self.identity, "holds the lease");
+        Ok(Some(guard))
+    }
+
+    /// Writes our name on the Lease as it was read.
+    async fn write(&self, from: Option<Record>) -> Result<(), kube::Error> {
+        let is_new = from.is_none();
+        let wanted = ours(from, &self.name, &self.identity, self.mode);
+        if is_new {
+            within(self.api.create(&PostParams::default(), &wanted)).await?;
+        } else {
+            within(self.api.replace(&self.name, &PostParams::default(), &wanted)).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Guard {
+    /// Succeeds if a write may begin now, with the moment beyond which its answer is of no use, where there is one. Cheap
+    /// while the hold is fresh; else one read.
+    ///
+    /// # Errors
+    /// [`Lost`]: never write again.
+    pub async fn check(&self) -> Result<Option<Instant>, Lost> {
+        let Some(hold) = &self.0 else { return Ok(None) };
+        if let Permit::Write { until } = hold.permit()? {
+            return Ok(until);
+        }
+        // Seldom needed, and as large as the requests that it makes: every write would carry it.
+        Box::pin(hold.confirm()).await
+    }
+
+    /// Renews the hold until `stop`.
+    ///
+    /// # Errors
+    /// [`Lost`], as soon as another holds the Lease or this process may no longer act.
+    pub async fn keep(&self, stop: &CancellationToken) -> Result<(), Lost> {
+        let Some(hold) = &self.0 else {
+            stop.cancelled().await;
+            return Ok(());
+        };
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = hold.lost.cancelled() => return Err(Lost),
+                () = hold.expired() => {}
+                () = hold.renew_later() => {}
+            }
+        }
+    }
+
+    /// Empties the Lease where it is still ours, so that the next process need not wait.
+    pub async fn release(&self) {
+        let Some(hold) = &self.0 else { return };
+        if let Err(error) = hold.release().await {
+            tracing::warn!(%error, "failed to release the lease");
+        }
+    }
+
+    /// Ends when the hold is lost.
+    pub async fn lost(&self) {
+        match &self.0 {
+            Some(hold) => hold.lost.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Hold {
+    fn election(&self) -> MutexGuard<'_, Election> {
+        self.election.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a write may begin now; a hold that is over ends here.
+    fn permit(&self) -> Result<Permit, Lost> {
+        let mut election = self.election();
+        let now = Instant::now();
+        if election.end_if_over(now) {
+            self.lost.cancel();
+            return Err(Lost);
+        }
+        Ok(election.permit(now))
+    }
+
+    /// Asks until the hold is confirmed or lost.
+    async fn confirm(&self) -> Result<Option<Instant>, Lost> {
+        // One request for all who ask at once.
+        let _turn = self.confirming.lock().await;
+        loop {
+            if let Permit::Write { until } = self.permit()? {
+                return Ok(until);
+            }
+            // Where it was deleted, whoever makes it holds it.
+            let done = match self.read().await {
+                Ok((Action::Take { .. }, record)) => self.write(record).await,
+                read => read.map(drop),
+            };
+            if let Err(error) = done {
+                tracing::warn!(%error, "failed to confirm the lease");
+                sleep(CONFIRM_AGAIN).await;
+            }
+        }
+    }
+
+    /// Reads the Lease and has the election judge it; one that is another's ends the hold.
+    async fn read(&self) -> Result<(Action, Option<Record>), kube::Error> {
+        let asked = Instant::now();
+        let record = within(self.lease.api.get_opt(&self.lease.name)).await?;
+        let lease = observe(record.as_ref(), &self.lease.identity);
+        let times = (asked, Instant::now());
+        let action = self.election().step(&lease, Manner::Patient, times);
+        if action == Action::Stop {
+            self.lost.cancel();
+        }
+        Ok((action, record))
+    }
+
+    /// Ends the hold once it was not renewed for too long.
+    async fn expired(&self) {
+        let deadline = self.election().deadline();
+        match deadline {
+            Some(at) => sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+        if self.election().end_if_over(Instant::now()) {
+            self.lost.cancel();
+        }
+    }
+
+    async fn renew_later(&self) {
+        sleep(match self.lease.mode {
+            Mode::Election { retry } => retry,
+            Mode::Handover => HANDOVER_RENEWAL,
+        })
+        .await;
+        let renewed = match self.read().await {
+            Ok((Action::Renew | Action::Take { .. }, record)) => self.write(record).await,
+            read => read.map(drop),
+        };
+        if let Err(error) = renewed {
+            tracing::warn!(lease = self.lease.name, %error, "failed to renew the lease");
+        }
+    }
+
+    async fn write(&self, record: Option<Record>) -> Result<(), kube::Error> {
+        let asked = Instant::now();
+        self.lease.write(record).await?;
+        self.election().taken(asked);
+        Ok(())
+    }
+
+    async fn release(&self) -> Result<(), kube::Error> {
+        let api = &self.lease.api;
+        let Some(record) = within(api.get_opt(&self.lease.name)).await? else { return Ok(()) };
+        let holder = record.spec.as_ref().and_then(|spec| spec.holder_identity.as_ref());
+        if holder == Some(&self.lease.identity) {
+            within(api.replace(&self.lease.name, &PostParams::default(), &released(record)))
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Bounds a request in time.
+async fn within<T>(
+    request: impl Future<Output = Result<T, kube::Error>>,
+) -> Result<T, kube::Error> {
+    timeout(REQUEST_MAX, request)
+        .await
+        .unwrap_or_else(|elapsed| Err(kube::Error::Service(Box::new(elapsed))))
+}

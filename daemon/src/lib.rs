@@ -1,0 +1,15 @@
+//! What every daemon of the project needs beside its purpose: to be one of several, to be asked how it does, to reach
+//! the API server.
+//!
+//! [`lease`] lets one process of a name act at a time; [`serve`] answers health and metrics; [`connect`] makes a client;
+//! [`event`] names and writes out events; [`mod@backoff`] spaces attempts; [`process`] is logs, signals and last words.
+//! Nothing here knows what a pod or a queue is.
+
+mod backoff;
+pub mod connect;
+pub mod event;
+pub mod lease;
+pub mod process;
+pub mod serve;
+
+pub use backoff::{backoff, backoff_to};

@@ -1,0 +1,100 @@
+//! A Lease on an API server that stops answering its holder: who may write, and since when. The clock is tokio's and
+//! stands still but while everybody waits.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use kai_api::names::{component, namespace};
+use kai_daemon::lease::{Guard, Lease, Manner, Mode};
+use kai_tests::{
+    live::Place,
+    stage::{Fault, Tape},
+};
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// A Lease that the account of the scheduler may write, and no daemon uses.
+const NAME: &str = "stopped-clock";
+const ELECTION: Mode = Mode::Election { retry: Duration::from_secs(2) };
+
+/// A process that wants the Lease, and what its requests meet.
+struct Candidate {
+    lease: Lease,
+    tape: Tape,
+}
+
+impl Candidate {
+    async fn new(place: &Place, mode: Mode) -> Result<Self> {
+        let tape = Tape::default();
+        let client = tape.record(place.account(component::SCHEDULER).await?);
+        Ok(Self { lease: Lease::new(client, namespace::SYSTEM, NAME, mode), tape })
+    }
+
+    async fn acquire(&self, manner: Manner) -> Result<Guard> {
+        let never = CancellationToken::new();
+        self.lease.acquire(manner, &never).await.context("nobody stops it")
+    }
+
+    /// From now on this kind of request is not answered.
+    fn cut_off(&self, verb: &str) -> Result<()> {
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases*", namespace::SYSTEM);
+        let fault = json!({ "on": format!("{verb} {path}") });
+        self.tape.add(serde_json::from_value::<Fault>(fault)?);
+        Ok(())
+    }
+}
+
+/// When a holder that is cut off has stopped, and when another has begun, in seconds.
+async fn times(verb: &str, mode: Mode) -> Result<(f64, f64)> {
+    let place = Place::embedded().await?;
+    let (first, second) =
+        (Candidate::new(&place, mode).await?, Candidate::new(&place, mode).await?);
+    let guard = first.acquire(Manner::Newest).await?;
+    ensure!(guard.check().await.is_ok(), "who holds the Lease may write");
+    first.cut_off(verb)?;
+    let start = Instant::now();
+    let keeping = tokio::spawn({
+        let guard = guard.clone();
+        async move { guard.keep(&CancellationToken::new()).await }
+    });
+    let stopped = tokio::spawn(async move {
+        // What is asked while nobody answers is not answered before the end either.
+        while timeout(Duration::from_secs(1), guard.check()).await.is_ok_and(|may| may.is_ok()) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Instant::now()
+    });
+    let taken = second.acquire(Manner::Patient).await?;
+    let begun = Instant::now();
+    ensure!(taken.check().await.is_ok(), "and whoever takes it, too");
+    let stopped = stopped.await?;
+    keeping.abort();
+    Ok(((stopped - start).as_secs_f64(), (begun - start).as_secs_f64()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_is_cut_off_stops_before_another_begins() -> Result<()> {
+    for verb in ["GET", "PUT"] {
+        let (stopped, begun) = times(verb, ELECTION).await?;
+        ensure!(stopped <= 10.1, "{verb}: it stopped after {stopped} s");
+        ensure!(begun >= 15.0, "{verb}: another began after {begun} s");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_holder_without_election_that_is_cut_off_stops_too() -> Result<()> {
+    let (stopped, begun) = times("GET", Mode::Handover).await?;
+    ensure!(stopped < 2.0, "it stopped after {stopped} s");
+    ensure!(begun >= 16.5, "another began after {begun} s, without leaving it time");
+    Ok(())
+}
+
+/// It may read its Lease and cannot renew it, so that it runs out under its eyes.
+#[tokio::test(start_paused = true)]
+async fn who_takes_what_ran_out_waits_for_the_last_confirmed_writes() -> Result<()> {
+    let (stopped, begun) = times("PUT", Mode::Handover).await?;
+    ensure!(stopped < begun, "it stopped after {stopped} s, and another began after {begun} s");
+    Ok(())
+}
