@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  names       labels, annotations, resources, objects
-//!  quantity    1500m, 4Gi             duration    1h30m
+//!  quantity    1500m, 4Gi             duration    1h30m   human   2y70d
+//!  json_path   {.items[?(@.n>1)].v}   fair        turns of tenants
 //!  queue  pod_group  bind_request     scheduling.run.ai
 //!  topology  shard  config            kai.scheduler
 //!  shared_gpu  what a pod asks of shared GPUs, and the names of its config maps
@@ -21,6 +22,8 @@ pub mod config;
 pub mod crd;
 pub mod duration;
 pub mod fair;
+pub mod human;
+pub mod json_path;
 pub mod names;
 pub mod pod_group;
 pub mod quantity;

@@ -3,7 +3,6 @@
 pub(crate) mod duration;
 pub mod error;
 pub(crate) mod format;
-pub(crate) mod jsonpath;
 mod log;
 pub mod output;
 mod progress;

@@ -47,19 +47,10 @@ fn wrong(flag: &str, text: &str) -> Problem {
     .fix(format!("{flag} {number}{unit}"))
 }
 
-/// A span of seconds as kubectl shows ages: `45s`, `14m`, `3h12m`, `9d`.
+/// Writes a span of seconds as kubectl shows ages: `45s`, `14m`, `3h12m`, `9d`, `2y70d`. What a clock that is behind makes
+/// negative is nothing.
 pub(crate) fn short(seconds: i64) -> String {
-    let seconds = seconds.max(0);
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
-    match seconds {
-        ..120 => format!("{seconds}s"),
-        120..600 if seconds % 60 != 0 => format!("{minutes}m{}s", seconds % 60),
-        120..10800 => format!("{minutes}m"),
-        10800..28800 if minutes % 60 != 0 => format!("{hours}h{}m", minutes % 60),
-        10800..172_800 => format!("{hours}h"),
-        172_800..691_200 if hours % 24 != 0 => format!("{days}d{}h", hours % 24),
-        _ => format!("{days}d"),
-    }
+    kai_api::human::human(seconds.max(0))
 }
 
 #[cfg(test)]
@@ -90,6 +81,8 @@ mod tests {
             (840, "14m"),
             (11520, "3h12m"),
             (777_600, "9d"),
+            (69_120_000, "2y70d"),
+            (-5, "0s"),
         ] {
             assert_eq!(short(seconds), text);
         }

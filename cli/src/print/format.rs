@@ -1,5 +1,6 @@
 //! `-o`: the forms that data can take.
 
+use kai_api::json_path::{self, Template};
 use serde_json::Value;
 
 use crate::print::error::{Error, Exit, Problem, number};
@@ -7,7 +8,7 @@ use crate::print::output::Output;
 use crate::print::yaml;
 
 /// A form of output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Format {
     /// For people; what it is depends on the command.
     Table,
@@ -18,7 +19,7 @@ pub(crate) enum Format {
     /// `kind.group/name`, a line each.
     Name,
     /// Fields, by kubectl's template language.
-    JsonPath(crate::print::jsonpath::Template),
+    JsonPath(Template),
 }
 
 impl Format {
@@ -35,7 +36,7 @@ impl Format {
             Some("name") => Self::Name,
             Some(other) => {
                 if let Some(template) = other.strip_prefix("jsonpath=") {
-                    Self::JsonPath(crate::print::jsonpath::Template::parse(template)?)
+                    Self::JsonPath(Template::parse(template).map_err(not_understood)?)
                 } else {
                     let what = format!("-o {other} is not known");
                     return Err(Problem::new(number::VALUE, Exit::Usage, what)
@@ -50,6 +51,11 @@ impl Format {
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Self::Table | Self::Wide)
     }
+}
+
+fn not_understood(json_path::Error { part }: json_path::Error) -> Problem {
+    Problem::new(number::VALUE, Exit::Usage, format!("-o jsonpath: \"{part}\" is not understood"))
+        .fix("-o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'")
 }
 
 /// Prints a report in a form for programs; `false`, and nothing printed, when the form is one for people.

@@ -1,16 +1,15 @@
 //! `meta.k8s.io/v1` Tables: what `kubectl get` prints.
 
 mod builtin;
-mod duration;
-mod json_path;
 mod pods;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kai_api::human::human;
+use kai_api::json_path::Path;
 use serde_json::{Value, json};
 
-use self::duration::human;
 use super::convert;
 use super::object::{self, Object};
 use super::refusal::{ApiResult, Refusal};
@@ -126,7 +125,9 @@ fn cells(target: &Target, value: &Value, now: Timestamp) -> Vec<Value> {
         cells.push(json!(age(value, now)));
     }
     for column in &version.columns {
-        let found = json_path::find(value, object::text(column, "/jsonPath"));
+        // What is no path leads nowhere.
+        let path = Path::parse(object::text(column, "/jsonPath"));
+        let found = path.map_or_else(|_| Vec::new(), |path| path.find(value));
         cells.push(custom_cell(&found, object::text(column, "/type"), now));
     }
     cells

@@ -1,16 +1,16 @@
-//! Durations as kubectl shows them.
+//! Ages and durations as kubectl shows them.
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// `95s`, `3m20s`, `25m`, `5h4m`, `11h`, `2d4h`, `12d`, `2y30d`: two units while the first is small.
+/// Writes seconds as `95s`, `3m20s`, `25m`, `5h4m`, `11h`, `2d4h`, `12d`, `2y30d`: two units while the first is small; `<invalid>` for a
+/// moment to come.
 ///
 /// # Source
-///
 /// `HumanDuration` of k8s.io/apimachinery.
-pub(super) fn human(seconds: i64) -> String {
+pub fn human(seconds: i64) -> String {
     // A clock that is a second behind the one that stamped the object.
     if seconds < -1 {
         return "<invalid>".to_owned();
