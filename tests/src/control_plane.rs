@@ -14,8 +14,8 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::{
-    authentication::v1::{TokenRequest, TokenRequestSpec},
-    core::v1::ServiceAccount,
+    authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec},
+    core::v1::{Pod, ServiceAccount},
 };
 use kube::{
     Api, Client, Config,
@@ -85,7 +85,7 @@ pub fn operators_command(suite: &str) -> Option<PathBuf> {
 }
 
 /// Says that a suite is left out and why, also in the file that `KAI_TEST_LEFT_OUT` names: `cargo xtask ci` counts it.
-fn leave_out(suite: &str, why: &str) {
+pub fn leave_out(suite: &str, why: &str) {
     let line = format!("{suite}: left out, {why}");
     say(&line);
     if let Some(file) = env::var_os("KAI_TEST_LEFT_OUT") {
@@ -178,18 +178,57 @@ impl ControlPlane {
 
     /// A kubeconfig with a fresh token of a `ServiceAccount`, as a pod of it would have.
     pub async fn kubeconfig_of_account(&self, namespace: &str, name: &str) -> Result<PathBuf> {
+        let token = self.issue_token(namespace, name, None).await?;
+        self.kubeconfig_for(name, &token)
+    }
+
+    /// A token of the `ServiceAccount` of a pod that is good for this pod alone, as its kubelet would mount it.
+    ///
+    /// # Errors
+    ///
+    /// When the pod names no account, or the API server issues none.
+    pub async fn token_of_pod(&self, pod: &Pod) -> Result<String> {
+        let bound = BoundObjectReference {
+            api_version: Some("v1".to_owned()),
+            kind: Some("Pod".to_owned()),
+            name: pod.metadata.name.clone(),
+            uid: pod.metadata.uid.clone(),
+        };
+        let namespace = pod.metadata.namespace.as_deref().context("a pod has a namespace")?;
+        let account = pod.spec.as_ref().and_then(|spec| spec.service_account_name.as_deref());
+        self.issue_token(namespace, account.context("the pod names no account")?, Some(bound)).await
+    }
+
+    async fn issue_token(
+        &self,
+        namespace: &str,
+        name: &str,
+        bound: Option<BoundObjectReference>,
+    ) -> Result<String> {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, namespace);
         let request = TokenRequest {
-            spec: Some(TokenRequestSpec { expiration_seconds: Some(7200), ..Default::default() }),
+            spec: Some(TokenRequestSpec {
+                expiration_seconds: Some(7200),
+                bound_object_ref: bound,
+                ..Default::default()
+            }),
             ..Default::default()
         };
         let issued = accounts
             .create_token_request(name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("failed to issue a token for {namespace}/{name}"))?;
-        let token =
-            issued.status.and_then(|status| status.token).context("the answer has no token")?;
-        self.kubeconfig_for(name, &token)
+        issued.status.and_then(|status| status.token).context("the answer has no token")
+    }
+
+    /// The port of 127.0.0.1 where the API is served.
+    pub fn port(&self) -> u16 {
+        self.ports[1]
+    }
+
+    /// The certificate of the authority that the API server's own is to be checked with.
+    pub fn authority(&self) -> PathBuf {
+        components::authority(self.folder.path())
     }
 
     /// Starts real operators and waits until their CRDs are served.

@@ -27,6 +27,17 @@ pub struct Daemon {
 impl Daemon {
     /// Starts `binary`; its output goes to `folder/logs/name`.
     pub fn start(folder: &Path, name: &str, binary: &Path, arguments: &[String]) -> Result<Self> {
+        Self::start_in(folder, name, binary, arguments, &[])
+    }
+
+    /// The same with variables in its environment.
+    pub fn start_in(
+        folder: &Path,
+        name: &str,
+        binary: &Path,
+        arguments: &[String],
+        environment: &[(&str, &str)],
+    ) -> Result<Self> {
         let log = folder.join("logs").join(name);
         fs::create_dir_all(folder.join("logs"))?;
         let file = File::options().create(true).append(true).open(&log)?;
@@ -34,6 +45,7 @@ impl Daemon {
             .args(arguments)
             .env("HOME", folder)
             .env_remove("KUBECONFIG")
+            .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)

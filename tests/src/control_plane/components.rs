@@ -1,6 +1,10 @@
 //! The processes of a control plane with their flags, and the files they read.
 
-use std::{fs, net::TcpListener, path::Path};
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 
@@ -10,8 +14,12 @@ pub(super) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
+pub(super) fn authority(folder: &Path) -> PathBuf {
+    folder.join("certs/apiserver.crt")
+}
+
 pub(super) fn kubeconfig(folder: &Path, port: u16, name: &str, token: &str) -> String {
-    let authority = folder.join("certs/apiserver.crt");
+    let authority = authority(folder);
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: test\n\
          clusters: [{{name: test, cluster: {{server: \"https://127.0.0.1:{port}\", certificate-authority: \"{}\"}}}}]\n\
