@@ -19,6 +19,9 @@ pub(super) struct Device {
     /// Its node by number.
     pub(super) node: Option<u32>,
     pub(super) reservation: Option<Reservation>,
+    /// Further reservation pods of the same group: KAI made two in a race before v0.16. They keep their GPUs, which
+    /// users may have been told, until the last user is gone.
+    pub(super) others: Vec<Reservation>,
     /// Pods with a node that hold a part of it, and whether each is leaving.
     pub(super) users: BTreeMap<u32, bool>,
     /// Pods whose bind waits for it or is under way.
@@ -58,6 +61,45 @@ pub(super) enum Next {
 }
 
 impl Device {
+    /// Takes in news of a reservation pod. Where a group has several, the one whose device pods were told counts, else the
+    /// first that says a device and holds it: pods that come later are told the same one as those before.
+    ///
+    /// # Source
+    /// spec/contract.md 10.3 R1.
+    pub(super) fn reserved(&mut self, news: Reservation) {
+        self.others.retain(|one| one.pod != news.pod);
+        let current = self.reservation.replace(news);
+        if let (Some(current), Some(news)) = (current, &self.reservation)
+            && current.pod != news.pod
+        {
+            self.others.push(current);
+        }
+        self.choose();
+    }
+
+    /// A reservation pod is gone; whether it was the last that held the device.
+    pub(super) fn lost(&mut self, pod: u32) -> bool {
+        let others = self.others.len();
+        self.others.retain(|one| one.pod != pod);
+        let was_first = self.reservation.take_if(|one| one.pod == pod).is_some();
+        let was_known = was_first || self.others.len() < others;
+        self.choose();
+        was_known && self.reservation.is_none()
+    }
+
+    /// Puts the reservation pod first that counts. The order is that of the pods' numbers, which is that of the news.
+    fn choose(&mut self) {
+        let mut all: Vec<Reservation> = self.reservation.take().into_iter().collect();
+        all.append(&mut self.others);
+        all.sort_by_key(|one| {
+            let is_given = self.given.is_some() && one.uuid == self.given;
+            (one.has_ended, !is_given, one.uuid.is_none(), one.pod)
+        });
+        let mut all = all.into_iter();
+        self.reservation = all.next();
+        self.others = all.collect();
+    }
+
     /// The device's UUID, while it can be shared.
     pub(super) fn uuid(&self) -> Option<&str> {
         let reservation = self.reservation.as_ref().filter(|one| !one.has_ended)?;
@@ -69,6 +111,7 @@ impl Device {
     /// Nobody has to do with it.
     pub(super) fn is_idle(&self) -> bool {
         self.reservation.is_none()
+            && self.others.is_empty()
             && self.users.is_empty()
             && self.binds.is_empty()
             && self.deleted.is_none()

@@ -109,6 +109,7 @@ impl Sharing {
         match ending {
             Ending::InUse | Ending::Refused => known.not_before = now.saturating_add(RETRY_MS),
             Ending::Gone(said) => {
+                known.others.clear();
                 known.deleted = known.reservation.take().map(|reservation| reservation.pod);
                 known.is_made = false;
                 known.has_failed = false;

@@ -98,7 +98,7 @@ impl Sharing {
         known.is_made = false;
         let says_device = reservation.uuid.is_some() && !reservation.has_ended;
         self.reservations.insert(reservation.pod, device);
-        known.reservation = Some(reservation);
+        known.reserved(reservation);
         self.due.insert(device);
         if says_device && self.set_aside.remove(&node).is_some_and(|aside| aside.until().is_some())
         {
@@ -112,8 +112,7 @@ impl Sharing {
             if let Some(known) = self.devices.get_mut(&device) {
                 if known.deleted == Some(pod) {
                     known.deleted = None;
-                } else {
-                    known.reservation = None;
+                } else if known.lost(pod) {
                     // One that was not taken away by us failed, or somebody else deleted it.
                     known.has_failed |= waits;
                 }
