@@ -312,6 +312,39 @@ mod tests {
     }
 
     #[test]
+    fn the_services_are_installed_and_lead_to_every_replica() {
+        let manifest = include_str!("../../../deploy/podgrouper.yaml");
+        let objects: Vec<Value> = manifest
+            .split("\n---\n")
+            .map(|text| serde_saphyr::from_str(text).expect("an object"))
+            .collect();
+        let of_kind = |kind: &'static str| objects.iter().filter(move |one| one["kind"] == kind);
+        let deployment = of_kind("Deployment").next().expect("a Deployment");
+        let template = &deployment["spec"]["template"];
+        let ports = &template["spec"]["containers"][0]["ports"];
+        assert!(
+            ports.as_array().expect("ports").iter().any(|port| port["name"] == "webhook"),
+            "{ports}"
+        );
+        let mut found = Vec::new();
+        for service in of_kind("Service") {
+            let ports = service["spec"]["ports"].as_array().expect("ports");
+            let Some(port) = ports.iter().find(|port| port["name"] == "webhook") else { continue };
+            assert_eq!((&port["port"], &port["targetPort"]), (&json!(443), &json!("webhook")));
+            let selector = service["spec"]["selector"].as_object().expect("a selector");
+            for (key, value) in selector {
+                assert_eq!(template["metadata"]["labels"][key], *value, "{service}");
+            }
+            assert_eq!(service["metadata"]["namespace"], deployment["metadata"]["namespace"]);
+            found.push(service["metadata"]["name"].as_str().expect("a name"));
+        }
+        found.sort_unstable();
+        let mut services = SERVICES;
+        services.sort_unstable();
+        assert_eq!(found, services);
+    }
+
+    #[test]
     fn the_config_narrows_what_is_asked_about() {
         let found = of_config(json!({"admission": {"queueLabelSelector": true},
             "global": {"schedulerName": "other", "namespaceLabelSelector": {"team": "a"}, "podLabelSelector": {"x": "y"}}}));

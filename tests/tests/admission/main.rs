@@ -24,6 +24,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 mod healing;
+mod replicas;
+mod rotation;
 
 const NAMESPACE: &str = "kai-scheduler";
 const SECRET: &str = "kai-admission-webhook-tls-secret";
@@ -308,6 +310,13 @@ impl Podgrouper {
     async fn stop(self) -> Result<()> {
         self.stop.cancel();
         Ok(self.task.await??)
+    }
+
+    /// Ends it between two instructions: it gives nothing back, not the Lease either.
+    async fn kill(self) {
+        self.task.abort();
+        // What a task that was ended says is not news.
+        let _ = self.task.await;
     }
 
     /// How many questions were asked.
