@@ -3,6 +3,8 @@
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
+use std::fs;
+
 use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kai_tests::{
@@ -15,6 +17,27 @@ use kube::{Api, ResourceExt, api::ListParams};
 use serde_json::Value;
 
 const QUEUE: &str = "team-a";
+
+/// Workers that share GPUs as KAI's guide writes them: by an annotation in their template.
+const RAY_CLUSTER: &str = r#"
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: ray-written}
+spec:
+  rayVersion: 2.46.0
+  headGroupSpec:
+    rayStartParams: {}
+    template: {spec: {containers: [{name: ray, image: busybox, command: [sleep, "3600"]}]}}
+  workerGroupSpecs:
+    - groupName: halves
+      replicas: 2
+      minReplicas: 2
+      maxReplicas: 2
+      rayStartParams: {}
+      template:
+        metadata: {annotations: {gpu-fraction: "0.5"}}
+        spec: {containers: [{name: ray, image: busybox, command: [sleep, "3600"]}]}
+"#;
 
 async fn start(suite: &str) -> Result<Option<Cluster>> {
     let (Some(assets), Some(command)) = (assets(suite), operators_command(suite)) else {
@@ -90,8 +113,13 @@ async fn shares_of_gpus_reach_the_containers(cluster: &Cluster) -> Result<()> {
         (&["argo", "argo-part", "--gpu", "0.4", "--image", "busybox"], 1, 1, "0.40"),
         (&["job", "job-memory", "--gpu-memory", "8Gi", "--image", "busybox"], 1, 1, "0.11"),
         (&["job", "job-four", "--gpu", "0.25x4", "--image", "busybox"], 1, 4, "0.25"),
+        // By its manifest, which comes last. Its head asks for no GPU.
+        (&["raycluster", "ray-written"], 2, 1, "0.50"),
     ];
-    for (arguments, ..) in cases {
+    let manifest = cluster.plane.folder().join("ray-cluster.yaml");
+    fs::write(&manifest, RAY_CLUSTER)?;
+    cluster.kai_ok(&["submit", "-q", QUEUE, "-f", &manifest.display().to_string()])?;
+    for &(arguments, ..) in &cases[..cases.len() - 1] {
         let command = ["-q", QUEUE, "--", "sleep", "600"];
         cluster.kai_ok(&[&["submit"], arguments, &command].concat())?;
     }
