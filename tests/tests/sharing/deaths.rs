@@ -31,13 +31,14 @@ enum Victim {
 const VICTIMS: [Victim; 4] =
     [Victim::Scheduler, Victim::ApiServer, Victim::Reservations, Victim::Node];
 
-/// A gang of two, a single pod, and one node with two GPUs more than they need.
+/// A gang of two, a single pod that has a claim besides, and one node with two GPUs more than they need.
 fn setup() -> Setup<'static> {
     let pod = |name: &str, group: &str, hundredths, devices| Wanted {
         name: name.into(),
         group: group.into(),
         share: Share::Hundredths(hundredths),
         devices,
+        has_claim: name == "one-0",
     };
     Setup {
         nodes: "3xH100:2",
@@ -69,6 +70,8 @@ async fn run(point: &BreakPoint, victim: Victim) -> Result<Vec<String>> {
 }
 
 async fn play(world: &World, point: &BreakPoint, victim: Victim) -> Result<()> {
+    // The first bind of the gang was begun by another scheduler, which is gone.
+    world.leave_bind_request("pair-0").await?;
     let account = world.place.account(kai_api::names::component::SCHEDULER).await?;
     let mut scheduler = Some(Killable::start(point.client(account.clone()))?);
     let story = async {
@@ -109,7 +112,14 @@ fn is_chosen(victim: Victim) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_dies_between_two_writes_all_agrees_afterwards() -> Result<()> {
     let writes = run(&BreakPoint::nowhere(), Victim::ApiServer).await?;
-    for needle in ["kai-resource-reservation/pods", "/configmaps", "/binding", "DELETE"] {
+    for needle in [
+        "kai-resource-reservation/pods",
+        "/configmaps",
+        "/resourceclaims",
+        "/binding",
+        "/bindrequests",
+        "DELETE",
+    ] {
         assert!(writes.iter().any(|write| write.contains(needle)), "no {needle} in {writes:?}");
     }
     let count = writes.len();

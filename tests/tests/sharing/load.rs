@@ -37,6 +37,7 @@ fn wanted(seed: &mut Seed) -> Vec<Wanted> {
                 group: format!("gang-{gang}"),
                 share: *seed.pick(&shares),
                 devices: if seed.one_in(8) { 2 } else { 1 },
+                has_claim: false,
             });
         }
     }

@@ -5,6 +5,7 @@
 //! or with its answer lost; the scheduler, the API server, the reservation pods, or a node. `load`: many pods, and a
 //! scheduler that is killed again and again.
 
+mod claims;
 mod deaths;
 mod load;
 mod world;

@@ -20,6 +20,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::claims::CLAIM;
+
 /// Requests that a test has under way at once.
 const REQUESTS: usize = 16;
 /// MiB of memory of each simulated GPU.
@@ -35,15 +37,20 @@ pub(crate) struct Killable {
 impl Killable {
     /// Starts one that writes with a client.
     pub(crate) fn start(client: Client) -> Result<Self> {
+        Self::start_with(client, &["--resource-reservation-pod-image=kai-scheduler"])
+    }
+
+    /// The same with further flags.
+    pub(crate) fn start_with(client: Client, flags: &[&str]) -> Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let words = [
             "kai-scheduler",
             "--listen-address=127.0.0.1:0",
             "--plugin-server-port=0",
-            "--resource-reservation-pod-image=kai-scheduler",
             "--resource-reservation-allocation-timeout=3s",
         ];
-        let args = kai_scheduler::Args::from_command_line(words.map(Into::into))?;
+        let words = words.iter().chain(flags).map(Into::into);
+        let args = kai_scheduler::Args::from_command_line(words)?;
         runtime.spawn(kai_scheduler::run(args, client, CancellationToken::new()));
         Ok(Self { runtime: Some(runtime) })
     }
@@ -75,6 +82,8 @@ pub(crate) struct Wanted {
     pub(crate) share: Share,
     /// Of how many devices.
     pub(crate) devices: usize,
+    /// It also asks for the devices of [`CLAIM`](crate::claims::CLAIM).
+    pub(crate) has_claim: bool,
 }
 
 /// What a pod asks of each of its devices.
@@ -104,9 +113,10 @@ impl Share {
 }
 
 impl Wanted {
-    fn body(&self) -> Value {
+    /// The pod as its controller makes it.
+    pub(crate) fn body(&self) -> Value {
         let (key, value) = self.share.annotation();
-        json!({
+        let mut pod = json!({
             "metadata": {"name": self.name, "annotations": {
                 "pod-group-name": self.group, key: value,
                 "gpu-fraction-num-devices": self.devices.to_string(),
@@ -116,7 +126,11 @@ impl Wanted {
                 "terminationGracePeriodSeconds": 0,
                 "containers": [{"name": "main", "image": "busybox"}],
             },
-        })
+        });
+        if self.has_claim {
+            pod["spec"]["resourceClaims"] = json!([{"name": "link", "resourceClaimName": CLAIM}]);
+        }
+        pod
     }
 }
 
@@ -141,7 +155,7 @@ pub(crate) struct World {
     nodes: nodes::Running,
     logs: Logs,
     admission: Admission,
-    wanted: BTreeMap<String, Wanted>,
+    pub(crate) wanted: BTreeMap<String, Wanted>,
     converge_max: Duration,
 }
 
@@ -174,6 +188,9 @@ impl World {
         let converge_max = setup.converge_max;
         let world = Self { place, admin, nodes, logs, admission, wanted, converge_max };
         world.create_groups().await?;
+        if world.wanted.values().any(|pod| pod.has_claim) {
+            world.create_claim().await?;
+        }
         Ok(world)
     }
 
@@ -231,7 +248,7 @@ impl World {
 
     /// Makes the pods that are not there, as their controller would.
     /// A refusal is told: it is tried again, as by a controller.
-    async fn create_missing(&self, there: &[Pod]) -> Option<String> {
+    pub(crate) async fn create_missing(&self, there: &[Pod]) -> Option<String> {
         let there: std::collections::BTreeSet<String> =
             there.iter().map(ResourceExt::name_any).collect();
         let missing = self.wanted.values().filter(|pod| !there.contains(&pod.name));
@@ -272,6 +289,7 @@ impl World {
         }
         let over = used.iter().filter(|(_, held)| **held > WHOLE_PPM);
         found.extend(over.map(|(uuid, held)| format!("{uuid} holds {held} of {WHOLE_PPM}")));
+        found.extend(self.without_claim(pods).await?);
         let unused =
             devices.keys().filter(|group| !pods.iter().any(|pod| groups(pod).contains(group)));
         found.extend(unused.map(|group| format!("the reservation of {group} has no user")));
@@ -290,7 +308,7 @@ impl World {
         if phase.as_deref() != Some("Running") {
             let conditions = pod.status.as_ref().and_then(|status| status.conditions.clone());
             let words = conditions.into_iter().flatten().filter_map(|condition| condition.message);
-            let words: Vec<String> = words.collect();
+            let words: Vec<String> = words.chain(waits_for(pod)).collect();
             return Err(format!("{name} is {phase:?}: {}", words.join("; ")));
         }
         let groups = groups(pod);
@@ -323,11 +341,12 @@ impl World {
         let maps =
             maps.into_iter().map(|map| map.name_any()).filter(|name| name.contains("shared-gpu"));
         let pods = pods.iter().chain(&reservations).map(ResourceExt::name_any);
-        Ok(pods.chain(maps).collect())
+        Ok(pods.chain(maps).chain(self.held_claims().await?).collect())
     }
 
     /// What is not yet as a test wants it, after what its controllers do about it.
     async fn missing(&self, goal: Goal) -> Result<Vec<String>> {
+        self.release_claims().await?;
         match goal {
             Goal::AllRun => {
                 let pods = self.pods().list(&ListParams::default()).await?.items;
@@ -417,6 +436,13 @@ impl World {
         nodes.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?;
         Ok(())
     }
+}
+
+/// What the kubelet says that a pod's containers wait for.
+fn waits_for(pod: &Pod) -> Vec<String> {
+    let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.clone());
+    let waiting = statuses.into_iter().flatten().filter_map(|one| one.state?.waiting);
+    waiting.map(|one| format!("{:?} {:?}", one.reason, one.message)).collect()
 }
 
 /// The groups of devices that a pod's labels name.
