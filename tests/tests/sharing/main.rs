@@ -3,9 +3,10 @@
 //!
 //! `deaths`: the writes are found by a run in which nothing dies. Then something dies at each of them: before it, after it,
 //! or with its answer lost; the scheduler, the API server, the reservation pods, or a node. `load`: many pods, and a
-//! scheduler that is killed again and again.
+//! scheduler that is killed again and again. `template`: the reservation pods themselves, whole.
 
 mod claims;
 mod deaths;
 mod load;
+mod template;
 mod world;
