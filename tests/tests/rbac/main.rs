@@ -27,13 +27,16 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 mod objects;
+mod scaling;
 
 use objects::{devices, sharing, special_pods, volumes};
+use scaling::scaling;
 
 const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
     "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts:kai-scheduler"]}]}"#;
 
-const PODGROUPER_FLAGS: [&str; 3] = [
+const PODGROUPER_FLAGS: [&str; 4] = [
+    "--cluster-autoscaling",
     "--namespace-label-selector=kai.scheduler/test=true",
     "--default-priorities-configmap-namespace=default",
     "--default-priorities-configmap-name=types",
@@ -82,12 +85,16 @@ fn findings(log: &Path) -> Result<Vec<String>> {
     for account in [component::SCHEDULER, component::PODGROUPER] {
         let nothing = Use::default();
         let of_account = used.get(account).unwrap_or(&nothing);
-        let roles = deploy(&format!("rbac/{}.yaml", account.trim_start_matches("kai-")));
+        let mut roles =
+            granted(&deploy(&format!("rbac/{}.yaml", account.trim_start_matches("kai-"))))?;
+        if account == component::PODGROUPER {
+            roles.extend(granted(&deploy("rbac/scale-adjust.yaml"))?);
+        }
         // An API server that has just started refuses for a moment what it allows.
         for (group, resource, verb) in of_account.refused.difference(&of_account.granted) {
             findings.push(format!("{account} may not {verb} {resource}.{group}"));
         }
-        for right in granted(&roles)?.difference(&of_account.granted) {
+        for right in roles.difference(&of_account.granted) {
             let (group, resource, verb) = right;
             if !is_unseen(account, right) {
                 findings.push(format!("{account} has {verb} {resource}.{group} and never used it"));
@@ -139,6 +146,7 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     special_pods(&client).await?;
     devices(cluster, &client).await?;
     sharing(cluster, &client).await?;
+    scaling(cluster, &client).await?;
     volumes(&client).await?;
     shards(cluster, &client).await?;
     gangs(cluster, &client).await?;
@@ -173,6 +181,15 @@ async fn admission(cluster: &mut Cluster) -> Result<()> {
     let edit: Patch<()> = Patch::Json(serde_json::from_value(edit)?);
     registrations.patch(name, &PatchParams::default(), &edit).await?;
     policy(Some("Fail")).await?;
+    let others = api(group, "v1", "ValidatingWebhookConfiguration");
+    let queues = "kai-queue-validation-v2";
+    others.patch(queues, &PatchParams::default(), &edit).await?;
+    cluster
+        .wait_until("the registration of queues", async || {
+            let found = others.get(queues).await?.data["webhooks"][0]["failurePolicy"].clone();
+            Ok(if found == "Fail" { Ok(()) } else { Err(found.to_string()) })
+        })
+        .await?;
     let secrets = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Secret"));
     let secrets: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &secrets);
     let secret = "kai-admission-webhook-tls-secret";
@@ -191,7 +208,6 @@ async fn admission(cluster: &mut Cluster) -> Result<()> {
     let configs = api("kai.scheduler", "v1", "Config");
     configs.patch("kai-config", &PatchParams::default(), &Patch::Merge(&off)).await?;
     policy(None).await?;
-    let others = api(group, "v1", "ValidatingWebhookConfiguration");
     cluster
         .wait_until("no registration", async || {
             let left = others.list(&kube::api::ListParams::default()).await?.items.len();
