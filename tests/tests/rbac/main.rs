@@ -183,13 +183,19 @@ async fn admission(cluster: &mut Cluster) -> Result<()> {
     policy(Some("Fail")).await?;
     let others = api(group, "v1", "ValidatingWebhookConfiguration");
     let queues = "kai-queue-validation-v2";
+    let refuses = async || {
+        cluster
+            .wait_until("the registration of queues", async || {
+                let found = others.get_opt(queues).await?;
+                let policy = found.map(|one| one.data["webhooks"][0]["failurePolicy"].clone());
+                let is_so = policy == Some("Fail".into());
+                Ok(if is_so { Ok(()) } else { Err(format!("{policy:?}")) })
+            })
+            .await
+    };
+    refuses().await?;
     others.patch(queues, &PatchParams::default(), &edit).await?;
-    cluster
-        .wait_until("the registration of queues", async || {
-            let found = others.get(queues).await?.data["webhooks"][0]["failurePolicy"].clone();
-            Ok(if found == "Fail" { Ok(()) } else { Err(found.to_string()) })
-        })
-        .await?;
+    refuses().await?;
     let secrets = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Secret"));
     let secrets: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &secrets);
     let secret = "kai-admission-webhook-tls-secret";
