@@ -3,6 +3,7 @@
 //! Each rule is a function from files to findings, so that each can be seen to fail in a test of its own.
 
 mod dependencies;
+mod documents;
 mod layers;
 mod prose;
 mod source;
@@ -44,7 +45,9 @@ const RULES: &[Rule] = &[
     prose::links,
     prose::machine_paths,
     prose::scenarios,
-    prose::code_map,
+    documents::code_map,
+    documents::lengths,
+    documents::differences,
 ];
 
 /// Runs every rule over the repository.
@@ -120,5 +123,40 @@ mod tests {
             &["tests/scenarios/a/b.yaml"],
         );
         check(prose::scenarios, "tests/scenarios/a/b.yaml", "title: t\nwhy: x\n", &[]);
+    }
+
+    #[test]
+    fn documents_can_be_wrong() {
+        let map = "ARCHITECTURE.md";
+        check(documents::code_map, map, "see `ARCHITECTURE.md` and `a b`", &[]);
+        check(documents::code_map, map, "\nsee `engine/src/owner.rs`", &["ARCHITECTURE.md:2"]);
+        check(documents::code_map, map, "see `engine/src/owner/`", &["ARCHITECTURE.md:1"]);
+        let source = file("a/x.rs", "fn known() {}");
+        for (place, expect) in [("known", 0), ("unknown", 1)] {
+            let files = [file(map, &format!("`a/x.rs::{place}`")), file("a/x.rs", "fn known() {}")];
+            assert_eq!(documents::code_map(&files).len(), expect, "{place}");
+        }
+        let files = [file(map, "nothing"), file("a/Cargo.toml", ""), source];
+        assert_eq!(documents::code_map(&files).len(), 1, "a crate that is not named");
+
+        let design = "DESIGN.md";
+        check(documents::lengths, design, "### Why?\n1\n2\n\n3\n4\n5\n6\n7\n8\n", &[]);
+        check(
+            documents::lengths,
+            design,
+            "# Design\n### Why?\n1\n2\n3\n4\n5\n6\n7\n8\n9\n",
+            &["DESIGN.md:2"],
+        );
+        check(documents::lengths, design, &"word ".repeat(4_501), &[design]);
+        check(documents::lengths, map, &"word ".repeat(1_801), &[map]);
+
+        let table =
+            |row: &str| format!("| id | KAI | ours | seen in |\n|---|---|---|---|\n{row}\n");
+        check(documents::differences, design, &table("| Q1 | a | b | no test |"), &[]);
+        check(documents::differences, design, &table("| Q1 | a | b | `c` |"), &[design]);
+        check(documents::differences, design, &table("| Q1 | a | b | |"), &[design]);
+        let files =
+            [file(design, &table("| Q1 | a | b | `c/d` |")), file("tests/scenarios/c/d.yaml", "")];
+        assert_eq!(documents::differences(&files), []);
     }
 }

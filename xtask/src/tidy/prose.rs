@@ -72,15 +72,3 @@ pub(super) fn scenarios(files: &[File]) -> Vec<Finding> {
     }
     findings
 }
-
-/// `ARCHITECTURE.md` names every crate.
-pub(super) fn code_map(files: &[File]) -> Vec<Finding> {
-    let Some((_, map)) = texts(files).find(|(path, _)| *path == "ARCHITECTURE.md") else {
-        return Vec::new();
-    };
-    texts(files)
-        .filter_map(|(path, _)| path.strip_suffix("/Cargo.toml"))
-        .filter(|folder| !folder.contains('/') && !map.contains(&format!("`{folder}/`")))
-        .map(|folder| Finding::new("ARCHITECTURE.md", format!("does not name `{folder}/`")))
-        .collect()
-}
