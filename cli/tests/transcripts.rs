@@ -5,6 +5,7 @@
 //! The sessions in `sandbox/` have a cluster, `kubectl kai sandbox`; what differs from run to run stands there as `0s`,
 //! `-xxxxx` and the like. There, a command that only looks is typed again until it says what is written, for a while:
 //! what it looks at is still happening.
+//! It has two nodes of eight GPUs, or those that a line `<!-- nodes: .. -->` in the file names.
 //! `KAI_BLESS=1` writes what the program says into the files, to be read before it is committed.
 
 use std::collections::BTreeMap;
@@ -184,11 +185,11 @@ struct Sandbox {
 }
 
 impl Sandbox {
-    /// Starts one, and gives its kubeconfig.
-    fn start() -> (Self, String) {
+    /// Starts one with these nodes, and gives its kubeconfig.
+    fn start(nodes: &str) -> (Self, String) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-kai"))
-            .args(["sandbox", "--nodes", "2xH100:8", "--pace", "10"])
+            .args(["sandbox", "--nodes", nodes, "--pace", "10"])
             .env("TMPDIR", folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -223,7 +224,11 @@ fn sessions_in_a_sandbox_go_as_written() {
     let files = sessions("tests/transcripts/sandbox");
     assert!(files.len() > 1, "the sessions are there");
     for file in &files {
-        let (_sandbox, kubeconfig) = Sandbox::start();
+        let text = fs::read_to_string(file).expect("it can be read");
+        let nodes = text.lines().find_map(|line| {
+            line.strip_prefix("<!-- nodes: ").and_then(|rest| rest.strip_suffix(" -->"))
+        });
+        let (_sandbox, kubeconfig) = Sandbox::start(nodes.unwrap_or("2xH100:8"));
         check(file, Some(kubeconfig));
     }
 }
