@@ -1,10 +1,10 @@
-//! kubectl's JSONPath: what `-o jsonpath` prints, and what the columns of custom resources show.
+//! kubectl's `JSONPath`: what `-o jsonpath` prints, and what the columns of custom resources show.
 //!
 //! It is older than RFC 9535 and its own dialect: a template is text with `{expressions}`, and an expression is a path
 //! (`.spec.list[?(@.k=="x")].v`), a quoted text, or `range PATH` with what is printed for each value up to `end`.
 //!
 //! # Source
-//! `k8s.io/client-go/util/jsonpath`, and "JSONPath Support" in kubectl's reference. Where that fails while it prints, for
+//! `k8s.io/client-go/util/jsonpath`, and the page on its support in kubectl's reference. Where that fails while it prints, for
 //! two values that cannot be compared, a filter here drops the value.
 
 use std::cmp::Ordering;

@@ -53,12 +53,11 @@ fn end(text: &str, close: char) -> Option<usize> {
             _ if is_escaped => is_escaped = false,
             (_, '\\') => is_escaped = true,
             (Some(open), letter) if letter == open => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(letter),
             (None, letter) if letter == close && depth == 0 => return Some(at),
             (None, '[' | '(') => depth += 1,
             (None, ']' | ')') => depth = depth.saturating_sub(1),
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     None
