@@ -554,7 +554,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --help 'Print help'
         }
         &'kubectl-kai;sandbox'= {
-            cand --nodes 'Simulated nodes: COUNTxMODEL:GPUS or COUNTxcpu:CORES, comma-separated; none for none'
+            cand --nodes 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none'
             cand --rack-nodes 'Nodes in a rack'
             cand --operators 'Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)'
             cand --attach 'Run only nodes and operators, against the cluster of this kubeconfig context'

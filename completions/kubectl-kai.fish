@@ -471,7 +471,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l quiet -
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s h -l help -d 'Print help'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l nodes -d 'Simulated nodes: COUNTxMODEL:GPUS or COUNTxcpu:CORES, comma-separated; none for none' -r
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l nodes -d 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l rack-nodes -d 'Nodes in a rack' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)' -r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l attach -d 'Run only nodes and operators, against the cluster of this kubeconfig context' -r

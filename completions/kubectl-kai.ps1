@@ -571,7 +571,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             break
         }
         'kubectl-kai;sandbox' {
-            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Simulated nodes: COUNTxMODEL:GPUS or COUNTxcpu:CORES, comma-separated; none for none')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none')
             [CompletionResult]::new('--rack-nodes', '--rack-nodes', [CompletionResultType]::ParameterName, 'Nodes in a rack')
             [CompletionResult]::new('--operators', '--operators', [CompletionResultType]::ParameterName, 'Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)')
             [CompletionResult]::new('--attach', '--attach', [CompletionResultType]::ParameterName, 'Run only nodes and operators, against the cluster of this kubeconfig context')
