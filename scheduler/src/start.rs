@@ -200,9 +200,10 @@ impl Shared {
         let (client, set) = (self.client.clone(), self.args.sharing.cdi());
         let policy = tokio::spawn(cdi::follow(client, set, says_cdi, turn.clone()));
         let sharing = &self.args.sharing;
-        let image = match sharing.resource_reservation_pod_image.is_empty() {
-            true => image::own_image(&self.client, &self.args.namespace).await,
-            false => None,
+        let image = if sharing.resource_reservation_pod_image.is_empty() {
+            image::own_image(&self.client, &self.args.namespace).await
+        } else {
+            None
         };
         // All of the state is in this future.
         let state = self.state(devices, image, has_cdi);
