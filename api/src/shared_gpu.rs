@@ -4,7 +4,7 @@
 //! says what they mean, so that no two of them differ.
 //!
 //! # Source
-//! spec/contract.md 2.1 (annotations), 3.3 (container and names of config maps), 3.6 (what is refused).
+//! docs/contract.md 2.1 (annotations), 3.3 (container and names of config maps), 3.6 (what is refused).
 
 use std::fmt::{Display, Formatter};
 
@@ -83,7 +83,7 @@ pub enum Invalid {
 /// The first rule that the pod breaks.
 ///
 /// # Source
-/// spec/contract.md 3.6, rules 2 to 9. A fraction of exactly 1 is refused as the table says.
+/// docs/contract.md 3.6, rules 2 to 9. A fraction of exactly 1 is refused as the table says.
 pub fn read<'a>(
     annotation: impl Fn(&str) -> Option<&'a str>,
     has_whole_limit: bool,
@@ -187,7 +187,7 @@ pub struct UnknownContainer(pub String);
 /// There is none of that name.
 ///
 /// # Source
-/// spec/contract.md 3.3, step 1.
+/// docs/contract.md 3.3, step 1.
 pub fn target<'a>(
     named: Option<&str>,
     mut init: impl Iterator<Item = &'a str>,
@@ -209,7 +209,7 @@ pub fn target<'a>(
 /// `runai/shared-gpu-configmap`.
 ///
 /// # Source
-/// spec/contract.md 3.3, step 3.
+/// docs/contract.md 3.3, step 3.
 pub fn capabilities_map(prefix: &str, target: Target) -> String {
     format!("{prefix}-{target}")
 }

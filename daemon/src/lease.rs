@@ -10,7 +10,7 @@
 //! Whoever deletes a Lease lets the next process begin at once.
 //!
 //! # Source
-//! spec/contract.md 7.7, design/reliability.md S9, F32-F34.
+//! docs/contract.md 7.7, docs/rules.md S9, F32 to F34.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -9,7 +9,7 @@ use crate::{
 /// Whose queue is asked for the minimum runtime against reclaim.
 ///
 /// # Source
-/// spec/scheduling.md 4.6.
+/// docs/behaviour.md 4.6.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ReclaimResolution {
     /// From below the lowest common ancestor of both queues upwards.
@@ -87,7 +87,7 @@ pub struct Config {
 /// How many groups of a leaf queue each action looks at in a cycle, the first ones; none for all.
 ///
 /// # Source
-/// spec/scheduling.md 1.11.
+/// docs/behaviour.md 1.11.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueDepth {
     /// For allocate.
@@ -112,7 +112,7 @@ impl QueueDepth {
 }
 
 impl Default for Config {
-    /// The defaults of spec/scheduling.md, appendix B.
+    /// The defaults of docs/behaviour.md, appendix B.
     fn default() -> Self {
         Self {
             actions: Actions {

@@ -8,7 +8,7 @@
 //! stopped, in the next cycle, as long as nothing changed that it depends on ([`resume`]).
 //!
 //! # Source
-//! spec/scheduling.md 8.
+//! docs/behaviour.md 8.
 
 pub(crate) mod candidates;
 pub(crate) mod capacity;

@@ -1,7 +1,7 @@
 //! Places a group's next pods, all or none.
 //!
 //! # Source
-//! spec/scheduling.md 1.13.
+//! docs/behaviour.md 1.13.
 
 pub(crate) mod assign;
 pub(crate) mod capacity_bound;
@@ -298,7 +298,7 @@ impl<'a> Attempt<'a> {
     /// A gang that needs room to come waits as a whole: placements become nominations.
     ///
     /// # Source
-    /// spec/scheduling.md 1.12, `shouldPipeline`.
+    /// docs/behaviour.md 1.12, `shouldPipeline`.
     fn postpone(&self, trial: &mut Trial<'_>) {
         let waits = trial.groups()[self.group].tree.leaves.iter().any(|leaf| {
             leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min

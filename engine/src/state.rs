@@ -80,7 +80,7 @@ pub(crate) struct State {
 /// Where a pod stands between its creation and its end.
 ///
 /// # Source
-/// spec/scheduling.md 1.3.
+/// docs/behaviour.md 1.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// Waits for its scheduling gates to be lifted.

@@ -1,4 +1,4 @@
-//! Flags, under the names that the peer gives them (`spec/podgrouper.md` 1).
+//! Flags, under the names that the peer gives them (`docs/grouping.md` 1).
 
 #![expect(clippy::doc_markdown, reason = "the doc comments are the help text")]
 

@@ -1,7 +1,7 @@
 //! What the Config says of every part of the system, put over the flags.
 //!
 //! # Source
-//! `spec/contract.md` 1.7, `global`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
+//! `docs/contract.md` 1.7, `global`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
 //! begin anew with them, and a shard's scheduler gets them as flags.
 
 use std::collections::BTreeMap;

@@ -35,7 +35,7 @@ pub struct Case<'a> {
 /// A rule: what `PodGroup` a workload of some kind wants for one of its pods.
 pub type Rule = fn(&Case<'_>) -> Result<Desired, Stop>;
 
-/// The `PodGroup` that a pod belongs to (`spec/podgrouper.md` 5 to 7).
+/// The `PodGroup` that a pod belongs to (`docs/grouping.md` 5 to 7).
 ///
 /// Pure: equal arguments give equal results. Where the rule needs something that `case.facts` does
 /// not hold it stops with [`Stop::Need`]. Cost: proportional to the subgroups of the workload.

@@ -1,4 +1,4 @@
-//! Which rule groups which kind: a row a kind (`spec/podgrouper.md` 5.1).
+//! Which rule groups which kind: a row a kind (`docs/grouping.md` 5.1).
 
 pub(crate) mod batch;
 pub(crate) mod grove;

@@ -1,4 +1,4 @@
-//! The marks of a grouped pod: its `PodGroup` and its subgroup (`spec/podgrouper.md` 9).
+//! The marks of a grouped pod: its `PodGroup` and its subgroup (`docs/grouping.md` 9).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A wanted `PodGroup` against the stored one: what to write, if anything (`spec/podgrouper.md` 8).
+//! A wanted `PodGroup` against the stored one: what to write, if anything (`docs/grouping.md` 8).
 
 use crate::object::POD_GROUP_API_VERSION;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! One pod: find its `PodGroup`, write it, mark the pod (`spec/podgrouper.md` 3).
+//! One pod: find its `PodGroup`, write it, mark the pod (`docs/grouping.md` 3).
 
 use crate::object::POD_GROUP_API_VERSION;
 use std::collections::{HashMap, HashSet};

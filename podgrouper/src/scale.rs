@@ -13,7 +13,7 @@
 //! Nothing runs, and no pod is held in memory, unless the Config or the flag `--cluster-autoscaling` asks for it.
 //!
 //! # Source
-//! spec/contract.md 6.
+//! docs/contract.md 6.
 
 mod controller;
 mod manifest;

@@ -1,6 +1,6 @@
 //! What an operator of the cluster sets for grouping.
 
-/// Whose rules hold where the two differ (`spec/podgrouper.md` 13, X1 to X15).
+/// Whose rules hold where the two differ (`docs/grouping.md` 13, X1 to X15).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compat {
     /// Ours.

@@ -1,4 +1,4 @@
-//! Shards: a scheduler Deployment for every `SchedulingShard` (`spec/contract.md` 1.6, 1.8, 7.6). And what the Config's
+//! Shards: a scheduler Deployment for every `SchedulingShard` (`docs/contract.md` 1.6, 1.8, 7.6). And what the Config's
 //! status says of the installation.
 //!
 //! The Deployment of the default shard is the installer's. It is also the pattern of all others: image, resources,

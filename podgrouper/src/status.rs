@@ -1,4 +1,4 @@
-//! Status of `PodGroup`s and queues: what their pods ask for and have (`spec/contract.md` 5.1, 5.2).
+//! Status of `PodGroup`s and queues: what their pods ask for and have (`docs/contract.md` 5.1, 5.2).
 //!
 //! Watches say what may have changed; a pass sums up those `PodGroup`s again, rolls the sums up the
 //! queue tree, and patches the statuses that differ.

@@ -1,4 +1,4 @@
-//! From a pod up its owners (`spec/podgrouper.md` 4).
+//! From a pod up its owners (`docs/grouping.md` 4).
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! # Source
-//! spec/contract.md 4.5.
+//! docs/contract.md 4.5.
 
 pub mod api;
 pub mod device;

@@ -3,7 +3,7 @@
 //! `-flag=value`, `--flag=value` and `--flag value` are one thing, as in Go's `flag` and `pflag`;
 //! boolean flags stand bare or carry `=true`/`=false`. Flags of the peer that have nothing to do
 //! here are accepted, so that a stored `SchedulingShard` keeps working, and named once in the log.
-//! Source: spec/contract.md 7.3, spec/scheduling.md appendix B.
+//! Source: docs/contract.md 7.3, docs/behaviour.md appendix B.
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 

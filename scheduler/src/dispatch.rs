@@ -142,7 +142,7 @@ impl Dispatch {
     /// the memory of its GPUs.
     ///
     /// # Source
-    /// spec/contract.md 4.4 and 10.1, D30.
+    /// docs/contract.md 4.4 and 10.1, D30.
     fn unlimited(&self, bind: &Bind, names: &Names) -> Option<Event> {
         let share = bind.share.as_ref()?;
         if !self.has_hami_core || share.memory_mib.is_some() {
@@ -310,7 +310,7 @@ fn gpu_labels(groups: &[Arc<str>], present: &[Box<str>]) -> Vec<LabelChange> {
 type LabelChange = (Box<str>, Option<Box<str>>);
 
 /// The labels of a pod that shares GPUs: one device has the plain key, several have a key each.
-/// Source: spec/contract.md 4.5.
+/// Source: docs/contract.md 4.5.
 fn group_labels<T: AsRef<str>>(groups: &[T]) -> Vec<LabelChange> {
     let plain = |group: &T| Some(Box::from(group.as_ref()));
     if let [only] = groups {

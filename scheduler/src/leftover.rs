@@ -3,7 +3,7 @@
 //! The peer journals a bind in such an object, and another of its processes carries it out. Where that process is gone
 //! the pod would wait for ever, or be given a second place. What was begun is finished as it was meant; what cannot
 //! be is deleted, and its pod waits like any other. Requests that succeeded stay: they go with their pods.
-//! Source: spec/contract.md 4.1, 11.2, 11.4.
+//! Source: docs/contract.md 4.1, 11.2, 11.4.
 
 use futures::{StreamExt, stream};
 use http::Method;
@@ -150,7 +150,7 @@ fn phase(request: &BindRequest) -> &str {
     request.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
-/// Source: spec/contract.md 4.1, step 4.
+/// Source: docs/contract.md 4.1, step 4.
 fn has_failed(request: &BindRequest) -> bool {
     let attempts = request.status.as_ref().and_then(|status| status.failed_attempts).unwrap_or(0);
     phase(request) == "Failed" && request.spec.backoff_limit.is_none_or(|limit| attempts >= limit)

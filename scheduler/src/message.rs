@@ -1,6 +1,6 @@
 //! Verdicts and evictions in the contract's words.
 //!
-//! Source: spec/scheduling.md 4.8, 12.3 and spec/contract.md 8.4, 8.5. A sentence that ends in a full stop and is put
+//! Source: docs/behaviour.md 4.8, 12.3 and docs/contract.md 8.4, 8.5. A sentence that ends in a full stop and is put
 //! into another is followed by a second one, as the peer prints it.
 
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ impl Told {
     /// each stands for itself.
     ///
     /// # Source
-    /// spec/scheduling.md 12.3, job message.
+    /// docs/behaviour.md 12.3, job message.
     pub fn text(&self) -> String {
         if self.is_detailed {
             let line = |error: &Error| format!("\n{}{}.", error.label, error.message);
@@ -319,7 +319,7 @@ fn queue_name(bound: &Bound, names: &Names) -> String {
 /// What the event `StaleJob` says of sub-groups: name, minimum, pods that run.
 ///
 /// # Source
-/// spec/scheduling.md 12.4.
+/// docs/behaviour.md 12.4.
 pub fn stale(standing: &[(Symbol, u32, u32)], names: &Names) -> String {
     let sum = |part: fn(&(Symbol, u32, u32)) -> u32| standing.iter().map(part).sum::<u32>();
     let (active, min) = (sum(|one| one.2), sum(|one| one.1));
@@ -336,7 +336,7 @@ pub fn stale(standing: &[(Symbol, u32, u32)], names: &Names) -> String {
 /// What is said of a pod whose sub-group does not exist.
 ///
 /// # Source
-/// spec/scheduling.md 12.3.
+/// docs/behaviour.md 12.3.
 pub fn stray(sub_group: Symbol, group: u32, names: &Names) -> String {
     let (namespace, name) = names.group_name(group);
     format!(

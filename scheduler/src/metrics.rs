@@ -1,4 +1,4 @@
-//! Metrics, with the peer's names and labels. Source: spec/contract.md 9.2.
+//! Metrics, with the peer's names and labels. Source: docs/contract.md 9.2.
 
 use std::time::Duration;
 

@@ -249,7 +249,7 @@ pub struct Priorities {
 
 impl Priorities {
     /// The priority of a class by the rule of the contract: its value, else the global default's,
-    /// else 50. Source: spec/contract.md 2.5.
+    /// else 50. Source: docs/contract.md 2.5.
     pub fn value(&self, class: &str) -> i32 {
         let global = self.global_default.as_ref().map(|(_, value)| *value);
         let own = self.classes.get(class).copied();

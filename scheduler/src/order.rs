@@ -1,7 +1,7 @@
 //! `/get-job-order`: the order in which waiting groups have their turns. Served on this machine's own address alone, and
 //! only while the plugin `reflectjoborder` is on; nobody is asked who may read it, as in the peer.
 //!
-//! The loop answers between two cycles; it keeps nothing for it. Source: spec/contract.md 8.1.
+//! The loop answers between two cycles; it keeps nothing for it. Source: docs/contract.md 8.1.
 
 use std::{
     collections::BTreeMap,

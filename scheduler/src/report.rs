@@ -1,6 +1,6 @@
 //! Verdicts become conditions and events, when they change and only then.
 //!
-//! Source: spec/scheduling.md 12.4, spec/contract.md 8.5.
+//! Source: docs/behaviour.md 12.4, docs/contract.md 8.5.
 
 use std::{
     collections::BTreeSet,
@@ -237,7 +237,7 @@ impl Standing {
     /// What becomes of the condition, given what there is to say.
     ///
     /// # Source
-    /// spec/scheduling.md 12.4, step 4; spec/contract.md 8.5.
+    /// docs/behaviour.md 12.4, step 4; docs/contract.md 8.5.
     fn condition<'t>(&self, told: Option<&'t Told>) -> Condition<'t> {
         match told {
             Some(told) if self.waits() && !self.active => Condition::Says(told),

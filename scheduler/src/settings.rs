@@ -1,7 +1,7 @@
 //! What an operator chooses beside the command line: a `SchedulingShard`, or the peer's configuration file.
 //!
 //! Both are read into the engine's [`Config`]; whatever asks for something that is not here is told as a
-//! [`Settings::problems`], never passed over. Source: spec/contract.md 1.6, spec/scheduling.md appendix B.
+//! [`Settings::problems`], never passed over. Source: docs/contract.md 1.6, docs/behaviour.md appendix B.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,7 +32,7 @@ pub struct Settings {
     pub problems: Vec<String>,
 }
 
-/// How pods are aligned to NUMA zones. Source: spec/scheduling.md 13.3.
+/// How pods are aligned to NUMA zones. Source: docs/behaviour.md 13.3.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Aligning {
     /// Resources that are not aligned.
@@ -299,7 +299,7 @@ impl Reading {
                 Ok(k) => self.config.usage_factor_milli = milli(k),
                 Err(_) => self.problem(format!("{field}: {text:?} is no number")),
             },
-            // The peer parses the first, which is misspelt, and documents the second (spec/scheduling.md 14.3, Q26).
+            // The peer parses the first, which is misspelt, and documents the second (docs/behaviour.md 14.3, Q26).
             (
                 "proportion",
                 "relcaimerSaturationMultiplier"

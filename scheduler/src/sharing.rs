@@ -17,7 +17,7 @@
 //! one device never answers.
 //!
 //! # Source
-//! spec/contract.md 4.5 to 4.9, and 10.1 D3 to D11 for what is done otherwise than by KAI.
+//! docs/contract.md 4.5 to 4.9, and 10.1 D3 to D11 for what is done otherwise than by KAI.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

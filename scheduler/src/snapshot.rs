@@ -8,7 +8,7 @@
 //! Objects go through the scheduler's own [`crate::ingest`], one at a time: what a snapshot means is what the live
 //! scheduler would think. Nothing but the object at hand is held as JSON. A file whose parts come in an order that
 //! leaves questions open (KAI writes pods before nodes and binds) is read a second time, the kinds in question alone.
-//! Source: spec/contract.md 8.2, 8.3.
+//! Source: docs/contract.md 8.2, 8.3.
 
 mod arrays;
 mod configuration;

@@ -114,7 +114,7 @@ fn router(health: &Health, metrics: &Metrics) -> axum::Router {
     serve::health(problem).merge(serve::metrics(move || metrics.text()))
 }
 
-/// The peer's name, so that both never act at once. Source: spec/contract.md 7.7.
+/// The peer's name, so that both never act at once. Source: docs/contract.md 7.7.
 fn lease_name(args: &Args) -> String {
     match &*args.partition_label_value {
         "" => args.scheduler_name.clone(),
@@ -436,7 +436,7 @@ fn newest_version(group: &[u8]) -> &'static str {
     DEVICES_VERSIONS.into_iter().find(listed).unwrap_or(DEVICES_VERSIONS[0])
 }
 
-/// Source: spec/scheduling.md 12.1.
+/// Source: docs/behaviour.md 12.1.
 fn pool_selector(args: &Args) -> String {
     let key = args.nodepool_label_key.replace('/', "%2F");
     match (&*key, &*args.partition_label_value) {

@@ -6,7 +6,7 @@
 //!
 //! Usage is what a queue held as a part of what there was, over a window that ends now. Where it cannot be read the
 //! last answer counts on, with a warning once it is too old; before the first one nothing counts.
-//! Source: spec/scheduling.md 3.6, spec/contract.md 1.6.
+//! Source: docs/behaviour.md 3.6, docs/contract.md 1.6.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -62,7 +62,7 @@ impl After<'_> {
 /// Every rule that `plan`, decided on `world`, breaks; each finding starts with the rule it breaks (S1 to S11).
 ///
 /// # Source
-/// design/reliability.md 6.
+/// docs/rules.md, invariants.
 pub fn audit(world: &World, plan: &Plan) -> Vec<String> {
     let mut findings = Vec::new();
     let facts = &world.facts;

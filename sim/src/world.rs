@@ -166,7 +166,7 @@ impl World {
     /// Each shared GPU that somebody uses has a reservation pod, and no other has one.
     ///
     /// # Source
-    /// spec/contract.md 4.5 and 4.6.
+    /// docs/contract.md 4.5 and 4.6.
     fn keep_reservations(&mut self) {
         let mut used: BTreeSet<(NodeId, DeviceId)> = BTreeSet::new();
         let mut kept: BTreeSet<(NodeId, DeviceId)> = BTreeSet::new();

@@ -115,7 +115,7 @@ fn exact(total: i64, queues: &[Participant]) -> Vec<Ratio> {
 /// that rounding kept back, largest remainder first.
 ///
 /// # Source
-/// spec/scheduling.md 3.3, with amounts of GPUs in thousandths.
+/// docs/behaviour.md 3.3, with amounts of GPUs in thousandths.
 struct Rules<'q> {
     queues: &'q [Participant],
     unit: i128,

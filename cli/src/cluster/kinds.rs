@@ -116,7 +116,7 @@ macro_rules! kinds {
     };
 }
 
-/// Every known kind, after `spec/workloads` 1.2, 11.2, 11.3 and 12.1.
+/// Every known kind, after `docs/workloads.md` 1.2, 11.2, 11.3 and 12.1.
 pub(crate) const KINDS: &[Kind] = kinds! {
     "job" "batch" ["v1"] "Job" "jobs"
         { "spec.template": Template } "batch.kubernetes.io/job-name", 63, Annotation, SPEC_SUSPEND;

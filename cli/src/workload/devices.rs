@@ -240,7 +240,7 @@ pub(crate) fn of_pod(pod: &Value, seen: &Seen) -> Vec<OnDevice> {
 /// The config maps that name a pod's devices: one that its variables refer to, and one that it takes as a whole.
 ///
 /// # Source
-/// spec/contract.md 3.3 and 4.7.
+/// docs/contract.md 3.3 and 4.7.
 pub(crate) fn config_maps(pod: &Value) -> Option<[String; 2]> {
     let prefix = pod["metadata"]["annotations"][annotation::SHARED_GPU_CONFIG_MAP].as_str()?;
     let target = target(pod)?;

@@ -1,4 +1,4 @@
-//! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `spec/workloads` 11.1.
+//! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `docs/workloads.md` 11.1.
 
 use kai_api::names::{condition, event, no_reservation};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Where waiting workloads stand in their queues, from `PodGroups` and priority classes alone.
 //!
 //! # Source
-//! spec/scheduling.md 1.9, job order: priority, then age. It is the order in which the scheduler tries the work of one
+//! docs/behaviour.md 1.9, job order: priority, then age. It is the order in which the scheduler tries the work of one
 //! queue in its next cycle, not a promise, and says nothing about the queues beside it.
 
 use std::cmp::Reverse;

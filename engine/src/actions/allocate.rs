@@ -1,7 +1,7 @@
 //! Places pending groups in free room.
 //!
 //! # Source
-//! spec/scheduling.md 1.12. Unlike KAI, room that was made by evicting is for whom it was made (14.3, Q48): else a
+//! docs/behaviour.md 1.12. Unlike KAI, room that was made by evicting is for whom it was made (14.3, Q48): else a
 //! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
 use crate::{

@@ -46,7 +46,7 @@ impl Cycle<'_> {
     }
 
     /// # Source
-    /// spec/scheduling.md 6.
+    /// docs/behaviour.md 6.
     fn begin_consolidation(&mut self, group: GroupId) -> Begin {
         let (_, preemptible) = self.terms(group);
         if !preemptible {
@@ -71,7 +71,7 @@ impl Cycle<'_> {
     }
 
     /// # Source
-    /// spec/scheduling.md 5.
+    /// docs/behaviour.md 5.
     fn begin_preemption(&mut self, turn: Turn) -> Begin {
         let group = turn.group;
         let (priority, preemptible) = self.terms(group);
@@ -91,7 +91,7 @@ impl Cycle<'_> {
     }
 
     /// # Source
-    /// spec/scheduling.md 4.
+    /// docs/behaviour.md 4.
     fn begin_reclaim(&mut self, turn: Turn) -> Begin {
         let group = turn.group;
         let (_, preemptible) = self.terms(group);

@@ -1,7 +1,7 @@
 //! Lets groups in by evicting others: consolidate, reclaim, preempt.
 //!
 //! # Source
-//! spec/scheduling.md 4 to 6.
+//! docs/behaviour.md 4 to 6.
 
 use crate::{
     actions::{Cycle, begin::Begin},
@@ -391,7 +391,7 @@ impl Cycle<'_> {
 /// Until when a live group may not evict; none where it never had to wait.
 ///
 /// # Source
-/// spec/scheduling.md 4.7.
+/// docs/behaviour.md 4.7.
 fn delayed_until(state: &State, group: GroupId) -> Option<Timestamp> {
     let row = &state.groups()[group];
     let facts = row.facts.as_ref().filter(|facts| facts.preemption_delay > 0)?;
@@ -412,7 +412,7 @@ fn evicted_in_log(state: &State) -> Few<(PodId, GroupId)> {
 /// The queues that a message quotes: the leaves where they are siblings, else the queues above them.
 ///
 /// # Source
-/// spec/scheduling.md 4.8.
+/// docs/behaviour.md 4.8.
 fn disputants(state: &State, from: QueueId, to: QueueId) -> (QueueId, QueueId) {
     let up = |queue: QueueId| state.queues().rows[queue].up;
     if up(from) == up(to) { (from, to) } else { (up(from).unwrap_or(from), up(to).unwrap_or(to)) }

@@ -4,7 +4,7 @@
 //! and then evicts for. Nothing of that was carried out yet: who was placed goes on waiting, and nobody is evicted.
 //!
 //! # Source
-//! spec/scheduling.md 14.3, Q47: KAI writes the bind and evicts the pod in the same cycle.
+//! docs/behaviour.md 14.3, Q47: KAI writes the bind and evicts the pod in the same cycle.
 
 use crate::{
     actions::{Cycle, commit},
@@ -103,7 +103,7 @@ impl Cycle<'_> {
     /// have them before anybody else.
     ///
     /// # Source
-    /// spec/scheduling.md 1.12, `shouldPipeline`: a gang that waits does so as a whole.
+    /// docs/behaviour.md 1.12, `shouldPipeline`: a gang that waits does so as a whole.
     pub(super) fn keep_together(&mut self, group: GroupId) {
         let row = &self.cluster.state.groups()[group];
         let waits = !row.tree.stands(Member::Set(0));

@@ -1,7 +1,7 @@
 //! Evicts gangs that run below their minimum for too long.
 //!
 //! # Source
-//! spec/scheduling.md 7. Unlike KAI this heeds `minSubGroup` (14.3, Q4) and re-arms the preemption delay (Q28).
+//! docs/behaviour.md 7. Unlike KAI this heeds `minSubGroup` (14.3, Q4) and re-arms the preemption delay (Q28).
 
 use crate::{
     actions::Cycle,

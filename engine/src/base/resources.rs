@@ -49,7 +49,7 @@ pub enum LaneKind {
     /// Instances of a MIG profile `<gpus>g.<memory>gb`: a queue is charged `gpus` GPUs for each.
     ///
     /// # Source
-    /// spec/scheduling.md 2.1, `TotalGPUs`.
+    /// docs/behaviour.md 2.1, `TotalGPUs`.
     Mig {
         /// The number before the `g`.
         gpus: u16,

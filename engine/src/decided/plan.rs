@@ -321,7 +321,7 @@ pub struct NoRoom {
 /// A request that is larger than what any node has, empty.
 ///
 /// # Source
-/// spec/scheduling.md 10.1, `MaxNodePoolResources`.
+/// docs/behaviour.md 10.1, `MaxNodePoolResources`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
     /// The resource.

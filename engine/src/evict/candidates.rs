@@ -98,7 +98,7 @@ impl Pool {
 /// Nodes on which something is free, or all of them where a pod of the group asks for no GPU.
 ///
 /// # Source
-/// spec/scheduling.md 8.1.
+/// docs/behaviour.md 8.1.
 pub(super) fn useful_nodes(state: &State, group: GroupId) -> IdSet<Rank> {
     let bare = state.groups()[group]
         .pods

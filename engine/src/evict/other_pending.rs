@@ -1,7 +1,7 @@
 //! Groups that wait as well while a set of victims is tried: they get nothing, but whose turn it is depends on them.
 //!
 //! # Source
-//! spec/scheduling.md 8.5: the order is the pending order over every group that waits; those that are neither a victim
+//! docs/behaviour.md 8.5: the order is the pending order over every group that waits; those that are neither a victim
 //! nor the one for whom room is made are taken off and passed over.
 
 use crate::{

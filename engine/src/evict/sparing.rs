@@ -5,7 +5,7 @@
 //! do not let the pods in, each is left out in turn.
 //!
 //! # Source
-//! spec/scheduling.md 8.5 places victims again where there is room for them; one that is moved for nothing is evicted all
+//! docs/behaviour.md 8.5 places victims again where there is room for them; one that is moved for nothing is evicted all
 //! the same.
 
 use crate::{

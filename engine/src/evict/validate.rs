@@ -1,7 +1,7 @@
 //! Whether a set of victims is one that may be taken.
 //!
 //! # Source
-//! spec/scheduling.md 4.4, 4.6.
+//! docs/behaviour.md 4.4, 4.6.
 
 use crate::{
     base::{
@@ -77,7 +77,7 @@ impl VictimSearch<'_> {
     /// lose pods, without pods that leave for other reasons.
     ///
     /// # Source
-    /// spec/scheduling.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
+    /// docs/behaviour.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
     fn spares_min_runtime(
         trial: &Trial<'_>,
         losses: &QueueLosses,
@@ -96,7 +96,7 @@ impl VictimSearch<'_> {
     }
 
     /// # Source
-    /// spec/scheduling.md 4.4; what a victim loses is split by what it spares and what it needs.
+    /// docs/behaviour.md 4.4; what a victim loses is split by what it spares and what it needs.
     fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &QueueLosses) -> bool {
         let memory = trial.nodes().memory_min();
         let request = self.search.pods[..count]

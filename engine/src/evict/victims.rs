@@ -4,7 +4,7 @@
 //! first what it can spare, step by step, then the rest at once.
 //!
 //! # Source
-//! spec/scheduling.md 1.8, 1.11 (victims), 4.3, 4.6, 5, 6.
+//! docs/behaviour.md 1.8, 1.11 (victims), 4.3, 4.6, 5, 6.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -113,7 +113,7 @@ struct LeafVictims {
     /// Remainders of groups that lost a step, by their new place.
     rests: BTreeMap<GroupKey, Rest>,
     /// What the candidates so far asked for, each with all that was left of it: one that loses several steps counts
-    /// several times (spec/scheduling.md 14.3, Q11).
+    /// several times (docs/behaviour.md 14.3, Q11).
     taken: Charge,
     /// What the next candidate asks for, all that is left of it.
     candidate: Charge,
@@ -370,7 +370,7 @@ impl LeafVictims {
 /// What pods ask for; GPU memory is no GPUs.
 ///
 /// # Source
-/// spec/scheduling.md 1.11: the order of victims goes by requests.
+/// docs/behaviour.md 1.11: the order of victims goes by requests.
 fn asked<'p>(state: &State, pods: impl Iterator<Item = &'p PodId>) -> Charge {
     pods.fold(Charge::default(), |sum, pod| sum + state.shapes()[state.pods()[*pod].shape].charge)
 }
@@ -410,7 +410,7 @@ fn is_satisfied(state: &State, group: GroupId) -> bool {
 }
 
 /// Whether a plan placed a pod of a group or nominated one for a place, and nobody confirmed it: the core of such a group
-/// is not taken away again (spec/scheduling.md 14.3, Q47), what it can spare is. A placement that may still be
+/// is not taken away again (docs/behaviour.md 14.3, Q47), what it can spare is. A placement that may still be
 /// retracted does not count.
 fn is_planned(state: &State, pending: &Pending, group: GroupId) -> bool {
     state.groups()[group].pods.iter().any(|pod| {

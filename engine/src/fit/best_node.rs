@@ -1,7 +1,7 @@
 //! The best node for a pod.
 //!
 //! # Source
-//! spec/scheduling.md 9. KAI adds scores of such different size that their order is lexicographic; here the
+//! docs/behaviour.md 9. KAI adds scores of such different size that their order is lexicographic; here the
 //! order is the order of looking: the nominated node, shared GPUs before untouched ones for parts of a GPU where nodes
 //! are not spread, room now before room later, fewer NUMA zones before more, nodes without GPUs for work without, then
 //! the placement key, then the name.
@@ -226,7 +226,7 @@ impl NodeSearch<'_> {
     /// is free: these are score no more than a node that offers none, so their names decide.
     ///
     /// # Source
-    /// spec/scheduling.md 9.3.
+    /// docs/behaviour.md 9.3.
     fn instances(&mut self) -> Option<Found> {
         let index = &self.state.nodes().index;
         if index.offering.is_empty() || !index.policy.gpu.packs() {
@@ -425,7 +425,7 @@ pub(crate) fn expected(state: &State, group: GroupId) -> Vec<NodeId> {
 /// Whether a pod with MIG by the old annotation is on a node.
 ///
 /// # Source
-/// spec/scheduling.md 2.9.
+/// docs/behaviour.md 2.9.
 pub(crate) fn has_legacy_mig(state: &State, node: NodeId) -> bool {
     legacy_mig(state, node).next().is_some()
 }

@@ -39,7 +39,7 @@ pub(crate) enum Choice {
 /// Whether a node has room for a pod of a shape, its GPUs taken together.
 ///
 /// # Source
-/// spec/scheduling.md 2.8. What a pod does not ask for is not looked at.
+/// docs/behaviour.md 2.8. What a pod does not ask for is not looked at.
 pub(crate) fn room(state: &State, shape: &ShapeRow, node: NodeId) -> Result<When, Misfit> {
     let mut room = When::Now;
     let (idle, releasing) = (state.nodes().idle.row(node), state.nodes().releasing.row(node));
@@ -125,7 +125,7 @@ pub(crate) fn sharing(state: &State, shape: &ShapeRow, node: NodeId) -> usize {
 /// reservation pods don't come together.
 ///
 /// # Source
-/// spec/scheduling.md 2.7 and 9.4; a GPU that nobody shares yet needs a slot for its reservation pod (10.2).
+/// docs/behaviour.md 2.7 and 9.4; a GPU that nobody shares yet needs a slot for its reservation pod (10.2).
 pub(crate) fn devices(
     state: &State,
     shape: &ShapeRow,

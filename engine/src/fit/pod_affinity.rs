@@ -1,7 +1,7 @@
 //! Where a pod may go for the sake of the pods that are there: affinity, anti-affinity, host ports.
 //!
 //! # Source
-//! spec/scheduling.md 10.2, check 6, and the Kubernetes filters `InterPodAffinity` and `NodePorts`. Pods that are
+//! docs/behaviour.md 10.2, check 6, and the Kubernetes filters `InterPodAffinity` and `NodePorts`. Pods that are
 //! leaving count now and not later (14.3, Q38).
 
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! The Kubernetes filter `PodTopologySpread` (KEP-895, KEP-3022 minimum domains, KEP-3094 inclusion policies); KAI has
-//! none (spec/scheduling.md 14.3, Q37). Pods that are leaving do not count, those that were nominated for a place do.
+//! none (docs/behaviour.md 14.3, Q37). Pods that are leaving do not count, those that were nominated for a place do.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -136,7 +136,7 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
 /// What a pod asks for that no node has in all, where there is something.
 ///
 /// # Source
-/// spec/scheduling.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
+/// docs/behaviour.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
 fn too_large(state: &mut State, pod: PodId) -> Option<TooLarge> {
     state.ensure_largest();
     let largest = state.nodes().largest();
@@ -174,7 +174,7 @@ fn beside(state: &State, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
 /// How many nodes refuse a pod, in an area or everywhere, by reason.
 ///
 /// # Source
-/// spec/scheduling.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
+/// docs/behaviour.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
 fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
     let Unplaced { pod, area, names_nodes, .. } = *unplaced;
     let id = state.pods()[pod].shape;
@@ -328,7 +328,7 @@ impl Asker<'_> {
     /// What a node is short of besides one thing.
     ///
     /// # Source
-    /// spec/scheduling.md 12.3: each row of node reasons stands for itself.
+    /// docs/behaviour.md 12.3: each row of node reasons stands for itself.
     fn others(&self, node: NodeId, first: Misfit) -> impl Iterator<Item = Misfit> {
         let Self { state, shape, .. } = self;
         let lanes = shape
@@ -452,7 +452,7 @@ fn is_shortage(misfit: Misfit) -> bool {
 /// When a reason is evaluated.
 ///
 /// # Source
-/// spec/scheduling.md 1.13 (room first) and the table of 10.2.
+/// docs/behaviour.md 1.13 (room first) and the table of 10.2.
 fn turn(misfit: Misfit) -> u8 {
     match misfit {
         Misfit::Missing(_) | Misfit::Claim(..) => 0,

@@ -1,7 +1,7 @@
 //! Which NUMA zones of a node a pod would get.
 //!
 //! # Source
-//! spec/scheduling.md 13.3.
+//! docs/behaviour.md 13.3.
 
 pub(crate) mod align;
 

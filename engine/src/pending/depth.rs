@@ -1,7 +1,7 @@
 //! How far an action looks into each leaf queue, where the operator sets a number.
 //!
 //! # Source
-//! spec/scheduling.md 1.11. What is kept are the best groups, exactly (14.3, Q8).
+//! docs/behaviour.md 1.11. What is kept are the best groups, exactly (14.3, Q8).
 
 use std::{
     cmp::Reverse,

@@ -7,7 +7,7 @@
 //! anybody else does is news, and begins anew.
 //!
 //! # Source
-//! KAI has no such rule and goes round: spec/scheduling.md 4 to 6 look at one cycle.
+//! KAI has no such rule and goes round: docs/behaviour.md 4 to 6 look at one cycle.
 
 use crate::{
     base::{

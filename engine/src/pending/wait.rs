@@ -19,7 +19,7 @@ pub(super) enum Wait {
 /// Says whether a group waits for room, and in which queue.
 ///
 /// # Source
-/// spec/scheduling.md 1.11, the filters of allocate; 12.4 for what is told first: a group with too few pods is told
+/// docs/behaviour.md 1.11, the filters of allocate; 12.4 for what is told first: a group with too few pods is told
 /// nothing else.
 pub(super) fn waits(state: &State, group: GroupId) -> Wait {
     let row = &state.groups()[group];

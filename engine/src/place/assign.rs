@@ -3,7 +3,7 @@
 //!
 //! One sub-group after the other in the tightest domain that takes it places nearly every group. It may fail though a way
 //! exists: two small ones take a domain each, and leave none to a large one that they could have left a whole domain to
-//! (spec/scheduling.md 11.3: KAI does not look ahead). The search is bounded by counted steps: in a cycle, after which
+//! (docs/behaviour.md 11.3: KAI does not look ahead). The search is bounded by counted steps: in a cycle, after which
 //! it goes on in the next one where it stopped as long as nothing changed, and in all.
 
 use std::{cmp::Reverse, rc::Rc};

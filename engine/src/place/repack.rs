@@ -3,7 +3,7 @@
 //!
 //! One pod after the other at its best node places nearly every gang. Where pods differ it may fail though a way
 //! exists: a pod that may go anywhere takes the one node of another, or large pods leave gaps that the small don't
-//! fill (spec/scheduling.md 14.3, Q33). The search is bounded by counted steps: in a cycle, after which it goes on in the
+//! fill (docs/behaviour.md 14.3, Q33). The search is bounded by counted steps: in a cycle, after which it goes on in the
 //! next one where it stopped as long as nothing changed, and in all, so that it may still miss a way.
 
 use std::{cmp::Reverse, collections::BTreeMap};

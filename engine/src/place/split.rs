@@ -1,7 +1,7 @@
 //! Splits nodes for pods that have to go together: into domains, the tightest that fits first.
 //!
 //! # Source
-//! spec/scheduling.md 11.
+//! docs/behaviour.md 11.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ pub(crate) struct Together<'a> {
 /// Splits a set of nodes for pods that have to go together.
 ///
 /// # Source
-/// spec/scheduling.md 11.3.
+/// docs/behaviour.md 11.3.
 pub(crate) fn split(
     state: &mut State,
     together: &Together<'_>,

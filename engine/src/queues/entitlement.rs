@@ -3,7 +3,7 @@
 //! Every function reads queues through `row`, so that it runs on the cluster's columns and on plain numbers alike.
 //!
 //! # Source
-//! spec/scheduling.md 1.11 (order), 3.5, 3.7 (bounds), 4.2 to 4.4 (reclaim).
+//! docs/behaviour.md 1.11 (order), 3.5, 3.7 (bounds), 4.2 to 4.4 (reclaim).
 
 use std::{cmp::Ordering, ops::Deref};
 
@@ -55,7 +55,7 @@ impl Holding {
 /// What a queue may hold before others may take it back: its share or quota, whichever is more, at most its limit.
 ///
 /// # Source
-/// spec/scheduling.md 3.5.
+/// docs/behaviour.md 3.5.
 pub(crate) fn allocatable(
     quota: &PerLane<Limit>,
     limit: &PerLane<Limit>,
@@ -101,7 +101,7 @@ pub fn path(
 /// for what cannot be evicted the quota; resources that are not asked for break nothing.
 ///
 /// # Source
-/// spec/scheduling.md 3.7.
+/// docs/behaviour.md 3.7.
 pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> Option<Exceeded> {
     path(row, claim.queue).find_map(|queue| {
         let holding = row(queue);
@@ -122,7 +122,7 @@ pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> Option<
 /// what cannot be evicted.
 ///
 /// # Source
-/// spec/scheduling.md 4.2.
+/// docs/behaviour.md 4.2.
 pub fn entitled(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> bool {
     let holding = row(claim.queue);
     let wanted = holding.allocated + claim.request;
@@ -156,7 +156,7 @@ pub fn levelled(
 /// Whether groups of `victim` may lose anything to `claim` at all.
 ///
 /// # Source
-/// spec/scheduling.md 4.3.
+/// docs/behaviour.md 4.3.
 pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer, victim: QueueId) -> bool {
     let (ours, theirs) = levelled(row, claim.queue, victim);
     let (ours, theirs) = (row(ours), row(theirs));
@@ -180,7 +180,7 @@ pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer, victim: Qu
 /// `multiplier_milli` scales how full the reclaimer's branch may become against the victims', at least 1000.
 ///
 /// # Source
-/// spec/scheduling.md 4.4.
+/// docs/behaviour.md 4.4.
 pub fn may_take<B: Deref<Target = [Charge]>>(
     row: &impl Fn(QueueId) -> Holding,
     claim: &Reclaimer,
@@ -217,7 +217,7 @@ pub fn may_take<B: Deref<Target = [Charge]>>(
 /// nothing where another resource lets it lose on.
 ///
 /// # Source
-/// spec/scheduling.md 4.4: each loss needs the branch to hold more than it may, or than its quota.
+/// docs/behaviour.md 4.4: each loss needs the branch to hold more than it may, or than its quota.
 pub fn excess(
     row: &impl Fn(QueueId) -> Holding,
     claim: &Reclaimer,
@@ -263,7 +263,7 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
     /// Whether `queue` would be fuller, against its share, than a sibling that loses to it.
     ///
     /// # Source
-    /// spec/scheduling.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
+    /// docs/behaviour.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
     fn outgrows(&self, queue: QueueId, claim: &Reclaimer, multiplier_milli: u64) -> bool {
         let ours = (self.row)(queue);
         let wanted = self.rest(queue) + claim.request;
@@ -302,7 +302,7 @@ pub struct Turn {
 /// Which of two queues goes first; `Less` is the left one.
 ///
 /// # Source
-/// spec/scheduling.md 1.11, queue comparison.
+/// docs/behaviour.md 1.11, queue comparison.
 pub fn compare(left: (&Holding, &Turn), right: (&Holding, &Turn), total: Charge) -> Ordering {
     let ((l, left), (r, right)) = (left, right);
     let full = |queue: &Holding| {

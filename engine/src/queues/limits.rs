@@ -1,7 +1,7 @@
 //! What queues allow at most.
 //!
 //! # Source
-//! spec/scheduling.md 3.7.
+//! docs/behaviour.md 3.7.
 
 use crate::{
     base::{

@@ -91,7 +91,7 @@ impl QueuePosition {
     /// Q10), which the caller knows.
     ///
     /// # Source
-    /// spec/scheduling.md 1.11, queue comparison.
+    /// docs/behaviour.md 1.11, queue comparison.
     #[inline]
     pub(crate) fn compare(
         left: &Self,

@@ -1,7 +1,7 @@
 //! Fair share down the queue tree.
 //!
 //! # Source
-//! spec/scheduling.md 3.3 to 3.5. KAI divides with floating point; here every step is exact, and what KAI
+//! docs/behaviour.md 3.3 to 3.5. KAI divides with floating point; here every step is exact, and what KAI
 //! compares as fractions is compared as 52 bits of them.
 
 use std::cmp::Reverse;

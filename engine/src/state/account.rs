@@ -194,7 +194,7 @@ impl Queues {
 }
 
 /// # Source
-/// spec/scheduling.md 1.4.
+/// docs/behaviour.md 1.4.
 fn count(count: &mut Count, state: &PodStatus, sign: Sign) {
     if state.nominee.is_some() {
         sign.count(&mut count.active);

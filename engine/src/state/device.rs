@@ -7,7 +7,7 @@
 //! is deleted once its last user left, and its GPU comes free with it.
 //!
 //! # Source
-//! spec/scheduling.md 2.6 gives KAI's ledger as steps; here the same is a function of a few sums. spec/contract.md 4.5 and
+//! docs/behaviour.md 2.6 gives KAI's ledger as steps; here the same is a function of a few sums. docs/contract.md 4.5 and
 //! 4.6: reservation pods.
 
 use crate::{
@@ -134,7 +134,7 @@ pub(crate) fn part(gpu: &GpuRequest, gpus: Gpus) -> Option<i64> {
 /// to the nearest hundredth for fractions, and never 0.
 ///
 /// # Source
-/// spec/scheduling.md 2.2 `GPUs()` and 2.3; spec/contract.md 10.1 D15: KAI charges nothing for less than 0.005.
+/// docs/behaviour.md 2.2 `GPUs()` and 2.3; docs/contract.md 10.1 D15: KAI charges nothing for less than 0.005.
 pub(crate) fn portion_milli(gpu: &GpuRequest, memory_mib: u32) -> i64 {
     match gpu {
         GpuRequest::Fraction { micro, .. } => ((i64::from(*micro) + 5_000) / 10_000).max(1) * 10,

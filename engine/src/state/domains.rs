@@ -4,7 +4,7 @@
 //! chooses among them.
 //!
 //! # Source
-//! spec/scheduling.md 11.
+//! docs/behaviour.md 11.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use crate::{base::ids::GroupId, state::State, told::group::Group};
 /// A group's place in its queue. Smaller goes first.
 ///
 /// # Source
-/// spec/scheduling.md 1.9, job order.
+/// docs/behaviour.md 1.9, job order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(C, packed(4))]
 pub(crate) struct GroupKey {

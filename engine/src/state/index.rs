@@ -143,7 +143,7 @@ impl Index {
     /// theirs are free, and not the most; where as many are free on each, all that offer some.
     ///
     /// # Source
-    /// spec/scheduling.md 9.3: 0 where a node offers none and where most is free, 9 where all are alike, and 0 for all
+    /// docs/behaviour.md 9.3: 0 where a node offers none and where most is free, 9 where all are alike, and 0 for all
     /// where no GPU is free.
     pub(crate) fn best_packed(&self, domain: Option<&IdSet<Rank>>) -> IdSet<Rank> {
         let mut offering = self.offering.clone();

@@ -91,7 +91,7 @@ impl Nodes {
     /// The smallest GPU memory in the cluster, in MiB; sizes up to 100 count where there is no other.
     ///
     /// # Source
-    /// spec/scheduling.md 1.2 and appendix A, `MinGpuMem`.
+    /// docs/behaviour.md 1.2 and appendix A, `MinGpuMem`.
     pub(crate) fn memory_min(&self) -> Option<u32> {
         let sizes = &self.memory_sizes;
         sizes.range(MEMORY_DEFAULT_MIB + 1..).chain(sizes).next().map(|(size, _)| *size)

@@ -329,7 +329,7 @@ impl NodeClass {
     /// Whether pods of `shape` may ever go to nodes of this kind.
     ///
     /// # Source
-    /// spec/scheduling.md 10.2, the checks that do not depend on other pods, in that order.
+    /// docs/behaviour.md 10.2, the checks that do not depend on other pods, in that order.
     pub(crate) fn admits(&self, shape: &ShapeRow, restrict: bool) -> Result<(), Misfit> {
         self.admits_but(shape, restrict, None)
     }

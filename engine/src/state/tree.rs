@@ -1,7 +1,7 @@
 //! The tree of sub-groups of a group: who must run together, who goes next, who goes first when pods must go.
 //!
 //! # Source
-//! spec/scheduling.md 1.6 to 1.9.
+//! docs/behaviour.md 1.6 to 1.9.
 
 pub(crate) mod count;
 
@@ -226,7 +226,7 @@ impl Tree {
 
     /// Whether what must run together does, pods that are leaving included.
     ///
-    /// Unlike KAI this heeds `minSubGroup` (spec/scheduling.md 14.3, Q4).
+    /// Unlike KAI this heeds `minSubGroup` (docs/behaviour.md 14.3, Q4).
     pub(crate) fn is_whole(&self) -> bool {
         self.plain().map_or_else(|| self.is_member_whole(Member::Set(0)), Leaf::is_whole)
     }

@@ -3,7 +3,7 @@
 //! Selectors and attributes are matched by the adapter: a device lists what selects it, a request names one selection.
 //!
 //! # Source
-//! spec/scheduling.md 13.1, and KEP-4381 (structured parameters) for what a claim may ask for; KEP-4815 for devices that
+//! docs/behaviour.md 13.1, and KEP-4381 (structured parameters) for what a claim may ask for; KEP-4815 for devices that
 //! share counters, KEP-5075 for capacity that claims share, KEP-5018 for access that takes nothing.
 
 use crate::{
@@ -98,7 +98,7 @@ impl DeviceRequest {
     /// What queues are charged, in milli-devices.
     ///
     /// # Source
-    /// spec/scheduling.md 13.1: the count, 1 for all. Access that takes nothing costs nothing.
+    /// docs/behaviour.md 13.1: the count, 1 for all. Access that takes nothing costs nothing.
     pub(crate) fn milli(&self) -> i64 {
         match self.count {
             _ if !self.gpu || self.admin => 0,
@@ -208,7 +208,7 @@ pub struct Claimed {
 /// Why a pod may go nowhere for the sake of a claim.
 ///
 /// # Source
-/// spec/scheduling.md 13.1, pre-filter.
+/// docs/behaviour.md 13.1, pre-filter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ClaimProblem {
     /// The API server serves no claims: dynamic resource allocation is off.

@@ -77,7 +77,7 @@ pub enum Effect {
 /// Why a node takes no new pod.
 ///
 /// # Source
-/// spec/scheduling.md 10.2, check 5. Where several hold the adapter gives the first in this order.
+/// docs/behaviour.md 10.2, check 5. Where several hold the adapter gives the first in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Blocked {
     /// `spec.unschedulable` is set.
@@ -97,7 +97,7 @@ pub enum Blocked {
 /// How a node's GPUs are cut into MIG instances.
 ///
 /// # Source
-/// spec/scheduling.md 2.9.
+/// docs/behaviour.md 2.9.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Mig {
     /// Whether the node offers MIG instances.

@@ -1,7 +1,7 @@
 //! NUMA zones of nodes, and what pods hold of them.
 //!
 //! # Source
-//! spec/scheduling.md 13.3, after the kubelet's topology manager.
+//! docs/behaviour.md 13.3, after the kubelet's topology manager.
 
 use crate::base::resources::{Lane, Resources};
 

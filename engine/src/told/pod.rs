@@ -122,7 +122,7 @@ impl Reserved {
 /// A pod's place among the pods of its group. Greater goes first.
 ///
 /// # Source
-/// spec/scheduling.md 1.9, task order.
+/// docs/behaviour.md 1.9, task order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PodRank {
     /// Label `training.kubeflow.org/job-role` is `master` or `launcher`.
@@ -290,7 +290,7 @@ pub struct Storage {
 /// Something that a pod needs, is not there, and no eviction can bring.
 ///
 /// # Source
-/// spec/scheduling.md 10.1 and 10.3; the Kubernetes filter `VolumeBinding`, its stage before nodes are looked at.
+/// docs/behaviour.md 10.1 and 10.3; the Kubernetes filter `VolumeBinding`, its stage before nodes are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Missing {
     /// A volume claim by this name does not exist.

@@ -21,7 +21,7 @@ const NO_DEVICE: &str = "void";
 /// The container that is to get the device does not exist, or the names that the pod gives can't be used.
 ///
 /// # Source
-/// spec/contract.md 3.2 to 3.5, 3.10.
+/// docs/contract.md 3.2 to 3.5, 3.10.
 pub(super) fn mutate(pod: &mut Value, settings: &Settings, token: &str) -> Result<(), Denial> {
     if pod["spec"]["schedulerName"] != settings.scheduler.as_str() {
         return Ok(());

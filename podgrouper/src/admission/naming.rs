@@ -17,7 +17,7 @@ const NAMELESS: &str = "pod";
 /// The prefix of the names of a pod's config maps; `token` is seven random lower-case letters or digits.
 ///
 /// # Source
-/// spec/contract.md 3.3, step 2. A pod without a name takes the beginning that the API server will give it.
+/// docs/contract.md 3.3, step 2. A pod without a name takes the beginning that the API server will give it.
 pub(super) fn prefix(pod: &Value, target: Target, token: &str) -> String {
     let metadata = &pod["metadata"];
     let names =
@@ -63,7 +63,7 @@ fn is_subdomain(text: &str) -> bool {
 /// The volume of a config map: the names of volumes have no dots.
 ///
 /// # Source
-/// spec/contract.md 3.3, step 5.
+/// docs/contract.md 3.3, step 5.
 pub(super) fn volume(config_map: &str) -> String {
     let letter = |letter: char| {
         let letter = letter.to_ascii_lowercase();

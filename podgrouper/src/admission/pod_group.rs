@@ -22,7 +22,7 @@ struct Part<'a> {
 /// which gives a warning.
 ///
 /// # Source
-/// spec/contract.md 3.8. The tree is checked before the minimums, sub-groups are in name order, and all wrong minimums are
+/// docs/contract.md 3.8. The tree is checked before the minimums, sub-groups are in name order, and all wrong minimums are
 /// in one message.
 pub(super) fn validate(group: &Value, is_update: bool) -> Judgement {
     let spec = &group["spec"];

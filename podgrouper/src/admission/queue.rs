@@ -18,7 +18,7 @@ const RESOURCES: [&str; 3] = ["gpu", "cpu", "memory"];
 /// It has no `spec.resources`, or its parent is looked for and is not there.
 ///
 /// # Source
-/// spec/contract.md 3.7. A quota of -1 is unlimited.
+/// docs/contract.md 3.7. A quota of -1 is unlimited.
 pub(super) fn validate(queue: &Value, known: Option<&BTreeMap<String, Arc<Object>>>) -> Judgement {
     let name = queue["metadata"]["name"].as_str().unwrap_or_default();
     if queue["spec"]["resources"].is_null() {

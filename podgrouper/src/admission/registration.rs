@@ -60,7 +60,7 @@ pub(super) enum Write {
 /// All registrations as they should be.
 ///
 /// # Source
-/// spec/contract.md 3.1. The queue label is asked of pods, not of their namespaces.
+/// docs/contract.md 3.1. The queue label is asked of pods, not of their namespaces.
 pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
     let scope = &settings.scope;
     let plan = Plan { settings, place };

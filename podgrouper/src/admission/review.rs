@@ -43,7 +43,7 @@ impl Hook {
     /// The path that it is asked under.
     ///
     /// # Source
-    /// spec/contract.md 3.1.
+    /// docs/contract.md 3.1.
     pub fn path(self) -> &'static str {
         match self {
             Self::MutatePod => "/mutate--v1-pod",

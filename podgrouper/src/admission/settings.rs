@@ -61,7 +61,7 @@ impl Settings {
     /// What a Config says; without one, its defaults hold, by which pods may not share GPUs.
     ///
     /// # Source
-    /// spec/contract.md 1.7.
+    /// docs/contract.md 1.7.
     pub fn of(config: Option<&ConfigSpec>, flags: &Flags) -> Self {
         let empty = ConfigSpec::default();
         let config = config.unwrap_or(&empty);

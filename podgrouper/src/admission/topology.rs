@@ -9,7 +9,7 @@ use super::{Denial, Judgement};
 /// Judges the aliases of a Topology.
 ///
 /// # Source
-/// spec/contract.md 3.9.
+/// docs/contract.md 3.9.
 pub(super) fn validate(topology: &Value) -> Judgement {
     let levels = topology["spec"]["levels"].as_array().map_or(&[][..], Vec::as_slice);
     let of = |key: &'static str| levels.iter().filter_map(move |level| level[key].as_str());

@@ -26,7 +26,7 @@ const NO_DEVICE: [&str; 3] = ["void", "none", ""];
 /// The first rule that the pod breaks.
 ///
 /// # Source
-/// spec/contract.md 3.5, 3.6.
+/// docs/contract.md 3.5, 3.6.
 pub(super) fn validate(
     pod: &Value,
     old: Option<&Value>,

@@ -1,4 +1,4 @@
-//! What every rule starts from (`spec/podgrouper.md` 6): identity, labels, queue, priority,
+//! What every rule starts from (`docs/grouping.md` 6): identity, labels, queue, priority,
 //! preemptibility, durations and topology of a `PodGroup` from its top owner and the pod.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Job, `CronJob` and `RunaiJob` (`spec/podgrouper.md` 7.2, 7.3, 7.14).
+//! Job, `CronJob` and `RunaiJob` (`docs/grouping.md` 7.2, 7.3, 7.14).
 
 use crate::desired::Desired;
 use crate::facts::{Read, Stop};

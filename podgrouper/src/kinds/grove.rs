@@ -1,4 +1,4 @@
-//! Grove's `PodCliqueSet` and `PodGangSet` (`spec/podgrouper.md` 7.12): the `PodGang` decides.
+//! Grove's `PodCliqueSet` and `PodGangSet` (`docs/grouping.md` 7.12): the `PodGang` decides.
 
 use serde_json::Value;
 

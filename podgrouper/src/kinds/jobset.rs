@@ -1,4 +1,4 @@
-//! `JobSet`: a parent subgroup per replicated job, a leaf per replica (`spec/podgrouper.md` 7.10).
+//! `JobSet`: a parent subgroup per replicated job, a leaf per replica (`docs/grouping.md` 7.10).
 
 use crate::object::POD_GROUP_API_VERSION;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Kinds without a rule here that a Karta definition describes (`spec/podgrouper.md` 7.18).
+//! Kinds without a rule here that a Karta definition describes (`docs/grouping.md` 7.18).
 
 mod jq;
 

@@ -1,4 +1,4 @@
-//! Jobs of the training operator with a map of replica types (`spec/podgrouper.md` 7.4, 7.17).
+//! Jobs of the training operator with a map of replica types (`docs/grouping.md` 7.4, 7.17).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `LeaderWorkerSet`: one `PodGroup` per group of pods (`spec/podgrouper.md` 7.11).
+//! `LeaderWorkerSet`: one `PodGroup` per group of pods (`docs/grouping.md` 7.11).
 
 use serde_json::Value;
 

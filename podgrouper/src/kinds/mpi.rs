@@ -1,4 +1,4 @@
-//! `MPIJob` of both API versions (`spec/podgrouper.md` 7.6).
+//! `MPIJob` of both API versions (`docs/grouping.md` 7.6).
 
 use super::kubeflow::{Replicas, gang};
 use crate::desired::Desired;

@@ -1,4 +1,4 @@
-//! `PyTorchJob`: elastic minimum, master and workers, segments (`spec/podgrouper.md` 7.5).
+//! `PyTorchJob`: elastic minimum, master and workers, segments (`docs/grouping.md` 7.5).
 
 use super::kubeflow::{Replica, Replicas, gang, min_available};
 use super::segments;

@@ -1,4 +1,4 @@
-//! `RayCluster`, `RayJob`, `RayService` (`spec/podgrouper.md` 7.7): a head and worker groups.
+//! `RayCluster`, `RayJob`, `RayService` (`docs/grouping.md` 7.7): a head and worker groups.
 
 use serde_json::Value;
 

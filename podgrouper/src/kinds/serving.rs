@@ -1,4 +1,4 @@
-//! Long-running work: Deployment, Notebook, `SPOTRequest`, Knative (`spec/podgrouper.md` 7.1, 7.8,
+//! Long-running work: Deployment, Notebook, `SPOTRequest`, Knative (`docs/grouping.md` 7.1, 7.8,
 //! 7.16).
 
 use std::collections::BTreeSet;

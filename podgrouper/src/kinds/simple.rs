@@ -1,4 +1,4 @@
-//! Kinds whose rule is the default or next to it (`spec/podgrouper.md` 7.9, 7.15).
+//! Kinds whose rule is the default or next to it (`docs/grouping.md` 7.9, 7.15).
 
 use crate::desired::Desired;
 use crate::facts::Stop;

@@ -1,4 +1,4 @@
-//! Kinds that only wrap another workload (`spec/podgrouper.md` 7.13): the owner below them decides,
+//! Kinds that only wrap another workload (`docs/grouping.md` 7.13): the owner below them decides,
 //! with what the wrapper's labels and annotations say.
 
 use std::sync::Arc;

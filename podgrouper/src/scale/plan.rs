@@ -80,7 +80,7 @@ struct Serving<'a> {
 /// Decides; called again with what came of it, it decides the same or nothing.
 ///
 /// # Source
-/// spec/contract.md 6. Different on purpose: sums are exact, so that the smallest share counts; pods are counted by
+/// docs/contract.md 6. Different on purpose: sums are exact, so that the smallest share counts; pods are counted by
 /// class; a scaling pod that failed, hangs on a node, or has waited for long while others could have their turn is
 /// deleted too.
 pub(super) fn plan(view: &View<'_>, memory: &mut Memory) -> Plan {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::plan::Pools;
 use crate::object::Object;
 
-/// Flags that `spec.args` of a shard may set (`spec/contract.md` 7.3); the scheduler takes each of them.
+/// Flags that `spec.args` of a shard may set (`docs/contract.md` 7.3); the scheduler takes each of them.
 pub const KNOWN_FLAGS: [&str; 48] = [
     "allow-consolidating-reclaim",
     "burst",

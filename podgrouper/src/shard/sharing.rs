@@ -1,4 +1,4 @@
-//! What the Config says about shared GPUs, as flags of every scheduler (`spec/contract.md` 1.7, `binder`).
+//! What the Config says about shared GPUs, as flags of every scheduler (`docs/contract.md` 1.7, `binder`).
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! Whoever installs the system sets it once, in the podgrouper's Deployment or in the default scheduler's. From there it
 //! is carried over as it is written, so that what refers to a Secret goes on referring to it: no value is read here. One
 //! that refers to another variable (`$(HOST)`) means nothing without that one, and is not carried over.
-//! Source: spec/contract.md 1.6, 2.4.
+//! Source: docs/contract.md 1.6, 2.4.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Queues that hang in no tree: their condition `Orphan` (`spec/contract.md` 1.2).
+//! Queues that hang in no tree: their condition `Orphan` (`docs/contract.md` 1.2).
 //!
 //! The scheduler leaves such a queue and everything below it out, so its owner has to hear of it.
 

@@ -5,7 +5,7 @@
 //! # Source
 //!
 //! The kubelet's `makeEnvironmentVariables` for order and messages; NVIDIA's container runtime for
-//! `NVIDIA_VISIBLE_DEVICES`; spec/contract.md 2.4, 4.7.
+//! `NVIDIA_VISIBLE_DEVICES`; docs/contract.md 2.4, 4.7.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -417,7 +417,7 @@ fn is_annotated(pod: &Pod) -> bool {
 /// The annotation in which a GPU reservation pod says which device it holds.
 ///
 /// # Source
-/// `spec/contract.md` 4.5: the reservation program writes it on its own pod.
+/// `docs/contract.md` 4.5: the reservation program writes it on its own pod.
 const DEVICE: &str = kai_api::names::annotation::RESERVED_GPU;
 
 /// Whether this is a GPU reservation pod, whose program the simulated node plays.

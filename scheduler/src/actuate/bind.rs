@@ -3,7 +3,7 @@
 //! The UID is the precondition and annotations ride along: the API server copies them to the pod
 //! in the same write. Labels do not, so a pod with shared GPUs is patched first; a crash between
 //! the two leaves labels and config maps of a pod without a node, which mean nothing and are replaced
-//! by the next bind. Source: spec/contract.md 4.3, 11.3; design/performance.md 3.2.
+//! by the next bind. Source: docs/contract.md 4.3, 11.3; docs/performance.md, the scheduler on a real API server.
 
 use std::time::{Duration, Instant};
 

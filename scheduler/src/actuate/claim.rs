@@ -2,7 +2,7 @@
 //!
 //! Each claim is read, and replaced at the version that was read: nobody's devices are overwritten. A crash between
 //! this and the bind leaves a claim that is allocated and reserved for its pod: the pod goes to that node then, and
-//! when the pod is deleted Kubernetes takes both back. Source: spec/contract.md 4.4, `dynamicresources`.
+//! when the pod is deleted Kubernetes takes both back. Source: docs/contract.md 4.4, `dynamicresources`.
 
 use std::time::Duration;
 

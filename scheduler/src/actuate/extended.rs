@@ -2,7 +2,7 @@
 //! status before the bind.
 //!
 //! The claim holds nothing until its status is written. What is left by a crash goes with the pod, which owns it; a
-//! claim that the pod's status names already is bound to like any other. Source: spec/contract.md 4.4,
+//! claim that the pod's status names already is bound to like any other. Source: docs/contract.md 4.4,
 //! `dynamicresources`; KEP-5004.
 
 use http::Method;

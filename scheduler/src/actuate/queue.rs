@@ -7,7 +7,7 @@ use kai_api::names::condition;
 use super::{Event, GroupPatch, PodCondition, Task};
 
 /// Binds and evictions in flight. More connections do not make a server of two cores faster, and
-/// a large one is not waited for with fewer. Source: design/performance.md 3.2.
+/// a large one is not waited for with fewer. Source: docs/performance.md, the scheduler on a real API server.
 const URGENT_MAX: usize = 64;
 /// Binds in flight that wait for volumes or devices, most of them idle.
 const PATIENT_MAX: usize = 512;
@@ -75,7 +75,7 @@ impl Queue {
     /// of a pod the later one is.
     ///
     /// # Source
-    /// spec/contract.md 8.5: a bind that begins cancels queued condition updates for that pod; spec/scheduling.md 12.4,
+    /// docs/contract.md 8.5: a bind that begins cancels queued condition updates for that pod; docs/behaviour.md 12.4,
     /// step 5: later updates replace queued ones.
     ///
     /// # Cost

@@ -1,7 +1,7 @@
 //! Reservation pods: one that asks the device plugin for a GPU and keeps it, so that other pods can share it.
 //!
 //! # Source
-//! spec/contract.md 4.5 and 4.6.
+//! docs/contract.md 4.5 and 4.6.
 
 use std::{fmt::Write as _, sync::Arc};
 

@@ -1,7 +1,7 @@
 //! Taking reservation pods away, and what has to be read before.
 //!
 //! # Source
-//! spec/contract.md 4.6.
+//! docs/contract.md 4.6.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! A volume that is there is reserved for its claim (`spec.claimRef`); for one that is to be made the claim says for which
 //! node (`volume.kubernetes.io/selected-node`). Then the cluster's volume controllers do the rest, and the bind waits for
 //! them. Nothing is taken back where the bind fails: the claim keeps its node, and the pod goes there the next time, until
-//! the provisioner gives up and takes the node off the claim. Source: spec/contract.md 4.4, `volumebinding`.
+//! the provisioner gives up and takes the node off the claim. Source: docs/contract.md 4.4, `volumebinding`.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::call::{Failure, Form, call, read};
 
 /// The node for which a claim gets its volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-/// How long claims may take to get their volumes. Source: spec/contract.md 2.3, `volumeBindingTimeoutSeconds`.
+/// How long claims may take to get their volumes. Source: docs/contract.md 2.3, `volumeBindingTimeoutSeconds`.
 const BOUND_WITHIN: Duration = Duration::from_mins(2);
 /// A claim is looked at this often while it waits for its volume.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

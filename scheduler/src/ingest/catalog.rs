@@ -107,7 +107,7 @@ impl Slice {
     }
 }
 
-/// The name of a GPU class or driver. Source: spec/scheduling.md 13.1.
+/// The name of a GPU class or driver. Source: docs/behaviour.md 13.1.
 pub(super) fn is_gpu(name: &str) -> bool {
     name.to_ascii_lowercase().contains("gpu")
 }

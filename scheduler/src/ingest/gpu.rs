@@ -25,7 +25,7 @@ const SHARING_OFF: &str = "sharing of GPUs is switched off (binder.plugins.gpush
 /// What a pod asks for or holds. Annotations that make no sense are passed over: a pod that waits is kept waiting for them
 /// by [`refusal`], and one that runs goes on to hold what it was given, a fraction of exactly 1 for instance.
 ///
-/// Source: spec/scheduling.md 2.2, the table of GPU requirements.
+/// Source: docs/behaviour.md 2.2, the table of GPU requirements.
 pub(super) fn gpu_request(
     ingest: &mut Ingest,
     annotations: &Pairs<'_>,
@@ -72,7 +72,7 @@ fn whole_gpus(whole: &Resources) -> GpuRequest {
 /// or one that it was not counted for.
 ///
 /// # Source
-/// spec/contract.md 3.6, rules 2 to 9, and 3.3, step 1, for clusters in which admission did not say so.
+/// docs/contract.md 3.6, rules 2 to 9, and 3.3, step 1, for clusters in which admission did not say so.
 pub(super) fn refusal(
     annotations: &Pairs<'_>,
     asking: &Asking<'_, '_>,
@@ -131,7 +131,7 @@ fn target(
 /// The config maps that tell a pod the GPUs that it shares; none where admission has not prepared it.
 ///
 /// # Source
-/// spec/contract.md 3.3, 4.7.
+/// docs/contract.md 3.3, 4.7.
 pub(super) fn maps(annotations: &Pairs<'_>, asking: &Asking<'_, '_>) -> Option<Maps> {
     let prefix = Box::from(prepared(annotations)?);
     let target = target(annotations, asking).ok()?;

@@ -211,7 +211,7 @@ fn stamps(meta: &Meta<'_>) -> Stamps {
     }
 }
 
-/// Source: spec/scheduling.md 12.1: left out while the condition with the highest transition id is
+/// Source: docs/behaviour.md 12.1: left out while the condition with the highest transition id is
 /// of this node pool.
 fn is_held(ingest: &Ingest, wire: &Wire<'_>) -> bool {
     if wire.spec.scheduling_backoff.unwrap_or(-1) == -1 {
@@ -246,7 +246,7 @@ fn constraint(ingest: &mut Ingest, levels: Option<&Levels<'_>>) -> Option<Constr
     Some(ingest.names.constraint(&levels.topology, wanted))
 }
 
-/// Source: spec/scheduling.md 1.6; a broken tree is told as such, not replaced (Q3).
+/// Source: docs/behaviour.md 1.6; a broken tree is told as such, not replaced (Q3).
 fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
     let topology = constraint(ingest, spec.topology_constraint.as_ref());
     if spec.sub_groups.is_empty() {

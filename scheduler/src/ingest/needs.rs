@@ -273,7 +273,7 @@ impl Mentions<'_, '_> {
     /// Config maps without which no container starts: of volumes that are mounted, and of variables.
     ///
     /// # Source
-    /// spec/scheduling.md 10.1.
+    /// docs/behaviour.md 10.1.
     fn config_maps(&self) -> Vec<Box<str>> {
         let mut found: Vec<&Named<'_>> = Vec::new();
         let mounts = self.containers.iter().flat_map(|one| &one.volume_mounts);

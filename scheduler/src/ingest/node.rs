@@ -159,7 +159,7 @@ pub(super) fn effect(text: &str) -> Option<Effect> {
     }
 }
 
-/// Source: spec/scheduling.md 10.2, check 5. A condition that is absent blocks nothing.
+/// Source: docs/behaviour.md 10.2, check 5. A condition that is absent blocks nothing.
 fn blocked(wire: &Wire<'_>) -> Option<Blocked> {
     if wire.spec.unschedulable {
         return Some(Blocked::Unschedulable);
@@ -181,7 +181,7 @@ fn blocked(wire: &Wire<'_>) -> Option<Blocked> {
     pressures.into_iter().find(|(kind, _)| under(kind)).map(|(_, blocked)| blocked)
 }
 
-/// Source: spec/scheduling.md 2.4. A memory below 100 MiB would round to nothing (Q17): it is
+/// Source: docs/behaviour.md 2.4. A memory below 100 MiB would round to nothing (Q17): it is
 /// taken as not known.
 fn gpus(node: &crate::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
     let unknown = Gpus::default();

@@ -2,7 +2,7 @@
 //!
 //! Reports are taken in whenever there are any; the engine hears of them while the plugin `numa` is on. What is
 //! available in a zone is what it has less what pods hold by their annotations; the report's own `available` is not
-//! read. Source: spec/scheduling.md 13.3.
+//! read. Source: docs/behaviour.md 13.3.
 
 use std::collections::BTreeMap;
 

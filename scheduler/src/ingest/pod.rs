@@ -368,7 +368,7 @@ fn keep_member(ingest: &Ingest, row: u32, facts: &mut Pod) {
 /// A label alone, which any user can set, makes no reservation pod and no scaling pod: both are in a namespace of their
 /// own, in which only the daemons create pods.
 ///
-/// Source: spec/scheduling.md 2.11; spec/contract.md 4.8.
+/// Source: docs/behaviour.md 2.11; docs/contract.md 4.8.
 fn owner(ingest: &mut Ingest, wire: &Wire<'_>) -> Owner {
     let meta = &wire.metadata;
     let app = meta.labels.value(label::APP);
@@ -387,7 +387,7 @@ fn owner(ingest: &mut Ingest, wire: &Wire<'_>) -> Owner {
     }
 }
 
-/// Source: spec/scheduling.md 1.3.
+/// Source: docs/behaviour.md 1.3.
 fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     let has_node = !wire.spec.node_name.is_empty();
     match &*wire.status.phase {
@@ -424,7 +424,7 @@ pub(super) fn gpu_groups<'m>(labels: &'m Pairs<'_>) -> impl Iterator<Item = (&'m
     })
 }
 
-/// Source: spec/scheduling.md 1.9, task order.
+/// Source: docs/behaviour.md 1.9, task order.
 fn rank(labels: &Pairs<'_>) -> PodRank {
     let role = labels.value("training.kubeflow.org/job-role");
     let priority = labels.value(label::TASK_PRIORITY);

@@ -117,7 +117,7 @@ pub(super) fn release(ingest: &mut Ingest, row: u32) {
 }
 
 /// Without the full hierarchy every queue hangs under one without limits.
-/// Source: spec/scheduling.md 1.2, step 7.
+/// Source: docs/behaviour.md 1.2, step 7.
 pub(super) fn flat_root(ingest: &mut Ingest) {
     let id = ingest.names.queue(FLAT_ROOT);
     let presence = &mut ingest.names.queues[id.number()].presence;

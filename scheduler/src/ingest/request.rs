@@ -215,7 +215,7 @@ impl Asking<'_, '_> {
     /// The request of the whole pod.
     ///
     /// # Source
-    /// spec/scheduling.md 2.2, and KEP-2837 for requests of the pod as a whole.
+    /// docs/behaviour.md 2.2, and KEP-2837 for requests of the pod as a whole.
     pub(super) fn request(&self, ingest: &mut Ingest) -> Resources {
         let mut running = Resources::default();
         for container in self.containers {

@@ -2,7 +2,7 @@
 //! which volume an unbound claim gets on a node.
 //!
 //! # Source
-//! spec/scheduling.md 10.2, check 6: the filter `VolumeBinding` of the Kubernetes scheduler, whose rules for matching,
+//! docs/behaviour.md 10.2, check 6: the filter `VolumeBinding` of the Kubernetes scheduler, whose rules for matching,
 //! for classes that wait for their first consumer and for topologies are those of the API's volume documentation.
 
 use std::collections::{BTreeSet, HashMap};

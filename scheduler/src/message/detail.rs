@@ -1,6 +1,6 @@
 //! Why no node takes a pod, node by node: the detailed form.
 //!
-//! Source: spec/scheduling.md 12.3.
+//! Source: docs/behaviour.md 12.3.
 
 use std::fmt::Write as _;
 

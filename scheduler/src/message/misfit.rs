@@ -60,7 +60,7 @@ fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec
 /// The reason of one node that is known: some name the pod, the node or what is on it.
 ///
 /// # Source
-/// spec/scheduling.md 2.9 and 10.2, checks 1, 3 and 7.
+/// docs/behaviour.md 2.9 and 10.2, checks 1, 3 and 7.
 pub(super) fn on_node(misfit: Misfit, no_room: &NoRoom, node: NodeId, names: &Names) -> String {
     let (namespace, name) = pod_name(no_room, names);
     let on = names.nodes.key(node.number());
@@ -92,7 +92,7 @@ pub(super) fn on_node(misfit: Misfit, no_room: &NoRoom, node: NodeId, names: &Na
 /// What follows a reason that only the overhead of the pod brings about.
 ///
 /// # Source
-/// spec/scheduling.md 12.3.
+/// docs/behaviour.md 12.3.
 pub(super) fn overhead(no_room: &NoRoom, names: &Names) -> String {
     let each = no_room.overhead.iter().map(|(lane, of_it)| match lane {
         Lane::CPU => format!("CPU: {} (cores)", amount(lane, of_it)),
@@ -108,7 +108,7 @@ pub(super) fn overhead(no_room: &NoRoom, names: &Names) -> String {
 /// Why a queue may not take what the pod costs on a node.
 ///
 /// # Source
-/// spec/scheduling.md 10.2, check 1.
+/// docs/behaviour.md 10.2, check 1.
 fn too_dear(no_room: &NoRoom, names: &Names) -> String {
     let error = match no_room.too_dear.as_deref() {
         Some(Why::OverLimit(bound)) => over_limit(bound, names),
@@ -126,7 +126,7 @@ fn pod_name<'n>(no_room: &NoRoom, names: &'n Names) -> (&'n str, &'n str) {
 /// What keeps the pod out before any node is looked at: a line for each filter, with the line's break before it.
 ///
 /// # Source
-/// spec/scheduling.md 10.1.
+/// docs/behaviour.md 10.1.
 fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
     let line = |filter: &str, error: &str| format!("\n{filter}: {error}.");
     let (namespace, name) = pod_name(no_room, names);
@@ -283,7 +283,7 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
 /// What is wrong with a resource claim, in the peer's words.
 ///
 /// # Source
-/// spec/scheduling.md 13.1, pre-filter; spec/contract.md 2.1 for the queue label.
+/// docs/behaviour.md 13.1, pre-filter; docs/contract.md 2.1 for the queue label.
 fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     match problem {
         ClaimProblem::NotServed => format!(

@@ -1,4 +1,4 @@
-//! Fair share and use of queues as gauges. Source: spec/contract.md 9.2.
+//! Fair share and use of queues as gauges. Source: docs/contract.md 9.2.
 
 use std::collections::BTreeSet;
 

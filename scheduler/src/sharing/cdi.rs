@@ -1,7 +1,7 @@
 //! Whether pods name devices as the Container Device Interface does.
 //!
 //! # Source
-//! spec/contract.md 4.7: the GPU operator's `ClusterPolicy` says so, unless the setting does.
+//! docs/contract.md 4.7: the GPU operator's `ClusterPolicy` says so, unless the setting does.
 
 use std::time::Duration;
 

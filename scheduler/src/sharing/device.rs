@@ -65,7 +65,7 @@ impl Device {
     /// first that says a device and holds it: pods that come later are told the same one as those before.
     ///
     /// # Source
-    /// spec/contract.md 10.3 R1.
+    /// docs/contract.md 10.3 R1.
     pub(super) fn reserved(&mut self, news: Reservation) {
         self.others.retain(|one| one.pod != news.pod);
         let current = self.reservation.replace(news);

@@ -5,7 +5,7 @@ use kai_api::shared_gpu::{Target, capabilities_map, variables_map};
 /// Why a share cannot be given to a pod that admission has not prepared.
 ///
 /// # Source
-/// spec/contract.md 4.7: without the annotation there is no name under which config maps could be found.
+/// docs/contract.md 4.7: without the annotation there is no name under which config maps could be found.
 pub const NOT_PREPARED: &str = "the pod was created while the admission webhook for shared GPUs was off, and no container of \
                                 it would see its device: delete it and create it again";
 

@@ -3,7 +3,7 @@
 /// Millionths of a device as a decimal: exact, with at least two decimals, and never 0 for a share that is there.
 ///
 /// # Source
-/// spec/contract.md 1.4 (`receivedGPU.portion`), 10.1 D15.
+/// docs/contract.md 1.4 (`receivedGPU.portion`), 10.1 D15.
 pub fn portion_text(micro: u32) -> String {
     let whole = micro / 1_000_000;
     let decimals = format!("{:06}", micro % 1_000_000);

@@ -1,4 +1,4 @@
-//! The arrays of `rawObjects`: which kind each holds, and where the API serves it. Source: spec/contract.md 8.3.
+//! The arrays of `rawObjects`: which kind each holds, and where the API serves it. Source: docs/contract.md 8.3.
 
 use crate::{Args, ingest::Kind, start::is_watched};
 

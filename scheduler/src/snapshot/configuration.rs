@@ -1,4 +1,4 @@
-//! `config`: the peer's configuration file, from a `SchedulingShard` and back. Source: spec/contract.md 1.6, 8.3.
+//! `config`: the peer's configuration file, from a `SchedulingShard` and back. Source: docs/contract.md 1.6, 8.3.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! The container: a zip archive with the one entry `snapshot.json`. The bare JSON is taken as well, as it is left by whoever
-//! unpacked one. Source: spec/contract.md 8.2.
+//! unpacked one. Source: docs/contract.md 8.2.
 
 use std::{
     fs::File,

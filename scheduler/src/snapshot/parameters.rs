@@ -1,4 +1,4 @@
-//! `schedulerParams`: the part of the command line that a snapshot carries. Source: spec/contract.md 8.3.
+//! `schedulerParams`: the part of the command line that a snapshot carries. Source: docs/contract.md 8.3.
 
 use std::time::Duration;
 

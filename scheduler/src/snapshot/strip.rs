@@ -1,5 +1,5 @@
 //! What is left out of objects before they are written: what no decision depends on, and what nobody should find in a bug
-//! report. Source: spec/contract.md 8.3.
+//! report. Source: docs/contract.md 8.3.
 
 use kai_api::names::{annotation, label};
 use serde_json::{Map, Value, json};

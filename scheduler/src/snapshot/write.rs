@@ -1,4 +1,4 @@
-//! Writing: objects as they come, one at a time, into the container. Source: spec/contract.md 8.2, 8.3.
+//! Writing: objects as they come, one at a time, into the container. Source: docs/contract.md 8.2, 8.3.
 
 use std::{
     collections::BTreeMap,

@@ -10,7 +10,7 @@ use kai_engine::Timestamp;
 
 use super::window::{Window, is_cron};
 
-/// What the task follows. Source: spec/scheduling.md 3.6.
+/// What the task follows. Source: docs/behaviour.md 3.6.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Params {
     pub(super) address: Address,

@@ -12,7 +12,7 @@ use super::params::Params;
 /// A query for what a metric summed up to over a window that ends now, where what is older may count less.
 ///
 /// # Source
-/// spec/scheduling.md 3.6.
+/// docs/behaviour.md 3.6.
 pub(super) fn text(metric: &str, params: &Params, range: &str, now: Timestamp) -> String {
     let resolution = &params.resolution;
     let Some(half_life) = params.half_life else {
@@ -86,7 +86,7 @@ pub(super) fn by_queue(samples: &[Sample]) -> BTreeMap<Box<str>, f64> {
     queues
 }
 
-/// The label of a queue's name. Source: spec/contract.md 9.1.
+/// The label of a queue's name. Source: docs/contract.md 9.1.
 const QUEUE: &str = "queue_name";
 
 /// A part in millionths; more than a thousand times the whole says nothing more.

@@ -1,7 +1,7 @@
 //! Over which time usage counts.
 //!
 //! The peer asks for a range of time where windows begin at set moments, and then does not understand the answer
-//! (spec/scheduling.md 14.3, Q23). Here the begin is worked out first, and the query is one for now that looks so far
+//! (docs/behaviour.md 14.3, Q23). Here the begin is worked out first, and the query is one for now that looks so far
 //! back.
 
 use std::str::FromStr;

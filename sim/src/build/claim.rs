@@ -272,7 +272,7 @@ fn class_of(name: &str) -> &str {
 }
 
 /// # Source
-/// spec/scheduling.md 13.1: a class or driver whose name contains `gpu`.
+/// docs/behaviour.md 13.1: a class or driver whose name contains `gpu`.
 fn is_gpu(name: &str) -> bool {
     name.to_ascii_lowercase().contains("gpu")
 }

@@ -115,7 +115,7 @@ fn selected<'p>(
 /// What the pod asks of NUMA zones, as one container: everything where it is guaranteed, else GPUs alone.
 ///
 /// # Source
-/// spec/scheduling.md 13.3.
+/// docs/behaviour.md 13.3.
 fn alignment(pod: &Pod, request: &Resources, gpu: &GpuRequest) -> Option<Box<Alignment>> {
     let gpus = match gpu {
         GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,

@@ -40,7 +40,7 @@ pub(crate) fn share(share: Share) -> String {
 /// thousandths, memory to hundredths, as the scheduler does.
 ///
 /// # Source
-/// spec/contract.md 4.9.
+/// docs/contract.md 4.9.
 pub(crate) fn part_milli(share: Share, device_mib: Option<u64>) -> Option<u64> {
     match share {
         Share::Fraction(part) => u64::try_from(part.milli().ok()?).ok(),
@@ -132,7 +132,7 @@ impl Total {
 /// classes, which have no `/`, and GPUs are those that say so.
 ///
 /// # Source
-/// spec/scheduling.md 13.1.
+/// docs/behaviour.md 13.1.
 pub(crate) fn claimed_milli(amounts: &Value) -> u64 {
     let amounts = amounts.as_object().into_iter().flatten();
     let gpus = amounts

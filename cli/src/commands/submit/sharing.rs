@@ -27,7 +27,7 @@ const ANNOTATIONS: [&str; 5] = [
 /// Why the pods of a template would be refused for what they ask of shared GPUs; none where they would not.
 ///
 /// # Source
-/// spec/contract.md 3.6, by the rules of [`kai_api::shared_gpu`].
+/// docs/contract.md 3.6, by the rules of [`kai_api::shared_gpu`].
 pub(super) fn check(object: &Value, site: &Site) -> Option<Problem> {
     let pod = as_pod(object, site);
     let place = place_name(object, site);

@@ -5,7 +5,7 @@ use crate::{base::ids::NodeId, decided::plan::Misfit};
 /// Why one node is not for a pod.
 ///
 /// # Source
-/// spec/scheduling.md 12.3, the detailed form.
+/// docs/behaviour.md 12.3, the detailed form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// The node.

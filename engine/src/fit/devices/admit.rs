@@ -87,7 +87,7 @@ fn is_volume(state: &State, claim: ClaimId) -> bool {
 /// Whole GPUs and extended resources on a node whose device plugin does not offer them: devices stand in.
 ///
 /// # Source
-/// spec/scheduling.md 13.1, extended resources; 2.9 for parts of GPUs.
+/// docs/behaviour.md 13.1, extended resources; 2.9 for parts of GPUs.
 fn stand_in(
     state: &State,
     shape: &ShapeRow,

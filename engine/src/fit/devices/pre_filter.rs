@@ -13,7 +13,7 @@ const CONSUMERS_MAX: u32 = 256;
 /// Says what of a claim keeps a pod out.
 ///
 /// # Source
-/// spec/scheduling.md 13.1, pre-filter.
+/// docs/behaviour.md 13.1, pre-filter.
 pub(crate) fn admits_claim(state: &State, pod: PodId, claim: ClaimId) -> Result<(), Misfit> {
     let refused = |problem| Err(Misfit::Claim(claim, problem));
     if state.claims().are_off {

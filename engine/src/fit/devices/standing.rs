@@ -80,7 +80,7 @@ pub(crate) fn pod_claims(state: &State, pod: PodId) -> Result<PodClaims, Misfit>
 /// All that is wrong with the claims of a pod: each that is refused, else one that is bound away from the others.
 ///
 /// # Source
-/// spec/scheduling.md 10.1: what is found before nodes are looked at is told together.
+/// docs/behaviour.md 10.1: what is found before nodes are looked at is told together.
 pub(crate) fn claim_problems(state: &State, pod: PodId) -> Vec<Misfit> {
     let claims = state.pods()[pod].claims.iter();
     let refused: Vec<Misfit> =

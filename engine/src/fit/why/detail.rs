@@ -19,7 +19,7 @@ impl Asker<'_> {
     /// A shortage as it is told: whether it is the pod's overhead that is too much.
     ///
     /// # Source
-    /// spec/scheduling.md 12.3, the suffix of node reasons.
+    /// docs/behaviour.md 12.3, the suffix of node reasons.
     pub(super) fn told(&self, node: NodeId, misfit: Misfit) -> Misfit {
         if let Misfit::Short(lane) = misfit
             && self.fits_but_for_overhead(node)

@@ -16,7 +16,7 @@ impl NodeClass {
     /// Whether nodes of this kind can use a volume, or have room for it to be made.
     ///
     /// # Source
-    /// spec/scheduling.md 10.2, check 6; 2.10 and 12.3 for storage that is counted.
+    /// docs/behaviour.md 10.2, check 6; 2.10 and 12.3 for storage that is counted.
     pub(super) fn reaches(&self, volume: &VolumeNodes) -> Result<(), Misfit> {
         let any = |terms: &[Vec<Requirement>]| terms.iter().any(|term| self.satisfies(term));
         if any(&volume.terms) {

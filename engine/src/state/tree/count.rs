@@ -3,7 +3,7 @@
 /// Pods of a leaf by state.
 ///
 /// # Source
-/// spec/scheduling.md 1.4.
+/// docs/behaviour.md 1.4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Count {
     pub(crate) pending: u32,

@@ -2,7 +2,7 @@
 //! `--schedule-csi-storage`.
 //!
 //! # Source
-//! spec/scheduling.md 2.10: the claims of a pod have to fit into what is left of a capacity, and each be no larger than its
+//! docs/behaviour.md 2.10: the claims of a pod have to fit into what is left of a capacity, and each be no larger than its
 //! largest volume; claims whose volumes are being made there have theirs already; of capacities for the same nodes none
 //! counts. Only drivers that report capacities are asked, as in Kubernetes.
 

@@ -65,7 +65,7 @@ impl Ingest {
     /// their volume is made, times the capacities of their class.
     ///
     /// # Source
-    /// spec/scheduling.md 2.10: what is left of a capacity is without the claims provisioned there that are not bound.
+    /// docs/behaviour.md 2.10: what is left of a capacity is without the claims provisioned there that are not bound.
     pub fn keep_room(&mut self, meets: &dyn Fn(NodeId, &[Vec<Requirement>]) -> bool) -> bool {
         let Volumes { claims, classes, capacities, .. } = &mut self.needs.volumes;
         let mut is_kept = false;

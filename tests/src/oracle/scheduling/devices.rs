@@ -114,7 +114,7 @@ fn key(namespace: &str, name: &str) -> String {
 }
 
 /// # Source
-/// spec/scheduling.md 13.1.
+/// docs/behaviour.md 13.1.
 fn is_gpu(name: &str) -> bool {
     name.to_ascii_lowercase().contains("gpu")
 }

@@ -1,7 +1,7 @@
 //! GPUs of a node that nobody holds, and that will come free.
 //!
 //! # Source
-//! spec/scheduling.md 2.5 and 2.6; devices of claims count as GPUs of their node, MIG instances do not.
+//! docs/behaviour.md 2.5 and 2.6; devices of claims count as GPUs of their node, MIG instances do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 

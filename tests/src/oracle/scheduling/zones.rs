@@ -106,7 +106,7 @@ pub fn left(world: &World, node: &case::Node, plan: Option<&Plan>) -> BTreeMap<S
         numa.zones.iter().map(|zone| (zone.index, amounts(&zone.allocatable).collect())).collect();
     let mut places = BTreeMap::new();
     for (pod, facts) in &world.facts.pods {
-        // What is leaving is as good as gone (spec/scheduling.md 13.3, `reconstructAvailable`).
+        // What is leaving is as good as gone (docs/behaviour.md 13.3, `reconstructAvailable`).
         if let PodState::Bound(place) | PodState::Running(place) = &facts.state {
             places.insert(*pod, (place.node, place.reserved.clone()));
         }
