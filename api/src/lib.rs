@@ -10,7 +10,7 @@
 //!  schema      what the derives can't say      crd  the definitions for the API server
 //! ```
 //!
-//! Types decode any object that the peer's schema accepts and keep to what the wire has: optional
+//! Types decode any object that KAI's schema accepts and keep to what the wire has: optional
 //! fields are `Option`, durations stay texts until [`duration::GoDuration`] reads them, and
 //! defaults are applied by readers, never written back.
 

@@ -76,7 +76,7 @@ pub mod value {
     pub const RESERVATION_APP: &str = "kai-resource-reservation";
     /// Of [`super::label::APP`] on scaling pods.
     pub const SCALING_APP: &str = "scaling-pod";
-    /// Of [`super::label::MANAGED_BY`] on Deployments that the peer's operator made.
+    /// Of [`super::label::MANAGED_BY`] on Deployments that KAI's operator made.
     pub const PEER_OPERATOR: &str = "kai-operator";
     /// Of [`super::label::MANAGED_BY`] on objects that `kubectl kai install` made.
     pub const INSTALLER: &str = "kubectl-kai";
@@ -303,17 +303,17 @@ pub mod priority_class {
 
 /// Leases of leader election.
 pub mod lease {
-    /// The peer's podgrouper; ours takes the same, so that both never act at once.
+    /// KAI's podgrouper; ours takes the same, so that both never act at once.
     pub const PODGROUPER: &str = "54dff599.kai.scheduler";
-    /// The peer's binder.
+    /// KAI's binder.
     pub const BINDER: &str = "2ad35f9c.kai.scheduler";
-    /// The peer's queue controller.
+    /// KAI's queue controller.
     pub const QUEUE_CONTROLLER: &str = "ov3xj497.kai.scheduler";
-    /// The peer's `PodGroup` controller.
+    /// KAI's `PodGroup` controller.
     pub const POD_GROUP_CONTROLLER: &str = "o1x22tjj.kai.scheduler";
-    /// The peer's scale adjuster.
+    /// KAI's scale adjuster.
     pub const SCALE_ADJUSTER: &str = "7n7h49uc.kai.scheduler";
-    /// The peer's operator.
+    /// KAI's operator.
     pub const OPERATOR: &str = "41fce092.run.ai";
 }
 
@@ -321,7 +321,7 @@ pub mod lease {
 pub mod component {
     /// The scheduler; its Deployments are named `kai-scheduler-<shard>`.
     pub const SCHEDULER: &str = "kai-scheduler";
-    /// Who says that a bind ended: a process of its own with the peer, the scheduler here.
+    /// Who says that a bind ended: a process of its own with KAI, the scheduler here.
     pub const BINDER: &str = "binder";
     /// The podgrouper and the controllers beside it; also its Deployment's name.
     pub const PODGROUPER: &str = "kai-podgrouper";

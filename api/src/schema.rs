@@ -1,9 +1,9 @@
 //! `OpenAPI` schemas in the dialect of custom resources, where the derived ones need a hand.
 //!
 //! [`finish`] turns what the derives make into what the API server should hold: no `nullable`
-//! (a `null` is dropped, not stored, as with the peer), no formats that say nothing, no defaults.
+//! (a `null` is dropped, not stored, as with KAI), no formats that say nothing, no defaults.
 //! Fields whose Rust type is `k8s-openapi`'s take their schema from [`core`] and [`dra`], which
-//! say exactly what the peer's schema says and leave descriptions out: they would be 85 % of it.
+//! say exactly what KAI's schema says and leave descriptions out: they would be 85 % of it.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps,
@@ -114,7 +114,7 @@ pub(crate) fn finish(
     crd
 }
 
-/// Drops what the derives add and the peer's schema doesn't have, here and below.
+/// Drops what the derives add and KAI's schema doesn't have, here and below.
 fn clean(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     fields.remove("nullable");

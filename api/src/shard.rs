@@ -69,7 +69,7 @@ pub struct SchedulingShardSpec {
 
 empty_when_absent!(SchedulingShardSpec);
 
-/// What [`PlacementStrategy`] may name. The peer knows the first two; the schema takes any text, as its does.
+/// What [`PlacementStrategy`] may name. KAI knows the first two; the schema takes any text, as its does.
 pub const PLACEMENT_STRATEGIES: [&str; 3] = ["binpack", "spread", "fragmentation"];
 
 /// How pods spread over nodes.

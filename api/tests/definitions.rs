@@ -1,4 +1,4 @@
-//! Our definitions say what the peer's say, to the field: schema, names, columns, subresources.
+//! Our definitions say what KAI's say, to the field: schema, names, columns, subresources.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -70,7 +70,7 @@ fn same(ours: &Value, peer: &Value, path: &str) {
                 same(a, b, &format!("{path}[{index}]"));
             }
         }
-        _ => assert_eq!(ours, peer, "at {path}: ours is left, the peer's is right"),
+        _ => assert_eq!(ours, peer, "at {path}: ours is left, KAI's is right"),
     }
 }
 

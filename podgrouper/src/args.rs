@@ -1,4 +1,4 @@
-//! Flags, under the names that the peer gives them (`docs/grouping.md` 1).
+//! Flags, under the names that KAI gives them (`docs/grouping.md` 1).
 
 #![expect(clippy::doc_markdown, reason = "the doc comments are the help text")]
 
@@ -11,7 +11,7 @@ use crate::settings::{Compat, Settings};
 use crate::shard::Pools;
 
 /// Groups pods into PodGroups and keeps the status of PodGroups and Queues.
-#[expect(clippy::struct_excessive_bools, reason = "the peer has as many boolean flags")]
+#[expect(clippy::struct_excessive_bools, reason = "KAI has as many boolean flags")]
 #[derive(Debug, Clone, PartialEq, Eq, Parser)]
 #[command(name = "kai-podgrouper", version, about)]
 pub struct Args {
@@ -98,7 +98,7 @@ pub struct Args {
     /// Kubeconfig to use outside a cluster
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// Write the same objects as this version of the peer, which may run beside us
+    /// Write the same objects as this version of KAI, which may run beside us
     #[arg(long, value_parser = ["kai-v0.17"])]
     pub compat: Option<String>,
     /// Least severe line to log: debug, info, warn, error
@@ -120,7 +120,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Reads the command line; flags may have one dash, as the peer's may.
+    /// Reads the command line; flags may have one dash, as KAI's may.
     pub fn from_command_line(words: impl IntoIterator<Item = String>) -> Self {
         Self::parse_from(two_dashes(words))
     }
@@ -187,7 +187,7 @@ fn two_dashes(words: impl IntoIterator<Item = String>) -> impl Iterator<Item = S
     })
 }
 
-/// A selector `k=v,k=v`: pieces are trimmed, and one without `=` is dropped, as the peer does.
+/// A selector `k=v,k=v`: pieces are trimmed, and one without `=` is dropped, as KAI does.
 pub(crate) fn selector(text: &str) -> Vec<(String, String)> {
     text.split(',')
         .filter_map(|piece| piece.split_once('='))

@@ -27,7 +27,7 @@ fn start_log(args: &Args) {
     let level = match args.zap_log_level.as_str() {
         "debug" | "warn" | "error" => args.zap_log_level.as_str(),
         "panic" | "fatal" => "error",
-        // The peer's numbers count up from debug.
+        // KAI's numbers count up from debug.
         text if text.parse::<u8>().is_ok_and(|level| level > 0) => "debug",
         _ => "info",
     };

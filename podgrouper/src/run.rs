@@ -127,7 +127,7 @@ async fn listen(
     router: Router,
     stop: &CancellationToken,
 ) -> Result<Option<SocketAddr>, Error> {
-    // The peer's way to say "none".
+    // KAI's way to say "none".
     if address.is_empty() || address == "0" {
         return Ok(None);
     }
@@ -220,7 +220,7 @@ async fn lead(
     let mut lists = sink.listed.subscribe();
     let mut tasks = JoinSet::new();
     tasks.spawn(follow_pods(args, client.clone(), sink.clone()));
-    // Beside the peer, which has controllers of its own for statuses and shards, ours keep out; nor does it put
+    // Beside KAI, which has controllers of its own for statuses and shards, ours keep out; nor does it put
     // right what somebody edits.
     let has_status = !reconciler.settings.is_peer();
     tasks.spawn(follow_groups(client.clone(), sink.clone(), has_status));

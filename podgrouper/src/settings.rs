@@ -27,7 +27,7 @@ pub struct Settings {
     pub karta: bool,
     /// Namespace and name of the `ConfigMap` with per-type defaults.
     pub defaults: Option<(String, String)>,
-    /// Whose rules hold where ours and the peer's differ.
+    /// Whose rules hold where ours and KAI's differ.
     pub compat: Compat,
 }
 
@@ -47,7 +47,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether the peer's rules hold.
+    /// Whether KAI's rules hold.
     pub fn is_peer(&self) -> bool {
         self.compat == Compat::KaiV017
     }

@@ -1,7 +1,7 @@
-//! The command line: the peer's flag names and defaults, in Go's spelling or ours.
+//! The command line: KAI's flag names and defaults, in Go's spelling or ours.
 //!
 //! `-flag=value`, `--flag=value` and `--flag value` are one thing, as in Go's `flag` and `pflag`;
-//! boolean flags stand bare or carry `=true`/`=false`. Flags of the peer that have nothing to do
+//! boolean flags stand bare or carry `=true`/`=false`. Flags of KAI that have nothing to do
 //! here are accepted, so that a stored `SchedulingShard` keeps working, and named once in the log.
 //! Source: docs/contract.md 7.3, docs/behaviour.md appendix B.
 
@@ -15,7 +15,7 @@ use crate::sharing::SharingArgs;
 /// Schedules pods of one scheduler name, in gangs, on the nodes of one node pool.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "kai-scheduler", version = env!("CARGO_PKG_VERSION"), disable_version_flag = true)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the peer")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of KAI")]
 pub struct Args {
     /// kubeconfig file; without it the in-cluster configuration is used.
     #[arg(long, value_name = "FILE")]
@@ -101,7 +101,7 @@ pub struct Args {
     /// A pod that terminates for longer gives nothing back.
     #[arg(long, default_value = "2m", value_parser = positive_duration)]
     pub stuck_in_releasing_threshold: Duration,
-    /// The peer's configuration file; with it the `SchedulingShard` is not asked.
+    /// KAI's configuration file; with it the `SchedulingShard` is not asked.
     #[arg(long, default_value = "")]
     pub scheduler_conf: String,
     /// How nodes and devices are ranked, whatever the shard or the file says: the fullest first (binpack), the
@@ -128,7 +128,7 @@ pub struct Args {
     pub accepted: Accepted,
 }
 
-/// Flags of the peer with nothing to do here.
+/// Flags of KAI with nothing to do here.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Accepted for compatibility, without effect")]
 pub struct Accepted {
@@ -159,7 +159,7 @@ pub struct Accepted {
     /// Pyroscope block rate.
     #[arg(long)]
     pub pyroscope_block_profiler_rate: Option<String>,
-    /// Feature gates of the peer.
+    /// Feature gates of KAI.
     #[arg(long)]
     pub feature_gates: Option<String>,
 }

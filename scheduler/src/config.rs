@@ -33,7 +33,7 @@ pub enum Error {
 pub struct Source {
     /// Of the command line and, where one is given, the file.
     settings: Settings,
-    /// With a file the shards are not asked, as with the peer.
+    /// With a file the shards are not asked, as with KAI.
     follows_shards: bool,
     /// Goes before what file and shards say.
     strategy: Option<String>,

@@ -1,6 +1,6 @@
-//! `BindRequest`s that the peer left: each is finished or given up before anything is decided.
+//! `BindRequest`s that KAI left: each is finished or given up before anything is decided.
 //!
-//! The peer journals a bind in such an object, and another of its processes carries it out. Where that process is gone
+//! KAI journals a bind in such an object, and another of its processes carries it out. Where that process is gone
 //! the pod would wait for ever, or be given a second place. What was begun is finished as it was meant; what cannot
 //! be is deleted, and its pod waits like any other. Requests that succeeded stay: they go with their pods.
 //! Source: docs/contract.md 4.1, 11.2, 11.4.

@@ -1,7 +1,7 @@
 //! Verdicts and evictions in the contract's words.
 //!
 //! Source: docs/behaviour.md 4.8, 12.3 and docs/contract.md 8.4, 8.5. A sentence that ends in a full stop and is put
-//! into another is followed by a second one, as the peer prints it.
+//! into another is followed by a second one, as KAI prints it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Metrics, with the peer's names and labels. Source: docs/contract.md 9.2.
+//! Metrics, with KAI's names and labels. Source: docs/contract.md 9.2.
 
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ impl Metrics {
 
 /// What each action did.
 ///
-/// A search here is one of counted steps, so the peer's budgets in seconds and its generators have no series; see
+/// A search here is one of counted steps, so KAI's budgets in seconds and its generators have no series; see
 /// DESIGN.md.
 #[derive(Clone, Debug)]
 struct ActionMetrics {

@@ -1,5 +1,5 @@
 //! `/get-job-order`: the order in which waiting groups have their turns. Served on this machine's own address alone, and
-//! only while the plugin `reflectjoborder` is on; nobody is asked who may read it, as in the peer.
+//! only while the plugin `reflectjoborder` is on; nobody is asked who may read it, as in KAI.
 //!
 //! The loop answers between two cycles; it keeps nothing for it. Source: docs/contract.md 8.1.
 
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Value>(&text).expect("it is JSON"), expect, "{text}");
         let head =
             "{\n  \"global_order\": [\n    {\n      \"id\": \"urgent\",\n      \"priority\": 100\n";
-        assert!(text.starts_with(head), "fields in the peer's order, two spaces in: {text}");
+        assert!(text.starts_with(head), "fields in KAI's order, two spaces in: {text}");
     }
 
     async fn read(address: SocketAddr) -> String {

@@ -404,7 +404,7 @@ fn with(current: &[Value], pool: &str, told: &Told, now: Timestamp) -> Option<Ve
     Some(next)
 }
 
-/// The annotations that differ, at the second: RFC 3339 of the peer has no parts of it.
+/// The annotations that differ, at the second: RFC 3339 of KAI has no parts of it.
 fn stamp_changes(known: &Stamps, wanted: &Stamps) -> Option<Vec<(&'static str, Option<String>)>> {
     let mut changes = Vec::new();
     for ((key, known), (_, wanted)) in known.annotations().into_iter().zip(wanted.annotations()) {

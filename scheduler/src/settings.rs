@@ -1,4 +1,4 @@
-//! What an operator chooses beside the command line: a `SchedulingShard`, or the peer's configuration file.
+//! What an operator chooses beside the command line: a `SchedulingShard`, or KAI's configuration file.
 //!
 //! Both are read into the engine's [`Config`]; whatever asks for something that is not here is told as a
 //! [`Settings::problems`], never passed over. Source: docs/contract.md 1.6, docs/behaviour.md appendix B.
@@ -39,7 +39,7 @@ pub struct Aligning {
     pub ignored: BTreeSet<String>,
 }
 
-/// The peer's configuration file, in YAML.
+/// KAI's configuration file, in YAML.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 struct File {
@@ -82,7 +82,7 @@ const ALWAYS: [&str; 15] = [
     "minruntime",
     "topology",
 ];
-/// Plugins of the peer with nothing to do here: ways of searching, debugging.
+/// Plugins of KAI with nothing to do here: ways of searching, debugging.
 const NOTHING: [&str; 3] = ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang"];
 /// The actions by name, in their order.
 const ACTIONS: [&str; 5] = ["allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"];
@@ -94,7 +94,7 @@ impl Settings {
         let strategy = spec.placement_strategy.clone().unwrap_or_default();
         let (field, packed) = ("placementStrategy.gpu", "nodes are packed, shared GPUs spread");
         let known = reading.placement(field, strategy.gpu.as_deref(), packed);
-        // With a word that is none the peer packs nodes, but loads the plugin that spreads devices.
+        // With a word that is none KAI packs nodes, but loads the plugin that spreads devices.
         let spreads_devices = known.is_none_or(|gpu| gpu == Placement::Spread);
         let gpu = known.unwrap_or(Placement::Pack);
         let cpu = reading.packed("placementStrategy.cpu", strategy.cpu.as_deref());
@@ -299,7 +299,7 @@ impl Reading {
                 Ok(k) => self.config.usage_factor_milli = milli(k),
                 Err(_) => self.problem(format!("{field}: {text:?} is no number")),
             },
-            // The peer parses the first, which is misspelt, and documents the second (docs/behaviour.md 14.3, Q26).
+            // KAI parses the first, which is misspelt, and documents the second (docs/behaviour.md 14.3, Q26).
             (
                 "proportion",
                 "relcaimerSaturationMultiplier"

@@ -114,7 +114,7 @@ fn router(health: &Health, metrics: &Metrics) -> axum::Router {
     serve::health(problem).merge(serve::metrics(move || metrics.text()))
 }
 
-/// The peer's name, so that both never act at once. Source: docs/contract.md 7.7.
+/// KAI's name, so that both never act at once. Source: docs/contract.md 7.7.
 fn lease_name(args: &Args) -> String {
     match &*args.partition_label_value {
         "" => args.scheduler_name.clone(),

@@ -48,7 +48,7 @@ pub struct Feed {
 pub struct Task {
     wanted: watch::Receiver<Option<Params>>,
     answers: mpsc::Sender<Usage>,
-    /// Namespace of the database that the peer's operator sets up; asked where no address is given.
+    /// Namespace of the database that KAI's operator sets up; asked where no address is given.
     namespace: String,
     /// How long queries take.
     latency: Histogram,

@@ -64,7 +64,7 @@ fn arrivals(tasks: &[Task], total_milli: i64, seed: u64) -> Vec<&Task> {
 /// How nodes are ranked in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ranking {
-    /// As the peer does by default: by free GPUs, whatever else is free.
+    /// As KAI does by default: by free GPUs, whatever else is free.
     Pack,
     /// By the fragments that a pod makes for the pods that are there, as `placementStrategy: fragmentation` does.
     Learned,

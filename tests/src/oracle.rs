@@ -73,8 +73,8 @@ pub fn judge_folder(folder: &Path) -> anyhow::Result<(Vec<Line>, Vec<String>)> {
     Ok((lines, unknown))
 }
 
-/// Every text of the peer that the scheduling cases below `folder` keep of a job, with ours: the job with its case, the
-/// peer's, ours.
+/// Every text of KAI that the scheduling cases below `folder` keep of a job, with ours: the job with its case, the
+/// KAI's, ours.
 ///
 /// # Errors
 ///

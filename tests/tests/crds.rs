@@ -1,4 +1,4 @@
-//! Our definitions and the peer's judge objects alike, on real API servers: one with ours, one with theirs.
+//! Our definitions and KAI's judge objects alike, on real API servers: one with ours, one with theirs.
 //!
 //! A file is an idea: one document is created; of two, the first is created and the second is written over it, its
 //! status where it has one. The verdicts with their texts, and the objects with their defaults, must be equal.

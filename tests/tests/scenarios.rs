@@ -34,7 +34,7 @@ fn every_scenario_plans_as_it_says() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// DESIGN.md says where each surprise of the peer that is fixed can be seen: it can.
+/// DESIGN.md says where each surprise of KAI that is fixed can be seen: it can.
 #[test]
 fn what_the_design_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

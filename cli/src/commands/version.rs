@@ -17,7 +17,7 @@ pub struct Args {
     client: bool,
 }
 
-/// Namespace of the scheduler, as the peer's chart and our own manifests have it.
+/// Namespace of the scheduler, as KAI's chart and our own manifests have it.
 const SYSTEM_NAMESPACE: &str = "kai-scheduler";
 
 /// Prints the versions of the client, of the API server, and of the scheduler's images.

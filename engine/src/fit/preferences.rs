@@ -1,8 +1,8 @@
 //! Where a pod would rather go: preferred pod affinity, preferred node affinity, topology spread that is only wished for.
 //!
 //! # Source
-//! docs/behaviour.md 9.2, `podaffinity`: the sum of the weights, not normalised, above all but the nominated node. The
-//! peer never scores preferred node affinity (14.3, Q54); here it comes next. Wishes of pods that are there already
+//! docs/behaviour.md 9.2, `podaffinity`: the sum of the weights, not normalised, above all but the nominated node.
+//! KAI never scores preferred node affinity (14.3, Q54); here it comes next. Wishes of pods that are there already
 //! towards a newcomer do not count.
 
 use std::collections::BTreeMap;

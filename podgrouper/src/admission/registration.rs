@@ -18,7 +18,7 @@ pub(super) const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 /// The namespace of the cluster's own components.
 const KUBE_SYSTEM: &str = "kube-system";
-/// Names that are the peer's components', on labels and Services.
+/// Names that are KAI's components', on labels and Services.
 const ADMISSION: &str = "admission";
 const QUEUE_CONTROLLER: &str = "queue-controller";
 const POD_GROUP_CONTROLLER: &str = "podgroup-controller";

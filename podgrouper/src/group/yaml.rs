@@ -1,4 +1,4 @@
-//! One-line YAML scalars, quoted exactly where the peer's writer quotes them.
+//! One-line YAML scalars, quoted exactly where KAI's writer quotes them.
 
 /// The text as a YAML scalar; double quotes where a reader would take it for another type.
 pub(super) fn scalar(text: &str) -> String {

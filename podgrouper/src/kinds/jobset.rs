@@ -81,7 +81,7 @@ fn jobs<'a>(case: &Case<'a>) -> Result<Vec<Job<'a>>, Stop> {
     Ok(jobs)
 }
 
-/// The jobs that make pods for our scheduler; the peer takes all of them.
+/// The jobs that make pods for our scheduler; KAI takes all of them.
 fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<Job<'a>> {
     if case.settings.is_peer() {
         return jobs;

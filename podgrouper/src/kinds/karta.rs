@@ -34,7 +34,7 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
     match usable[..] {
         [karta] => by_definition(case, karta).map(Some),
         [] if case.settings.is_peer() => {
-            Err(Stop::bad(format!("no Karta describes {gvk}; the peer fails here")))
+            Err(Stop::bad(format!("no Karta describes {gvk}; KAI fails here")))
         }
         _ => Ok(None),
     }

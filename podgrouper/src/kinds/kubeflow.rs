@@ -13,7 +13,7 @@ use crate::object;
 pub(super) struct Replica<'a> {
     /// `Master`, `Worker`, ...
     pub(super) name: &'a str,
-    /// How many pods; absent in the object is one, and none in the peer's reading.
+    /// How many pods; absent in the object is one, and none in KAI's reading.
     pub(super) count: i64,
     /// Whether `replicas` is in the object.
     pub(super) is_set: bool,
@@ -147,7 +147,7 @@ pub(crate) fn jax_job(case: &Case<'_>) -> Result<Desired, Stop> {
     gang(case, "jaxReplicaSpecs", &["Worker"])
 }
 
-/// A `PaddleJob`; the peer has no rule for it.
+/// A `PaddleJob`; KAI has no rule for it.
 pub(crate) fn paddle_job(case: &Case<'_>) -> Result<Desired, Stop> {
     if case.settings.is_peer() {
         return base(case, case.owners);

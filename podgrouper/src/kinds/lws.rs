@@ -182,7 +182,7 @@ fn minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
     (0..shape.count()).map(|segment| shape.pods_in(segment) - leader(segment)).collect()
 }
 
-/// The peer's minima: wrong by one where the only segment is also the last.
+/// KAI's minima: wrong by one where the only segment is also the last.
 fn peer_minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
     let count = shape.count();
     let mut minima = vec![shape.segment; usize::try_from(count).unwrap_or(0)];

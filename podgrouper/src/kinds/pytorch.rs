@@ -43,7 +43,7 @@ fn add_workers(
 ) -> Result<(), Stop> {
     let is_worker = case.pod.label(TYPE_LABEL) == Some("worker");
     let size = segment_size(case, workers, is_worker)?;
-    // Segments are cut as the operator counts, also where the peer's gang does not.
+    // Segments are cut as the operator counts, also where KAI's gang does not.
     let replicas = if workers.is_set { workers.count } else { 1 };
     let count = match size {
         Some(size) => replicas.max(0).div_euclid(size) + i64::from(replicas % size > 0),
@@ -92,8 +92,8 @@ fn leaf_minima(workers: i64, size: i64, min: i64) -> impl Iterator<Item = i64> {
     })
 }
 
-/// Size of a segment. The template decides, so that every pod of the job gives the same shape; the
-/// peer looks at the reconciled pod first.
+/// Size of a segment. The template decides, so that every pod of the job gives the same shape;
+/// KAI looks at the reconciled pod first.
 fn segment_size(
     case: &Case<'_>,
     workers: &Replica<'_>,

@@ -19,7 +19,7 @@ pub(crate) fn skip_top_owner(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut list: Vec<Arc<Object>> = below.to_vec();
     let mut entry = list.pop().map(|entry| Object::clone(&entry));
     let labels = default_labels(case, &mut notes)?;
-    // The peer lets a default for the wrapper's kind win over the wrapper's own label, and does not
+    // KAI lets a default for the wrapper's kind win over the wrapper's own label, and does not
     // show the wrapper's labels to rules that search the list.
     if case.settings.is_peer() {
         add_labels(&mut last, &labels);

@@ -1,4 +1,4 @@
-//! Gauges of queues, with the peer's names and labels (`docs/contract.md` 9.1).
+//! Gauges of queues, with KAI's names and labels (`docs/contract.md` 9.1).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

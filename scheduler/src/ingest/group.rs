@@ -250,7 +250,7 @@ fn constraint(ingest: &mut Ingest, levels: Option<&Levels<'_>>) -> Option<Constr
 fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
     let topology = constraint(ingest, spec.topology_constraint.as_ref());
     if spec.sub_groups.is_empty() {
-        // The one set of pods there is can't be two: the peer waits for ever (Q45).
+        // The one set of pods there is can't be two: KAI waits for ever (Q45).
         if spec.min_sub_group.is_some_and(|min| min > 1) {
             return Structure::Malformed;
         }
@@ -298,7 +298,7 @@ fn parents(
     for wire in sorted {
         match wire.parent.as_ref().filter(|parent| !parent.is_empty()) {
             None => parents.push(None),
-            // The peer lowers the case of the reference, and of it only.
+            // KAI lowers the case of the reference, and of it only.
             Some(parent) => parents.push(Some(*places.get(&parent.to_lowercase())?)),
         }
     }

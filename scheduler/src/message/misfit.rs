@@ -280,7 +280,7 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
     String::from(words)
 }
 
-/// What is wrong with a resource claim, in the peer's words.
+/// What is wrong with a resource claim, in KAI's words.
 ///
 /// # Source
 /// docs/behaviour.md 13.1, pre-filter; docs/contract.md 2.1 for the queue label.

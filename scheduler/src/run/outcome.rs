@@ -47,7 +47,7 @@ pub(super) fn not_bound(
     ]
 }
 
-/// Readers look for these two events from the peer's binder, which is a process of its own there.
+/// Readers look for these two events from KAI's binder, which is a process of its own there.
 fn by_binder(event: Event) -> Event {
     Event { component: Arc::from(component::BINDER), ..event }
 }

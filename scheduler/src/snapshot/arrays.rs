@@ -87,10 +87,10 @@ impl Array {
 }
 
 /// All of them, in the order in which they are written: what pods refer to comes before pods, so that a file of ours is
-/// understood as it is read, and is read once. The peer writes pods first; readers take any order.
+/// understood as it is read, and is read once. KAI writes pods first; readers take any order.
 ///
 /// `namespaces` and `podDisruptionBudgets` are ours: pod affinity by labels of namespaces and
-/// `--respect-disruption-budgets` need them. The peer's reader passes over what it does not know.
+/// `--respect-disruption-budgets` need them. KAI's reader passes over what it does not know.
 pub const ARRAYS: [Array; 19] = [
     row("nodes", Kind::Node, CORE, "nodes").of_pool(),
     row("queues", Kind::Queue, ("scheduling.run.ai", &["v2"]), "queues").of_pool(),

@@ -1,4 +1,4 @@
-//! `config`: the peer's configuration file, from a `SchedulingShard` and back. Source: docs/contract.md 1.6, 8.3.
+//! `config`: KAI's configuration file, from a `SchedulingShard` and back. Source: docs/contract.md 1.6, 8.3.
 
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ fn switches(config: &Value) -> Vec<String> {
     idle
 }
 
-/// The peer's plugins in their order, but for those of node placement, which follow from the strategies.
+/// KAI's plugins in their order, but for those of node placement, which follow from the strategies.
 const PLUGINS: [(&str, i64); 22] = [
     ("predicates", 1900),
     ("proportion", 1800),
@@ -163,9 +163,9 @@ fn in_order(parts: &BTreeMap<String, Part>) -> Vec<(&String, &Part)> {
     on
 }
 
-/// A shard as the configuration that the peer's operator makes of it.
+/// A shard as the configuration that KAI's operator makes of it.
 ///
-/// A strategy of which the peer knows nothing, `fragmentation`, stands there under its name: its tool refuses the file or
+/// A strategy of which KAI knows nothing, `fragmentation`, stands there under its name: its tool refuses the file or
 /// packs nodes, ours reads it.
 pub fn write(spec: &SchedulingShardSpec) -> Value {
     let actions = actions(spec);
@@ -233,7 +233,7 @@ fn actions(spec: &SchedulingShardSpec) -> BTreeMap<String, Part> {
 
 fn plugins(spec: &SchedulingShardSpec) -> BTreeMap<String, Part> {
     let (gpu, cpu) = strategies(spec);
-    // With a word that is no strategy the peer packs nodes, but spreads devices.
+    // With a word that is no strategy KAI packs nodes, but spreads devices.
     let packs_devices = matches!(gpu, "binpack" | "fragmentation");
     let usual = |name: &str| match name {
         "gpupack" | "gpusharingorder" => packs_devices,

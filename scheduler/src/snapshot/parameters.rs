@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::lenient::Lenient;
 use crate::Args;
 
-/// The command line that `schedulerParams` stand for. What is left out is zero, as the peer writes it; a name or a threshold
+/// The command line that `schedulerParams` stand for. What is left out is zero, as KAI writes it; a name or a threshold
 /// of which zero means nothing is the default's, since older files lack some.
 ///
 /// # Errors
@@ -25,7 +25,7 @@ pub(super) fn read(json: &[u8]) -> Result<Args, String> {
     args.detailed_fit_errors = given.flag("detailedFitErrors")?;
     args.update_pod_eviction_condition = given.flag("updatePodEvictionCondition")?;
     let victims = given.number("maxNumberConsolidationPreemptees")?.unwrap_or(0);
-    // Below zero the peer moves nobody; above what fits, as many as there are.
+    // Below zero KAI moves nobody; above what fits, as many as there are.
     args.max_consolidation_preemptees = u32::try_from(victims.max(0)).unwrap_or(u32::MAX);
     let grace = given.number("globalDefaultStalenessGracePeriod")?.unwrap_or(0);
     args.default_staleness_grace_period = GoDuration::from_nanos(grace);
@@ -65,7 +65,7 @@ fn set_duration(slot: &mut Duration, given: &mut Lenient, key: &str) -> Result<(
 }
 
 /// A command line as `schedulerParams`. Zero values are written too: who leaves them out means the same, and a reader need
-/// not know that. Keys that the peer does not have stand there only where they differ from the default.
+/// not know that. Keys that KAI does not have stand there only where they differ from the default.
 pub fn write(args: &Args) -> Value {
     let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let mut params = json!({

@@ -91,7 +91,7 @@ fn strip_pod(mut pod: Value) -> Value {
     pod
 }
 
-/// A pod that ended well, as the peer caches it.
+/// A pod that ended well, as KAI caches it.
 fn ended(pod: &Value) -> Value {
     let metadata = &pod["metadata"];
     let mut kept = Map::new();

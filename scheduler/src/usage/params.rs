@@ -38,7 +38,7 @@ pub(super) enum Address {
     Given(Secret),
     /// In an environment variable.
     Variable(Box<str>),
-    /// Where the peer's operator sets one up.
+    /// Where KAI's operator sets one up.
     Internal,
 }
 

@@ -1,6 +1,6 @@
 //! Over which time usage counts.
 //!
-//! The peer asks for a range of time where windows begin at set moments, and then does not understand the answer
+//! KAI asks for a range of time where windows begin at set moments, and then does not understand the answer
 //! (docs/behaviour.md 14.3, Q23). Here the begin is worked out first, and the query is one for now that looks so far
 //! back.
 

@@ -105,7 +105,7 @@ fn cluster() -> impl Strategy<Value = [(&'static str, Vec<Value>); 5]> {
     )
 }
 
-/// A pod that ended well without what nobody asks of it, as the peer caches it.
+/// A pod that ended well without what nobody asks of it, as KAI caches it.
 fn reduced(object: &Value) -> Value {
     let mut object = object.clone();
     if object["status"]["phase"] == "Succeeded" {

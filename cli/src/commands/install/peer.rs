@@ -13,9 +13,9 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
-/// The peer's own Deployment; all others are its operator's.
+/// KAI's own Deployment; all others are its operator's.
 const OPERATOR: &str = "kai-operator";
-/// Beginnings of the names of the peer's webhook configurations.
+/// Beginnings of the names of KAI's webhook configurations.
 const WEBHOOKS: [&str; 4] = [
     "mutating-kai-admission",
     "validating-kai-admission",
@@ -24,7 +24,7 @@ const WEBHOOKS: [&str; 4] = [
 ];
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What the peer has installed, the operator first.
+/// What KAI has installed, the operator first.
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     deployments: Vec<Found>,
@@ -61,7 +61,7 @@ fn deployments() -> Resource {
     Resource::new("apps/v1", "Deployment", "deployments")
 }
 
-/// Looks for the peer's Deployments: everywhere, or in `namespace` where that is not allowed.
+/// Looks for KAI's Deployments: everywhere, or in `namespace` where that is not allowed.
 pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Peer, Error> {
     let resource = deployments();
     let everywhere = Call::new("list", &resource);
@@ -82,7 +82,7 @@ pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Peer, Err
     Ok(Peer { deployments })
 }
 
-/// Why nothing is installed beside the peer.
+/// Why nothing is installed beside KAI.
 pub(super) fn refusal(peer: &Peer) -> Error {
     let names: Vec<_> = peer.deployments.iter().map(|found| clean(&found.name)).collect();
     let namespace = peer.deployments.first().and_then(|found| found.namespace.as_deref());
@@ -95,7 +95,7 @@ pub(super) fn refusal(peer: &Peer) -> Error {
         .into()
 }
 
-/// Takes the peer's Deployments and webhooks away; everything else stays.
+/// Takes KAI's Deployments and webhooks away; everything else stays.
 ///
 /// The operator goes first, and is gone before the others are touched: it would restore them.
 pub(super) async fn remove(cluster: &Cluster, peer: &Peer, timeout: Duration) -> Result<(), Error> {

@@ -17,7 +17,7 @@ use super::secret::{Held, Step, step, unix};
 use super::{Material, load, make};
 use crate::admission::reason;
 
-/// The Secret; the peer's admission has the same.
+/// The Secret; KAI's admission has the same.
 const SECRET: &str = "kai-admission-webhook-tls-secret";
 const SECRET_TYPE: &str = "kubernetes.io/tls";
 /// How often the Secret is read: so long may replicas serve different certificates.

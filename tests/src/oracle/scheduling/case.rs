@@ -61,7 +61,7 @@ pub struct Scheduler {
     pub peer_plugins: Plugins,
 }
 
-/// The peer's plugins: all that it loads by itself, or a list.
+/// KAI's plugins: all that it loads by itself, or a list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Plugins {
@@ -84,7 +84,7 @@ impl Default for Plugins {
 }
 
 impl Plugins {
-    /// Whether the peer loads a plugin that is among its own.
+    /// Whether KAI loads a plugin that is among its own.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Named(_) => true,

@@ -1,4 +1,4 @@
-//! What we say of jobs that wait, against the words that the peer's tables keep.
+//! What we say of jobs that wait, against the words that KAI's tables keep.
 
 use anyhow::Context;
 use kai_engine::{GroupId, Symbol, TopologyId, ids::Id};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{case::Case, setup};
 
-/// For each job of a case of which a text is kept: its name, the peer's text and ours, both in the detailed form.
+/// For each job of a case of which a text is kept: its name, KAI's text and ours, both in the detailed form.
 ///
 /// # Errors
 ///
