@@ -1,5 +1,6 @@
 //! Health and metrics over HTTP.
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 
 use axum::Router;
@@ -72,8 +73,20 @@ pub fn health(problem: impl Fn() -> Option<String> + Clone + Send + Sync + 'stat
         .route("/readyz", get(ready))
 }
 
-/// Answers `/metrics` with a text in Prometheus' format.
-pub fn metrics(text: impl Fn() -> Vec<u8> + Clone + Send + Sync + 'static) -> Router {
-    let answer = async move || ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text());
+/// Answers `/metrics` with a text in Prometheus' format, or 500 with the reason where there is none.
+pub fn metrics<E: Display>(
+    text: impl Fn() -> Result<Vec<u8>, E> + Clone + Send + Sync + 'static,
+) -> Router {
+    let answer = async move || {
+        let kind = |kind| [(header::CONTENT_TYPE, kind)];
+        match text() {
+            Ok(text) => (StatusCode::OK, kind("text/plain; version=0.0.4"), text),
+            Err(error) => {
+                tracing::warn!(%error, "failed to encode the metrics");
+                let text = format!("failed to encode the metrics: {error}\n");
+                (StatusCode::INTERNAL_SERVER_ERROR, kind("text/plain"), text.into_bytes())
+            }
+        }
+    };
     Router::new().route("/metrics", get(answer))
 }

@@ -137,12 +137,10 @@ async fn listen(
     Ok(Some(local))
 }
 
-fn text(registry: &Registry) -> Vec<u8> {
+fn text(registry: &Registry) -> Result<Vec<u8>, std::fmt::Error> {
     let mut text = String::new();
-    if let Err(error) = encode(&mut text, registry) {
-        tracing::warn!(%error, "failed to encode the metrics");
-    }
-    text.into_bytes()
+    encode(&mut text, registry)?;
+    Ok(text.into_bytes())
 }
 
 /// What a part tells the others and is told.

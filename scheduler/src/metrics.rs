@@ -34,7 +34,7 @@ pub struct Metrics {
     pub evicted: IntCounterVec,
     /// Fair shares and usage of queues: cores, gigabytes, devices.
     pub queues: [GaugeVec; 6],
-    /// Pods with a share of a GPU whose limit of memory is not known.
+    /// Binds of shares of GPUs whose limit of memory is not known.
     pub unlimited: IntCounter,
     /// Findings of the engine's own check.
     pub findings: IntCounter,
@@ -76,7 +76,7 @@ impl Metrics {
             queues: queues::NAMES.map(|name| make.gauges(name, "Of a queue", &queues::LABELS)),
             unlimited: make.counter(
                 "shares_without_memory_limit_total",
-                "Pods with a share of a GPU whose limit of memory is not known",
+                "Binds of shares of GPUs whose limit of memory is not known",
             ),
             findings: make.counter("engine_check_findings_total", "Findings of the self-check"),
             undecodable: make.counters(
@@ -96,12 +96,13 @@ impl Metrics {
     }
 
     /// All of them in Prometheus' text format.
-    pub fn text(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// One of them cannot be written in it.
+    pub fn text(&self) -> Result<Vec<u8>, prometheus::Error> {
         let mut text = Vec::new();
-        if let Err(error) = TextEncoder::new().encode(&self.registry.gather(), &mut text) {
-            tracing::warn!(%error, "failed to encode the metrics");
-        }
-        text
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        Ok(text)
     }
 }
 
@@ -244,7 +245,8 @@ mod tests {
         let metrics = Metrics::new("kai");
         let steps = Steps { groups: 3, solved: 1, scenarios: 4, filtered: 5, ..Steps::default() };
         metrics.acted(Action::Preempt, &steps, Duration::from_millis(2));
-        let text = String::from_utf8(metrics.text()).expect("metrics are text");
+        let text = String::from_utf8(metrics.text().expect("names and labels fit"))
+            .expect("metrics are text");
         for line in [
             "kai_action_scheduling_latency_milliseconds{action=\"preempt\"} 2",
             "kai_podgroups_acted_on_by_action{action=\"preempt\"} 3",
