@@ -112,7 +112,8 @@ pub(crate) async fn follow<S: Shape>(
 /// Objects of one kind by name.
 pub(crate) type Table = Mutex<BTreeMap<String, Arc<Object>>>;
 
-/// Keeps a table of the objects of a kind whose names are unique, and calls `changed` after each change; never ends.
+/// Keeps a table of the objects of a kind whose names are unique, and calls `changed` after each change and at the end of a
+/// list, so not before the table says what there is of one object; never ends.
 pub(crate) async fn keep_table(
     client: Client,
     selection: Selection,
@@ -123,7 +124,7 @@ pub(crate) async fn keep_table(
     follow::<AnyShape>(client, selection, |change| {
         let mut rows = table.lock().unwrap_or_else(PoisonError::into_inner);
         match change {
-            Change::ListStart => listing.start(),
+            Change::ListStart => return listing.start(),
             Change::Set(object) => {
                 listing.see(object.name().to_owned());
                 rows.insert(object.name().to_owned(), object);

@@ -102,9 +102,8 @@ impl Follower {
         keep_table(client, selection, &self.configs, || self.news.notify_one()).await;
     }
 
-    /// Waits until what the Config says of these flags is other than what is in use.
-    ///
-    /// Before its first list is complete an absent Config is no news: `current` came from a read.
+    /// Waits until what the Config says of these flags is other than what is in use. A table that is still empty wakes
+    /// nobody: `current` came from a read.
     pub(crate) async fn changed(&self, args: &Args, current: &Args) -> Args {
         loop {
             self.news.notified().await;
@@ -124,6 +123,7 @@ pub(crate) async fn read(client: &Client) -> Option<Object> {
     let resource =
         ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
     let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let mut last_error = String::new();
     loop {
         match api.get_opt(CONFIG_NAME).await {
             Ok(found) => return found.map(|found| crate::cache::to_object(&gvk, found)),
@@ -132,7 +132,11 @@ pub(crate) async fn read(client: &Client) -> Option<Object> {
                 return None;
             }
             Err(error) => {
-                tracing::warn!(%error, "failed to read the Config; trying again");
+                let text = error.to_string();
+                if text != last_error {
+                    tracing::warn!(error = %text, "failed to read the Config; trying again");
+                    last_error = text;
+                }
                 tokio::time::sleep(RETRY).await;
             }
         }
@@ -147,7 +151,8 @@ mod tests {
 
     #[test]
     fn the_config_is_put_over_the_flags() {
-        let args = Args::try_from_words(["x", "--queue-label-key=q"].map(String::from)).unwrap();
+        let args =
+            Args::try_from_words(["x", "--queue-label-key=q"].map(String::from)).expect("flags");
         let check = |global: Value, expect: [&str; 5], flags_expected: &[(&str, &str)]| {
             let config = Object::new(json!({"spec": {"global": global}}));
             let found = overlaid(&args, Some(&config));
