@@ -225,8 +225,7 @@ impl State {
     pub(crate) fn offer_anew(&mut self) {
         (self.nodes.total, self.nodes.unlabelled_gpu) = (Charge::default(), 0);
         self.nodes.memory_sizes.clear();
-        let nodes: Vec<(NodeId, Box<Node>)> =
-            self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
+        let nodes = self.nodes.told();
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, 1);
         }
@@ -237,18 +236,11 @@ impl State {
         if self.lanes.get(at).copied().unwrap_or_default() == kind {
             return;
         }
-        let pods: Vec<PodId> = self
-            .pods
-            .facts
-            .iter()
-            .filter(|(_, facts)| facts.is_some())
-            .map(|(pod, _)| pod)
-            .collect();
+        let pods = self.pods.told();
         for pod in &pods {
             self.give(*pod);
         }
-        let nodes: Vec<(NodeId, Box<Node>)> =
-            self.nodes.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect();
+        let nodes = self.nodes.told();
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, -1);
         }

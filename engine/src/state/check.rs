@@ -2,7 +2,7 @@
 
 use crate::{
     base::{
-        ids::{Column, GroupId, Id, PodId, QueueId},
+        ids::{Column, GroupId, Id, QueueId},
         lane_table::LaneTable,
         resources::Charge,
     },
@@ -83,13 +83,7 @@ impl State {
         }
         anew.offer_anew();
         anew.reserve_anew();
-        let pods: Vec<PodId> = anew
-            .pods
-            .facts
-            .iter()
-            .filter(|(_, facts)| facts.is_some())
-            .map(|(pod, _)| pod)
-            .collect();
+        let pods = anew.pods.told();
         for pod in pods {
             if let Some(group) = anew.pods[pod].group() {
                 anew.seat(pod, group);

@@ -73,6 +73,11 @@ pub(crate) struct Nodes {
 const MEMORY_DEFAULT_MIB: u32 = 100;
 
 impl Nodes {
+    /// Copies of the nodes that there are, in the order of their ids.
+    pub(crate) fn told(&self) -> Vec<(NodeId, Box<Node>)> {
+        self.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect()
+    }
+
     /// The GPUs of a node, those of an unknown one where it is not there.
     pub(crate) fn gpus(&self, node: NodeId) -> Gpus {
         self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
@@ -243,6 +248,13 @@ impl PodFacts {
 pub(crate) struct Pods {
     pub(crate) facts: Column<PodId, Option<PodFacts>>,
     pub(crate) status: Column<PodId, PodStatus>,
+}
+
+impl Pods {
+    /// The pods that there are, in the order of their ids.
+    pub(crate) fn told(&self) -> Vec<PodId> {
+        self.facts.iter().filter(|(_, facts)| facts.is_some()).map(|(pod, _)| pod).collect()
+    }
 }
 
 impl std::ops::Index<PodId> for Pods {
