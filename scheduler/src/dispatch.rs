@@ -138,8 +138,7 @@ impl Dispatch {
         }))
     }
 
-    /// Warns where HAMi-core is to hold a pod to its share, and how much that is cannot be said: the node has no label with
-    /// the memory of its GPUs.
+    /// Warns where HAMi-core is to hold a pod to its share, and how many MiB that is cannot be said.
     ///
     /// # Source
     /// docs/contract.md 4.4 and 10.1, D30.
@@ -150,11 +149,12 @@ impl Dispatch {
         }
         self.metrics.unlimited.inc();
         let message = format!(
-            "Node {} has no label {} with the MiB of its GPUs: nothing keeps pod {}/{} to its share of the memory of its GPU",
-            bind.node,
-            node::GPU_MEMORY,
+            "Nothing keeps pod {}/{} to its share of the memory of its GPU: node {} has no label {} with the MiB of a GPU, or \
+             the share is less than one",
             bind.namespace,
-            bind.name
+            bind.name,
+            bind.node,
+            node::GPU_MEMORY
         );
         let mut said = self.event(pod_target(bind.pod, names), event::NO_MEMORY_LIMIT, message);
         said.is_warning = true;
