@@ -17,6 +17,8 @@ const QUIET_MAX: usize = 8;
 const QUIET_FIRST: usize = 1;
 /// After so many have landed in a row one more may fly.
 const QUIET_STEP: usize = 8;
+/// For so many that wait one more may fly: where binds never pause, what is said of them lags and does not pile up.
+const QUIET_BACKLOG: usize = 128;
 /// Events that wait; above this the oldest are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
@@ -135,7 +137,9 @@ impl Queue {
             let task = self.patient.remove(at)?;
             return Some(Flight { haste: Haste::Patient, marks: None, task });
         }
-        let quiet_max = QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP);
+        let more = self.quiet_landed / QUIET_STEP
+            + (self.status.len() + self.events.len()) / QUIET_BACKLOG;
+        let quiet_max = QUIET_MAX.min(QUIET_FIRST + more);
         if self.urgent_flights > 0 || self.quiet_flights >= quiet_max {
             return None;
         }
@@ -278,6 +282,9 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind y"]);
         queue.landed(Haste::Urgent, None);
         assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
+        queue
+            .take((100..100 + 3 * QUIET_BACKLOG).map(|number| mark(&number.to_string())).collect());
+        assert_eq!(flying(&mut queue).len(), 3, "three more, as so many wait");
     }
 
     #[test]
