@@ -17,8 +17,9 @@ const QUIET_MAX: usize = 8;
 const QUIET_FIRST: usize = 1;
 /// After so many have landed in a row one more may fly.
 const QUIET_STEP: usize = 8;
-/// For so many that wait one more may fly: where binds never pause, what is said of them lags and does not pile up.
-const QUIET_BACKLOG: usize = 128;
+/// Where so many quiet ones wait, one flies beside the urgent ones: where binds never pause, what is said of them lags
+/// but does not pile up without end.
+const QUIET_LAG: usize = 4_096;
 /// Events that wait; above this the oldest are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
@@ -112,8 +113,16 @@ impl Queue {
         self.events.drain(..excess);
     }
 
-    /// The next task that may fly: quiet ones only while nothing urgent does, binds of a pod only after what is being
-    /// said of it.
+    /// How many quiet ones may fly now.
+    fn quiet_max(&self) -> usize {
+        if self.urgent_flights == 0 {
+            QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP)
+        } else {
+            usize::from(self.status.len() + self.events.len() >= QUIET_LAG)
+        }
+    }
+
+    /// The next task that may fly: urgent ones first, binds of a pod only after what is being said of it.
     pub(super) fn next(&mut self) -> Option<Flight> {
         let Self { marking, .. } = self;
         let is_free = |task: &Task| match task {
@@ -137,10 +146,7 @@ impl Queue {
             let task = self.patient.remove(at)?;
             return Some(Flight { haste: Haste::Patient, marks: None, task });
         }
-        let more = self.quiet_landed / QUIET_STEP
-            + (self.status.len() + self.events.len()) / QUIET_BACKLOG;
-        let quiet_max = QUIET_MAX.min(QUIET_FIRST + more);
-        if self.urgent_flights > 0 || self.quiet_flights >= quiet_max {
+        if self.quiet_flights >= self.quiet_max() {
             return None;
         }
         let task = self.next_status();
@@ -282,9 +288,12 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind y"]);
         queue.landed(Haste::Urgent, None);
         assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
-        queue
-            .take((100..100 + 3 * QUIET_BACKLOG).map(|number| mark(&number.to_string())).collect());
-        assert_eq!(flying(&mut queue).len(), 3, "three more, as so many wait");
+        queue.take(vec![bind("z")]);
+        assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
+        queue.take((100..100 + QUIET_LAG).map(|number| mark(&number.to_string())).collect());
+        assert_eq!(flying(&mut queue).len(), 0, "one flies already");
+        queue.landed(Haste::Quiet, None);
+        assert_eq!(flying(&mut queue).len(), 1, "beside the bind, as so many wait");
     }
 
     #[test]
