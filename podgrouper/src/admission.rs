@@ -24,7 +24,7 @@ use http::Uri;
 use kai_api::config::ConfigSpec;
 use kai_api::names::CONFIG_NAME;
 use kube::Client;
-use prometheus_client::registry::Registry;
+use prometheus::Registry;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -79,12 +79,12 @@ impl Admission {
     /// Starts to serve where the flags say so.
     ///
     /// # Errors
-    /// The address can't be served on, or the URL is none.
+    /// The address can't be served on, the URL is none, or the prefix of metrics makes no name.
     pub(crate) async fn start(
         args: &Args,
         client: Client,
         ready: &Ready,
-        registry: &mut Registry,
+        registry: &Registry,
         stop: CancellationToken,
     ) -> Result<Option<Self>, Error> {
         if args.webhook_listen_address.is_empty() {
@@ -104,7 +104,7 @@ impl Admission {
         let known = Known {
             settings: known_settings.clone(),
             queues: queues.clone(),
-            metrics: Metrics::new(&args.metrics_namespace, registry),
+            metrics: Metrics::new(&args.metrics_namespace, registry)?,
         };
         ready.needs(CONFIG);
         ready.needs(CERTIFICATE);

@@ -15,6 +15,11 @@ pub enum Error {
     /// The API server refused or did not answer.
     #[error("failed to talk to the API server")]
     Api(#[from] kube::Error),
+    /// Flags give a metric or one of its labels a name that it cannot have.
+    #[error(
+        "failed to name the metrics: {0}; see --metrics-namespace and --queue-label-to-metric-label"
+    )]
+    Metrics(#[from] prometheus::Error),
     /// A flag has a value that is none.
     #[error("{0}")]
     Flag(String),

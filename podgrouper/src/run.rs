@@ -9,8 +9,7 @@ use axum::Router;
 use kai_daemon::lease::{Lease, Manner, Mode};
 use kai_daemon::serve::{self, Listener};
 use kube::Client;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::registry::Registry;
+use prometheus::{Encoder as _, Registry, TextEncoder};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -57,11 +56,11 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let ready = Ready::default();
     let extra =
         parse_labels(&args.queue_label_to_metric_label, &args.queue_label_to_default_metric_value);
-    let queue_metrics = Arc::new(QueueMetrics::new(&args.metrics_namespace, extra));
-    let mut registry = Registry::default();
-    registry.register_collector(Box::new(queue_metrics.clone()));
+    let queue_metrics = QueueMetrics::new(&args.metrics_namespace, extra)?;
+    let registry = Registry::new();
+    registry.register(Box::new(queue_metrics.clone()))?;
     let admission =
-        Admission::start(&args, client.clone(), &ready, &mut registry, work.clone()).await?;
+        Admission::start(&args, client.clone(), &ready, &registry, work.clone()).await?;
     let health = {
         let ready = ready.clone();
         let router = serve::health(move || ready.problem());
@@ -69,7 +68,6 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
         listen(&args.health_probe_bind_address, flag, router, &work).await?
     };
     let metrics = {
-        let registry = Arc::new(registry);
         let router = serve::metrics(move || text(&registry));
         listen(&args.metrics_bind_address, "--metrics-bind-address", router, &work).await?
     };
@@ -137,10 +135,10 @@ async fn listen(
     Ok(Some(local))
 }
 
-fn text(registry: &Registry) -> Result<Vec<u8>, std::fmt::Error> {
-    let mut text = String::new();
-    encode(&mut text, registry)?;
-    Ok(text.into_bytes())
+fn text(registry: &Registry) -> Result<Vec<u8>, prometheus::Error> {
+    let mut text = Vec::new();
+    TextEncoder::new().encode(&registry.gather(), &mut text)?;
+    Ok(text)
 }
 
 /// What a part tells the others and is told.
@@ -156,7 +154,7 @@ struct Signals {
 async fn lead_by_config(
     args: &Args,
     client: Client,
-    metrics: Arc<QueueMetrics>,
+    metrics: QueueMetrics,
     ready: Ready,
     stop: CancellationToken,
 ) -> Result<(), Error> {
@@ -196,7 +194,7 @@ async fn lead(
     args: &Args,
     installed: &str,
     client: Client,
-    metrics: Arc<QueueMetrics>,
+    metrics: QueueMetrics,
     Signals { ready, stop }: Signals,
 ) -> Result<(), Error> {
     let sink = Sink {

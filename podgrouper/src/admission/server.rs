@@ -279,7 +279,7 @@ fn token() -> String {
 #[cfg(test)]
 mod tests {
     use kai_api::config::ConfigSpec;
-    use prometheus_client::registry::Registry;
+    use prometheus::Registry;
     use rustls::pki_types::pem::PemObject;
     use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
     use rustls::{ClientConfig, RootCertStore};
@@ -299,7 +299,7 @@ mod tests {
         let flags = Flags { scheduler: "kai-scheduler".into(), queue_label: "q".into() };
         let settings = Arc::new(Settings::of(Some(&ConfigSpec::default()), &flags));
         let (_, settings) = watch::channel(Some(settings));
-        let metrics = Metrics::new("kai", &mut Registry::default());
+        let metrics = Metrics::new("kai", &Registry::new()).expect("names");
         let server = Server::bind("127.0.0.1:0").await.expect("a port");
         let local = server.local();
         let known = Known { settings, queues: None, metrics };

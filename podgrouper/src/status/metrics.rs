@@ -1,13 +1,11 @@
 //! Gauges of queues, with KAI's names and labels (`docs/contract.md` 9.1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kai_api::quantity::Quantity;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::metrics::{MetricType, TypedMetric};
+use prometheus::core::{Collector, Desc};
+use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
 
 use crate::args::selector;
 use crate::object::Object;
@@ -35,19 +33,26 @@ pub(crate) fn parse_labels(labels: &str, defaults: &str) -> Vec<ExtraLabel> {
     selector(labels).into_iter().map(row).collect()
 }
 
-/// The series of all queues as of the last pass; a queue that is gone has none.
+/// The series of all queues as of the last pass; a queue that is gone has none. Clones are one and the same.
+#[derive(Debug, Clone)]
+pub(crate) struct QueueMetrics(Arc<Shared>);
+
 #[derive(Debug)]
-pub(crate) struct QueueMetrics {
-    namespace: String,
+struct Shared {
+    /// In the order of [`GAUGES`].
+    descriptions: Vec<Desc>,
     extra: Vec<ExtraLabel>,
     rows: Mutex<Vec<Row>>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Row {
-    labels: Vec<(String, String)>,
+    labels: Vec<LabelPair>,
     values: [f64; 7],
 }
+
+/// Labels that each series has.
+const LABELS: [&str; 3] = ["queue_name", "queue_metadata_name", "queue_display_name"];
 
 /// Names and help of the gauges, in the order of a row's values.
 const GAUGES: [(&str, &str); 7] = [
@@ -61,14 +66,25 @@ const GAUGES: [(&str, &str); 7] = [
 ];
 
 impl QueueMetrics {
-    pub(crate) fn new(namespace: &str, extra: Vec<ExtraLabel>) -> Self {
-        Self { namespace: namespace.to_owned(), extra, rows: Mutex::default() }
+    /// Describes the series; their names begin with the namespace.
+    ///
+    /// # Errors
+    /// The namespace begins no name of a metric, or an extra label has a name that no label can have or that is taken.
+    pub(crate) fn new(namespace: &str, extra: Vec<ExtraLabel>) -> Result<Self, prometheus::Error> {
+        let labels = LABELS.into_iter().chain(extra.iter().map(|label| label.metric.as_str()));
+        let labels: Vec<String> = labels.map(str::to_owned).collect();
+        let describe = |(name, help): &(&str, &str)| {
+            let name = format!("{namespace}_{name}");
+            Desc::new(name, (*help).to_owned(), labels.clone(), HashMap::new())
+        };
+        let descriptions = GAUGES.iter().map(describe).collect::<Result<_, _>>()?;
+        Ok(Self(Arc::new(Shared { descriptions, extra, rows: Mutex::default() })))
     }
 
     /// Replaces all series.
     pub(crate) fn set<'a>(&self, queues: impl Iterator<Item = (&'a Arc<Object>, &'a Totals)>) {
         let rows = queues.map(|(queue, allocated)| self.row(queue, allocated)).collect();
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+        *self.0.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
     }
 
     fn row(&self, queue: &Object, allocated: &Totals) -> Row {
@@ -81,15 +97,11 @@ impl QueueMetrics {
         let gpus = allocated.iter().filter(|(name, _)| is_gpu(name));
         let gpus = gpus.fold(0.0, |sum, (_, amount)| sum + number(amount));
         let display = spec["displayName"].as_str().unwrap_or_default();
-        let mut labels = vec![
-            ("queue_name".to_owned(), queue.name().to_owned()),
-            ("queue_metadata_name".to_owned(), queue.name().to_owned()),
-            ("queue_display_name".to_owned(), display.to_owned()),
-        ];
-        for extra in &self.extra {
-            let value = queue.label(&extra.queue).unwrap_or(&extra.default);
-            labels.push((extra.metric.clone(), value.to_owned()));
-        }
+        let fixed = LABELS.into_iter().zip([queue.name(), queue.name(), display]);
+        let extra = self.0.extra.iter().map(|extra| {
+            (extra.metric.as_str(), queue.label(&extra.queue).unwrap_or(&extra.default))
+        });
+        let labels = fixed.chain(extra).map(|(name, value)| pair(name, value)).collect();
         let values = [
             1.0,
             quota("gpu", 1.0),
@@ -113,18 +125,110 @@ fn number(amount: Quantity) -> f64 {
     amount.nano() as f64 / 1e9
 }
 
+fn pair(name: &str, value: &str) -> LabelPair {
+    let mut pair = LabelPair::default();
+    pair.set_name(name.to_owned());
+    pair.set_value(value.to_owned());
+    pair
+}
+
 impl Collector for QueueMetrics {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for (at, (name, help)) in GAUGES.iter().enumerate() {
-            let name = format!("{}_{name}", self.namespace);
-            let kind: MetricType = ConstGauge::<f64>::TYPE;
-            let mut metric = encoder.encode_descriptor(&name, help, None, kind)?;
-            for row in &rows {
-                let series = metric.encode_family(&row.labels)?;
-                ConstGauge::new(row.values[at]).encode(series)?;
-            }
+    fn desc(&self) -> Vec<&Desc> {
+        self.0.descriptions.iter().collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        let rows = self.0.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let family = |(at, description): (usize, &Desc)| {
+            let series = |row: &Row| {
+                let mut gauge = Gauge::default();
+                gauge.set_value(row.values[at]);
+                let mut metric = Metric::from_label(row.labels.clone());
+                metric.set_gauge(gauge);
+                metric
+            };
+            let mut family = MetricFamily::default();
+            family.set_name(description.fq_name.clone());
+            family.set_help(description.help.clone());
+            family.set_field_type(MetricType::GAUGE);
+            family.set_metric(rows.iter().map(series).collect());
+            family
+        };
+        self.0.descriptions.iter().enumerate().map(family).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prometheus::{Encoder as _, Registry, TextEncoder};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Monitoring of KAI reads these names, labels and units.
+    #[test]
+    fn queues_are_told_with_the_names_of_kai() {
+        let metrics =
+            QueueMetrics::new("kai", parse_labels("priority=queue_priority", "priority=low"))
+                .expect("names");
+        let registry = Registry::new();
+        registry.register(Box::new(metrics.clone())).expect("names");
+        let queue = |name: &str, labels| {
+            Arc::new(Object::new(json!({
+                "metadata": {"name": name, "labels": labels},
+                "spec": {
+                    "displayName": format!("Team \"{name}\""),
+                    "resources": {
+                        "gpu": {"quota": 2.5}, "cpu": {"quota": 1500}, "memory": {"quota": -1},
+                    },
+                },
+            })))
+        };
+        let text = || {
+            let mut text = Vec::new();
+            TextEncoder::new().encode(&registry.gather(), &mut text).expect("text");
+            String::from_utf8(text).expect("text")
+        };
+        assert_eq!(text(), "", "no queue, no series");
+        let [one, other] = [queue("b", json!({})), queue("a", json!({"priority": "high"}))];
+        let nothing = Totals::default();
+        metrics.set([(&one, &nothing), (&other, &nothing)].into_iter());
+        let text = text();
+        let quota: Vec<&str> =
+            text.lines().filter(|line| line.contains("queue_quota_cpu_cores")).collect();
+        assert_eq!(
+            quota,
+            [
+                "# HELP kai_queue_quota_cpu_cores Cores that the queue deserves; -1 is unlimited",
+                "# TYPE kai_queue_quota_cpu_cores gauge",
+                "kai_queue_quota_cpu_cores{queue_name=\"a\",queue_metadata_name=\"a\",\
+                 queue_display_name=\"Team \\\"a\\\"\",queue_priority=\"high\"} 1.5",
+                "kai_queue_quota_cpu_cores{queue_name=\"b\",queue_metadata_name=\"b\",\
+                 queue_display_name=\"Team \\\"b\\\"\",queue_priority=\"low\"} 1.5",
+            ]
+        );
+        for (name, value) in [
+            ("queue_info", "1"),
+            ("queue_deserved_gpus", "2.5"),
+            ("queue_quota_memory_bytes", "-1"),
+            ("queue_allocated_gpus", "0"),
+            ("queue_allocated_cpu_cores", "0"),
+            ("queue_allocated_memory_bytes", "0"),
+        ] {
+            let lines = text.lines().filter(|line| line.starts_with(&format!("kai_{name}{{")));
+            let values: Vec<&str> = lines.filter_map(|line| line.rsplit(' ').next()).collect();
+            assert_eq!(values, [value, value], "{name}");
         }
-        Ok(())
+    }
+
+    #[test]
+    fn names_that_no_series_can_have_are_refused() {
+        let check = |namespace: &str, labels: &str, expect: &str| {
+            let error = QueueMetrics::new(namespace, parse_labels(labels, "")).expect_err(expect);
+            assert!(error.to_string().contains(expect), "{error}");
+        };
+        check("2kai", "", "'2kai_queue_info' is not a valid metric name");
+        check("kai", "team=my-team", "'my-team' is not a valid label name");
+        check("kai", "team=queue_name", "duplicate variable label name queue_name");
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Controller {
     store: Arc<Store>,
     cache: Cache,
     dirty: Arc<Dirty>,
-    metrics: Arc<QueueMetrics>,
+    metrics: QueueMetrics,
     /// Sums of each `PodGroup`, with the queue that they are counted in.
     groups: HashMap<Key, (Arc<str>, Arc<Sums>)>,
     /// Many groups have equal sums, and few queues.
@@ -61,7 +61,7 @@ impl Controller {
         store: Arc<Store>,
         cache: Cache,
         dirty: Arc<Dirty>,
-        metrics: Arc<QueueMetrics>,
+        metrics: QueueMetrics,
     ) -> Self {
         Self {
             client,
