@@ -2,7 +2,8 @@
 //! the API server.
 //!
 //! [`lease`] lets one process of a name act at a time; [`serve`] answers health and metrics; [`connect`] makes a client;
-//! [`event`] names and writes out events; [`mod@backoff`] spaces attempts; [`process`] is logs, signals and last words.
+//! [`event`] names and writes out events; [`work`] hands out keys, none
+//! twice at a time; [`mod@backoff`] spaces attempts; [`process`] is logs, signals and last words.
 //! Nothing here knows what a pod or a queue is.
 
 mod backoff;
@@ -11,5 +12,6 @@ pub mod event;
 pub mod lease;
 pub mod process;
 pub mod serve;
+pub mod work;
 
 pub use backoff::{backoff, backoff_to};

@@ -1,20 +1,18 @@
 //! The work queue: one entry a key, never two workers on one key, failures later and later, tenants in turns.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kai_api::fair::Fair;
+use kai_daemon::work::{Line, Work};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// The first wait after a failure, and the longest.
 const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
-/// Room that a queue keeps when nothing waits.
-const ROOM_MIN: usize = 1_024;
-
 /// While the API server does not do what is asked, so often one key finds out whether it does again.
 const PROBE: Duration = Duration::from_secs(2);
 
@@ -25,24 +23,44 @@ pub(crate) trait Tenant {
 
 /// Keys that wait for a worker. Tenants take turns, so that a flood of one is one turn of another.
 #[derive(Debug)]
-pub(crate) struct Queue<K> {
+pub(crate) struct Queue<K: Tenant> {
     state: Mutex<State<K>>,
     wake: Notify,
 }
 
 #[derive(Debug)]
-struct State<K> {
-    ready: Fair<K>,
-    /// Keys in `ready`.
-    queued: HashSet<K>,
-    /// Keys that a worker holds; the flag says whether one more round was asked for meanwhile.
-    held: HashMap<K, bool>,
-    later: BTreeSet<(Instant, K)>,
+struct State<K: Tenant> {
+    work: Work<K, Instant, Turns<K>>,
     failures: HashMap<K, Failed>,
-    /// Keys of `later` whose failure was the API server's.
+    /// Keys that wait for a moment and whose failure was the API server's.
     away: BTreeSet<K>,
     /// When one of them is tried.
     probe: Option<Instant>,
+}
+
+/// Tenants take turns.
+#[derive(Debug)]
+struct Turns<K>(Fair<K>);
+
+impl<K> Default for Turns<K> {
+    fn default() -> Self {
+        Self(Fair::default())
+    }
+}
+
+impl<K: Tenant> Line<K> for Turns<K> {
+    fn push(&mut self, key: K) {
+        let tenant = Arc::clone(key.tenant());
+        self.0.push(&tenant, key);
+    }
+
+    fn pop(&mut self) -> Option<K> {
+        self.0.pop().map(|(_, key)| key)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Rounds on a key that failed, one after the other.
@@ -50,7 +68,7 @@ struct State<K> {
 struct Failed {
     count: u32,
     since: Instant,
-    /// Its entry in `later`: there is one at most.
+    /// When it is tried again: there is one such moment at most.
     due: Instant,
     is_away: bool,
 }
@@ -58,26 +76,20 @@ struct Failed {
 impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
     fn enqueue(&mut self, key: K) {
         self.forget_retry(&key);
-        if let Some(again) = self.held.get_mut(&key) {
-            *again = true;
-        } else if self.queued.insert(key.clone()) {
-            let tenant = Arc::clone(key.tenant());
-            self.ready.push(&tenant, key);
-        }
+        self.work.add(key);
     }
 
     /// A round comes before it was due.
     fn forget_retry(&mut self, key: &K) {
         if let Some(failed) = self.failures.get(key) {
-            self.later.remove(&(failed.due, key.clone()));
+            self.work.cancel(failed.due, key);
         }
         self.away.remove(key);
     }
 
     /// Readies what is due by now.
     fn ready_due(&mut self, now: Instant) {
-        while self.later.first().is_some_and(|(due, _)| *due <= now) {
-            let Some((_, key)) = self.later.pop_first() else { break };
+        while let Some(key) = self.work.due(now) {
             self.enqueue(key);
         }
         if self.probe.is_some_and(|at| at <= now) {
@@ -94,10 +106,7 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
     pub(crate) fn new() -> Self {
         Self {
             state: Mutex::new(State {
-                ready: Fair::default(),
-                queued: HashSet::new(),
-                held: HashMap::new(),
-                later: BTreeSet::new(),
+                work: Work::default(),
                 failures: HashMap::new(),
                 away: BTreeSet::new(),
                 probe: None,
@@ -123,22 +132,15 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
                 let mut state = self.state();
                 let now = Instant::now();
                 state.ready_due(now);
-                if let Some((_, key)) = state.ready.pop() {
-                    state.queued.remove(&key);
-                    if state.ready.is_empty() {
-                        // The room for all pods of the cluster is needed once, at the start.
-                        state.queued.shrink_to(ROOM_MIN);
-                    }
-                    state.held.insert(key.clone(), false);
-                    let has_more = !state.ready.is_empty();
+                if let Some(key) = state.work.take() {
+                    let has_more = state.work.is_ready();
                     drop(state);
                     if has_more {
                         self.wake.notify_one();
                     }
                     return key;
                 }
-                let due = state.later.first().map(|(due, _)| *due);
-                let next = due.into_iter().chain(state.probe).min();
+                let next = state.work.next_at().into_iter().chain(state.probe).min();
                 next.map_or(BACKOFF_MAX, |at| at - now)
             };
             // A timeout is as good as a call: either way the state is looked at again.
@@ -150,7 +152,7 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
     /// wait for that come at once.
     pub(crate) fn done(&self, key: &K) {
         let mut state = self.state();
-        let again = state.held.remove(key).unwrap_or(false);
+        let again = state.work.release(key);
         let was_away = state.failures.remove(key).is_some_and(|failed| failed.is_away);
         if was_away {
             state.probe = None;
@@ -174,14 +176,14 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
         let mut state = self.state();
         let now = Instant::now();
         state.forget_retry(key);
-        state.held.remove(key);
+        state.work.release(key);
         let before = state.failures.get(key);
         let (count, since) = before.map_or((0, now), |failed| (failed.count, failed.since));
         let wait = BACKOFF_MIN.saturating_mul(1_u32 << count.min(6)).min(BACKOFF_MAX);
         let due = now + wait;
         let failed = Failed { count: count.saturating_add(1), since, due, is_away };
         state.failures.insert(key.clone(), failed);
-        state.later.insert((due, key.clone()));
+        state.work.add_at(due, key.clone());
         if is_away {
             state.away.insert(key.clone());
             state.probe.get_or_insert(now + PROBE);

@@ -4,5 +4,4 @@ pub mod daemons;
 pub mod log;
 pub mod nodes;
 pub mod operators;
-mod queue;
 pub mod server;

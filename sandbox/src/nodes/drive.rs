@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
+use kai_daemon::work::Work;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, Preconditions};
 use kube::runtime::watcher::{self, Event};
 use kube::{Client, ResourceExt};
@@ -18,7 +19,6 @@ use super::environment::{Found, Source, entries};
 use super::kubelet::{Kubelet, Step};
 use super::pod::Pod;
 use super::{fault, locked, object};
-use crate::queue::Queue;
 
 /// Writes under way at once: enough to keep an API server busy, few enough to leave room for others.
 const WRITES: usize = 32;
@@ -43,7 +43,7 @@ enum Outcome {
 struct Loop {
     client: Client,
     kubelet: Arc<Mutex<Kubelet>>,
-    queue: Queue<String>,
+    work: Work<String, Timestamp>,
     writes: JoinSet<(String, Outcome)>,
     /// Patches of nodes under way.
     repairs: JoinSet<()>,
@@ -63,14 +63,14 @@ pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: Ca
     let mut state = Loop {
         client,
         kubelet,
-        queue: Queue::new(),
+        work: Work::default(),
         writes: JoinSet::new(),
         repairs: JoinSet::new(),
         listed: None,
     };
     loop {
         state.start();
-        let sleep = state.queue.sleep(Timestamp::now());
+        let sleep = state.work.sleep(Timestamp::now());
         tokio::select! {
             () = cancel.cancelled() => return,
             event = events.next() => match event {
@@ -93,7 +93,7 @@ pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: Ca
             },
             Some(done) = state.writes.join_next() => state.done(done),
             Some(_) = state.repairs.join_next() => {}
-            () = tokio::time::sleep(sleep) => state.queue.ring(Timestamp::now()),
+            () = tokio::time::sleep(sleep) => state.work.ring(Timestamp::now()),
         }
     }
 }
@@ -116,7 +116,7 @@ impl Loop {
                     locked(&self.kubelet).uids().map(ToOwned::to_owned).collect();
                 for uid in known {
                     if listed.contains(&uid) {
-                        self.queue.add(uid);
+                        self.work.add(uid);
                     } else {
                         locked(&self.kubelet).gone(&uid);
                     }
@@ -125,7 +125,7 @@ impl Loop {
             Event::Apply(pod) => {
                 let uid = pod.uid().unwrap_or_default();
                 if locked(&self.kubelet).seen(pod, Timestamp::now()) {
-                    self.queue.add(uid);
+                    self.work.add(uid);
                 }
             }
             Event::Delete(pod) => locked(&self.kubelet).gone(&pod.uid().unwrap_or_default()),
@@ -140,7 +140,7 @@ impl Loop {
         let pods = kubelet.break_node(&name, fault::of(node).0);
         drop(kubelet);
         for uid in pods {
-            self.queue.add(uid);
+            self.work.add(uid);
         }
         let now = Timestamp::now();
         let (status, taints) = (fault::status(node, gpus, now), fault::taints(node, now));
@@ -169,7 +169,7 @@ impl Loop {
     fn start(&mut self) {
         // In the middle of a list nothing is admitted, see `InitDone`.
         while self.listed.is_none() && self.writes.len() < WRITES {
-            let Some(uid) = self.queue.take() else { return };
+            let Some(uid) = self.work.take() else { return };
             self.step(uid);
         }
     }
@@ -181,13 +181,13 @@ impl Loop {
             .find(&uid)
             .map(|(pod, _)| (pod.name_any(), pod.namespace().unwrap_or_default()));
         drop(kubelet);
-        let Some((name, namespace)) = names else { return self.queue.done(&uid) };
+        let Some((name, namespace)) = names else { return self.work.done(&uid) };
         let pods: Api<Pod> = Api::namespaced_with(self.client.clone(), &namespace, &resource());
         match step {
-            Step::Rest => return self.queue.done(&uid),
+            Step::Rest => return self.work.done(&uid),
             Step::Wait(at) => {
-                self.queue.done(&uid);
-                return self.queue.add_at(at, uid);
+                self.work.done(&uid);
+                return self.work.add_at(at, uid);
             }
             Step::Fetch(sources) => {
                 let client = self.client.clone();
@@ -213,19 +213,19 @@ impl Loop {
 
     fn done(&mut self, done: Result<(String, Outcome), tokio::task::JoinError>) {
         let Ok((uid, outcome)) = done else { return };
-        self.queue.done(&uid);
+        self.work.done(&uid);
         let mut kubelet = locked(&self.kubelet);
         kubelet.wrote(&uid, matches!(outcome, Outcome::Accepted));
         match outcome {
-            Outcome::Accepted => self.queue.add(uid),
+            Outcome::Accepted => self.work.add(uid),
             Outcome::Read(found) => {
                 kubelet.found(&uid, found);
-                self.queue.add(uid);
+                self.work.add(uid);
             }
             Outcome::Outdated => {}
             Outcome::Failed => {
                 let at = Timestamp::now().saturating_add(RETRY).unwrap_or(Timestamp::MAX);
-                self.queue.add_at(at, uid);
+                self.work.add_at(at, uid);
             }
         }
     }

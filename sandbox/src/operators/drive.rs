@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::stream::SelectAll;
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::{SignedDuration, Timestamp};
+use kai_daemon::work::Work;
 use kube::Client;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::{DynamicObject, GroupVersionKind, TypeMeta};
@@ -17,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::action::{Action, View, kind_of};
 use super::{CORE, Choice, Kind, OperatorsError, ROWS, Row, SCHEDULER};
-use crate::queue::Queue;
 
 /// Objects under reconcile at once, and creates of one object at once.
 const RECONCILES: usize = 16;
@@ -131,7 +131,7 @@ struct Loop {
     client: Client,
     rows: HashMap<&'static str, &'static Row>,
     store: Store,
-    queue: Queue<String>,
+    work: Work<String, Timestamp>,
     looks: JoinSet<(String, Option<Timestamp>)>,
     /// Per kind under its initial list: the UIDs listed so far.
     listing: HashMap<&'static str, HashSet<String>>,
@@ -158,14 +158,14 @@ pub(super) async fn run(
         client,
         rows: rows.into_iter().map(|row| (row.kind.kind, row)).collect(),
         store: Store::default(),
-        queue: Queue::new(),
+        work: Work::default(),
         looks: JoinSet::new(),
         listing: kinds.iter().map(|kind| (kind.kind, HashSet::new())).collect(),
         pace,
     };
     loop {
         state.start();
-        let sleep = state.queue.sleep(Timestamp::now());
+        let sleep = state.work.sleep(Timestamp::now());
         tokio::select! {
             () = cancel.cancelled() => return,
             event = events.next() => match event {
@@ -177,12 +177,12 @@ pub(super) async fn run(
                 None => return,
             },
             Some(done) = state.looks.join_next() => if let Ok((uid, again)) = done {
-                state.queue.done(&uid);
+                state.work.done(&uid);
                 if let Some(at) = again {
-                    state.queue.add_at(at, uid);
+                    state.work.add_at(at, uid);
                 }
             },
-            () = tokio::time::sleep(sleep) => state.queue.ring(Timestamp::now()),
+            () = tokio::time::sleep(sleep) => state.work.ring(Timestamp::now()),
         }
     }
 }
@@ -231,9 +231,9 @@ impl Loop {
         object.metadata.managed_fields = None;
         let owner = Store::owner(&object).map(ToOwned::to_owned);
         let uid = self.store.insert(object)?;
-        self.queue.add(uid.clone());
+        self.work.add(uid.clone());
         if let Some(owner) = owner {
-            self.queue.add(owner);
+            self.work.add(owner);
         }
         Some(uid)
     }
@@ -241,22 +241,22 @@ impl Loop {
     fn delete(&mut self, uid: &str) {
         let owner = self.store.remove(uid);
         if let Some(owner) = owner.as_deref().and_then(Store::owner) {
-            self.queue.add(owner.to_owned());
+            self.work.add(owner.to_owned());
         }
     }
 
     fn start(&mut self) {
         while self.listing.is_empty() && self.looks.len() < RECONCILES {
-            let Some(uid) = self.queue.take() else { return };
+            let Some(uid) = self.work.take() else { return };
             let family = self.store.family(&uid);
             let row =
                 family.as_ref().and_then(|(object, _)| self.rows.get(kind_of(object)).copied());
             let (Some((object, children)), Some(row)) = (family, row) else {
-                self.queue.done(&uid);
+                self.work.done(&uid);
                 continue;
             };
             if object.metadata.deletion_timestamp.is_some() {
-                self.queue.done(&uid);
+                self.work.done(&uid);
                 continue;
             }
             let (client, pace) = (self.client.clone(), self.pace);

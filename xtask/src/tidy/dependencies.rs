@@ -55,7 +55,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         name: "kai-sandbox",
-        ours: &["kai-api", "kai-scheduler", "kai-podgrouper"],
+        ours: &["kai-api", "kai-daemon", "kai-scheduler", "kai-podgrouper"],
         never: &["clap"],
         others: None,
     },
