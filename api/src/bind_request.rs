@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::queue::ResourceList;
 use crate::schema;
 
-/// Which pod goes where with which devices.
+/// A pod, the node that it goes to, and the devices that it gets.
 ///
 /// # Source
 /// Contract 1.4. Named like the pod, in its namespace, owned by it.
@@ -29,7 +29,7 @@ pub struct BindRequestSpec {
     /// A pod of the same namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_name: Option<String>,
-    /// Where it goes.
+    /// The node that it goes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_node: Option<String>,
     /// `Regular`, `Fraction` or `MigInstance`.
@@ -41,7 +41,7 @@ pub struct BindRequestSpec {
     /// The shared devices it gets: a UUID each.
     #[serde(rename = "selectedGPUGroups", skip_serializing_if = "Vec::is_empty")]
     pub selected_gpu_groups: Vec<String>,
-    /// What the pod's claims get.
+    /// Devices that the pod's claims get.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_claim_allocations: Vec<ResourceClaimAllocation>,
     /// The claim to be made for extended resources that a `DeviceClass` backs.
@@ -61,7 +61,7 @@ empty_when_absent!(BindRequestSpec);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReceivedGpu {
-    /// How many.
+    /// Their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<i64>,
     /// The share of each, with two decimals: `0.50`, `1.00`.
@@ -69,7 +69,7 @@ pub struct ReceivedGpu {
     pub portion: Option<String>,
 }
 
-/// What one claim of a pod gets.
+/// Devices that one claim of a pod gets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceClaimAllocation {
@@ -94,12 +94,12 @@ pub struct ExtendedResourceClaimAllocation {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "schema::dra::device_requests")]
     pub device_requests: Vec<DeviceRequest>,
-    /// Which container's request is which.
+    /// Requests of containers, and those of the claim that stand for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub container_mappings: Vec<ContainerMapping>,
 }
 
-/// Which request of the claim stands for which resource of a container.
+/// A resource of a container, and the request of the claim that stands for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerMapping {
@@ -111,7 +111,7 @@ pub struct ContainerMapping {
     pub resource_name: String,
 }
 
-/// What is taken of a NUMA zone.
+/// Amounts that are taken of a NUMA zone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NumaZone {
@@ -121,17 +121,17 @@ pub struct NumaZone {
     pub amount: ResourceList,
 }
 
-/// How far the bind got.
+/// Progress of the bind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BindRequestStatus {
     /// Empty at first, then `Pending`, `Succeeded` or `Failed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What went wrong.
+    /// The error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How often.
+    /// Number of failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_attempts: Option<i32>,
 }

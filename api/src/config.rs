@@ -20,7 +20,7 @@ pub use component::{
     SchedulerService, ServiceMonitor, ServicePort, WebhookService, Webhooks,
 };
 
-/// How the installation is set up; every field is optional.
+/// The setup of an installation; every field is optional.
 ///
 /// # Source
 /// Contract 1.7. Objects with other names than `kai-config` are ignored; defaults are applied
@@ -38,10 +38,10 @@ pub use component::{
 )]
 #[serde(rename_all = "camelCase", default, remote = "Self")]
 pub struct ConfigSpec {
-    /// Where the components live; absent: `kai-scheduler`.
+    /// Namespace of the components; absent: `kai-scheduler`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// What holds for all components.
+    /// Settings of all components.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global: Option<Global>,
     /// The podgrouper.
@@ -65,17 +65,17 @@ pub struct ConfigSpec {
     /// Scaling pods for cluster autoscalers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_scale_adjuster: Option<NodeScaleAdjuster>,
-    /// Where past use is kept.
+    /// The store of past use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prometheus: Option<Prometheus>,
-    /// What reports NUMA placement from nodes.
+    /// The daemon that reports NUMA placement from nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numa_placement_exporter: Option<NumaPlacementExporter>,
 }
 
 empty_when_absent!(ConfigSpec);
 
-/// What holds for all components.
+/// Settings of all components.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Global {
@@ -139,7 +139,7 @@ pub struct Global {
     pub vpa: Option<Vpa>,
 }
 
-/// What each component's Deployment has.
+/// Settings of each component's Deployment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Service {
@@ -160,7 +160,7 @@ pub struct Service {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::core::affinity")]
     pub affinity: Option<Affinity>,
-    /// How many may be away at once.
+    /// Number of pods that may be away at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_disruption_budget: Option<DisruptionBudget>,
 }
@@ -195,7 +195,7 @@ pub struct ClientConfig {
     pub burst: Option<i64>,
 }
 
-/// How many pods may be away at once.
+/// A bound on the pods that may be away at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DisruptionBudget {
@@ -224,7 +224,7 @@ pub struct Vpa {
     pub update_policy: Option<Value>,
 }
 
-/// Whether the installation is there.
+/// Observed state of the installation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfigStatus {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GoDuration(i64);
 
-/// Why a text isn't a duration.
+/// The reason why a text isn't a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DurationError {
@@ -46,7 +46,7 @@ impl GoDuration {
         self.0 / 1_000_000
     }
 
-    /// Whether it is below 0, which many fields read as "for ever".
+    /// Tells whether it is below 0, which many fields read as "for ever".
     pub const fn is_negative(self) -> bool {
         self.0 < 0
     }

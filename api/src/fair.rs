@@ -51,7 +51,7 @@ impl<T> Fair<T> {
         Some((tenant, work))
     }
 
-    /// Whether nobody has work.
+    /// Tells whether nobody has work.
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }

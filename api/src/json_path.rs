@@ -25,7 +25,7 @@ pub struct Path(Vec<Step>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("failed to read the JSONPath: {part:?} is not understood")]
 pub struct Error {
-    /// What is not understood.
+    /// The part that is not understood.
     pub part: String,
 }
 
@@ -147,7 +147,7 @@ fn apply(parts: &[Part], (here, object): (&Value, &Value), out: &mut String) {
     }
 }
 
-/// What is directly in a value.
+/// Lists what is directly in a value.
 fn children(value: &Value) -> Vec<&Value> {
     match value {
         Value::Array(entries) => entries.iter().collect(),

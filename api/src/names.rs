@@ -18,7 +18,7 @@ pub const CONFIG_NAME: &str = "kai-config";
 /// The shard that serves all objects without a node-pool label.
 pub const DEFAULT_SHARD: &str = "default";
 
-/// How the node pool of an object without the label is called in messages and metrics.
+/// Name in messages and metrics of the node pool of an object without the label.
 pub const DEFAULT_NODE_POOL: &str = "default";
 
 /// Label keys on workloads, pods, `PodGroup`s, queues and the system's own objects.
@@ -58,7 +58,7 @@ pub mod label {
     pub const SHARED_GPU_POD_NAME: &str = "shared-gpu-pod-name";
     /// The namespace of the pod that a scaling pod stands for.
     pub const SHARED_GPU_POD_NAMESPACE: &str = "shared-gpu-pod-namespace";
-    /// Who manages an installed object.
+    /// The manager of an installed object.
     pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
     /// The product that an installed object is part of.
     pub const PART_OF: &str = "app.kubernetes.io/part-of";
@@ -66,7 +66,7 @@ pub mod label {
     pub const COMPONENT: &str = "app.kubernetes.io/component";
     /// The version that installed an object.
     pub const VERSION: &str = "app.kubernetes.io/version";
-    /// What accounting scrapes: on `ServiceMonitor`s and rules.
+    /// Mark of what accounting scrapes: on `ServiceMonitor`s and rules.
     pub const ACCOUNTING: &str = "kai.scheduler/accounting";
 }
 
@@ -134,7 +134,7 @@ pub mod annotation {
 
     /// Prefix of the names of a fractional pod's config maps.
     pub const SHARED_GPU_CONFIG_MAP: &str = "runai/shared-gpu-configmap";
-    /// What a bound pod was given: see [`super::value::RECEIVED_REGULAR`] and its neighbours.
+    /// Kind of GPUs that a bound pod was given: see [`super::value::RECEIVED_REGULAR`] and its neighbours.
     pub const RECEIVED_RESOURCE_TYPE: &str = "received-resource-type";
     /// JSON `[{"zone":..,"amount":..}]`, foreseen by the scheduler.
     pub const NUMA_PREDICTED: &str = "kai.scheduler/numa-placement-predicted";
@@ -176,7 +176,7 @@ pub mod annotation {
     pub const KUBECTL_DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 }
 
-/// What the scheduler says where a GPU could not be reserved for sharing; clients tell such messages by these words.
+/// Words of the scheduler where a GPU could not be reserved for sharing; clients tell such messages by these words.
 pub mod no_reservation {
     /// The reservation pod could not be made.
     pub const REFUSED: &str = "its GPU could not be reserved";
@@ -195,7 +195,7 @@ pub mod no_reservation {
 pub mod node {
     /// Memory of each device in MiB; a value that can only be bytes is converted.
     pub const GPU_MEMORY: &str = "nvidia.com/gpu.memory";
-    /// How many devices.
+    /// Number of devices.
     pub const GPU_COUNT: &str = "nvidia.com/gpu.count";
     /// The device's product name.
     pub const GPU_PRODUCT: &str = "nvidia.com/gpu.product";
@@ -321,7 +321,7 @@ pub mod lease {
 pub mod component {
     /// The scheduler; its Deployments are named `kai-scheduler-<shard>`.
     pub const SCHEDULER: &str = "kai-scheduler";
-    /// Who says that a bind ended: a process of its own with KAI, the scheduler here.
+    /// The component that says that a bind ended: a process of its own with KAI, the scheduler here.
     pub const BINDER: &str = "binder";
     /// The podgrouper and the controllers beside it; also its Deployment's name.
     pub const PODGROUPER: &str = "kai-podgrouper";

@@ -15,7 +15,7 @@ pub const SUB_GROUPS_MAX: usize = 10_000;
 /// tree costs its depth for each of its leaves.
 pub const SUB_GROUP_DEPTH_MAX: usize = 32;
 
-/// What a gang needs to start, and where it belongs.
+/// Pods that a gang needs to start, and its place.
 ///
 /// # Source
 /// Contract 1.3. `minMember` excludes `minSubGroup`, and counts only without sub-groups.
@@ -60,10 +60,10 @@ pub struct PodGroupSpec {
     /// Pending time before the gang may cause evictions: a duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption_delay: Option<String>,
-    /// How long it may run below its minimum: a duration; negative: for ever; absent: 60s.
+    /// Time for which it may run below its minimum: a duration; negative: for ever; absent: 60s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub staleness_grace_period: Option<String>,
-    /// Where the whole gang has to be.
+    /// Domain that the whole gang has to be in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology_constraint: Option<TopologyConstraint>,
     /// A tree of sub-groups, by parent name.
@@ -73,7 +73,7 @@ pub struct PodGroupSpec {
 
 empty_when_absent!(PodGroupSpec);
 
-/// Whether running pods may be evicted for others.
+/// Permission to evict running pods for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preemptibility {
@@ -117,22 +117,22 @@ pub struct SubGroup {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub min_sub_group: Option<i32>,
-    /// Where this part has to be.
+    /// Domain that this part has to be in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology_constraint: Option<TopologyConstraint>,
 }
 
-/// What is known of a gang.
+/// Observed state of a gang.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodGroupStatus {
     /// Nobody writes it; kept for the schema.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<PodGroupCondition>,
-    /// What its pods ask for and have.
+    /// Resources that its pods ask for and have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources_status: Option<ResourcesStatus>,
-    /// Why it waits: per node pool, the last entry counts.
+    /// Reasons why it waits: per node pool, the last entry counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scheduling_conditions: Vec<SchedulingCondition>,
 }
@@ -156,7 +156,7 @@ pub struct ResourcesStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodGroupCondition {
-    /// What is observed.
+    /// The observation.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_: Option<String>,
     /// `True`, `False` or `Unknown`.
@@ -165,18 +165,18 @@ pub struct PodGroupCondition {
     /// A decimal that grows by 1.
     #[serde(rename = "transitionID", skip_serializing_if = "Option::is_none")]
     pub transition_id: Option<String>,
-    /// When the status last changed.
+    /// Time when the status last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Time>,
-    /// Why, as one word.
+    /// The reason, as one word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// Why a gang waits in a node pool.
+/// The reason why a gang waits in a node pool.
 ///
 /// # Source
 /// Contract 8.5.
@@ -204,7 +204,7 @@ pub struct SchedulingCondition {
     /// A decimal that grows by 1.
     #[serde(rename = "transitionID", skip_serializing_if = "Option::is_none")]
     pub transition_id: Option<String>,
-    /// When it was written.
+    /// Time when it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Time>,
 }
@@ -228,25 +228,25 @@ pub struct UnschedulableReason {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnschedulableDetails {
-    /// Where a queue is the reason.
+    /// Details where a queue is the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_details: Option<QueueDetails>,
 }
 
-/// What a queue had and what the gang asked for.
+/// Resources that a queue had, and that the gang asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QueueDetails {
     /// The queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What all its work asks for.
+    /// Resources that all its work asks for.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub queue_requested_resources: ResourceList,
     /// Its quota.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub queue_deserved_resources: ResourceList,
-    /// What it uses.
+    /// Resources that it uses.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub queue_allocated_resources: ResourceList,
     /// The part of what it uses that can't be preempted.
@@ -255,7 +255,7 @@ pub struct QueueDetails {
     /// Its limit.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub queue_resource_limits: ResourceList,
-    /// What the gang asks for.
+    /// Resources that the gang asks for.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pod_group_requested_resources: ResourceList,
     /// The same, if the gang can't be preempted.

@@ -26,7 +26,7 @@ const NANO_DIGITS: i32 = 9;
 const NANO: i128 = 1_000_000_000;
 const NANO_PER_MILLI: i128 = 1_000_000;
 
-/// How a quantity was written, and so will be printed.
+/// Form in which a quantity was written, and so will be printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// `n u m k M G T P E`: powers of ten.
@@ -48,7 +48,7 @@ pub struct Quantity {
     format: Format,
 }
 
-/// Why a text isn't a quantity, or an amount doesn't fit.
+/// The reason why a text isn't a quantity, or an amount doesn't fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -117,7 +117,7 @@ impl Quantity {
         self.nano
     }
 
-    /// How it was written.
+    /// Gives the form in which it was written.
     pub const fn format(&self) -> Format {
         self.format
     }
@@ -128,12 +128,12 @@ impl Quantity {
         Self { nano: self.nano, format }
     }
 
-    /// Whether the amount is 0.
+    /// Tells whether the amount is 0.
     pub const fn is_zero(&self) -> bool {
         self.nano == 0
     }
 
-    /// Whether the amount is below 0.
+    /// Tells whether the amount is below 0.
     pub const fn is_negative(&self) -> bool {
         self.nano < 0
     }
@@ -195,7 +195,7 @@ impl FromStr for Quantity {
     }
 }
 
-/// What a suffix multiplies by: 10^`ten` * 2^`two`.
+/// Factor of a suffix: 10^`ten` * 2^`two`.
 #[derive(Clone, Copy)]
 struct Scale {
     ten: i32,

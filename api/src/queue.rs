@@ -39,7 +39,7 @@ pub struct QueueSpec {
     /// Name of the parent queue; absent or empty: a root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_queue: Option<String>,
-    /// What the queue may use; absent: nothing.
+    /// Resources that the queue may use; absent: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<QueueResources>,
     /// Higher first; absent: 100.
@@ -80,7 +80,7 @@ pub struct QueueResources {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QueueResource {
-    /// What it deserves; -1: without end; absent: nothing.
+    /// Amount that it deserves; -1: without end; absent: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota: Option<f64>,
     /// Relative share of what is left over; absent: none.
@@ -94,7 +94,7 @@ pub struct QueueResource {
 /// Quota or limit without end.
 pub const UNLIMITED: f64 = -1.0;
 
-/// What a queue and the queues below it use.
+/// Resources that a queue and the queues below it use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QueueStatus {
@@ -119,21 +119,21 @@ pub struct QueueStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueCondition {
-    /// What is observed, such as `Orphan`.
+    /// The observation, such as `Orphan`.
     #[serde(rename = "type")]
     pub type_: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// When it was last looked at.
+    /// Time when it was last looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_probe_time: Option<Time>,
-    /// When the status last changed.
+    /// Time when the status last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Time>,
-    /// Why, as one word.
+    /// The reason, as one word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

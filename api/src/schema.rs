@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub(crate) mod core;
 pub(crate) mod dra;
 
-/// What apiextensions accepts as a quantity.
+/// Pattern of quantities that apiextensions accepts.
 const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
 /// A quantity: an integer or a text; [`finish`] adds the `anyOf`, which the derives would spoil.
@@ -91,8 +91,8 @@ pub(crate) fn atomic_map(mut object: Value) -> Value {
     object
 }
 
-/// What the API server should hold of a derived definition; `spec_required`: objects without a
-/// `spec` are refused.
+/// Makes of a derived definition what the API server should hold; `spec_required`: objects without a `spec` are
+/// refused.
 ///
 /// # Panics
 /// If the definition doesn't survive its own JSON form: a programming error.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::quantity::Quantity;
 use crate::schema;
 
-/// How one scheduler is set up.
+/// The setup of one scheduler.
 ///
 /// # Source
 /// Contract 1.6. Defaults are applied when it is read and never written back.
@@ -42,10 +42,10 @@ pub struct SchedulingShardSpec {
     /// Run times that work is guaranteed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_runtime: Option<MinRuntime>,
-    /// How strongly past use counts in fair share.
+    /// Weight of past use in fair shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k_value: Option<f64>,
-    /// Where past use is read; absent: not at all.
+    /// The database that past use is read from; absent: it is not read.
     #[serde(rename = "usageDBConfig", skip_serializing_if = "Option::is_none")]
     pub usage_db_config: Option<UsageDbConfig>,
     /// Time budgets of the search for evictions.
@@ -69,10 +69,10 @@ pub struct SchedulingShardSpec {
 
 empty_when_absent!(SchedulingShardSpec);
 
-/// What [`PlacementStrategy`] may name. KAI knows the first two; the schema takes any text, as its does.
+/// Strategies that [`PlacementStrategy`] may name. KAI knows the first two; the schema takes any text, as its does.
 pub const PLACEMENT_STRATEGIES: [&str; 3] = ["binpack", "spread", "fragmentation"];
 
-/// How pods spread over nodes.
+/// Strategies by which pods spread over nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PlacementStrategy {
@@ -96,7 +96,7 @@ pub struct MinRuntime {
     pub reclaim_min_runtime: Option<String>,
 }
 
-/// Where past use is read.
+/// The database that past use is read from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageDbConfig {
@@ -108,19 +108,19 @@ pub struct UsageDbConfig {
     /// The environment variable that holds its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_string_env_var: Option<String>,
-    /// What is asked of it.
+    /// Parameters of what is asked of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage_params: Option<UsageParams>,
 }
 
-/// What is asked of the usage database.
+/// Parameters of what is asked of the usage database.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UsageParams {
     /// After how long use counts half: a duration; absent or <= 0: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_life_period: Option<String>,
-    /// How far back: a Prometheus duration; absent: `1w`.
+    /// The span of time that counts: a Prometheus duration; absent: `1w`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = WINDOW_SIZE))]
     pub window_size: Option<String>,
@@ -130,19 +130,19 @@ pub struct UsageParams {
     /// Start of the tumbling window; absent: now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tumbling_window_start_time: Option<Time>,
-    /// When the cron window starts.
+    /// Times when the cron window starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron_string: Option<String>,
-    /// How often it is read: a duration; absent: 1m.
+    /// Interval at which it is read: a duration; absent: 1m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fetch_interval: Option<String>,
-    /// When what was read is too old: a duration; absent: 5m.
+    /// Age at which what was read is too old: a duration; absent: 5m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub staleness_period: Option<String>,
-    /// How long the first read may take: a duration; absent: 1m.
+    /// Time that the first read may take: a duration; absent: 1m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_timeout: Option<String>,
-    /// What else the client wants.
+    /// Other parameters that the client wants.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extra_params: BTreeMap<String, String>,
 }
@@ -164,7 +164,7 @@ pub struct ScenarioSearchBudgets {
     /// Per gang.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_job_search_duration: Option<String>,
-    /// What each gang is guaranteed.
+    /// Time that each gang is guaranteed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_job_search_duration: Option<String>,
 }
@@ -196,7 +196,7 @@ pub struct ActionConfig {
     pub priority: Option<i64>,
 }
 
-/// Whether the shard's scheduler is there.
+/// Observed state of the shard's scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SchedulingShardStatus {

@@ -23,7 +23,7 @@ pub enum Share {
     MemoryMib(u64),
 }
 
-/// What a pod asks of shared GPUs.
+/// Request of a pod for shared GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedGpu {
     /// The share of each device.
@@ -32,7 +32,7 @@ pub struct SharedGpu {
     pub devices: u32,
 }
 
-/// Why the annotations of a pod make no request, in the order in which they are looked at.
+/// The reason why the annotations of a pod make no request, in the order in which they are looked at.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Invalid {
@@ -76,8 +76,8 @@ pub enum Invalid {
     Devices(String),
 }
 
-/// What a pod asks of shared GPUs; none where it asks for no share. `annotation` gives the pod's value of a key, and
-/// `has_whole_limit` says whether some container or init container of it has the limit `nvidia.com/gpu`.
+/// Reads a pod's request for shared GPUs; none where it asks for no share. `annotation` gives the pod's value of a key,
+/// and `has_whole_limit` says whether some container or init container of it has the limit `nvidia.com/gpu`.
 ///
 /// # Errors
 /// The first rule that the pod breaks.
@@ -122,7 +122,7 @@ pub fn read<'a>(
     Ok(Some(SharedGpu { share, devices }))
 }
 
-/// Whether the limits of a container ask for whole GPUs of the device plugin.
+/// Tells whether the limits of a container ask for whole GPUs of the device plugin.
 pub fn is_whole_limit(name: &str, amount: Option<Quantity>) -> bool {
     name == resource::NVIDIA_GPU && amount.is_none_or(|amount| amount > Quantity::ZERO)
 }
@@ -142,7 +142,7 @@ pub fn read_fraction(text: &str) -> Result<Quantity, Invalid> {
     }
 }
 
-/// Whether a text is a number as programming languages write them, and no quantity.
+/// Tells whether a text is a number as programming languages write them, and no quantity.
 fn is_other_notation(text: &str) -> bool {
     let digits = text.trim_start_matches(['+', '-']);
     let is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");

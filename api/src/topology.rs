@@ -44,7 +44,7 @@ pub struct TopologyLevel {
     pub alias: Option<String>,
 }
 
-/// What the API server checks of the list of levels, in CEL.
+/// Gives what the API server checks of the list of levels, in CEL.
 fn level_rules() -> Value {
     json!([
         {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use kube::Config;
 use kube::config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
-/// Why the API server is not known.
+/// The reason why the API server is not known.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
     /// The kubeconfig cannot be used.
@@ -13,7 +13,7 @@ pub enum Error {
     Kubeconfig {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: Box<KubeconfigError>,
     },
     /// There is no in-cluster configuration.

@@ -25,7 +25,7 @@ pub struct Regarding<'a> {
     pub uid: &'a str,
 }
 
-/// How much an event matters.
+/// Importance of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// Things go their way.
@@ -34,10 +34,10 @@ pub enum Severity {
     Warning,
 }
 
-/// What an event says.
+/// Contents of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Statement<'a> {
-    /// How much it matters.
+    /// Its importance.
     pub severity: Severity,
     /// A word in camel case.
     pub reason: &'a str,
@@ -45,7 +45,7 @@ pub struct Statement<'a> {
     pub message: &'a str,
     /// Annotations of the event.
     pub annotations: &'a [(&'a str, String)],
-    /// Who says it.
+    /// The component that says it.
     pub component: &'a str,
 }
 

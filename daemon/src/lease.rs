@@ -216,7 +216,7 @@ impl Hold {
         self.election.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a write may begin now; a hold that is over ends here.
+    /// Tells whether a write may begin now; a hold that is over ends here.
     fn permit(&self) -> Result<Permit, Lost> {
         let mut election = self.election();
         let now = Instant::now();

@@ -17,7 +17,7 @@ pub struct Error {
     pub address: String,
     /// The flag that asks for it.
     pub flag: &'static str,
-    /// Why not.
+    /// The reason.
     pub source: std::io::Error,
 }
 
@@ -25,7 +25,7 @@ pub struct Error {
 #[derive(Debug)]
 pub struct Listener {
     listener: TcpListener,
-    /// Where it listens, with the port that it got.
+    /// Address that it listens on, with the port that it got.
     pub local: SocketAddr,
 }
 

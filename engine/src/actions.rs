@@ -42,17 +42,17 @@ pub(crate) struct Cycle<'c> {
     pub(crate) proofs: Vec<Proof>,
     /// Groups of whom counting shows something else than before.
     pub(crate) explained: BTreeSet<GroupId>,
-    /// What the plan before had nominated; the same again is no news.
+    /// Nominations of the plan before; the same again is no news.
     pub(crate) nominated: BTreeMap<PodId, Place>,
-    /// What this plan nominates again.
+    /// Nominations that this plan makes again.
     pub(crate) repeated_nominations: Vec<(PodId, Place)>,
     /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
     pub(crate) undecided: BTreeSet<GroupId>,
-    /// Whether pods were nominated for places that are free already: the next plan is due at once.
+    /// True if pods were nominated for places that are free already: the next plan is due at once.
     pub(crate) due: bool,
     /// Room to mark pods in; empty between two uses.
     pub(crate) marked: IdSet<PodId>,
-    /// What of this plan may be taken back, and what was.
+    /// Parts of this plan that may be taken back, and those that were.
     retractions: Retractions,
 }
 
@@ -182,7 +182,7 @@ impl Cycle<'_> {
     }
 }
 
-/// How nodes are ranked, as the operator chose.
+/// Takes from the configuration how nodes are ranked.
 fn policy_of(config: &Config) -> Policy {
     Policy {
         gpu: config.gpu_placement,

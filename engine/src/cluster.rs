@@ -14,20 +14,20 @@ use crate::{
     told::{delta::Delta, requirement::Requirement},
 };
 
-/// What the engine knows, kept across cycles.
+/// Everything that the engine knows, kept across cycles.
 ///
 /// Facts and what follows from them are the state, which knows none of the others; who waits is worked out from it, and
 /// searches from both. What changed goes the same way, see [`Cluster::absorb`].
 #[derive(Clone, Default, Debug)]
 pub struct Cluster {
     pub(crate) state: State,
-    /// Who waits, in what order.
+    /// Groups that wait, in their order.
     pub(crate) pending: Pending,
     /// Searches for victims and for other ways to place a group that go on, and those that are over.
     pub(crate) searches: ResumableSearches,
     /// Room for searches to work in.
     pub(crate) scratch: Scratch,
-    /// What the last plan was made with.
+    /// Configuration of the last plan.
     pub(crate) config: Option<Config>,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     told::placement::{Placement, Typical},
 };
 
-/// Whose queue is asked for the minimum runtime against reclaim.
+/// The queue that is asked for the minimum runtime against reclaim.
 ///
 /// # Source
 /// docs/behaviour.md 4.6.
@@ -19,7 +19,7 @@ pub enum ReclaimResolution {
     Queue,
 }
 
-/// Which actions run. Their order is fixed.
+/// Actions that run. Their order is fixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -38,37 +38,37 @@ pub struct Actions {
     pub stale: bool,
 }
 
-/// What an operator may choose. The adapter validates; the engine trusts.
+/// Choices of an operator. The adapter validates; the engine trusts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "four switches that have nothing to do with each other"
 )]
 pub struct Config {
-    /// Which actions run.
+    /// Actions that run.
     pub actions: Actions,
-    /// How to rank nodes for pods with GPUs.
+    /// Ranking of nodes for pods with GPUs.
     pub gpu_placement: Placement,
-    /// How to rank nodes for pods without.
+    /// Ranking of nodes for pods without GPUs.
     pub cpu_placement: Placement,
-    /// Whether a part of a GPU goes to a node with a shared GPU that has room for it before all other nodes.
+    /// True if a part of a GPU goes to a node with a shared GPU that has room for it before all other nodes.
     pub sharing_first: bool,
-    /// How to rank the shared GPUs of a node.
+    /// Ranking of the shared GPUs of a node.
     pub device_placement: Placement,
     /// The workload for which [`Placement::Fragmentation`] keeps GPUs of use; where there is none, the pods that there
     /// are.
     pub typical: Vec<Typical>,
-    /// How many groups, nodes and victim sets one cycle may look at.
+    /// Number of groups, nodes and victim sets that one cycle may look at.
     pub steps_max: u64,
-    /// Whether a victim of reclaim that finds another place costs its queue nothing.
+    /// True if a victim of reclaim that finds another place costs its queue nothing.
     pub reclaim_may_relocate: bool,
-    /// How many groups consolidation may move for one; none for any number, 0 switches it off.
+    /// Number of groups that consolidation may move for one; none for any number, 0 switches it off.
     pub consolidation_victims_max: Option<u32>,
-    /// How long a gang may run below its minimum; negative is for ever.
+    /// Time for which a gang may run below its minimum; negative is for ever.
     pub staleness_grace: Millis,
-    /// Whether only gpu-workers take GPU pods and only cpu-workers the others.
+    /// True if only gpu-workers take GPU pods and only cpu-workers the others.
     pub restrict_nodes: bool,
-    /// How much past usage counts in fair share, in thousandths.
+    /// Weight of past usage in fair shares, in thousandths.
     pub usage_factor_milli: u64,
     /// By how much a reclaimer's saturation is scaled before it is compared, in thousandths, at least 1000.
     pub saturation_multiplier_milli: u64,
@@ -76,15 +76,15 @@ pub struct Config {
     pub preempt_min_runtime: Millis,
     /// Safety from other queues where no queue says.
     pub reclaim_min_runtime: Millis,
-    /// Where to look for the safety from other queues.
+    /// The place to look for the safety from other queues.
     pub reclaim_resolution: ReclaimResolution,
-    /// How many groups of a leaf queue each action looks at.
+    /// Number of groups of a leaf queue that each action looks at.
     pub queue_depth: QueueDepth,
-    /// Whether verdicts tell node by node why a pod fits nowhere; see [`NoRoom::nodes`](crate::NoRoom::nodes).
+    /// True if verdicts tell node by node why a pod fits nowhere; see [`NoRoom::nodes`](crate::NoRoom::nodes).
     pub names_nodes: bool,
 }
 
-/// How many groups of a leaf queue each action looks at in a cycle, the first ones; none for all.
+/// Number of groups of a leaf queue that each action looks at in a cycle, the first ones; none for all.
 ///
 /// # Source
 /// docs/behaviour.md 1.11.
@@ -101,7 +101,7 @@ pub struct QueueDepth {
 }
 
 impl QueueDepth {
-    /// That of an action that evicts.
+    /// Gives the depth of an action that evicts.
     pub(crate) fn of(self, kind: EvictionKind) -> Option<u32> {
         match kind {
             EvictionKind::Consolidate => self.consolidate,

@@ -52,7 +52,7 @@ use crate::{
     state::{State, trial::Trial},
 };
 
-/// What became of a search.
+/// Outcome of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     /// Victims were found and evicted, and pods nominated for their room; it is kept in the log.
@@ -75,14 +75,14 @@ pub(crate) struct Scratch {
     evicted: IdSet<PodId>,
 }
 
-/// What a search for victims is for.
+/// Purpose of a search for victims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aim {
-    /// Who needs the room.
+    /// The group that needs the room.
     pub(crate) group: GroupId,
     /// By which right.
     pub(crate) kind: EvictionKind,
-    /// Who has to give it.
+    /// The rule for who has to give it.
     pub(crate) rule: Rule,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Aim {
 #[derive(Clone, Debug)]
 pub(crate) struct SearchState {
     pub(crate) group: GroupId,
-    /// What the evictions are for, and so what they have to satisfy.
+    /// The kind of eviction, and so the rules that victims have to satisfy.
     pub(crate) kind: EvictionKind,
     rule: Rule,
     /// The queues whose groups may be victims, in order; any where pods are only moved.
@@ -103,9 +103,9 @@ pub(crate) struct SearchState {
     demand: Demand,
     /// Nodes that are of use as they are.
     nodes: IdSet<Rank>,
-    /// What is free or coming free of GPUs on them, in milli-devices. Filled as asked.
+    /// GPUs that are free or coming free on them, in milli-devices. Filled as asked.
     free_milli: Option<i64>,
-    /// What these hold; none before the first step.
+    /// Pods that these hold; none before the first step.
     base: Option<Capacity>,
     phase: Phase,
     probe: Option<Box<Probe>>,
@@ -113,7 +113,7 @@ pub(crate) struct SearchState {
     pub(crate) before: QueueSnapshot,
     /// Sets that were tried so far.
     sets: u64,
-    /// Whether budgets of disruptions kept some victims out of a set.
+    /// True if budgets of disruptions kept some victims out of a set.
     cut: bool,
 }
 
@@ -158,18 +158,18 @@ impl SearchState {
         }
     }
 
-    /// Who may be a victim.
+    /// Gives the filter that says who may be a victim.
     pub(crate) fn filter<'a>(&self, basis: Basis<'a>) -> VictimFilter<'a> {
         VictimFilter { basis, group: self.group, rule: self.rule }
     }
 
-    /// When the first of those that are safe for now is safe no more.
+    /// Finds the time when the first of those that are safe for now is safe no more.
     pub(crate) fn until(&self, state: &State, filter: &VictimFilter<'_>) -> Option<Timestamp> {
         let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
         Victims::safe_until(state, filter, gives)
     }
 
-    /// How many groups budgets of disruptions keep from being victims, at least; none where they keep nobody.
+    /// Counts the groups that budgets of disruptions keep from being victims, at least; none where they keep nobody.
     pub(crate) fn guarded(&self, state: &State, filter: &VictimFilter<'_>) -> Option<usize> {
         let may_give = |queue: QueueId| {
             self.kind == EvictionKind::Consolidate || self.queues.binary_search(&queue).is_ok()
@@ -178,7 +178,7 @@ impl SearchState {
         (guarded > 0 || self.cut).then_some(guarded.max(1))
     }
 
-    /// How far it has come.
+    /// Tells how far it has come.
     pub(crate) fn progress(&self, state: &State, filter: &VictimFilter<'_>) -> Progress {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let drawn: BTreeSet<GroupId> = self.order.iter().map(|batch| batch.group).collect();
@@ -265,7 +265,8 @@ impl<'a> VictimSearch<'a> {
         search.order.get(at)
     }
 
-    /// Whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than one.
+    /// Tells whether no node whatsoever would hold enough besides `held`: victims that are alone reach no further than
+    /// one.
     fn is_beyond_one(&self, state: &mut State, held: &Capacity) -> bool {
         if !self.basis.pending.running.are_singles() || state.shapes().has_backed_resources {
             return false;
@@ -286,7 +287,8 @@ impl<'a> VictimSearch<'a> {
         self.search.demand.short(&room, self.search.phase.count()).is_some()
     }
 
-    /// Whether the node of the latest candidate would hold too few besides `held`, with all candidates there gone.
+    /// Tells whether the node of the latest candidate would hold too few besides `held`, with all candidates there
+    /// gone.
     fn is_short_there(&self, state: &State, held: &Capacity, gone: &Capacity, pool: &Pool) -> bool {
         let (demand, count) = (&self.search.demand, self.search.phase.count());
         let last = pool.last.and_then(|last| self.search.order[last].pods.first());

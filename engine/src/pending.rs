@@ -45,43 +45,44 @@ use crate::{
 /// Everything that waits.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Pending {
-    /// Whether anything was told since the last plan.
+    /// True if anything was told since the last plan.
     pub(crate) changed: bool,
-    /// Whether room may have come since the last plan.
+    /// True if room may have come since the last plan.
     grown: bool,
     /// Groups to be looked at again.
     touched: IdSet<GroupId>,
     classes: Classes,
     class_queues: ClassQueues,
-    /// How often a group was listed or taken off a list.
+    /// Number of times that a group was listed or taken off a list.
     relisted: u64,
     listings: Column<GroupId, Listed>,
     /// Groups that may be evicted.
     pub(crate) running: Running,
     /// Pods that the plan under way placed and may take back; none between two plans.
     pub(crate) placed_this_cycle: IdSet<PodId>,
-    /// Whether the last plan took some back.
+    /// True if the last plan took some back.
     pub(crate) has_retracted_before: bool,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
-    /// How often a search for victims that began anew ran out of steps, for class queues where the last one did.
+    /// Number of times that a search for victims that began anew ran out of steps, for class queues where the last one
+    /// did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
-    /// Whether what searches for victims read is as it was.
+    /// The number of changes to what searches for victims read.
     pub(crate) epoch: SearchEpoch,
-    /// Who lost a place to whom since the last news.
+    /// Groups that lost places since the last news, and to whom.
     pub(crate) eviction_history: EvictionHistory,
     /// Room to write a class down.
     scratch: Vec<u32>,
-    /// When something changes by time alone.
+    /// Time when something changes by time alone.
     pub(crate) wake: Option<Timestamp>,
 }
 
-/// Where a group is listed, if it is, as it is kept; one line of the cache.
+/// Place of a group in the lists, if it has one, as it is kept; one line of the cache.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(align(64))]
 struct Listed(Option<(ClassQueueId, GroupKey)>);
 
-/// Where a group is listed.
+/// Place of a group in the lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Listing {
     pub(crate) queue: QueueId,
@@ -89,13 +90,13 @@ pub(crate) struct Listing {
     pub(crate) key: GroupKey,
 }
 
-/// What the groups of a class have in common.
+/// Everything that the groups of a class have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     key: ClassKey,
     uses: u32,
     shapes: Vec<ShapeId>,
-    /// What the next attempt asks for, GPU memory aside.
+    /// Requests of the next attempt, GPU memory aside.
     pub(crate) ask: Charge,
     /// GPU memory that it asks for, in MiB.
     pub(crate) ask_mib: i64,
@@ -169,14 +170,14 @@ impl Pending {
         std::mem::take(&mut self.suspects)
     }
 
-    /// Where a group is listed, if it waits.
+    /// Finds out where a group is listed, if it waits.
     pub(crate) fn listing(&self, group: GroupId) -> Option<Listing> {
         let (class_queue, key) = self.listings.get(group)?.0?;
         let class_queue = &self.class_queues[class_queue];
         Some(Listing { queue: class_queue.queue, class: class_queue.class, key })
     }
 
-    /// What the groups of a class have in common, while one is listed.
+    /// Gives what the groups of a class have in common, while one is listed.
     pub(crate) fn class(&self, class: ClassId) -> Option<&Class> {
         self.classes.rows.get(class)?.as_ref()
     }
@@ -202,7 +203,7 @@ impl Pending {
             .min()
     }
 
-    /// How many queues have groups that wait.
+    /// Counts the queues with groups that wait.
     pub(crate) fn queues(&self) -> usize {
         self.class_queues.queues()
     }
@@ -217,7 +218,8 @@ impl Pending {
         self.class_queues.iter()
     }
 
-    /// How often the search for victims of a class queue began anew and ran out of steps since it last came to an end.
+    /// Counts how often the search for victims of a class queue began anew and ran out of steps since it last came to
+    /// an end.
     pub(crate) fn patience(&self, queue: QueueId, class: ClassId, kind: EvictionKind) -> u32 {
         self.patience.get(&(queue, class, kind)).copied().unwrap_or(0)
     }
@@ -254,7 +256,7 @@ impl Pending {
             .flat_map(|class_queue| class_queue.groups.iter().map(|key| key.group))
     }
 
-    /// What counting showed of evictions for a group that waits.
+    /// Lists what counting showed of evictions for a group that waits.
     pub(crate) fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {
         let class_queue =
             self.listing(group).and_then(|at| self.class_queues.of(at.queue, at.class));
@@ -354,7 +356,7 @@ impl Pending {
         }
     }
 
-    /// What the next step of a group of a class asks for; nothing once none is listed.
+    /// Sums what the next step of a group of a class asks for; nothing once none is listed.
     pub(crate) fn class_ask(&self, state: &State, class: ClassId) -> Charge {
         let Some(class) = self.class(class) else { return Charge::default() };
         let mut ask = class.ask;

@@ -32,7 +32,7 @@ use crate::{
     told::group::Constraint,
 };
 
-/// How placed pods take room.
+/// Way in which placed pods take room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// For real: idle room is taken, pods are nominated for room to come.
@@ -41,7 +41,7 @@ pub(crate) enum Mode {
     Nominate,
 }
 
-/// Where pods may go, and where rather.
+/// Nodes that pods may go to, and those that they rather go to.
 #[derive(Clone, Copy, Debug)]
 struct Area<'a> {
     nodes: Option<&'a IdSet<Rank>>,
@@ -67,9 +67,9 @@ pub(crate) struct Attempt<'a> {
     pub(crate) mode: Mode,
     /// The pods to place, in order.
     pub(crate) pods: &'a [PodId],
-    /// How many of them found a place so far.
+    /// Number of them that found a place so far.
     placed: u32,
-    /// Whether some of them ask for GPU memory, so that what they cost depends on their nodes.
+    /// True if some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
     /// Searches for another way; most attempts need none.
     others: Option<Box<Others>>,
@@ -80,13 +80,13 @@ pub(crate) struct Attempt<'a> {
 pub(crate) struct Others {
     /// Other nodes, in the order in which the searches come up; none for those that are over.
     packings: Vec<Option<Packing>>,
-    /// How many of these came up so far.
+    /// Number of these that came up so far.
     repacked: usize,
     /// Other domains.
     assignment: Assignment,
 }
 
-/// Why a leaf could not be placed.
+/// The reason why a leaf could not be placed.
 #[derive(Debug)]
 enum Stuck {
     /// This pod found no node.
@@ -154,7 +154,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// What the pods cost, GPU memory counted against the largest devices there are.
+    /// Sums what the pods cost, GPU memory counted against the largest devices there are.
     fn ask(&self, trial: &Trial<'_>) -> Charge {
         let largest = if self.by_memory { trial.nodes().memory_max() } else { None };
         self.pods.iter().fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, largest))
@@ -276,7 +276,7 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Whether the queues may still take a pod, where what pods before it cost depended on their nodes.
+    /// Tells whether the queues may still take a pod, where what pods before it cost depended on their nodes.
     fn is_affordable(&self, trial: &Trial<'_>, pod: PodId, found: &Found) -> Result<(), Why> {
         if !self.by_memory {
             return Ok(());
@@ -330,7 +330,7 @@ fn ranks_of(state: &State, group: GroupId, leaves: &[u16]) -> IdSet<Rank> {
         .collect()
 }
 
-/// Whether an evicted pod that was offered a place may as well stay where it is.
+/// Tells whether an evicted pod that was offered a place may as well stay where it is.
 fn can_stay(state: &State, pod: PodId, offer: &Found) -> bool {
     let Some(place) = state.pods().status[pod].place.as_ref() else { return false };
     if place.node != offer.place.node {

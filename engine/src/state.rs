@@ -59,25 +59,25 @@ pub(crate) struct State {
     claims: Claims,
     budgets: Budgets,
     topologies: Column<TopologyId, Option<Box<crate::told::group::Topology>>>,
-    /// How values of labels are written that name domains.
+    /// Spellings of the values of labels that name domains.
     spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Pods with anti-affinity.
     with_anti_affinity: std::collections::BTreeSet<PodId>,
     /// Pods that topology spread counts, by node. Derived.
     pod_counts: pod_counts::PodCounts,
-    /// What open trials did, to be undone or kept.
+    /// Changes of open trials, to be undone or kept.
     log: Vec<Op>,
-    /// How many devices plans opened so far.
+    /// Number of devices that plans opened so far.
     opened: u32,
-    /// What changed since somebody asked.
+    /// Changes since somebody asked.
     changes: Changes,
     /// Places that plans promised.
     pub(crate) nominations: Nominations,
-    /// What this cycle took.
+    /// Steps that this cycle took.
     pub(crate) steps: Steps,
 }
 
-/// Where a pod stands between its creation and its end.
+/// Stage of a pod between its creation and its end.
 ///
 /// # Source
 /// docs/behaviour.md 1.3.
@@ -153,12 +153,12 @@ impl State {
         &self.pod_counts
     }
 
-    /// What open trials did.
+    /// Gives what open trials did.
     pub(crate) fn log(&self) -> &[Op] {
         &self.log
     }
 
-    /// How many devices plans opened so far.
+    /// Number of devices that plans opened so far.
     pub(crate) fn opened(&self) -> u32 {
         self.opened
     }
@@ -168,7 +168,7 @@ impl State {
         self.groups[group].tree.to_place(&|pod| self.pods.status[pod].is_waiting())
     }
 
-    /// What was said last of a group, where something was.
+    /// Gives what was said last of a group, where something was.
     pub(crate) fn verdict(&self, group: GroupId) -> Option<&Why> {
         self.groups.get(group)?.why.as_ref()
     }
@@ -193,7 +193,7 @@ impl State {
         }
     }
 
-    /// Where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
+    /// Tells where a pod stands, as of the last plan; [`Stage::Ended`] where it is not known.
     pub(crate) fn stage(&self, pod: PodId) -> Stage {
         let Some(state) = self.pods.status.get(pod) else { return Stage::Ended };
         if state.nominee.is_some() {
@@ -214,19 +214,20 @@ impl State {
         self.pods.status.get(pod)?.place.as_ref().map(|place| place.node)
     }
 
-    /// Whether one of these terms holds for the labels of a node; never where it is not there.
+    /// Tells whether one of these terms holds for the labels of a node; never where it is not there.
     pub(crate) fn meets(&self, node: NodeId, terms: &[Vec<crate::Requirement>]) -> bool {
         let Some(facts) = self.nodes.facts.get(node).and_then(Option::as_ref) else { return false };
         terms.iter().any(|term| shape::labels_meet(&facts.labels, term))
     }
 
-    /// What a node offers of a lane, and what of that nobody holds; the latter is negative on an over-committed node.
+    /// Gives what a node offers of a lane, and what of that nobody holds; the latter is negative on an over-committed
+    /// node.
     pub(crate) fn node_amounts(&self, node: NodeId, lane: crate::Lane) -> (i64, i64) {
         let facts = self.nodes.facts.get(node).and_then(Option::as_ref);
         (facts.map_or(0, |facts| facts.allocatable.amount(lane)), self.nodes.idle.get(node, lane))
     }
 
-    /// Whether no shared GPU of a node is given out beyond its memory.
+    /// Tells whether no shared GPU of a node is given out beyond its memory.
     pub(crate) fn devices_fit(&self, node: NodeId) -> bool {
         let capacity = device::capacity(self.nodes.gpus(node));
         self.nodes
@@ -241,7 +242,7 @@ impl State {
         facts.labels.iter().find(|label| label.key == key).map(|label| (key, label.value))
     }
 
-    /// What a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
+    /// Sums what a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
     pub(crate) fn charge(&self, pod: PodId) -> PerLane<i64> {
         let state = &self.pods.status[pod];
         let shape = &self.shapes[self.pods[pod].shape];
@@ -251,7 +252,7 @@ impl State {
         }
     }
 
-    /// What a pod waits for, its GPU memory counted against devices of this size.
+    /// Sums what a pod waits for, its GPU memory counted against devices of this size.
     pub(crate) fn ask(&self, pod: PodId, memory_mib: Option<u32>) -> PerLane<i64> {
         let shape = &self.shapes[self.pods[pod].shape];
         let mut ask = shape.charge;

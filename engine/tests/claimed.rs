@@ -167,7 +167,7 @@ fn devices_follow_the_labels_of_nodes() {
     }
 }
 
-/// What is said of a gang for which there are too few volumes is about volumes, and none of its pods is placed.
+/// A gang for which there are too few volumes is told of volumes, and none of its pods is placed.
 #[test]
 fn a_gang_waits_for_all_of_its_volumes() {
     let volume = Claim { volume: true, ..claim() };

@@ -268,7 +268,7 @@ fn placed(plan: &Plan) -> Vec<(PodId, NodeId)> {
     plan.changes.iter().filter_map(pod).collect()
 }
 
-/// What a pod was promised that is gone is nothing to the one that gets its number.
+/// A promise to a pod that is gone is nothing to the one that gets its number.
 #[test]
 fn a_promise_ends_with_its_pod() {
     let mut cluster = preempted(&[2, 1]);

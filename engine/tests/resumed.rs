@@ -115,7 +115,7 @@ fn bounded(steps: u64) -> Config {
     Config { steps_max: steps * SEARCHES_MIN, ..Config::default() }
 }
 
-/// What was looked at; groups have a turn in every cycle, whatever became of them.
+/// Counts what was looked at; groups have a turn in every cycle, whatever became of them.
 fn looked(steps: &Steps) -> u64 {
     steps.total() - steps.groups
 }

@@ -42,24 +42,24 @@ use registration::{SERVICES, Way};
 use server::{Known, Server};
 use settings::{Flags, Settings};
 
-/// Why something is refused, for the user who made it.
+/// The reason why something is refused, for the user who made it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Denial(pub(crate) String);
 
-/// What is found of an object that admission does not change.
+/// Findings on an object that admission does not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Judgement {
-    /// What its author is told.
+    /// Warnings that its author is told.
     pub(crate) warnings: Vec<String>,
-    /// Why it is refused.
+    /// The reason why it is refused.
     pub(crate) denial: Option<Denial>,
 }
 
 /// The queues, for the comparison of their quotas.
 type Queues = Arc<Table>;
 
-/// What has to be there before the server is ready.
+/// The thing that has to be there before the server is ready.
 const CONFIG: &str = "the Config for admission";
 const CERTIFICATE: &str = "the certificate of admission";
 
@@ -71,7 +71,7 @@ pub(crate) struct Admission {
     settings: watch::Receiver<Option<Arc<Settings>>>,
     served: watch::Receiver<Option<Material>>,
     server: JoinHandle<()>,
-    /// What ends with this.
+    /// Tasks that end with this.
     _tasks: JoinSet<()>,
 }
 
@@ -152,7 +152,7 @@ impl Admission {
     }
 }
 
-/// What went wrong, in the API server's words where there are any.
+/// Gives the reason of an error, in the API server's words where there are any.
 fn reason(error: &kube::Error) -> String {
     if let kube::Error::Api(status) = error { status.message.clone() } else { error.to_string() }
 }
@@ -168,7 +168,7 @@ fn names(way: &Way, namespace: &str) -> Vec<String> {
     services.chain(host).collect()
 }
 
-/// How the API server reaches us. A URL with port 0 takes the port that is listened on.
+/// Finds out how the API server reaches us. A URL with port 0 takes the port that is listened on.
 fn way(url: &str, port: u16) -> Result<Way, Error> {
     if url.is_empty() {
         return Ok(Way::Services);

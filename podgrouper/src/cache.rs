@@ -25,18 +25,18 @@ use tokio_util::sync::CancellationToken;
 use crate::object::{Gvk, Object};
 use held::Held;
 
-/// How old a read of an object may get whose kind cannot be watched.
+/// Age that a read of an object may reach whose kind cannot be watched.
 const UNWATCHED_AGE_MAX: Duration = Duration::from_secs(30);
-/// How often an object whose status the rule reads is read again at most.
+/// Time after which an object whose status the rule reads may be read again.
 const STATUS_AGE_MIN: Duration = Duration::from_secs(1);
-/// How many slots there may be more than twice those that were in use last.
+/// Number of slots beyond twice those that were in use last.
 const SLOTS_SLACK: usize = 1_000;
 /// Wait before a broken watch is started again.
 const WATCH_WAIT: Duration = Duration::from_secs(1);
 /// Wait before a watch that was refused is tried again.
 const REFUSED_WAIT: Duration = Duration::from_mins(1);
 
-/// Which object.
+/// An object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectKey {
     pub(crate) gvk: Gvk,
@@ -44,7 +44,7 @@ pub(crate) struct ObjectKey {
     pub(crate) name: String,
 }
 
-/// How much of an object a reader needs.
+/// The part of an object that a reader needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Its metadata.
@@ -53,7 +53,7 @@ pub(crate) enum Part {
     Whole,
 }
 
-/// What a read came to.
+/// Outcome of a read.
 #[derive(Debug, Clone)]
 pub(crate) enum Found {
     Object(Arc<Object>),
@@ -88,7 +88,7 @@ type Slot = Arc<tokio::sync::Mutex<Entry>>;
 #[derive(Debug, Default)]
 struct Slots {
     rows: HashMap<ObjectKey, Slot>,
-    /// How many there were after the last sweep.
+    /// Number of them after the last sweep.
     kept: usize,
 }
 
@@ -104,7 +104,7 @@ impl Slots {
 }
 
 impl Entry {
-    /// Whether nothing is known that a watch keeps right or that was read just now.
+    /// Tells whether nothing is known that a watch keeps right or that was read just now.
     fn is_old(&self) -> bool {
         let mut known = [&self.metadata, &self.whole].into_iter().flatten();
         known.all(|known| known.epoch == 0 && known.at.elapsed() > UNWATCHED_AGE_MAX)
@@ -408,7 +408,7 @@ fn entry_parts(entry: &mut Entry) -> impl Iterator<Item = &mut Known> {
     [entry.metadata.as_mut(), entry.whole.as_mut()].into_iter().flatten()
 }
 
-/// What of an object's metadata a rule can tell from another version of it.
+/// Picks of an object's metadata what a rule can tell from another version of it.
 fn digest(object: &Object) -> [&Value; 6] {
     let meta = &object.value()["metadata"];
     ["uid", "generation", "labels", "annotations", "ownerReferences", "deletionTimestamp"]

@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::cache::ObjectKey;
 use crate::store::{Key, Store};
 
-/// How many pods there may be more than twice those that were there last.
+/// Number of pods beyond twice those that were there last.
 const SLACK: usize = 10_000;
 
-/// Which pods were grouped by what an object said.
+/// Pods that were grouped by what an object said.
 #[derive(Debug, Default)]
 pub(crate) struct Dependents {
     rows: Mutex<Rows>,
@@ -18,7 +18,7 @@ pub(crate) struct Dependents {
 #[derive(Debug, Default)]
 struct Rows {
     pods: HashMap<ObjectKey, BTreeSet<Key>>,
-    /// How many pods there are in all rows, some of them gone, and how many there were after the last sweep.
+    /// Number of pods in all rows, some of them gone, and the number after the last sweep.
     count: usize,
     kept: usize,
 }

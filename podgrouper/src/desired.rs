@@ -45,19 +45,19 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Whether nothing is set.
+    /// Tells whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.name.is_empty() && self.required.is_empty() && self.preferred.is_empty()
     }
 
-    /// Whether the name and at least one level are set.
+    /// Tells whether the name and at least one level are set.
     pub fn is_complete(&self) -> bool {
         let has_level = !self.required.is_empty() || !self.preferred.is_empty();
         has_level && !self.name.is_empty()
     }
 }
 
-/// What a group or subgroup needs at least.
+/// Minimum of a group or subgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Min {
     /// Pods.
@@ -144,9 +144,9 @@ pub struct Desired {
     pub min_subgroups: Option<i64>,
     /// `spec.subGroups`.
     pub subgroups: Vec<Subgroup>,
-    /// What was found odd and passed over; for the log.
+    /// Oddities that were passed over; for the log.
     pub notes: Vec<String>,
-    /// What part of the gang another scheduler places; for one event per `PodGroup`.
+    /// The part of the gang that another scheduler places; for one event per `PodGroup`.
     pub foreign: Option<String>,
 }
 

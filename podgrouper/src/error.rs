@@ -1,6 +1,6 @@
 //! What ends the process.
 
-/// Why the podgrouper could not start or had to stop.
+/// The reason why the podgrouper could not start or had to stop.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An address to serve on is taken or malformed.

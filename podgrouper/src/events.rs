@@ -27,7 +27,7 @@ pub(crate) struct Recorder {
     said: Mutex<HashMap<String, Said>>,
 }
 
-/// What was said of an object last.
+/// Words that were said of an object last.
 #[derive(Debug)]
 struct Said {
     /// A hash of it.
@@ -37,8 +37,8 @@ struct Said {
     pause: Duration,
 }
 
-/// Whether something is to be said of an object now; then it counts as said. What is dropped comes again where it stays
-/// true, as what fails is tried again.
+/// Tells whether something is to be said of an object now; then it counts as said. What is dropped comes again where it
+/// stays true, as what fails is tried again.
 fn is_news(said: &mut HashMap<String, Said>, uid: &str, what: u64, now: Instant) -> bool {
     if said.len() > REMEMBERED_MAX {
         said.retain(|_, said| now < said.at + PAUSE_MAX);

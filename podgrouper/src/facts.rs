@@ -32,7 +32,7 @@ pub enum Read {
         kind: String,
         /// Namespace, empty for cluster-scoped kinds.
         namespace: String,
-        /// What the names start with; empty selects all.
+        /// Prefix of the names; empty selects all.
         prefix: String,
         /// Labels that must be equal; none selects all.
         labels: Vec<(String, String)>,
@@ -61,7 +61,7 @@ impl Read {
     }
 }
 
-/// What a read gave.
+/// Result of a read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The object of a get.
@@ -110,7 +110,7 @@ impl Facts {
     }
 }
 
-/// Why a rule gave no `PodGroup`.
+/// The reason why a rule gave no `PodGroup`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// A fact is missing: read it, add it, call again.

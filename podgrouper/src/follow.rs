@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::object::{Gvk, Object};
 use crate::slim::{AnyShape, Shape, Slim};
 
-/// What happened to the objects of a kind.
+/// A change of the objects of a kind.
 pub(crate) enum Change {
     /// An object is new or changed.
     Set(Arc<Object>),
@@ -27,7 +27,7 @@ pub(crate) enum Change {
     ListEnd,
 }
 
-/// What to follow.
+/// Objects to follow.
 pub(crate) struct Selection {
     pub(crate) gvk: Gvk,
     /// Absent: all namespaces.
@@ -172,7 +172,7 @@ impl<K: Eq + std::hash::Hash> Listing<K> {
     }
 }
 
-/// Whether `spec` and metadata of two versions of an object are the same.
+/// Tells whether `spec` and metadata of two versions of an object are the same.
 pub(crate) fn is_same_but_status(left: &Object, right: &Object) -> bool {
     let pick = |object: &Object| -> [Value; 4] {
         let value = object.value();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// How many values there may be more than twice those that were in use last.
+/// Number of values beyond twice those that were in use last.
 const SLACK: usize = 1_000;
 
 /// The values of one type that are in use, each once.
@@ -14,7 +14,7 @@ const SLACK: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct Interner<T: ?Sized> {
     known: HashSet<Arc<T>>,
-    /// How many values there were after the last sweep.
+    /// Number of values after the last sweep.
     kept: usize,
 }
 

@@ -8,7 +8,7 @@ use crate::object::{Object, OwnerRef};
 use crate::settings::Settings;
 use kai_api::duration::GoDuration;
 
-/// What brings a `PodGroup` to what is wanted.
+/// A write that brings a `PodGroup` to what is wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
     /// Nothing: it is as wanted.
@@ -139,7 +139,7 @@ fn update(desired: &Desired, stored: &Object, settings: &Settings) -> Write {
     Write::Patch(Value::Object(patch))
 }
 
-/// Whether an owner reference carries `controller` or `blockOwnerDeletion`, which ours do not.
+/// Tells whether an owner reference carries `controller` or `blockOwnerDeletion`, which ours do not.
 fn has_flags(stored: &Object) -> bool {
     let owners = stored.value()["metadata"]["ownerReferences"].as_array();
     let is_set = |owner: &Value| owner["controller"] == true || owner["blockOwnerDeletion"] == true;

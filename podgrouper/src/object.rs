@@ -87,9 +87,9 @@ impl OwnerRef {
 pub struct FieldError {
     /// Path from the object's root, dots between segments.
     pub path: String,
-    /// What the rule needs there.
+    /// The type that the rule needs there.
     pub want: &'static str,
-    /// What is there.
+    /// The type that is there.
     pub found: &'static str,
 }
 
@@ -142,7 +142,7 @@ impl Object {
         self.meta("resourceVersion")
     }
 
-    /// Whether the object is being deleted.
+    /// Tells whether the object is being deleted.
     pub fn is_terminating(&self) -> bool {
         !self.value["metadata"]["deletionTimestamp"].is_null()
     }

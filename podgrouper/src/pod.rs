@@ -29,9 +29,9 @@ pub struct Pod {
     pub priority_class: Arc<str>,
     /// `spec.nodeName`, empty while the pod has no node.
     pub node: Arc<str>,
-    /// Whether `metadata.deletionTimestamp` is set.
+    /// True if `metadata.deletionTimestamp` is set.
     pub terminating: bool,
-    /// What the pod names as its gang in Kubernetes' own API, if anything.
+    /// The gang that the pod names in Kubernetes' own API, if any.
     pub native: Option<Box<NativeGroup>>,
 }
 

@@ -16,7 +16,7 @@ const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// While the API server does not do what is asked, so often one key finds out whether it does again.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Whose work a key is.
+/// The tenant whose work a key is.
 pub(crate) trait Tenant {
     fn tenant(&self) -> &Arc<str>;
 }
@@ -34,7 +34,7 @@ struct State<K: Tenant> {
     failures: HashMap<K, Failed>,
     /// Keys that wait for a moment and whose failure was the API server's.
     away: BTreeSet<K>,
-    /// When one of them is tried.
+    /// Time when one of them is tried.
     probe: Option<Instant>,
 }
 

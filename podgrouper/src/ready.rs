@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is missing; shared with whoever provides it.
+/// Everything that is missing; shared with whoever provides it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ready(Arc<Mutex<BTreeSet<&'static str>>>);
 
-/// What every process waits for.
+/// The thing that every process waits for.
 const CACHES: &str = "caches";
 
 impl Default for Ready {

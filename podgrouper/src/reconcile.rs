@@ -29,12 +29,12 @@ use kai_api::names;
 
 /// A rule asks for a handful of facts; more than this is a loop.
 const READS_MAX: usize = 1_000;
-/// How long a list of Kartas holds, and how long their absence does.
+/// Time for which a list of Kartas holds, and their absence.
 const KARTA_AGE_MAX: Duration = Duration::from_secs(10);
 const NO_KARTA_AGE_MAX: Duration = Duration::from_mins(1);
 const WARNING: &str = names::event::POD_GROUPER_WARNING;
 
-/// Why a round on a pod did not end well.
+/// The reason why a round on a pod did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Somebody wrote in between: try again, and tell nobody.
@@ -414,7 +414,7 @@ fn wrong(error: &kube::Error) -> Failure {
     failure(error, text(error))
 }
 
-/// Whose failure an error is: the server's, or that of what was asked.
+/// Tells whose failure an error is: the server's, or that of what was asked.
 fn failure(error: &kube::Error, why: String) -> Failure {
     let kube::Error::Api(status) = error else { return Failure::Away(why) };
     // What admission refuses is forbidden too, but is the object's own fault.

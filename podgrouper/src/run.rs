@@ -34,7 +34,7 @@ use kai_api::names;
 const LEASE: &str = names::lease::PODGROUPER;
 /// The pause between two attempts to take or to renew the Lease.
 const RETRY: Duration = Duration::from_secs(2);
-/// How long a workload's controller may take before its pods say what they wait for.
+/// Time that a workload's controller may take before its pods say what they wait for.
 const EARLY_MAX: Duration = Duration::from_mins(1);
 /// Reads that fill the store before the first pod is looked at.
 const LISTS: usize = 3;
@@ -141,7 +141,7 @@ fn text(registry: &Registry) -> Result<Vec<u8>, prometheus::Error> {
     Ok(text)
 }
 
-/// What a part tells the others and is told.
+/// Signals that a part gives to the others and is given.
 struct Signals {
     /// Set once the first lists are complete.
     ready: Ready,
@@ -289,13 +289,13 @@ async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: F
     }
 }
 
-/// Where the watches deliver to.
+/// Receiver of what the watches deliver.
 #[derive(Clone)]
 struct Sink {
     store: Arc<Store>,
     queue: Arc<Queue<Key>>,
     dirty: Arc<Dirty>,
-    /// How many lists are complete.
+    /// Number of lists that are complete.
     listed: Arc<watch::Sender<usize>>,
 }
 

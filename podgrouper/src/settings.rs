@@ -1,6 +1,6 @@
 //! What an operator of the cluster sets for grouping.
 
-/// Whose rules hold where the two differ (`docs/grouping.md` 13, X1 to X15).
+/// Rules that hold where the two differ (`docs/grouping.md` 13, X1 to X15).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compat {
     /// Ours.
@@ -19,15 +19,15 @@ pub struct Settings {
     pub node_pool_label: String,
     /// `spec.schedulerName` of the pods that are grouped.
     pub scheduler: String,
-    /// Whether `PodGroups` under older names are looked for.
+    /// True if `PodGroups` under older names are looked for.
     pub legacy_names: bool,
-    /// Whether a Knative Revision is one gang.
+    /// True if a Knative Revision is one gang.
     pub knative_gangs: bool,
-    /// Whether Karta definitions are asked for unknown kinds.
+    /// True if Karta definitions are asked for unknown kinds.
     pub karta: bool,
     /// Namespace and name of the `ConfigMap` with per-type defaults.
     pub defaults: Option<(String, String)>,
-    /// Whose rules hold where ours and KAI's differ.
+    /// Rules that hold where ours and KAI's differ.
     pub compat: Compat,
 }
 
@@ -47,7 +47,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether KAI's rules hold.
+    /// Tells whether KAI's rules hold.
     pub fn is_peer(&self) -> bool {
         self.compat == Compat::KaiV017
     }

@@ -57,7 +57,7 @@ struct Seen {
     wake: Notify,
 }
 
-/// Where schedulers run and how they tell their work.
+/// Namespace of schedulers, and how they tell their work.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     /// Namespace of the Deployments.

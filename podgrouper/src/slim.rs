@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::object::{Gvk, Object};
 
-/// What is kept of a JSON value.
+/// The part that is kept of a JSON value.
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// All of it.
@@ -28,9 +28,9 @@ pub(crate) enum Kept {
     Fields(&'static [(&'static str, Self)], &'static Self),
 }
 
-/// What is read of the objects of a kind.
+/// The part that is read of the objects of a kind.
 pub(crate) trait Shape: fmt::Debug + Clone + Send + Sync + 'static {
-    /// What is kept of an object.
+    /// The part that is kept of an object.
     const KEPT: &'static Kept;
 }
 
@@ -59,7 +59,7 @@ const METADATA: Kept = Kept::Fields(
     &Kept::Nothing,
 );
 
-/// What grouping and status read of a pod.
+/// The part of a pod that grouping and status read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodShape;
 
@@ -94,7 +94,7 @@ impl Shape for PodShape {
     );
 }
 
-/// What is compared, kept and summed of a `PodGroup`.
+/// The part of a `PodGroup` that is compared, kept and summed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodGroupShape;
 

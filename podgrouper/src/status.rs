@@ -22,7 +22,7 @@ pub(crate) use pass::Controller;
 pub(crate) use totals::Totals;
 pub(crate) use usage::{Usage, effective_request};
 
-/// What has to be looked at again.
+/// Objects that have to be looked at again.
 #[derive(Debug, Default)]
 pub(crate) struct Dirty {
     marks: Mutex<Marks>,

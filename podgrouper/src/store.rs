@@ -232,7 +232,7 @@ impl Store {
         };
     }
 
-    /// What a pod asks for and has.
+    /// Gives what a pod asks for and has.
     pub(crate) fn usage(&self, pod: &Key) -> Option<Arc<Usage>> {
         self.inner().pods.get(pod).map(|row| row.usage.clone())
     }
@@ -311,7 +311,7 @@ mod tests {
         (Pod::from_value(&value), Usage::of(&value))
     }
 
-    /// What a pod takes for itself, so that 100,000 of them fit into some tens of megabytes. Whoever adds a field
+    /// A pod takes few bytes for itself, so that 100,000 of them fit into some tens of megabytes. Whoever adds a field
     /// for every pod finds it here.
     #[test]
     fn a_pod_takes_few_bytes_and_shares_the_rest() {

@@ -59,7 +59,7 @@ impl Serialize for Texts {
     }
 }
 
-/// What pods have in common.
+/// Texts that pods have in common.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
     words: Interner<str>,

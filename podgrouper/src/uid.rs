@@ -17,7 +17,7 @@ enum Form {
     Text(Box<str>),
 }
 
-/// Whether a UUID is written like this: lower case, with hyphens.
+/// Tells whether a UUID is written like this: lower case, with hyphens.
 fn is_written(uuid: &Uuid, text: &str) -> bool {
     let mut buffer = Uuid::encode_buffer();
     *uuid.hyphenated().encode_lower(&mut buffer) == *text

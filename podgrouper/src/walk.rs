@@ -10,7 +10,7 @@ use crate::store::{Key, Store};
 /// A chain longer than this is a circle.
 const OWNERS_MAX: usize = 32;
 
-/// Why a walk failed.
+/// The reason why a walk failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WalkError {
     #[error("failed to read owner {owner}: it does not exist")]
@@ -31,12 +31,12 @@ pub(crate) enum WalkError {
     },
 }
 
-/// What a walk found.
+/// Result of a walk.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
     /// Owners that could be read, bottom first.
     pub(crate) owners: Vec<Arc<Object>>,
-    /// What was read on the way, for noticing its changes.
+    /// Objects that were read on the way, for noticing their changes.
     pub(crate) keys: Vec<ObjectKey>,
 }
 
@@ -69,7 +69,7 @@ fn name(pod: &Pod, owner: &OwnerRef) -> String {
     format!("{} {}/{} (uid {})", owner.kind, pod.namespace, owner.name, owner.uid)
 }
 
-/// Whether a read failed because the API server does not serve the kind.
+/// Tells whether a read failed because the API server does not serve the kind.
 ///
 /// An object that is missing is no error of a read, so a 404 is that of the kind's discovery.
 pub(crate) fn is_unserved(error: &kube::Error) -> bool {
@@ -78,7 +78,7 @@ pub(crate) fn is_unserved(error: &kube::Error) -> bool {
 }
 
 impl WalkError {
-    /// Whether an owner is gone, as it is for a moment before its pods are.
+    /// Tells whether an owner is gone, as it is for a moment before its pods are.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Replaced { .. })
     }

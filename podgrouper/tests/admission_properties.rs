@@ -26,7 +26,7 @@ fn ask(hook: Hook, object: &Value, old: Option<&Value>, settings: &Settings) -> 
     answer(hook, &request, &Context { settings, queues: None, token: "0a1b2c3" })
 }
 
-/// What the pod becomes; none where it is refused.
+/// Gives what the pod becomes; none where it is refused.
 fn changed(pod: &Value, settings: &Settings) -> Option<Value> {
     let mut pod = pod.clone();
     match ask(Hook::MutatePod, &pod, None, settings).verdict {

@@ -81,7 +81,7 @@ fn unknown_keys(file: &Value) -> Vec<String> {
     found.into_iter().map(|key| format!("{key:?} means nothing here")).collect()
 }
 
-/// Which kinds may be read.
+/// Kinds that may be read.
 enum Rights {
     All,
     /// Groups and plurals.
@@ -100,7 +100,7 @@ impl Rights {
     }
 }
 
-/// What the installed roles let the podgrouper get.
+/// Lists what the installed roles let the podgrouper get.
 fn readable() -> Result<Rights, Box<dyn Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/rbac/podgrouper.yaml");
     let documents: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(path)?)?;

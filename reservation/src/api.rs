@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
-/// How long a request may take.
+/// Time that a request may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of an answer that are read; a pod has a megabyte at most, three with its status.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
-/// What keeps a request from being answered.
+/// The reason why a request is not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// It may go away by itself: try again.
@@ -36,7 +36,7 @@ pub struct Own {
     pub device: Option<String>,
 }
 
-/// Which pod this program runs in.
+/// The pod that this program runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// `POD_NAMESPACE`.
@@ -179,7 +179,7 @@ impl std::fmt::Display for Client {
     }
 }
 
-/// Whether an answer may be another one next time.
+/// Tells whether an answer may be another one next time.
 fn judge(status: u16, what: &str) -> Trouble {
     match status {
         // The token may just have been changed, the pod may have changed, or the server is starting or stopping.

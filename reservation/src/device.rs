@@ -7,7 +7,7 @@ const WHOLE: &str = "GPU-";
 /// Start of the UUID of a slice of a GPU.
 const SLICE: &str = "MIG-";
 
-/// What NVML said about the devices that the container sees.
+/// Answer of NVML about the devices that the container sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Answer {
@@ -18,7 +18,7 @@ pub enum Answer {
     Failed {
         /// The call, as NVIDIA names it.
         call: String,
-        /// What came back.
+        /// The answer.
         error: String,
     },
     /// The devices, in NVML's order.
@@ -33,7 +33,7 @@ pub struct Device {
     pub index: u32,
     /// `GPU-` and the UUID.
     pub uuid: String,
-    /// Whether it is split into MIG devices.
+    /// True if it is split into MIG devices.
     #[serde(default)]
     pub mig: bool,
 }
@@ -47,7 +47,7 @@ pub struct Given {
     pub index: Option<u32>,
 }
 
-/// Why it is not clear which device the pod was given.
+/// The reason why it is not clear which device the pod was given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unclear {
@@ -58,7 +58,7 @@ pub enum Unclear {
     Driver {
         /// The call, as NVIDIA names it.
         call: String,
-        /// What came back.
+        /// The answer.
         error: String,
     },
     /// Not one device, by NVML.
@@ -75,14 +75,14 @@ pub enum Unclear {
     /// NVML is absent and the environment does not help.
     #[error("{library}, and NVIDIA_VISIBLE_DEVICES {environment}; {FIX}")]
     Environment {
-        /// Why NVML could not be asked.
+        /// The reason why NVML could not be asked.
         library: String,
-        /// What is wrong with the variable.
+        /// The problem with the variable.
         environment: String,
     },
 }
 
-/// What to do where neither source names a device.
+/// Advice where neither source names a device.
 const FIX: &str = "give reservation pods the runtime class of the NVIDIA container runtime (Config \
     binder.resourceReservation.runtimeClassName), or let the device plugin list devices by UUID";
 

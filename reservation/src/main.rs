@@ -32,7 +32,7 @@ Environment:
   NVIDIA_VISIBLE_DEVICES                               What the device plugin gave, asked where there is no NVML
 ";
 
-/// What the command line asks for.
+/// Task that the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Task {
     Hold { account: PathBuf },
@@ -73,7 +73,7 @@ fn task(words: impl Iterator<Item = String>) -> Result<Task, String> {
     Ok(Task::Hold { account })
 }
 
-/// What ends the program.
+/// The end of the program.
 enum End {
     Signal(i32),
     Failed(Error),

@@ -7,8 +7,8 @@ use nvml_wrapper::error::NvmlError;
 
 use crate::device::{Answer, Device};
 
-/// Where the library may be: by the loader's own search, then where the container runtime puts it in images whose
-/// loader has no cache.
+/// Places where the library may be: by the loader's own search, then where the container runtime puts it in images
+/// whose loader has no cache.
 const PATHS: [&str; 4] = [
     "libnvidia-ml.so.1",
     "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",

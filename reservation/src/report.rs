@@ -10,7 +10,7 @@ use crate::device::{Given, Unclear};
 const WAIT_MIN: Duration = Duration::from_millis(250);
 const WAIT_MAX: Duration = Duration::from_secs(15);
 
-/// How the pod came to carry its device.
+/// Way in which the pod came to carry its device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reported {
     /// It did before: the container was started again.
@@ -19,7 +19,7 @@ pub enum Reported {
     Now(Given),
 }
 
-/// Why it does not.
+/// The reason why it does not.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is not clear which device it is.

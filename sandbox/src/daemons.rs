@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::Server;
 
-/// How long admission may take to be asked for the first time; a few hundred milliseconds are usual.
+/// Time that admission may take to be asked for the first time; a few hundred milliseconds are usual.
 const ADMISSION_MAX: Duration = Duration::from_secs(20);
-/// How often is looked whether it is.
+/// Interval at which is looked whether it is.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Why a daemon could not be started, or ended.
+/// The reason why a daemon could not be started, or ended.
 #[derive(Debug, Error)]
 pub enum DaemonError {
     /// The podgrouper does not take the flags that it is given here.

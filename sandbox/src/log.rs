@@ -9,16 +9,16 @@ use jiff::Timestamp;
 pub struct Log {
     /// All lines so far, in the order of their times.
     pub lines: Vec<Line>,
-    /// How often the container had been started before.
+    /// Number of times that the container had been started before.
     pub run: u32,
-    /// Whether the container has ended, so that no line will follow.
+    /// True if the container has ended, so that no line will follow.
     pub ended: bool,
 }
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// When it was written.
+    /// Time when it was written.
     pub time: Timestamp,
     /// Its text, without the line's end.
     pub text: String,
@@ -40,7 +40,7 @@ pub struct Part {
     pub timestamps: bool,
 }
 
-/// How far a log was read.
+/// Position to which a log was read.
 #[derive(Debug, Clone)]
 pub struct Reader {
     part: Part,
@@ -94,12 +94,12 @@ impl Reader {
         text
     }
 
-    /// Whether the log is of another run than the one that is read; its rest is in the log before.
+    /// Tells whether the log is of another run than the one that is read; its rest is in the log before.
     pub fn has_lost(&self, log: &Log) -> bool {
         self.run.is_some_and(|run| run != log.run)
     }
 
-    /// Whether nothing more will be read, whatever follows.
+    /// Tells whether nothing more will be read, whatever follows.
     pub fn is_over(&self) -> bool {
         self.is_over || self.bytes_left == 0
     }

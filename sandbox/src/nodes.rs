@@ -19,7 +19,7 @@ mod ledger;
 mod logs;
 /// Node and Lease objects.
 pub mod object;
-/// What a kubelet reads of a Pod.
+/// The part that a kubelet reads of a Pod.
 pub mod pod;
 mod serve;
 mod status;
@@ -46,22 +46,22 @@ use kubelet::Kubelet;
 
 /// Requests under way at once while nodes are registered or renewed.
 const CONCURRENCY: usize = 32;
-/// How often a node's Lease is renewed, as the kubelet's default has it.
+/// Interval at which a node's Lease is renewed, as the kubelet's default has it.
 const RENEW: Duration = Duration::from_secs(10);
 
-/// How the nodes behave.
+/// Behaviour of the nodes.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The nodes.
     pub specs: Vec<Spec>,
-    /// How many times faster than the clock simulated work runs; at least 1.
+    /// Factor by which simulated work runs faster than the clock; at least 1.
     pub pace: u32,
     /// Simulated seconds that work runs when nothing says how long, see [`pod::run_millis`].
     pub run_seconds: u64,
-    /// How many milliseconds by the clock the program in a GPU reservation pod takes to say which device it holds; drawn for
-    /// each pod by `seed`.
+    /// Milliseconds by the clock that the program in a GPU reservation pod takes to say which device it holds; drawn
+    /// for each pod by `seed`.
     pub reservation_millis: RangeInclusive<u64>,
-    /// What is drawn, is drawn from this.
+    /// Seed of all that is drawn.
     pub seed: u64,
 }
 
@@ -78,7 +78,7 @@ impl Default for Options {
     }
 }
 
-/// Why the nodes could not be set up.
+/// The reason why the nodes could not be set up.
 #[derive(Debug, Error)]
 pub enum NodesError {
     /// A node of that name exists and is not a simulated one.

@@ -46,7 +46,7 @@ pub struct Kind {
     pub kind: &'static str,
     /// Its plural, as in URLs.
     pub plural: &'static str,
-    /// Whether its status is a subresource.
+    /// True if its status is a subresource.
     pub status: bool,
 }
 
@@ -169,7 +169,7 @@ pub fn definitions(choice: &Choice) -> Vec<CustomResourceDefinition> {
         .collect()
 }
 
-/// Which stand-ins to run.
+/// Stand-ins to run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Choice {
     /// None.
@@ -184,7 +184,7 @@ pub enum Choice {
     Named(Vec<&'static str>),
 }
 
-/// Why `--operators` was not understood, or the stand-ins could not start.
+/// The reason why `--operators` was not understood, or the stand-ins could not start.
 #[derive(Debug, Error)]
 pub enum OperatorsError {
     /// No row has this name.

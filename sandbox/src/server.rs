@@ -74,14 +74,14 @@ use self::user::User;
 pub use self::limits::LIMITS;
 pub use self::log_source::{LogQuery, LogSource};
 
-/// How to start a server.
+/// Options of a server.
 #[derive(Clone)]
 pub struct Options {
     /// The TCP port on 127.0.0.1; 0 picks a free one.
     pub port: u16,
-    /// How many events each resource keeps for watches that fall behind; older ones answer 410.
+    /// Number of events that each resource keeps for watches that fall behind; older ones answer 410.
     pub watch_events_max: usize,
-    /// Where the text of container logs comes from; without it `pods/log` answers 501.
+    /// Source of the text of container logs; without it `pods/log` answers 501.
     pub logs: Option<LogSource>,
 }
 
@@ -101,7 +101,7 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// Why a server could not start.
+/// The reason why a server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The port could not be opened.
@@ -109,7 +109,7 @@ pub enum Error {
     Listen {
         /// The address asked for.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The certificates could not be made.

@@ -4,11 +4,11 @@ use std::{fmt, marker::PhantomData};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What one unit of text ("1") is worth in the engine's integer.
+/// A unit of amounts as text, and its worth in the engine's integers.
 pub trait Unit {
-    /// How many of the engine's units are in one.
+    /// Number of the engine's units in one.
     const PER_ONE: i64;
-    /// What the unit is called in an error.
+    /// Name of the unit in errors.
     const NAME: &'static str;
 }
 

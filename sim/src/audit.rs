@@ -20,7 +20,7 @@ mod reserved;
 mod room;
 mod time;
 
-/// Where pods are once a plan is carried out as far as it can be now.
+/// The cluster once a plan is carried out as far as it can be now.
 #[derive(Debug)]
 struct After<'a> {
     facts: &'a Facts,

@@ -143,7 +143,7 @@ fn ranking(placement: Placement) -> Ranking {
     }
 }
 
-/// What a resource of this name is: the number before `g` of a MIG profile counts as GPUs.
+/// Tells what a resource of this name is: the number before `g` of a MIG profile counts as GPUs.
 pub fn lane_kind(resource: &str) -> LaneKind {
     let profile = resource.strip_prefix("nvidia.com/mig-");
     match profile

@@ -31,12 +31,12 @@ impl<T> Entries<T> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Whether there is nothing.
+    /// Tells whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Counts the entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -45,7 +45,7 @@ impl Seed {
         self.number() % end
     }
 
-    /// Whether one in `times` happens.
+    /// Tells whether one in `times` happens.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
@@ -57,7 +57,7 @@ impl Seed {
     }
 }
 
-/// How large a world is.
+/// Size of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// At most so many nodes.
@@ -66,12 +66,12 @@ pub struct Size {
     pub queues: u64,
     /// At most so many pods in a group.
     pub gang: u64,
-    /// Whether groups have subgroups and topology constraints.
+    /// True if groups have subgroups and topology constraints.
     pub structured: bool,
 }
 
 impl Size {
-    /// What a property can run hundreds of times.
+    /// A size that a property can run hundreds of times.
     pub const SMALL: Self = Self { nodes: 6, queues: 4, gang: 4, structured: true };
 }
 

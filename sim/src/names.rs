@@ -146,7 +146,7 @@ impl Names {
         }
     }
 
-    /// How many pod groups have been named.
+    /// Counts the pod groups that have been named.
     pub fn groups(&self) -> usize {
         self.groups.names.len()
     }

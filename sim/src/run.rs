@@ -11,20 +11,20 @@ use crate::{
     world::{Evicted, World},
 };
 
-/// How many cycles a cluster may need to come to rest: a few moves follow from the first, more is a ping-pong.
+/// Number of cycles that a cluster may need to come to rest: a few moves follow from the first, more is a ping-pong.
 const SETTLE_MAX: u32 = 8;
 
-/// How many cycles nothing may happen in once it is at rest.
+/// Number of cycles in which nothing may happen once it is at rest.
 const IDLE: u32 = 5;
 
-/// What a scenario led to.
+/// Outcome of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The plans as text; each cycle but the first starts with `cycle N`.
     pub text: String,
     /// After them, of each group that waits: its name, the number of the reason, and what would help.
     pub help: String,
-    /// What must never be: wrong books, or no rest.
+    /// Things that must never be: wrong books, or no rest.
     pub faults: Vec<String>,
 }
 

@@ -35,11 +35,11 @@ pub use node::{Mig, Node, Zones};
 pub use queue::{Queue, Share};
 pub use settings::{Depths, Placement, Settings};
 
-/// How many of the pods with some labels may be evicted.
+/// A bound on how many of the pods with some labels may be evicted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
-    /// How many more.
+    /// Number of pods that may still be evicted.
     pub allowed: u32,
     /// All of them.
     pub labels: Entries<String>,
@@ -49,11 +49,11 @@ pub struct Budget {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
-    /// What is true here, in one line.
+    /// Statement that is true here, in one line.
     pub title: String,
-    /// Why it is so: the rule and where it comes from.
+    /// The reason why it is so: the rule and where it comes from.
     pub why: String,
-    /// What the operator chose.
+    /// Choices of the operator.
     pub config: Settings,
     /// Trees of node labels, widest level first.
     pub topologies: Entries<Vec<String>>,
@@ -63,11 +63,11 @@ pub struct Scenario {
     pub budgets: Entries<Budget>,
     /// Device classes; those that nodes' devices are of are there anyway.
     pub device_classes: Entries<DeviceClass>,
-    /// What counters hold that devices draw from.
+    /// Amounts of the counters that devices draw from.
     pub counters: Entries<i64>,
     /// Devices that several nodes reach.
     pub reaches: Entries<Reach>,
-    /// Whether the API server serves resource claims; it does when left out.
+    /// True if the API server serves resource claims; it does when left out.
     pub claims_served: Option<bool>,
     /// Resource claims that pods name; those of templates are made with their pods.
     pub claims: Entries<Claim>,
@@ -75,10 +75,10 @@ pub struct Scenario {
     pub queues: Entries<Queue>,
     /// Pod groups; what is written first is oldest.
     pub groups: Entries<Group>,
-    /// How many cycles to print; each one is carried out before the next. 1 when left out.
+    /// Number of cycles to print; each one is carried out before the next. 1 when left out.
     pub cycles: Option<u32>,
-    /// What would help those that wait then, as [`help`](crate::render::help) prints it after the name; not looked at
-    /// when left out.
+    /// Help for those that wait then, as [`help`](crate::render::help) prints it after the name; not looked at when
+    /// left out.
     pub help: Option<String>,
     /// The plan as text, as [`render`](crate::render) prints it.
     pub expect: String,
@@ -101,7 +101,7 @@ pub fn parse(text: &str) -> Result<Scenario, ScenarioError> {
     Ok(scenario)
 }
 
-/// What may be wrong with a scenario.
+/// A mistake in a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// The text is not the YAML of a scenario.
@@ -113,9 +113,9 @@ pub enum ScenarioError {
     /// A value names what is not there or makes no sense.
     #[error("failed to build the scenario: {key}: {what}")]
     Value {
-        /// Where: `groups.a.on`.
+        /// The place: `groups.a.on`.
         key: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         what: String,
     },
 }

@@ -12,10 +12,10 @@ use kai_engine::{
 
 use crate::names::Names;
 
-/// When every world starts: 2020-01-01, so that ages never reach below zero.
+/// Time when every world starts: 2020-01-01, so that ages never reach below zero.
 pub const START: Timestamp = Timestamp(1_577_836_800_000);
 
-/// How long carrying out a plan takes.
+/// Time that carrying out a plan takes.
 const CYCLE: Millis = 1000;
 
 /// A cluster in virtual time.
@@ -23,24 +23,24 @@ const CYCLE: Millis = 1000;
 pub struct World {
     /// Names of everything.
     pub names: Names,
-    /// What the operator chose.
+    /// Choices of the operator.
     pub config: Config,
     /// The time.
     pub now: Timestamp,
-    /// What the API server holds.
+    /// Objects that the API server holds.
     pub facts: Facts,
     /// The engine.
     pub cluster: Cluster,
 }
 
-/// What the API server holds: the truth that the engine is told of.
+/// Objects that the API server holds: the truth that the engine is told of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// What lanes mean.
+    /// Meanings of lanes.
     pub lanes: BTreeMap<Lane, LaneKind>,
     /// Topologies.
     pub topologies: BTreeMap<TopologyId, Topology>,
-    /// How values of labels are written that name domains.
+    /// Spellings of the values of labels that name domains.
     pub spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Nodes.
     pub nodes: BTreeMap<NodeId, Node>,
@@ -50,7 +50,7 @@ pub struct Facts {
     pub groups: BTreeMap<GroupId, Group>,
     /// Budgets of disruptions.
     pub budgets: BTreeMap<BudgetId, Budget>,
-    /// Whether the API server serves no resource claims.
+    /// True if the API server serves no resource claims.
     pub are_claims_off: bool,
     /// Resource claims.
     pub claims: BTreeMap<ClaimId, Claim>,
@@ -58,11 +58,11 @@ pub struct Facts {
     pub device_classes: BTreeMap<DeviceClassId, DeviceClass>,
     /// Devices that resource slices publish, by node.
     pub slices: BTreeMap<NodeId, Vec<SliceDevice>>,
-    /// How many GPUs may not be opened for sharing, by node.
+    /// Number of GPUs that may not be opened for sharing, by node.
     pub set_aside: BTreeMap<NodeId, u16>,
     /// Devices that several nodes reach.
     pub reaches: BTreeMap<ReachId, Reach>,
-    /// What counters hold that devices draw from.
+    /// Amounts of the counters that devices draw from.
     pub counters: BTreeMap<CounterId, i64>,
     /// NUMA zones, by node.
     pub zones: BTreeMap<NodeId, Numa>,
@@ -70,7 +70,7 @@ pub struct Facts {
     pub pods: BTreeMap<PodId, Pod>,
 }
 
-/// What becomes of a pod that was told to leave.
+/// Fate of a pod that was told to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evicted {
     /// Its controller makes it again at once: it waits under the same name.
@@ -383,7 +383,7 @@ impl Facts {
         own.chain(reached.flat_map(|reach| &reach.devices))
     }
 
-    /// What a claim is given that gets devices on a node: it is bound to it but where other nodes reach all of them.
+    /// Gives a claim devices on a node: it is bound to it but where other nodes reach all of them.
     pub fn allocation(&self, node: NodeId, devices: Vec<(u16, SliceDeviceId)>) -> Allocation {
         let reached = |device: &SliceDeviceId| {
             let is_it = |one: &&SliceDevice| one.id == *device && !one.binds;
@@ -402,7 +402,7 @@ impl Facts {
         Allocation { node: bound, within, devices, consumed: Vec::new() }
     }
 
-    /// Whether a node has the labels of one of these terms; no terms, every node.
+    /// Tells whether a node has the labels of one of these terms; no terms, every node.
     pub(crate) fn is_within(&self, node: NodeId, terms: &[Vec<Requirement>]) -> bool {
         let Some(facts) = self.nodes.get(&node) else { return false };
         let has = |one: &Requirement| {
@@ -420,7 +420,7 @@ impl Facts {
     }
 }
 
-/// Where a pod in `state` is.
+/// Gives the place of a pod in `state`.
 pub fn place(state: &PodState) -> Option<&Place> {
     match state {
         PodState::Bound(place)

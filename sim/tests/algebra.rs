@@ -169,7 +169,7 @@ impl<'a> Renumbering<'a> {
         Shape { node_selector, tolerations: tolerations.collect(), ..shape }
     }
 
-    /// What the generator makes of each kind.
+    /// Renames the ids of a piece of news, of each kind that the generator makes.
     fn delta(&mut self, delta: Delta) -> Option<Delta> {
         Some(match delta {
             Delta::Node(id, node) => {
@@ -302,7 +302,7 @@ fn check_other_numbers(seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Where pods share GPUs of which as much is held, which of them is shared is no matter of numbers either.
+/// Among GPUs of which as much is held, no number decides which of them is shared either.
 #[test]
 fn gpus_that_are_shared_alike_are_told_apart_by_their_pods() -> Result<(), TestCaseError> {
     [8_246_463_990_303_216_967, 6_336_285_699_338_765_884]

@@ -25,7 +25,7 @@ fn world() -> World {
     build(&parse(TWO_WANTED).expect("it is a scenario")).expect("it makes sense")
 }
 
-/// Whom the next plan evicts.
+/// Lists whom the next plan evicts.
 fn evicted(world: &mut World) -> Vec<PodId> {
     let plan = world.plan();
     let evicted = plan.changes.iter().filter_map(|change| match change {

@@ -24,10 +24,10 @@ use proptest::{
 /// Steps of a history.
 const STEPS: u64 = 12;
 
-/// How many cycles a world with nothing new may need to come to rest.
+/// Number of cycles that a world with nothing new may need to come to rest.
 const REST_MAX: u32 = 40;
 
-/// How many cycles nothing happens in once it is at rest.
+/// Number of cycles in which nothing happens once it is at rest.
 const IDLE: u32 = 5;
 
 /// Seeds of histories after which pods were evicted for each other again and again, or a promise was never kept.
@@ -104,7 +104,7 @@ fn settled(world: &World) -> World {
     world
 }
 
-/// What a pod costs its queue: where it is, or what it asks for without GPU memory.
+/// Sums what a pod costs its queue: where it is, or what it asks for without GPU memory.
 fn charge(world: &World, pod: &Pod) -> Charge {
     let request = &pod.shape.request;
     let gpu = match &pod.shape.gpu {
@@ -119,7 +119,7 @@ fn charge(world: &World, pod: &Pod) -> Charge {
     PerLane([request.amount(Lane::CPU), request.amount(Lane::MEMORY), gpu])
 }
 
-/// What a queue and those below it hold, hold for good, and hold or wait for.
+/// Amounts that a queue and those below it hold, hold for good, and hold or wait for.
 type Usage = (Charge, Charge, Charge);
 
 /// The usage of each queue by the facts alone.
@@ -211,7 +211,7 @@ fn idle(worlds: [World; 2]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether a world comes to rest after a history.
+/// Tells whether a world comes to rest after a history.
 fn rests(seed: u64) -> Result<(), TestCaseError> {
     let mut world = live(seed)?;
     settle(&mut world)?;
@@ -279,7 +279,7 @@ fn with_budgets(world: &mut World, mut seed: Seed) {
     }
 }
 
-/// What a plan evicts beyond what budgets allow.
+/// Lists what a plan evicts beyond what budgets allow.
 fn beyond_budgets(world: &World, plan: &Plan) -> Vec<String> {
     let budgets = &world.facts.budgets;
     let of = |pod: &Pod, budget: &Budget| {
@@ -308,12 +308,12 @@ fn beyond_budgets(world: &World, plan: &Plan) -> Vec<String> {
     findings
 }
 
-/// Whether a pod is evicted because its gang broke.
+/// Tells whether a pod is evicted because its gang broke.
 fn is_stale(change: &Change) -> bool {
     matches!(change, Change::Evict { reason, .. } if reason.for_group().is_none())
 }
 
-/// Whether a group waits because it would evict the same ones again.
+/// Tells whether a group waits because it would evict the same ones again.
 fn is_barred(world: &World) -> bool {
     let proofs = world.facts.groups.keys().flat_map(|group| world.cluster.proofs(*group));
     proofs.into_iter().any(|(_, shortage)| matches!(shortage, Shortage::Others { .. }))
@@ -385,7 +385,7 @@ fn what_did_not_rest_once_does() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// Who may not evict the same ones again does so once somebody else did anything.
+/// A group that may not evict the same ones again does so once somebody else did anything.
 #[test]
 fn news_lets_it_try_again() {
     let mut world = live(9_531_628_779_168_910_848).expect("a history keeps the rules");

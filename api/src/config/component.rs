@@ -45,10 +45,10 @@ pub struct PodGrouperArgs {
     /// Its namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_priorities_config_map_namespace: Option<String>,
-    /// Whether Knative revisions are gangs; absent: true.
+    /// True if Knative revisions are gangs; absent: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gang_schedule_knative: Option<bool>,
-    /// Whether Kartas say how unknown kinds are grouped; absent: true.
+    /// True if Kartas say how unknown kinds are grouped; absent: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generic_karta_fallback: Option<bool>,
 }
@@ -60,7 +60,7 @@ pub struct Binder {
     /// Its Deployment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<Service>,
-    /// How shared devices are reserved.
+    /// Reservation of shared devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_reservation: Option<ResourceReservation>,
     /// Absent: the global count.
@@ -104,7 +104,7 @@ pub struct BinderPlugin {
     pub arguments: Option<BTreeMap<String, String>>,
 }
 
-/// How shared devices are reserved.
+/// Reservation of shared devices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceReservation {
@@ -114,10 +114,10 @@ pub struct ResourceReservation {
     /// Seconds until a reservation that isn't ready fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timeout: Option<i64>,
-    /// Where reservation pods live.
+    /// Namespace of reservation pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// Who they are.
+    /// Their service account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_account_name: Option<String>,
     /// Value of their label `app`.
@@ -153,13 +153,13 @@ pub struct Admission {
     /// Absent: the global count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
-    /// Whether pods may share devices; absent: false.
+    /// True if pods may share devices; absent: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_sharing: Option<bool>,
-    /// Whether pods are kept from naming devices themselves; absent: false.
+    /// True if pods are kept from naming devices themselves; absent: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_nvidia_visible_devices: Option<bool>,
-    /// Whether only objects with a queue label are looked at; absent: false.
+    /// True if only objects with a queue label are looked at; absent: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_label_selector: Option<bool>,
     /// Runtime class of fractional pods; absent: `nvidia`; empty: none.
@@ -252,7 +252,7 @@ pub struct QueueController {
     /// First part of metric names; absent: `kai`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics_namespace: Option<String>,
-    /// Which queue labels become metric labels.
+    /// Queue labels that become metric labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_label_to_metric_label: Option<String>,
     /// Values of those that a queue doesn't have.
@@ -357,10 +357,10 @@ pub struct NodeScaleAdjusterArgs {
     /// Image of scaling pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaling_pod_image: Option<Image>,
-    /// Where scaling pods live.
+    /// Namespace of scaling pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_scale_namespace: Option<String>,
-    /// Who they are.
+    /// Their service account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_scale_service_account: Option<String>,
     /// Share of a device that a request by memory counts as; absent: 0.1.
@@ -368,7 +368,7 @@ pub struct NodeScaleAdjusterArgs {
     pub gpu_memory_to_fraction_ratio: Option<f64>,
 }
 
-/// Where past use is kept.
+/// The store of past use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Prometheus {
@@ -384,7 +384,7 @@ pub struct Prometheus {
     /// Absent: `1m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample_interval: Option<String>,
-    /// Whether it keeps its data over restarts.
+    /// True if it keeps its data over restarts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enable_persistent_storage: Option<bool>,
     /// Absent: `50Gi`.
@@ -396,7 +396,7 @@ pub struct Prometheus {
     /// One that is there already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_prometheus_url: Option<String>,
-    /// How that one is looked after.
+    /// Checks of that one's health.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_prometheus_health_probe: Option<PrometheusHealthProbe>,
     /// Label of what is scraped; absent: `kai.scheduler/accounting`.
@@ -405,12 +405,12 @@ pub struct Prometheus {
     /// Its value; absent: `true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounting_label_value: Option<String>,
-    /// How the components are scraped.
+    /// Scraping of the components.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_monitor: Option<ServiceMonitor>,
 }
 
-/// How an external Prometheus is looked after.
+/// Checks of an external Prometheus' health.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PrometheusHealthProbe {
@@ -425,7 +425,7 @@ pub struct PrometheusHealthProbe {
     pub max_retries: Option<i64>,
 }
 
-/// How components are scraped.
+/// Scraping of components.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceMonitor {
@@ -443,14 +443,14 @@ pub struct ServiceMonitor {
     pub bearer_token_file: Option<String>,
 }
 
-/// What reports NUMA placement from nodes.
+/// The daemon that reports NUMA placement from nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NumaPlacementExporter {
     /// Its `DaemonSet`; `enabled` absent: when a shard has the plugin `numa`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<Service>,
-    /// Where it runs.
+    /// Labels of the nodes that it runs on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub node_selector: BTreeMap<String, String>,
     /// Of its pods.

@@ -45,7 +45,7 @@ fn parts(rest: &mut &str, in_range: bool) -> Result<Vec<Part>, Error> {
     if in_range { Err(wrong("{range …} without {end}")) } else { Ok(parts) }
 }
 
-/// Where what is open closes, past quoted text and what was opened meanwhile.
+/// Finds where what is open closes, past quoted text and what was opened meanwhile.
 fn end(text: &str, close: char) -> Option<usize> {
     let (mut quote, mut is_escaped, mut depth) = (None, false, 0_u32);
     for (at, letter) in text.char_indices() {
@@ -131,7 +131,7 @@ fn name(text: &str) -> (String, &str) {
     (name, "")
 }
 
-/// What stands in brackets; `path` is for the error.
+/// Reads what stands in brackets; `path` is for the error.
 fn bracket(text: &str, path: &str) -> Result<Step, Error> {
     if text == "*" {
         return Ok(Step::Each);

@@ -62,7 +62,7 @@ pub(crate) fn device_requests(_: &mut SchemaGenerator) -> Schema {
     ])))
 }
 
-/// What `ExactDeviceRequest` and `DeviceSubRequest` share.
+/// Gives the fields that `ExactDeviceRequest` and `DeviceSubRequest` share.
 fn sub_request() -> Value {
     let selector = object([("cel", object([("expression!", string())]))]);
     object([

@@ -33,7 +33,7 @@ const _: () = assert!(
     "who takes over leaves the older holder's last requests as much time as their confirmation had"
 );
 
-/// How a Lease is held.
+/// Way in which a Lease is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// By the usual election: whoever has it keeps it for as long as it is renewed.
@@ -45,7 +45,7 @@ pub enum Mode {
     Handover,
 }
 
-/// How a Lease is taken.
+/// Way in which a Lease is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
     /// As the newest: a holder that yields is pushed out.
@@ -65,14 +65,14 @@ pub(super) enum Observed {
     Held {
         /// Its version.
         version: String,
-        /// How long it holds without being renewed.
+        /// Time for which it holds without being renewed.
         duration: Duration,
         /// Its holder confirms its hold before it acts, and so may be pushed out.
         yields: bool,
     },
 }
 
-/// What to do about the Lease.
+/// The next step about the Lease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     /// Write our name on it; act as soon as this time has passed since it was accepted.
@@ -85,7 +85,7 @@ pub(super) enum Action {
     Stop,
 }
 
-/// Whether a write may begin.
+/// Permission to begin a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Permit {
     /// It may; its answer is not waited for beyond this moment, where there is one.
@@ -178,7 +178,7 @@ impl Election {
         }
     }
 
-    /// When the hold ends unless it is renewed; none where time alone ends it not.
+    /// Gives the time when the hold ends unless it is renewed; none where time alone ends it not.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match (&self.state, self.mode) {
             (State::Holding(confirmed), Mode::Election { .. }) => Some(*confirmed + RENEW_DEADLINE),

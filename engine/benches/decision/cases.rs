@@ -24,11 +24,11 @@ pub(crate) struct Case {
     /// Told as part of what is measured.
     pub(crate) news: Vec<Delta>,
     pub(crate) config: Config,
-    /// What the plan has to hold; a benchmark of a wrong decision is worth nothing.
+    /// Changes that the plan has to hold; a benchmark of a wrong decision is worth nothing.
     pub(crate) expect: Expect,
 }
 
-/// How many of each change a plan holds.
+/// Numbers of changes that a plan holds, by their kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Expect {
     pub(crate) placed: u32,
@@ -47,7 +47,7 @@ impl Expect {
         Self { placed: 0, nominated, evicted }
     }
 
-    /// What a plan holds; a pod that is only moved counts as nothing.
+    /// Counts what a plan holds; a pod that is only moved counts as nothing.
     pub(crate) fn of(plan: &Plan) -> Self {
         let mut count = Self::default();
         let mut moved = 0;
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-/// What there is.
+/// Lists what there is.
 pub(crate) fn kinds() -> Vec<Kind> {
     let mut kinds = allocate::KINDS.to_vec();
     kinds.extend_from_slice(devices::KINDS);

@@ -104,7 +104,7 @@ fn line(out: &mut dyn Write, id: &str, size: u32, wall_ms: f64) -> io::Result<()
     writeln!(out, r#"{{"id":"{id}","size":{size},"wall_ms":{wall_ms:.6}}}"#)
 }
 
-/// Why no eviction helps, in the words of the last proof; a hopeless search has to be proved so.
+/// Says why no eviction helps, in the words of the last proof; a hopeless search has to be proved so.
 fn proof(plan: &Plan, id: &str) -> Option<String> {
     let proof = plan.proofs.last();
     assert!(proof.is_some() || !id.starts_with("B08"), "a hopeless search is proved so");

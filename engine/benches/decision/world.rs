@@ -13,7 +13,7 @@ pub(crate) const GPUS: u32 = 8;
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) cluster: Cluster,
-    /// What is told next.
+    /// News that are told next.
     pub(crate) news: Vec<Delta>,
     groups: u32,
     pods: u32,
@@ -60,7 +60,7 @@ impl Job {
     }
 }
 
-/// What a pod with such GPUs asks for.
+/// Requests of a pod with such GPUs.
 pub(crate) fn shape(gpu: GpuRequest) -> Shape {
     let request: Resources = [(Lane::CPU, 4000), (Lane::MEMORY, 32 << 30)].into_iter().collect();
     Shape { request, gpu, ..Shape::default() }

@@ -24,7 +24,7 @@ use crate::{
     state::{State, tree::Member, trial::Trial},
 };
 
-/// How long pods that are moved are expected back.
+/// Time for which pods that are moved are expected back.
 const EXPECTED: Millis = 60_000;
 
 impl Cycle<'_> {
@@ -104,7 +104,7 @@ impl Cycle<'_> {
         }
     }
 
-    /// Whether pods of a group that was moved are still to come back, and it is not too long ago.
+    /// Tells whether pods of a group that was moved are still to come back, and it is not too long ago.
     fn is_expected(&self, group: GroupId) -> bool {
         let moves =
             self.cluster.state.nominations.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
@@ -112,7 +112,7 @@ impl Cycle<'_> {
         moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
     }
 
-    /// Whether a pod of a group waits that the last plan nominated for a place.
+    /// Tells whether a pod of a group waits that the last plan nominated for a place.
     fn is_owed(&self, group: GroupId) -> bool {
         self.cluster.state.groups()[group]
             .pods
@@ -192,7 +192,8 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    /// Whether a group that found no room says nothing of the others of its class; one that goes on is asked first again.
+    /// Tells whether a group that found no room says nothing of the others of its class; one that goes on is asked
+    /// first again.
     fn is_passed(&self, group: GroupId, why: &Why) -> bool {
         pod_affinity::is_repelled(&self.cluster.state, group)
             && !matches!(why, Why::Undecided { .. })
@@ -233,7 +234,7 @@ impl Cycle<'_> {
     }
 }
 
-/// Whether a pod waits that the last plan nominated for a place.
+/// Tells whether a pod waits that the last plan nominated for a place.
 fn has_nomination(state: &State, pod: PodId) -> bool {
     state.pods().status[pod].is_waiting() && state.nominations.nodes.contains_key(&pod)
 }

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// How a search for victims begins.
+/// Outcome of looking whether a search for victims is worth its steps.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,

@@ -138,7 +138,7 @@ impl Cycle<'_> {
     }
 }
 
-/// Whether a nomination says what one before said; a device to be opened is counted anew each time.
+/// Tells whether a nomination says what one before said; a device to be opened is counted anew each time.
 fn is_repeated(before: &Place, place: &Place) -> bool {
     let devices = || before.devices.iter().zip(&place.devices);
     before.node == place.node
@@ -147,7 +147,7 @@ fn is_repeated(before: &Place, place: &Place) -> bool {
         && devices().all(|(old, new)| old == new || (old.is_opened() && new.is_opened()))
 }
 
-/// What a placed pod gets of GPUs.
+/// Says what a placed pod gets of GPUs.
 fn grant(state: &State, pod: PodId) -> Grant {
     let gpu = &state.shapes()[state.pods()[pod].shape].facts.gpu;
     match gpu {
@@ -171,7 +171,7 @@ fn grant(state: &State, pod: PodId) -> Grant {
     }
 }
 
-/// Whether some pod of a group holds a place and is not leaving.
+/// Tells whether some pod of a group holds a place and is not leaving.
 pub(crate) fn has_started(state: &State, group: GroupId) -> bool {
     let count = state.groups()[group].tree.count();
     count.active > count.nominated

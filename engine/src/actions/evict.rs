@@ -108,7 +108,7 @@ impl Cycle<'_> {
         Some(front)
     }
 
-    /// Whether a group may not evict yet; remembers when it may, and says so beside why the group waits.
+    /// Tells whether a group may not evict yet; remembers when it may, and says so beside why the group waits.
     fn is_delayed(&mut self, group: GroupId) -> bool {
         let until = delayed_until(&self.cluster.state, group).filter(|until| self.now < *until);
         let known = self.cluster.state.groups()[group].why.as_ref();
@@ -174,8 +174,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// Whether a search that ran out of its steps before would only take those of others: it begins anew in each cycle
-    /// until one of those that are kept comes to its end.
+    /// Tells whether a search that ran out of its steps before would only take those of others: it begins anew in each
+    /// cycle until one of those that are kept comes to its end.
     fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
         let pending = &self.cluster.pending;
         self.cluster.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
@@ -222,12 +222,12 @@ impl Cycle<'_> {
         false
     }
 
-    /// What victims are judged by.
+    /// Gives what victims are judged by.
     fn basis(&self) -> Basis<'_> {
         Basis { config: self.config, now: self.now, pending: &self.cluster.pending }
     }
 
-    /// That victims were left out who are there: not the others' number is what lacks, but them.
+    /// Blames victims that are there and were left out, rather than the number of the others.
     fn left_out(&self, kind: EvictionKind, turn: Turn, search: &SearchState) -> Option<Shortage> {
         let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let barred = self.count_barred(kind, turn);
@@ -238,7 +238,8 @@ impl Cycle<'_> {
         Some(Shortage::Disruptions { guarded: many(guarded) })
     }
 
-    /// How many groups that this kind of eviction may take from may not lose their places to this one again.
+    /// Counts the groups that this kind of eviction may take from, but that may not lose their places to this one
+    /// again.
     fn count_barred(&self, kind: EvictionKind, turn: Turn) -> usize {
         self.cluster.pending.count_barred(&self.cluster.state, turn.group, |loser| {
             let is_peer = self.cluster.state.groups()[loser].queue() == Some(turn.queue);

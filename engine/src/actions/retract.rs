@@ -24,7 +24,7 @@ use crate::{
     told::pod::Place,
 };
 
-/// What a plan may still take back.
+/// Placements and evictions that a plan may still take back.
 #[derive(Default, Debug)]
 pub(crate) struct Retractions {
     /// So many changes at the beginning are final: they give room to those for whom it was made.
@@ -77,12 +77,12 @@ impl Cycle<'_> {
         self.retractions.offered = Some(groups);
     }
 
-    /// Whether a pod was placed by this plan, and may be as if it was not.
+    /// Tells whether a pod was placed by this plan, and may be as if it was not.
     pub(super) fn is_placed_this_cycle(&self, pod: PodId) -> bool {
         self.cluster.pending.placed_this_cycle.contains(pod)
     }
 
-    /// Whether a pod was placed by this plan and is not any more.
+    /// Tells whether a pod was placed by this plan and is not any more.
     pub(super) fn is_retracted(&self, pod: PodId) -> bool {
         self.retractions.retracted.contains(&pod)
     }
@@ -162,13 +162,13 @@ impl Cycle<'_> {
         self.changes.retain(stands);
     }
 
-    /// Whether some placement was retracted.
+    /// Tells whether some placement was retracted.
     pub(super) fn has_retracted(&self) -> bool {
         !self.retractions.retracted.is_empty()
     }
 }
 
-/// Whether where some pods are decides where others may be: by topology spread, or by affinity to them.
+/// Tells whether where some pods are decides where others may be: by topology spread, or by affinity to them.
 fn leans_on_others(state: &State) -> bool {
     !state.pod_counts().is_empty()
         || state.shapes().in_use().any(|(_, shape, _)| !shape.facts.pod_affinity.is_empty())

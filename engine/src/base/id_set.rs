@@ -69,17 +69,17 @@ impl<I: Id> IdSet<I> {
         Self { summary: ones(words.len()), words, len: rows, id: PhantomData }
     }
 
-    /// How many members there are.
+    /// Counts the members.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no members.
+    /// Tells whether there are no members.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether `id` is a member.
+    /// Tells whether `id` is a member.
     pub(crate) fn contains(&self, id: I) -> bool {
         self.word(id.row() / BITS) >> (id.row() % BITS) & 1 == 1
     }
@@ -168,7 +168,7 @@ impl<I: Id> IdSet<I> {
         Common { sets, summary: 0, block: 0, word: 0, at: 0 }
     }
 
-    /// How many members both sets have.
+    /// Counts the members that both sets have.
     pub(crate) fn common_len(&self, other: &Self) -> usize {
         self.words
             .iter()

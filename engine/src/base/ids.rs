@@ -59,7 +59,7 @@ id! {
     BudgetId;
     /// A resource claim.
     ClaimId;
-    /// What a request for devices selects: a device class with the selectors of the request.
+    /// A selection of devices by a request: a device class with the selectors of the request.
     DeviceClassId;
     /// A device that a resource slice publishes.
     SliceDeviceId;
@@ -105,7 +105,7 @@ impl DeviceId {
         Self(n | Self::OPENED)
     }
 
-    /// Whether a plan opened this device, so that the adapter has to name it.
+    /// Tells whether a plan opened this device, so that the adapter has to name it.
     pub const fn is_opened(self) -> bool {
         self.0 & Self::OPENED != 0
     }
@@ -167,12 +167,12 @@ impl<I: Id, T> Column<I, T> {
         self.rows.get_mut(id.row())
     }
 
-    /// How many rows there are.
+    /// Counts the rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are no rows.
+    /// Tells whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

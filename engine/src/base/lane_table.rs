@@ -80,7 +80,7 @@ impl<I: Id> LaneTable<I> {
 }
 
 impl<I: Id> LaneTable<I> {
-    /// Whether every amount in the row of `id` is 0.
+    /// Tells whether every amount in the row of `id` is 0.
     pub(crate) fn is_zero(&self, id: I) -> bool {
         self.row(id).iter().all(|amount| *amount == 0)
     }

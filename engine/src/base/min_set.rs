@@ -45,12 +45,12 @@ impl<T: Copy + Ord> MinSet<T> {
         self.least.as_ref()
     }
 
-    /// How many there are.
+    /// Counts the members.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.least.is_some()) + self.rest.as_ref().map_or(0, |rest| rest.len())
     }
 
-    /// Whether there are none.
+    /// Tells whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.least.is_none()
     }
@@ -60,7 +60,7 @@ impl<T: Copy + Ord> MinSet<T> {
         self.least.iter().chain(self.rest())
     }
 
-    /// Whether something is a member.
+    /// Tells whether something is a member.
     pub(crate) fn contains(&self, member: &T) -> bool {
         self.least.as_ref() == Some(member)
             || self.rest.as_ref().is_some_and(|rest| rest.contains(member))

@@ -40,7 +40,7 @@ impl Lane {
 /// One whole GPU on [`Lane::GPU`].
 pub const GPU_MILLI: i64 = 1000;
 
-/// What an extended lane is, where that matters.
+/// Meaning of an extended lane, where that matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LaneKind {
     /// Counted on nodes, not by queues.
@@ -92,7 +92,7 @@ impl FromIterator<(Lane, i64)> for Resources {
     }
 }
 
-/// What queues count and share.
+/// A resource that queues count and share.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum QueueLane {
     /// Milli-cores.
@@ -142,17 +142,17 @@ impl<T> IndexMut<QueueLane> for PerLane<T> {
 pub type Charge = PerLane<i64>;
 
 impl Charge {
-    /// Whether each amount is at most its limit.
+    /// Tells whether each amount is at most its limit.
     pub fn within(&self, limit: &PerLane<Limit>) -> bool {
         self.0.iter().zip(&limit.0).all(|(amount, limit)| limit.admits(*amount))
     }
 
-    /// Whether some amount is above its limit.
+    /// Tells whether some amount is above its limit.
     pub fn exceeds(&self, limit: &PerLane<Limit>) -> bool {
         !self.within(limit)
     }
 
-    /// Whether all amounts are 0.
+    /// Tells whether all amounts are 0.
     pub fn is_zero(&self) -> bool {
         self.0 == [0; 3]
     }
@@ -210,7 +210,7 @@ impl Limit {
         (self != Self::UNLIMITED).then_some(self.0)
     }
 
-    /// Whether `amount` stays within the bound.
+    /// Tells whether `amount` stays within the bound.
     pub fn admits(self, amount: i64) -> bool {
         amount <= self.0
     }

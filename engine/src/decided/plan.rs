@@ -23,19 +23,19 @@ use crate::{
     },
 };
 
-/// What a cycle decided.
+/// Decisions of a cycle.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Plan {
-    /// What to do, in this order.
+    /// Things to do, in this order.
     pub changes: Vec<Change>,
-    /// What became of groups, for those where it differs from what was said before.
+    /// Verdicts on groups, for those where it differs from what was said before.
     pub verdicts: Vec<Verdict>,
     /// Groups for which counting shows that no eviction helps, and the count; each cycle that asks.
     pub proofs: Vec<Proof>,
     /// Groups of which [`Cluster::proofs`](crate::Cluster::proofs) says something else than before, though nothing was
     /// told of them: others like them were asked.
     pub explained: Vec<GroupId>,
-    /// What it took.
+    /// Steps that it took.
     pub steps: Steps,
 }
 
@@ -46,20 +46,20 @@ pub enum Change {
     Place {
         /// The pod.
         pod: PodId,
-        /// Where it goes.
+        /// The node that it goes to.
         node: NodeId,
         /// The shared GPUs it gets; see [`DeviceId::is_opened`].
         devices: Box<[DeviceId]>,
         /// The devices of claims and the amounts of NUMA zones that it gets, where there are any.
         reserved: Option<Box<Reserved>>,
-        /// What it gets of GPUs.
+        /// GPUs that it gets.
         grant: Grant,
     },
     /// `pod` will go to `node` once something there came free.
     Nominate {
         /// The pod.
         pod: PodId,
-        /// Where it will go.
+        /// The node that it will go to.
         node: NodeId,
         /// The shared GPUs it will get.
         devices: Box<[DeviceId]>,
@@ -70,24 +70,24 @@ pub enum Change {
     Evict {
         /// The pod.
         pod: PodId,
-        /// Where it runs.
+        /// The node that it runs on.
         node: NodeId,
-        /// Why.
+        /// The reason.
         reason: Eviction,
     },
 }
 
-/// What a placed pod gets of GPUs: the contract's `receivedGPU` and `receivedResourceType`.
+/// GPUs that a placed pod gets: the contract's `receivedGPU` and `receivedResourceType`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Grant {
     /// Whole GPUs, possibly none.
     Regular {
-        /// How many.
+        /// Their number.
         count: u16,
     },
     /// A part of each of several GPUs.
     Fraction {
-        /// How many.
+        /// Their number.
         devices: u16,
         /// The part of each in thousandths, rounded up to hundredths.
         portion_milli: u32,
@@ -98,7 +98,7 @@ pub enum Grant {
     Mig,
 }
 
-/// Why a pod is evicted.
+/// The reason why a pod is evicted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Eviction {
     /// A queue takes back what it is entitled to.
@@ -124,7 +124,7 @@ pub enum Eviction {
     Stale {
         /// The sub-group that is short; [`Symbol::EMPTY`] where the group has one or none.
         sub_group: Symbol,
-        /// How many pods it needs.
+        /// Number of pods that it needs.
         min: u32,
     },
 }
@@ -148,30 +148,30 @@ pub struct QueueState {
     pub queue: QueueId,
     /// Its priority.
     pub priority: i32,
-    /// What it is entitled to.
+    /// Amounts that it is entitled to.
     pub quota: PerLane<Limit>,
-    /// What it may never pass.
+    /// Amounts that it may never pass.
     pub limit: PerLane<Limit>,
-    /// What is its fair part of the cluster now.
+    /// Its fair part of the cluster now.
     pub fair_share: Charge,
-    /// What its pods hold.
+    /// Amounts that its pods hold.
     pub allocated: Charge,
-    /// What its pods hold that cannot be evicted.
+    /// Amounts that its pods hold which cannot be evicted.
     pub allocated_non_preemptible: Charge,
-    /// What its pods hold or ask for.
+    /// Amounts that its pods hold or ask for.
     pub requested: Charge,
 }
 
-/// What became of a group.
+/// A group, and its fate in a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
     /// The group.
     pub group: GroupId,
-    /// What and why.
+    /// Its fate, with the reason.
     pub why: Why,
 }
 
-/// What became of a group, and why.
+/// A group's fate in a plan, with the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Why {
     /// Nothing of it waits any more: conditions may go.
@@ -196,9 +196,9 @@ pub enum Why {
     OverQuota(Box<Bound>),
     /// It waits, and may not evict before this time.
     Delayed {
-        /// When it may.
+        /// Time from which it may.
         until: Timestamp,
-        /// Why it waits.
+        /// The reason why it waits.
         why: Box<Self>,
     },
     /// It found no room.
@@ -207,14 +207,14 @@ pub enum Why {
     NoDomain(Box<NoDomain>),
     /// It has had no turn yet: so many groups of its queue have theirs in a cycle, and they come first.
     Behind {
-        /// How many.
+        /// Their number.
         depth: u32,
     },
     /// The search for pods to evict for it took all the steps that it may in a cycle, and goes on in the next.
     Undecided {
-        /// How far it is.
+        /// Tells how far it is.
         progress: Box<Progress>,
-        /// What was said of it before, and holds until then.
+        /// The verdict that was said before, and holds until then.
         before: Option<Box<Self>>,
     },
 }
@@ -225,7 +225,7 @@ impl Why {
         if let Self::Undecided { before, .. } = self { before.as_deref() } else { Some(self) }
     }
 
-    /// Whether a reader of the other would learn nothing from this one but newer numbers.
+    /// Tells whether a reader of the other would learn nothing from this one but newer numbers.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::OverLimit(a), Self::OverLimit(b)) | (Self::OverQuota(a), Self::OverQuota(b)) => {
@@ -256,11 +256,11 @@ impl Why {
 pub struct Unready {
     /// The sub-group; [`Symbol::EMPTY`] where the group has none.
     pub sub_group: Symbol,
-    /// How many pods it needs.
+    /// Number of pods that it needs.
     pub min: u32,
-    /// How many there are, gated ones and those that ended well included.
+    /// Number of pods, gated ones and those that ended well included.
     pub alive: u32,
-    /// How many of them are gated.
+    /// Number of them that are gated.
     pub gated: u32,
 }
 
@@ -271,7 +271,7 @@ pub struct Bound {
     pub queue: QueueState,
     /// The resource.
     pub lane: QueueLane,
-    /// What the group asked for in this attempt, on every resource.
+    /// Amounts that the group asked for in this attempt, on every resource.
     pub requested: Charge,
 }
 
@@ -282,39 +282,39 @@ pub struct NoRoom {
     pub pod: PodId,
     /// Its sub-group; [`Symbol::EMPTY`] where the group has none.
     pub sub_group: Symbol,
-    /// How many pods of the group found a place in the same attempt before it.
+    /// Number of pods of the group that found a place in the same attempt before it.
     pub at: u32,
-    /// How many pods of the sub-group found a place in the same attempt before it.
+    /// Number of pods of the sub-group that found a place in the same attempt before it.
     pub placed: u32,
-    /// How many the sub-group needs to run at all.
+    /// Number of pods that the sub-group needs to run at all.
     pub min: u32,
-    /// Whether the attempt was for the gang, or for one pod more.
+    /// True if the attempt was for the gang, false if for one pod more.
     pub gang: bool,
     /// The reason that stands out: the first in the order of evaluation whose removal alone lets the pod in
     /// somewhere; the most frequent where none does.
     pub dominant: Misfit,
-    /// What the pod asks for of GPUs, in milli-devices; a part in thousandths of the largest GPUs there are.
+    /// GPUs that the pod asks for, in milli-devices; a part in thousandths of the largest GPUs there are.
     pub gpu_milli: i64,
-    /// How many nodes refused, by reason, most frequent first; each node once, by the first reason.
+    /// Number of nodes that refused, by reason, most frequent first; each node once, by the first reason.
     pub misfits: Vec<(Misfit, u32)>,
-    /// What nodes that are short of one thing are short of besides; on large clusters not of all of them.
+    /// Reasons besides of nodes that are short of one thing; on large clusters not of all of them.
     pub also: Vec<(Misfit, u32)>,
-    /// What is free, as a shape.
+    /// Shape of the free GPUs.
     pub free: FreeShape,
-    /// What it asks for that no node has in all.
+    /// The request that no node has in all.
     pub too_large: Option<TooLarge>,
     /// Nodes that refused for a reason that is told by the node, the first ones.
     pub named: Vec<(Misfit, NodeId)>,
     /// The pods with MIG by the old annotation on those of these nodes that refused for their sake.
     pub beside: Vec<(NodeId, PodId)>,
-    /// What the queue says of the first node where the pod costs too much.
+    /// The queue's refusal of the first node where the pod costs too much.
     pub too_dear: Option<Box<Why>>,
     /// The overhead of the pod, where it alone keeps the pod from some node; empty elsewhere.
     pub overhead: Resources,
     /// The first nodes, by name, each with its reasons, where [`Config::names_nodes`](crate::Config::names_nodes) asks
     /// for it; `misfits` counts all of them.
     pub nodes: Vec<Refusal>,
-    /// What was found before in other domains of a topology, each in turn.
+    /// Reasons that were found before in other domains of a topology, each in turn.
     pub before: Vec<Why>,
 }
 
@@ -346,7 +346,7 @@ impl NoRoom {
     }
 }
 
-/// Why a node is not for a pod.
+/// The reason why a node is not for a pod.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Misfit {
     /// It takes no new pods.
@@ -416,7 +416,7 @@ pub enum Misfit {
 }
 
 impl Misfit {
-    /// Whether the contract names the node in it.
+    /// Tells whether the contract names the node in it.
     pub(crate) fn names_node(self) -> bool {
         matches!(
             self,
@@ -428,7 +428,7 @@ impl Misfit {
         )
     }
 
-    /// Whether the reason lies in what nodes and pods are, not in what is free or where others run.
+    /// Tells whether the reason lies in what nodes and pods are, not in what is free or where others run.
     fn lasts(self) -> bool {
         match self {
             Self::Blocked(_)
@@ -467,7 +467,7 @@ impl Misfit {
     }
 }
 
-/// What is free of GPUs over all nodes that take pods.
+/// Free GPUs over all nodes that take pods.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FreeShape {
     /// In all, in milli-devices, parts of shared GPUs included.

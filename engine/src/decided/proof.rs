@@ -2,14 +2,14 @@
 
 use crate::base::ids::{GroupId, Symbol, TopologyId};
 
-/// That no eviction of one kind lets a group in, whatever is evicted.
+/// A proof that no eviction of one kind lets a group in, whatever is evicted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Proof {
     /// The group.
     pub group: GroupId,
     /// The kind of eviction.
     pub kind: EvictionKind,
-    /// What there is too little of.
+    /// The thing of which there is too little.
     pub shortage: Shortage,
 }
 
@@ -29,30 +29,30 @@ impl EvictionKind {
     pub const ALL: [Self; 3] = [Self::Consolidate, Self::Reclaim, Self::Preempt];
 }
 
-/// What there is too little of, even if all that may be evicted were.
+/// A thing of which there is too little, even if all that may be evicted were.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shortage {
     /// GPUs over all nodes, in milli-devices: what is free and what other queues have to give.
     Gpus {
-        /// What the group asks for.
+        /// Amount that the group asks for.
         needed_milli: i64,
-        /// What it may get at most.
+        /// The most that it may get.
         most_milli: i64,
     },
     /// Pods of one shape over all nodes that they may go to.
     Pods {
-        /// How many there are to place.
+        /// Number of pods to place.
         needed: u32,
-        /// How many such nodes would hold.
+        /// Number of pods that such nodes would hold.
         most: u32,
     },
     /// Domains of a node label, for pods that keep away from each other (Hall's condition).
     Apart {
         /// The label.
         key: Symbol,
-        /// How many pods there are to place.
+        /// Number of pods to place.
         needed: u32,
-        /// How many the domains would hold, one each.
+        /// Number of pods that the domains would hold, one each.
         most: u32,
     },
     /// Room in one domain of a topology, for pods that have to stay together.
@@ -61,9 +61,9 @@ pub enum Shortage {
         topology: TopologyId,
         /// The level whose domains were counted.
         level: Symbol,
-        /// How many pods there are to place.
+        /// Number of pods to place.
         needed: u32,
-        /// How many the roomiest domain would hold.
+        /// Number of pods that the roomiest domain would hold.
         most: u32,
     },
     /// Domains of a topology, for sub-groups that have to stay together, each by itself.
@@ -72,22 +72,22 @@ pub enum Shortage {
         topology: TopologyId,
         /// The level whose domains were counted.
         level: Symbol,
-        /// How many pods the sub-groups have that were counted, or more.
+        /// Number of pods that the counted sub-groups have, or more.
         pods: u32,
-        /// How many of these there are.
+        /// Number of these sub-groups.
         needed: u32,
-        /// How many the domains would take.
+        /// Number of them that the domains would take.
         most: u32,
     },
     /// Victims that budgets of disruptions let go: of those there are none may now.
     Disruptions {
-        /// How many groups are kept by budgets.
+        /// Number of groups that are kept by budgets.
         guarded: u32,
     },
     /// Victims that did not lose their places to the group before: what it got by that it lost again, so that they would
     /// go round for ever. News of any kind lets it try again.
     Others {
-        /// How many groups it may not evict again until then.
+        /// Number of groups that it may not evict again until then.
         barred: u32,
     },
 }

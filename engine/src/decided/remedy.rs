@@ -28,14 +28,14 @@ pub enum Remedy {
     Pods {
         /// Of this sub-group; [`Symbol::EMPTY`] where the group has none.
         sub_group: Symbol,
-        /// How many.
+        /// Their number.
         count: u32,
     },
     /// Lift the gates of so many pods.
     Gates {
         /// Of this sub-group; [`Symbol::EMPTY`] where the group has none.
         sub_group: Symbol,
-        /// How many.
+        /// Their number.
         count: u32,
     },
     /// Ask for so much less, or let the queue hold so much more, or wait until its pods end.
@@ -44,7 +44,7 @@ pub enum Remedy {
         queue: QueueId,
         /// The resource.
         lane: QueueLane,
-        /// How much, in units of the resource.
+        /// The amount, in units of the resource.
         by: i64,
     },
     /// Give the queue so much more quota.
@@ -53,7 +53,7 @@ pub enum Remedy {
         queue: QueueId,
         /// The resource.
         lane: QueueLane,
-        /// How much, in units of the resource.
+        /// The amount, in units of the resource.
         by: i64,
     },
     /// Let it be evicted.
@@ -65,7 +65,7 @@ pub enum Remedy {
     },
     /// Free so much more on one node, or add a node that has it.
     Gpus {
-        /// How much, in milli-devices.
+        /// The amount, in milli-devices.
         more_milli: i64,
     },
     /// Free some of a resource on one node, or add a node.
@@ -98,7 +98,7 @@ pub enum Remedy {
     Levels(TopologyId),
     /// Wait until those before it in its queue have had their turn, go before them, or let more have theirs in a cycle.
     Turn {
-        /// How many have it now.
+        /// Number of groups that have it now.
         depth: u32,
     },
     /// Wait until the search for pods to evict has come to its end.
@@ -133,7 +133,7 @@ impl Why {
         })
     }
 
-    /// What would help, the least first. Each alone changes the reason; another may stand behind it.
+    /// Lists what would help, the least first. Each alone changes the reason; another may stand behind it.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
             Self::Satisfied | Self::Nominated => Vec::new(),
@@ -188,14 +188,14 @@ impl Why {
     }
 }
 
-/// How much of what was asked for is too much.
+/// Works out by how much a request is too large.
 fn excess(bound: &Bound, most: Limit, held: i64) -> i64 {
     let most = most.amount().unwrap_or(i64::MAX);
     held.saturating_add(bound.requested[bound.lane]).saturating_sub(most)
 }
 
 impl NoRoom {
-    /// Whether so many GPUs are free as the pod asks for, and not where it could use them.
+    /// Tells whether so many GPUs are free as the pod asks for, and not where it could use them.
     pub fn is_fragmented(&self) -> bool {
         let about_gpus = matches!(self.dominant, Misfit::Short(Lane::GPU) | Misfit::Device);
         about_gpus && self.gpu_milli > 0 && self.free.gpu_milli >= self.gpu_milli

@@ -2,7 +2,7 @@
 
 use crate::decided::proof::EvictionKind;
 
-/// What a cycle took, in counted steps.
+/// Effort of a cycle, in counted steps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Steps {
     /// Groups that were tried.
@@ -18,7 +18,7 @@ pub struct Steps {
     /// Sets of victims that counting refused, so that they were not tried; all sets of a search at once are one. Costs
     /// no step of its own.
     pub filtered: u64,
-    /// Whether they ran out before all was decided; the next cycle goes on.
+    /// True if they ran out before all was decided; the next cycle goes on.
     pub spent: bool,
 }
 
@@ -28,7 +28,7 @@ impl Steps {
         self.groups + self.nodes + self.victims + self.scenarios
     }
 
-    /// What came after `before`.
+    /// Counts what came after `before`.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             groups: self.groups - before.groups,
@@ -42,22 +42,22 @@ impl Steps {
     }
 }
 
-/// How far a search that goes on has come.
+/// Progress of a search that goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// For pods to evict.
     Eviction {
-        /// What kind of eviction it is for.
+        /// The kind of eviction that it is for.
         kind: EvictionKind,
-        /// How many groups came up as victims so far.
+        /// Number of groups that came up as victims so far.
         groups: u32,
-        /// How many may.
+        /// Number of groups that may.
         candidates: u32,
         /// For how many of its pods victims were found so far.
         pods: u32,
-        /// How many there are to place.
+        /// Number of pods to place.
         pods_all: u32,
-        /// How many sets of victims were tried.
+        /// Number of sets of victims that were tried.
         sets: u64,
     },
     /// For another way to place unlike pods, or sub-groups that have to be together, in free room.

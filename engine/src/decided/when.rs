@@ -1,6 +1,6 @@
 //! When there is room.
 
-/// When there is room, or at which time amounts are looked at.
+/// The time when there is room, or at which amounts are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
     /// In what is idle.

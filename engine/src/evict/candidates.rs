@@ -18,12 +18,12 @@ pub(super) struct Pool {
     /// The latest one.
     pub(super) last: Option<usize>,
     by_group: FewMap<GroupId, VictimSet>,
-    /// Whether some group has more than one pod, so that a set may reach further than one node.
+    /// True if some group has more than one pod, so that a set may reach further than one node.
     pub(super) spread: bool,
     pub(super) by_node: FewMap<NodeId, Here>,
 }
 
-/// What came up on one node.
+/// Victims that came up on one node.
 #[derive(Clone, Debug)]
 pub(super) struct Here {
     /// The batch with which the node first came up.
@@ -113,7 +113,7 @@ pub(super) fn useful_nodes(state: &State, group: GroupId) -> IdSet<Rank> {
     if bare { IdSet::full(index.ranks().len()) } else { index.with_free_gpu.clone() }
 }
 
-/// Whether a group has its minimum in each of its sub-groups without what it loses with some batches.
+/// Tells whether a group has its minimum in each of its sub-groups without what it loses with some batches.
 pub(super) fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
     state: &State,
     group: GroupId,
@@ -142,7 +142,7 @@ pub(crate) fn gives_milli(state: &State, pod: PodId) -> i64 {
     plain + state.claimed_milli(pod)
 }
 
-/// What a pod's queue was charged where the pod is, or was until it was evicted.
+/// Tells what a pod's queue was charged where the pod is, or was until it was evicted.
 pub(crate) fn held(state: &State, pod: PodId) -> Charge {
     let shape = &state.shapes()[state.pods()[pod].shape];
     match &state.pods().status[pod].place {

@@ -65,7 +65,7 @@ impl Demand {
         demand
     }
 
-    /// How many pods of the shape at a place in the list are among the first `count`.
+    /// Counts the pods of the shape at a place in the list that are among the first `count`.
     fn needed(&self, at: usize, count: usize) -> usize {
         count.checked_sub(1).map_or(0, |last| self.shapes[at].1[last])
     }
@@ -78,7 +78,7 @@ impl Demand {
     }
 }
 
-/// What the nodes would hold, with some victims gone.
+/// Pods that the nodes would hold, with some victims gone.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
     freed: FewMap<NodeId, Freed>,
@@ -149,14 +149,14 @@ impl Capacity {
         }
     }
 
-    /// What a node would hold of each shape.
+    /// Counts the pods of a shape that a node would hold.
     pub(super) fn on(&self, state: &State, shape: ShapeId, node: NodeId) -> usize {
         let nothing = Freed::default();
         let freed = self.freed.get(node).unwrap_or(&nothing);
         most(state, &state.shapes()[shape], node, freed)
     }
 
-    /// How many pods would fit if more victims were gone besides.
+    /// Counts the pods that would fit if more victims were gone besides.
     pub(super) fn with(
         &self,
         state: &State,
@@ -201,7 +201,7 @@ fn release(state: &State, pod: PodId, freed: &mut Freed, sign: i64) {
     }
 }
 
-/// How many pods of each shape a node holds at most with so much more free.
+/// Counts the pods of each shape that a node holds at most with so much more free.
 fn each<'c>(
     state: &'c State,
     demand: &'c Demand,
@@ -211,14 +211,14 @@ fn each<'c>(
     demand.shapes.iter().map(move |(shape, _)| most_of(state, *shape, rank, freed))
 }
 
-/// How many pods of a shape a node holds at most with so much more free; none where they may not go.
+/// Counts the pods of a shape that a node holds at most with so much more free; none where they may not go.
 fn most_of(state: &State, shape: ShapeId, rank: Rank, freed: &Freed) -> usize {
     let index = &state.nodes().index;
     let may = index.feasible(shape).contains(rank);
     if may { most(state, &state.shapes()[shape], index.node(rank), freed) } else { 0 }
 }
 
-/// How many pods of a shape a node holds at most with so much more free; devices are not counted.
+/// Counts the pods of a shape that a node holds at most with so much more free; devices are not counted.
 fn most(state: &State, shape: &ShapeRow, node: NodeId, freed: &Freed) -> usize {
     let room = |(lane, amount): &(Lane, i64)| {
         (state.nodes().free(node, *lane) + freed.amount(*lane)).max(0) / amount

@@ -29,7 +29,7 @@ use crate::{
 };
 
 impl VictimSearch<'_> {
-    /// Why no victims help, where counting shows it.
+    /// Says why no victims help, where counting shows it.
     ///
     /// # Cost
     /// In the queues; in the victims only as far as it takes to see that there is room, unless pods keep apart or
@@ -45,7 +45,7 @@ impl VictimSearch<'_> {
             .or_else(|| self.short_of_rooms(state, &emptied))
     }
 
-    /// Whether pods of the group keep apart or have to stay together.
+    /// Tells whether pods of the group keep apart or have to stay together.
     fn is_choosy(&self, state: &State) -> bool {
         let apart = self.search.pods.iter().any(|pod| {
             !state.shapes()[state.pods()[*pod].shape].facts.pod_anti_affinity.is_empty()
@@ -256,14 +256,14 @@ pub(crate) fn lasting_gpu_gap(state: &State, pods: &[PodId]) -> Option<(i64, i64
     capacity_bound::gpu_gap(state, pods).filter(|_| !may_take_less(state))
 }
 
-/// Whether pods may take less of GPUs elsewhere than where they are.
+/// Tells whether pods may take less of GPUs elsewhere than where they are.
 fn may_take_less(state: &State) -> bool {
     let by_memory = || state.shapes().in_use().any(|(_, shape, _)| shape.gpu_mib > 0);
     let unlike = state.nodes().memory_sizes.len() > 1 && !state.nodes().index.shared.is_empty();
     may_hold_more(state) || (unlike && by_memory())
 }
 
-/// Whether pods may hold more GPUs than their queues are charged for: devices of claims, and whole ones for parts
+/// Tells whether pods may hold more GPUs than their queues are charged for: devices of claims, and whole ones for parts
 /// of which nobody said where they are.
 fn may_hold_more(state: &State) -> bool {
     let held = |row: &SliceRow| row.facts.gpu && row.held > 0;

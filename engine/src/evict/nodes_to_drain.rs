@@ -26,7 +26,7 @@ struct Cheapest {
     /// The cheapest first.
     nodes: Vec<NodeId>,
     fewest: usize,
-    /// How many more than the fewest are next.
+    /// Number of victims next, beyond the fewest.
     more: usize,
 }
 

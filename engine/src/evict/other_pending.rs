@@ -72,7 +72,7 @@ pub(super) fn waiting(state: &State, group: GroupId, pods: &[PodId]) -> WaitingG
     (queue, key, pods.iter().fold(Charge::default(), ask))
 }
 
-/// What decides whether some pods of a group find room, where nothing but their shapes and the queue does; groups
+/// Names what decides whether some pods of a group find room, where nothing but their shapes and the queue does; groups
 /// for which it is the same stand in for each other.
 pub(super) fn kind_of(
     state: &State,

@@ -29,7 +29,7 @@ pub(super) struct Bisection {
     bad: usize,
     /// So many are looked at now.
     count: usize,
-    /// Whether this is the last try, for all of them.
+    /// True if this is the last try, for all of them.
     is_last: bool,
     /// The victims for the pods for which they are known.
     found: VictimSet,

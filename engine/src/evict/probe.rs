@@ -16,7 +16,7 @@ use crate::{
     state::State,
 };
 
-/// What became of a look.
+/// Outcome of a look.
 #[derive(Debug)]
 pub(super) enum Probed {
     /// These victims let the pods in; where the pods are all of them, the trial is kept.
@@ -33,17 +33,17 @@ pub(super) struct Probe {
     /// Victims that let fewer pods in; they are part of every set.
     known: VictimSet,
     known_pods: MinSet<PodId>,
-    /// Whether they alone were not tried yet.
+    /// True if they alone were not tried yet.
     is_new: bool,
-    /// What the nodes hold without them.
+    /// Pods that the nodes hold without them.
     held: Capacity,
-    /// What the nodes hold without any victim that came up.
+    /// Pods that the nodes hold without any victim that came up.
     tally: Capacity,
     /// The other victims that came up.
     pool: Pool,
     /// Sets that did not do.
     tried: BTreeSet<VictimSet>,
-    /// How many victims came up.
+    /// Number of victims that came up.
     drawn: usize,
     /// Sets to be tried before the next victim comes up.
     sets: Sets,

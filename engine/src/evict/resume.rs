@@ -19,7 +19,7 @@ use crate::{
 /// So many searches are kept; the others begin anew, with more steps.
 const UNFINISHED_MAX: usize = 64;
 
-/// What is known of searches for victims.
+/// Searches for victims, as they were when their cycles ended.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ResumableSearches {
     /// By whom they are for; all of this epoch once a cycle evicts.
@@ -33,7 +33,7 @@ pub(crate) struct ResumableSearches {
 #[derive(Clone, Debug)]
 struct Packings {
     epoch: u64,
-    /// Whose nominations had been taken back then, and not been made again.
+    /// Pods whose nominations had been taken back then, and not been made again.
     owed: BTreeSet<PodId>,
     searches: Box<Others>,
 }
@@ -42,13 +42,13 @@ struct Packings {
 #[derive(Clone, Debug)]
 struct Kept {
     epoch: u64,
-    /// When somebody is safe no more who was.
+    /// Time when somebody is safe no more who was.
     until: Option<Timestamp>,
-    /// Where it stopped; none where it came to its end and found nothing.
+    /// The point where it stopped; none where it came to its end and found nothing.
     search: Option<Box<SearchState>>,
 }
 
-/// What is known of the search for one group.
+/// Knowledge of the search for one group.
 #[derive(Debug)]
 pub(crate) enum Recall {
     /// Nothing that still holds.
@@ -85,12 +85,12 @@ impl ResumableSearches {
         self.unfinished = self.kept.values().filter(|kept| kept.search.is_some()).count();
     }
 
-    /// Whether no more searches are kept before one comes to its end.
+    /// Tells whether no more searches are kept before one comes to its end.
     pub(crate) fn is_full(&self) -> bool {
         self.unfinished >= UNFINISHED_MAX
     }
 
-    /// What is known of the search for a group; it is given away.
+    /// Gives away what is known of the search for a group.
     pub(crate) fn recall(
         &mut self,
         epoch: &SearchEpoch,
@@ -112,7 +112,7 @@ impl ResumableSearches {
         search.filter(|_| holds).map_or(Recall::Unknown, Recall::Unfinished)
     }
 
-    /// Where the searches for another way to place a group stopped; none where they begin anew.
+    /// Gives away where the searches for another way to place a group stopped; none where they begin anew.
     pub(crate) fn recall_packings(
         &mut self,
         epoch: &SearchEpoch,

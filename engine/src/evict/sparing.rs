@@ -26,19 +26,19 @@ const FAILED_MAX: u32 = 16;
 pub(super) struct Sparing {
     /// Victims in the order in which they were drawn.
     victims: VictimSet,
-    /// What the nodes hold without them.
+    /// Pods that the nodes hold without them.
     tally: Capacity,
     /// Those of each group.
     by_group: FewMap<GroupId, VictimSet>,
-    /// How many of them, from the first one on, were not left out yet.
+    /// Number of them, from the first one on, that were not left out yet.
     left: usize,
     /// The one that was left out last.
     out: Option<usize>,
-    /// How many more sets may fail.
+    /// Number of sets that may still fail.
     failures_left: u32,
 }
 
-/// What became of a set of victims.
+/// Outcome of trying a set of victims.
 #[derive(Debug)]
 pub(super) enum Tried {
     /// It does not let the pods in.
@@ -87,7 +87,8 @@ impl Sparing {
         false
     }
 
-    /// Whether a group may keep a step that it was to lose: what it cannot lose alone is lost with all that it could spare.
+    /// Tells whether a group may keep a step that it was to lose: what it cannot lose alone is lost with all that it
+    /// could spare.
     fn may_stay(&self, state: &State, order: &[Batch], at: usize) -> bool {
         let group = order[at].group;
         let Some(steps) = self.by_group.get(group) else { return true };

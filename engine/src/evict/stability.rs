@@ -31,8 +31,8 @@ use crate::{
 type Claimer = (GroupId, Few<PodId>);
 
 impl VictimSearch<'_> {
-    /// Whether nobody is entitled to what the group gets here and would fit in its stead: of those who wait in other
-    /// queues when it preempts, of its victims, which were not before, when it reclaims.
+    /// Tells whether nobody is entitled to what the group gets here and would fit in its stead: of those who wait in
+    /// other queues when it preempts, of its victims, which were not before, when it reclaims.
     ///
     /// # Cost
     /// Where a queue rises above its quota or share by it: for a preemptor, in the number of classes that wait; for a
@@ -89,7 +89,8 @@ impl VictimSearch<'_> {
     }
 }
 
-/// Whether a queue holds more than before of something of which it holds more than its quota, or than others let it.
+/// Tells whether a queue holds more than before of something of which it holds more than its quota, or than others let
+/// it.
 fn rises(before: &Holding, now: &Holding) -> bool {
     let allocatable = now.allocatable();
     now.allocated.iter().any(|(lane, held)| {
@@ -137,7 +138,7 @@ fn who_lost(
     })
 }
 
-/// What a pod that was nominated for a place costs its queue there.
+/// Tells what a pod that was nominated for a place costs its queue there.
 fn nominated(state: &State, pod: PodId) -> Charge {
     let shape = &state.shapes()[state.pods()[pod].shape];
     let place = state.pods().status[pod].nominee.as_ref();

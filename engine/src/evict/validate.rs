@@ -20,7 +20,7 @@ use crate::{
     told::pod::GpuRequest,
 };
 
-/// What groups lose, in the order of the victims.
+/// Losses of groups, in the order of the victims.
 struct QueueLosses {
     groups: Few<(GroupId, Few<PodId>)>,
 }
@@ -41,7 +41,7 @@ impl QueueLosses {
 }
 
 impl VictimSearch<'_> {
-    /// Whether the result is one that this kind of eviction may bring about.
+    /// Tells whether the result is one that this kind of eviction may bring about.
     pub(super) fn is_fair(&self, trial: &mut Trial<'_>, count: usize, victims: &VictimSet) -> bool {
         let batches = || victims.iter().map(|at| &self.search.order[*at]);
         match self.search.kind {
@@ -73,8 +73,8 @@ impl VictimSearch<'_> {
         }
     }
 
-    /// Whether every victim that is safe for now has its minimum in each of its sub-groups, and keeps it in those that
-    /// lose pods, without pods that leave for other reasons.
+    /// Tells whether every victim that is safe for now has its minimum in each of its sub-groups, and keeps it in those
+    /// that lose pods, without pods that leave for other reasons.
     ///
     /// # Source
     /// docs/behaviour.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
@@ -126,7 +126,7 @@ impl VictimSearch<'_> {
         may_take(&row, &claim, &lost, self.basis.config.saturation_multiplier_milli)
     }
 
-    /// What a victim group loses: each pod beyond its minimum by itself, then the core as one.
+    /// Divides what a victim group loses: each pod beyond its minimum by itself, then the core as one.
     fn blocks(&self, trial: &Trial<'_>, group: GroupId, pods: &[PodId]) -> Few<Charge> {
         let gone = |pod: &PodId| {
             let stays = trial.pods().status[*pod].is_active();
@@ -153,7 +153,7 @@ impl VictimSearch<'_> {
     }
 }
 
-/// Whether a pod asks for GPUs that are no MIG instances.
+/// Tells whether a pod asks for GPUs that are no MIG instances.
 fn asks_plain_gpus(state: &State, pod: PodId) -> bool {
     let shape = &state.shapes()[state.pods()[pod].shape];
     match shape.facts.gpu {

@@ -28,7 +28,7 @@ pub(crate) struct Batch {
     pub(crate) pods: Few<PodId>,
 }
 
-/// What victims are judged by, beside the state.
+/// Everything that victims are judged by, beside the state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis<'a> {
     pub(crate) config: &'a Config,
@@ -36,7 +36,7 @@ pub(crate) struct Basis<'a> {
     pub(crate) pending: &'a Pending,
 }
 
-/// Which running groups may be victims.
+/// Rules for which running groups may be victims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VictimFilter<'a> {
     pub(crate) basis: Basis<'a>,
@@ -45,7 +45,7 @@ pub(crate) struct VictimFilter<'a> {
     pub(crate) rule: Rule,
 }
 
-/// What has to hold for a victim besides.
+/// A condition that victims have to meet besides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rule {
     Anyone,
@@ -56,14 +56,14 @@ pub(crate) enum Rule {
 }
 
 impl VictimFilter<'_> {
-    /// Whether a running group may be a victim: one that is safe for now may only where it can spare pods.
+    /// Tells whether a running group may be a victim: one that is safe for now may only where it can spare pods.
     fn admits(&self, state: &State, group: GroupId) -> bool {
         self.suits(state, group)
             && !self.basis.pending.is_barred(state, self.group, group)
             && self.basis.pending.may_lose(state, group)
     }
 
-    /// Whether it may be one but for what happened before and for budgets.
+    /// Tells whether it may be one but for what happened before and for budgets.
     fn suits(&self, state: &State, group: GroupId) -> bool {
         let tree = &state.groups()[group].tree;
         // A gang that ends is left to it: nobody brings its finished pods back.
@@ -82,7 +82,7 @@ impl VictimFilter<'_> {
         }
     }
 
-    /// Whether groups of a queue are ever safe from such evictions.
+    /// Tells whether groups of a queue are ever safe from such evictions.
     fn protects(&self, state: &State, queue: QueueId) -> bool {
         match self.rule {
             Rule::Anyone => false,
@@ -98,7 +98,7 @@ struct Rest {
     group: GroupId,
     steps: IntoFew<(Batch, u8)>,
     next: (Batch, u8),
-    /// What its pods ask for.
+    /// Requests of its pods.
     left: Charge,
 }
 
@@ -112,10 +112,10 @@ struct LeafVictims {
     fresh: Option<GroupKey>,
     /// Remainders of groups that lost a step, by their new place.
     rests: BTreeMap<GroupKey, Rest>,
-    /// What the candidates so far asked for, each with all that was left of it: one that loses several steps counts
+    /// Requests of the candidates so far, each with all that was left of it: one that loses several steps counts
     /// several times (docs/behaviour.md 14.3, Q11).
     taken: Charge,
-    /// What the next candidate asks for, all that is left of it.
+    /// Requests of the next candidate, all that is left of it.
     candidate: Charge,
 }
 
@@ -127,7 +127,7 @@ struct LeafVictims {
 pub(crate) struct Victims {
     leaves: Few<LeafVictims>,
     tournament: Tournament,
-    /// How many groups may still be drawn, where there are more than that.
+    /// Number of groups that may still be drawn, where there are more than that.
     most: Option<usize>,
 }
 
@@ -181,7 +181,7 @@ impl Victims {
         self.leaves.iter().map(|leaf| leaf.queue)
     }
 
-    /// Whether there are none.
+    /// Tells whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
@@ -243,7 +243,7 @@ impl Victims {
         None
     }
 
-    /// When the first of all candidates that are safe for now is safe no more.
+    /// Finds the time when the first of all candidates that are safe for now is safe no more.
     pub(crate) fn safe_until(
         state: &State,
         filter: &VictimFilter<'_>,
@@ -261,7 +261,7 @@ impl Victims {
             .min()
     }
 
-    /// How many groups would be candidates if budgets let them lose anything.
+    /// Counts the groups that would be candidates if budgets let them lose anything.
     pub(crate) fn count_guarded(
         state: &State,
         filter: &VictimFilter<'_>,
@@ -348,13 +348,13 @@ impl LeafVictims {
         Some(batch)
     }
 
-    /// What it has lost, with the next candidate taken too.
+    /// Sums what it has lost, with the next candidate taken too.
     fn demand(&self) -> Option<QueueDemand> {
         let demand = QueueDemand { ask: Charge::default(), taken: self.taken + self.candidate };
         (self.fresh.is_some() || !self.rests.is_empty()).then_some(demand)
     }
 
-    /// What its next candidate asks for.
+    /// Sums what its next candidate asks for.
     fn candidate(&self, state: &State, filter: &VictimFilter<'_>) -> Charge {
         let rest = self.rests.last_key_value();
         match self.fresh {
@@ -367,7 +367,7 @@ impl LeafVictims {
     }
 }
 
-/// What pods ask for; GPU memory is no GPUs.
+/// Sums what pods ask for; GPU memory is no GPUs.
 ///
 /// # Source
 /// docs/behaviour.md 1.11: the order of victims goes by requests.
@@ -409,8 +409,8 @@ fn is_satisfied(state: &State, group: GroupId) -> bool {
     state.groups()[group].tree.is_satisfied(Member::Set(0))
 }
 
-/// Whether a plan placed a pod of a group or nominated one for a place, and nobody confirmed it: the core of such a group
-/// is not taken away again (docs/behaviour.md 14.3, Q47), what it can spare is. A placement that may still be
+/// Tells whether a plan placed a pod of a group or nominated one for a place, and nobody confirmed it: the core of such
+/// a group is not taken away again (docs/behaviour.md 14.3, Q47), what it can spare is. A placement that may still be
 /// retracted does not count.
 fn is_planned(state: &State, pending: &Pending, group: GroupId) -> bool {
     state.groups()[group].pods.iter().any(|pod| {
@@ -420,7 +420,7 @@ fn is_planned(state: &State, pending: &Pending, group: GroupId) -> bool {
     })
 }
 
-/// Whether a group is safe for now from groups of its own queue.
+/// Tells whether a group is safe for now from groups of its own queue.
 pub(crate) fn is_safe_from_peers(
     state: &State,
     group: GroupId,
@@ -431,7 +431,7 @@ pub(crate) fn is_safe_from_peers(
     safe_until(state, group, peer_runtime(state, queue, config), now)
 }
 
-/// Whether a group is safe for now from groups of another queue, and until when.
+/// Tells whether a group is safe for now from groups of another queue, and until when.
 pub(crate) fn is_safe_from(
     state: &State,
     group: GroupId,
@@ -443,13 +443,13 @@ pub(crate) fn is_safe_from(
     safe_until(state, group, reclaim_runtime(state, queue, reclaimer, config), now)
 }
 
-/// How long groups of a queue are safe from each other.
+/// Finds out for how long groups of a queue are safe from each other.
 fn peer_runtime(state: &State, queue: QueueId, config: &Config) -> Millis {
     let runtime = first_runtime(state, queue, |facts| facts.preempt_min_runtime);
     runtime.unwrap_or(config.preempt_min_runtime)
 }
 
-/// How long groups of a queue are safe from those of another.
+/// Finds out for how long groups of a queue are safe from those of another.
 fn reclaim_runtime(state: &State, queue: QueueId, reclaimer: QueueId, config: &Config) -> Millis {
     let from = match config.reclaim_resolution {
         ReclaimResolution::Queue => queue,

@@ -35,7 +35,7 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
     pub(crate) place: Place,
-    /// How many shared GPUs it opens.
+    /// Number of shared GPUs that it opens.
     pub(crate) opened: u32,
     pub(crate) room: When,
 }
@@ -48,20 +48,20 @@ struct NodeSearch<'c> {
     state: &'c State,
     pod: PodId,
     shape: &'c ShapeRow,
-    /// Where it may go at all.
+    /// Nodes that it may go to at all.
     nodes: &'c IdSet<Rank>,
     within: &'c IdSet<Rank>,
     /// The nodes that are compared; none for all there are.
     domain: Option<&'c IdSet<Rank>>,
     devices: Choice,
     pod_affinity: Option<PodAffinity>,
-    /// Where its claims stand; none where neither it nor the cluster has to do with claims or zones.
+    /// States of its claims; none where neither it nor the cluster has to do with claims or zones.
     pod_claims: Option<PodClaims>,
     /// Over how many NUMA zones it may spread; none where that does not matter.
     span_max: Option<usize>,
-    /// Whether room may come to nodes where nothing leaves: devices that several nodes reach.
+    /// True if room may come to nodes where nothing leaves: devices that several nodes reach.
     reaches: bool,
-    /// How many nodes were looked at.
+    /// Number of nodes that were looked at.
     looked: u64,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn best_node(
     found
 }
 
-/// Where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
+/// Finds out where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
 pub(crate) fn claims_or_zones(state: &State, pod: PodId) -> Result<Option<PodClaims>, Misfit> {
     if state.nodes().claims_or_zones == 0 && !state.pods()[pod].has_claims {
         return Ok(None);
@@ -139,7 +139,7 @@ pub(crate) fn claims_or_zones(state: &State, pod: PodId) -> Result<Option<PodCla
     standing::pod_claims(state, pod).map(Some)
 }
 
-/// Whether it matters over how many NUMA zones pods of a shape spread.
+/// Tells whether it matters over how many NUMA zones pods of a shape spread.
 fn spans(state: &State, shape: ShapeId) -> bool {
     state.nodes().zones_max > 0 && state.shapes()[shape].facts.alignment.is_some()
 }
@@ -202,7 +202,7 @@ impl NodeSearch<'_> {
         })
     }
 
-    /// Whether no node has room later that has none now.
+    /// Tells whether no node has room later that has none now.
     fn is_settled(&self) -> bool {
         !self.reaches && self.state.nodes().index.releasing_or_nominated.is_empty()
     }
@@ -359,7 +359,7 @@ impl NodeSearch<'_> {
         })
     }
 
-    /// Whether a node takes the pod, at the latest at `room`.
+    /// Tells whether a node takes the pod, at the latest at `room`.
     fn look(&mut self, rank: Rank, room: When) -> Option<Found> {
         self.looked += 1;
         let state = self.state;
@@ -422,7 +422,7 @@ pub(crate) fn expected(state: &State, group: GroupId) -> Vec<NodeId> {
     nodes
 }
 
-/// Whether a pod with MIG by the old annotation is on a node.
+/// Tells whether a pod with MIG by the old annotation is on a node.
 ///
 /// # Source
 /// docs/behaviour.md 2.9.

@@ -22,13 +22,13 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Devices {
     pub(crate) ids: Box<[DeviceId]>,
-    /// How many of them nobody shared before.
+    /// Number of them that nobody shared before.
     pub(crate) opened: u32,
-    /// Whether one of them is still in use by pods that leave.
+    /// True if one of them is still in use by pods that leave.
     pub(crate) later: bool,
 }
 
-/// Which of the shared GPUs of a node a pod takes.
+/// Choice among the shared GPUs of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Choice {
     By(Placement),
@@ -36,7 +36,7 @@ pub(crate) enum Choice {
     Nth(usize),
 }
 
-/// Whether a node has room for a pod of a shape, its GPUs taken together.
+/// Tells whether a node has room for a pod of a shape, its GPUs taken together.
 ///
 /// # Source
 /// docs/behaviour.md 2.8. What a pod does not ask for is not looked at.
@@ -60,13 +60,13 @@ pub(crate) fn room(state: &State, shape: &ShapeRow, node: NodeId) -> Result<When
     Ok(if parts == When::Later { parts } else { room })
 }
 
-/// Whether a node lacks an amount, also once everything left that is about to.
+/// Tells whether a node lacks an amount, also once everything left that is about to.
 pub(crate) fn lacks(state: &State, node: NodeId, lane: Lane, amount: i64) -> bool {
     let free = state.nodes().idle.get(node, lane) + state.nodes().releasing.get(node, lane);
     free < amount && !is_backed(state, lane, node)
 }
 
-/// Whether a node has room for the parts of GPUs that a shape asks for.
+/// Tells whether a node has room for the parts of GPUs that a shape asks for.
 pub(crate) fn parts_room(state: &State, shape: &ShapeRow, node: NodeId) -> Result<When, Misfit> {
     if shape.shared == 0 {
         return Ok(When::Now);
@@ -88,7 +88,7 @@ pub(crate) fn parts_room(state: &State, shape: &ShapeRow, node: NodeId) -> Resul
     Ok(if unshared(idle, idle, aside) + sharing < needed { When::Later } else { When::Now })
 }
 
-/// Whether devices stand in for a resource on a node, so that its amounts say nothing.
+/// Tells whether devices stand in for a resource on a node, so that its amounts say nothing.
 pub(crate) fn is_backed(state: &State, lane: Lane, node: NodeId) -> bool {
     lane != Lane::GPU && state.claims().backs.contains_key(&lane) && {
         let facts = state.nodes().facts[node].as_ref();
@@ -109,7 +109,7 @@ pub(crate) fn part_micro(state: &State, shape: &ShapeRow) -> i64 {
     }
 }
 
-/// How many shared GPUs of a node have room for one part more of this shape.
+/// Counts the shared GPUs of a node that have room for one part more of this shape.
 pub(crate) fn sharing(state: &State, shape: &ShapeRow, node: NodeId) -> usize {
     let gpus = state.nodes().gpus(node);
     let Some(part) = device::part(&shape.facts.gpu, gpus) else { return 0 };
@@ -180,7 +180,7 @@ pub(crate) fn devices(
     Some(Devices { ids, opened, later })
 }
 
-/// How full the GPUs are that a pod would share in a place, in order.
+/// Tells how full the GPUs are that a pod would share in a place, in order.
 pub(crate) fn shared_fills(state: &State, pod: PodId, place: &Place) -> Vec<Fill> {
     let gpus = state.nodes().gpus(place.node);
     let shape = &state.shapes()[state.pods()[pod].shape];
@@ -213,7 +213,8 @@ fn order_devices(
     false
 }
 
-/// How many GPUs may be opened for sharing, of so many milli-devices that are idle, and that are idle or coming free.
+/// Counts the GPUs that may be opened for sharing, of so many milli-devices that are idle, and that are idle or coming
+/// free.
 ///
 /// Where some are set aside only idle ones may be: what a victim gives up may be that which it takes again, and nobody is
 /// worth evicting for a GPU that may be the one that does not report.
@@ -222,12 +223,12 @@ fn unshared(idle: i64, free: i64, aside: usize) -> usize {
     usize::try_from(milli / GPU_MILLI).unwrap_or(0).saturating_sub(aside)
 }
 
-/// What decides whether two shared GPUs are alike for a part of one.
+/// Everything that decides whether two shared GPUs are alike for a part of one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Fill {
     /// KiB free now or to come.
     room: i64,
-    /// Whether the part fits only then.
+    /// True if the part fits only then.
     later: bool,
 }
 
@@ -245,7 +246,7 @@ struct Ways {
 }
 
 impl Ways {
-    /// Which are shared in the so manieth way; none past the last one.
+    /// Picks the GPUs that are shared in the n-th way; none past the last one.
     ///
     /// # Cost
     /// In the ways before it.

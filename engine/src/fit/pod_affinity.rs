@@ -17,7 +17,7 @@ use crate::{
 /// Domains by node label: key and value.
 type TopologyPairs = BTreeSet<(Symbol, Symbol)>;
 
-/// What affinity and anti-affinity mean for one pod.
+/// Meaning of affinity and anti-affinity for one pod.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PodAffinity {
     /// Node labels that its affinity terms name: a node has to have each.
@@ -30,7 +30,7 @@ pub(crate) struct PodAffinity {
     barred: TopologyPairs,
     /// Domains that are forbidden until pods left.
     far_now: TopologyPairs,
-    /// How topology spread stands.
+    /// States of the constraints of topology spread.
     pub(crate) spread: Vec<SpreadState>,
 }
 
@@ -85,8 +85,8 @@ fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
     pod_affinity
 }
 
-/// Whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need not
-/// hold for groups with others.
+/// Tells whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need
+/// not hold for groups with others.
 ///
 /// # Cost
 /// In the number of pods with anti-affinity times that of the pods to be placed.
@@ -108,7 +108,7 @@ pub(crate) fn is_repelled(state: &State, group: GroupId) -> bool {
             .any(|pod| state.with_anti_affinity().iter().any(|other| minds(other, pod)))
 }
 
-/// Whether a pod may join the pods of a node: now, later, or why not.
+/// Tells whether a pod may join the pods of a node: now, later, or why not.
 pub(crate) fn joins(
     state: &State,
     shape: &ShapeRow,
@@ -182,7 +182,7 @@ fn pairs_of_matching(state: &State, pod: PodId, terms: &[PodTerm]) -> TopologyPa
     pairs
 }
 
-/// Whether all of some terms of `of` mean `pod`.
+/// Tells whether all of some terms of `of` mean `pod`.
 fn is_meant_by_all(state: &State, pod: PodId, terms: &[PodTerm], of: PodId) -> bool {
     terms.iter().all(|term| matches(state, pod, term, of))
 }
@@ -220,7 +220,7 @@ fn each_match(
     }
 }
 
-/// Whether a term of `of` means `pod`.
+/// Tells whether a term of `of` means `pod`.
 pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> bool {
     let facts = &state.pods()[pod];
     let here = if term.namespaces.is_empty() {
@@ -231,7 +231,7 @@ pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> b
     here && facts.is_selected(&term.selector)
 }
 
-/// Whether a pod is about to leave its node and was not nominated for it again.
+/// Tells whether a pod is about to leave its node and was not nominated for it again.
 fn leaves(state: &State, pod: PodId) -> bool {
     let status = &state.pods().status[pod];
     status.phase == Phase::Releasing && status.nominee.is_none()

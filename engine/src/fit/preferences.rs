@@ -16,7 +16,7 @@ use crate::{
     state::{State, shape::ShapeRow},
 };
 
-/// How good a node is: by pods, by labels, by how few pods of its kind are near. More is better.
+/// Score of a node: by pods, by labels, by how few pods of its kind are near. More is better.
 type Score = [i64; 3];
 
 /// Nodes by their score.
@@ -49,7 +49,7 @@ impl ScoreLevels {
     }
 }
 
-/// Whether its pods would rather go to some nodes than to others.
+/// Tells whether its pods would rather go to some nodes than to others.
 pub(crate) fn has_preferences(shape: &ShapeRow) -> bool {
     !shape.facts.preferred_nodes.is_empty()
         || !shape.facts.preferred_pods.is_empty()

@@ -19,7 +19,7 @@ use crate::{
     told::pod::Spread,
 };
 
-/// How a constraint stands for one pod: which domains it may not join.
+/// State of a constraint for one pod: the domains that it may not join.
 #[derive(Clone, Debug)]
 pub(crate) struct SpreadState {
     pub(crate) key: Symbol,
@@ -57,7 +57,7 @@ pub(crate) fn ensure_spread_domains(state: &mut State, shape: ShapeId) {
     state.note_spread_domains(shape, domains);
 }
 
-/// How many pods that a constraint means are in each domain that has any.
+/// Counts the pods that a constraint means, in each domain that has any.
 pub(crate) fn spread_counts(
     state: &State,
     shape: ShapeId,
@@ -75,7 +75,7 @@ pub(crate) fn spread_counts(
     counts
 }
 
-/// Which domains a pod may not join, constraint by constraint; [`ensure_spread_domains`] has to have been
+/// Lists the domains that a pod may not join, constraint by constraint; [`ensure_spread_domains`] has to have been
 /// called for its shape.
 ///
 /// # Cost
@@ -128,7 +128,7 @@ pub(crate) fn open(
     Some(open)
 }
 
-/// Whether a node is in a domain of every constraint that the pod may join.
+/// Tells whether a node is in a domain of every constraint that the pod may join.
 pub(crate) fn spreads(state: &State, standings: &[SpreadState], node: NodeId) -> bool {
     standings.iter().all(|standing| {
         let topology_pair = state.topology_pair(node, standing.key);

@@ -33,13 +33,13 @@ const LACKING_MAX: usize = 256;
 /// So many nodes are kept by name for each reason that names them.
 const NAMED_MAX: usize = 16;
 
-/// Why nodes refuse a pod.
+/// Reasons why nodes refuse a pod.
 struct Refusals {
-    /// How many nodes, by reason, the most frequent first.
+    /// Numbers of nodes by reason, the most frequent first.
     misfits: Vec<(Misfit, u32)>,
     /// The reason that stands out.
     dominant: Misfit,
-    /// What nodes that are short of one thing are short of besides.
+    /// Reasons besides of nodes that are short of one thing.
     also: Vec<(Misfit, u32)>,
     /// The first nodes of reasons that name them.
     named: Vec<(Misfit, NodeId)>,
@@ -61,14 +61,14 @@ impl Refusals {
     }
 }
 
-/// How often a reason was found.
+/// Count of a reason.
 #[derive(Clone, Default, Debug)]
 struct Capacity {
     nodes: u32,
     witnesses: u32,
-    /// Whether a node was found that nothing else keeps the pod from.
+    /// True if a node was found that nothing else keeps the pod from.
     alone: bool,
-    /// What else keeps the pod from the node that was looked at last.
+    /// The other thing that keeps the pod from the node that was looked at last.
     behind: Option<Misfit>,
     /// The first nodes, where the reason names them.
     named: Vec<NodeId>,
@@ -78,12 +78,12 @@ struct Capacity {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unplaced<'a> {
     pub(crate) pod: PodId,
-    /// How many pods of its group found one.
+    /// Number of pods of its group that found one.
     pub(crate) at: u32,
-    /// How many of its sub-group did.
+    /// Number of pods of its sub-group that did.
     pub(crate) placed: u32,
     pub(crate) area: Option<&'a IdSet<Rank>>,
-    /// Whether each node that refuses is to be named.
+    /// True if each node that refuses is to be named.
     pub(crate) names_nodes: bool,
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
     }))
 }
 
-/// What a pod asks for that no node has in all, where there is something.
+/// Finds a request of a pod that no node has in all, where there is one.
 ///
 /// # Source
 /// docs/behaviour.md 10.1, `MaxNodePoolResources`. What devices stand in for is not measured by it (14.3, Q44).
@@ -154,7 +154,7 @@ fn too_large(state: &mut State, pod: PodId) -> Option<TooLarge> {
     Some(TooLarge { lane, most: most(lane), request })
 }
 
-/// What the queue says where it is a queue that keeps the pod from one of the nodes.
+/// Asks the queue where it is a queue that keeps the pod from one of the nodes.
 fn too_dear(state: &State, pod: PodId, named: &[(Misfit, NodeId)]) -> Option<Box<Why>> {
     let (_, node) = named.iter().find(|(misfit, _)| *misfit == Misfit::Queue)?;
     let group = state.pods()[pod].group()?;
@@ -171,7 +171,7 @@ fn beside(state: &State, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
         .collect()
 }
 
-/// How many nodes refuse a pod, in an area or everywhere, by reason.
+/// Counts the nodes that refuse a pod, in an area or everywhere, by reason.
 ///
 /// # Source
 /// docs/behaviour.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
@@ -206,7 +206,7 @@ fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
     Refusals { misfits, dominant, also, named, nodes }
 }
 
-/// What is free of GPUs on the nodes where a pod may go, in an area or everywhere.
+/// Sums what is free of GPUs on the nodes where a pod may go, in an area or everywhere.
 fn free_shape(state: &State, pod: PodId, area: Option<&IdSet<Rank>>) -> FreeShape {
     let everywhere = state.nodes().index.feasible(state.pods()[pod].shape);
     let within = area.map(|area| {
@@ -261,7 +261,7 @@ struct Asker<'c> {
 }
 
 impl Asker<'_> {
-    /// How often each reason comes first, and what nodes are short of besides.
+    /// Counts how often each reason comes first, and what nodes are short of besides.
     fn ask(&self) -> (BTreeMap<Misfit, Capacity>, BTreeMap<Misfit, u32>) {
         let index = &self.state.nodes().index;
         let mut tallies: BTreeMap<Misfit, Capacity> = BTreeMap::new();
@@ -325,7 +325,7 @@ impl Asker<'_> {
         }
     }
 
-    /// What a node is short of besides one thing.
+    /// Lists what a node is short of besides one thing.
     ///
     /// # Source
     /// docs/behaviour.md 12.3: each row of node reasons stands for itself.
@@ -363,7 +363,7 @@ impl Asker<'_> {
         }
     }
 
-    /// Why a node is not for the pod: the first reason in the order of evaluation, but for one.
+    /// Says why a node is not for the pod: the first reason in the order of evaluation, but for one.
     fn refusal(&self, rank: Rank, lifted: Option<Misfit>) -> Option<Misfit> {
         let Self { state, shape, .. } = self;
         let index = &state.nodes().index;
@@ -405,7 +405,7 @@ impl Asker<'_> {
             .or_else(|| if has_room { self.late_refusal(node).and_then(stands) } else { None })
     }
 
-    /// What is found out only where everything else fits.
+    /// Finds reasons that count only where everything else fits.
     fn late_refusal(&self, node: NodeId) -> Option<Misfit> {
         let Self { state, shape, .. } = self;
         if matches!(shape.facts.gpu, GpuRequest::Mig(_)) && best_node::has_legacy_mig(state, node) {
@@ -437,7 +437,7 @@ fn dominant(tallies: &BTreeMap<Misfit, Capacity>) -> Misfit {
     })
 }
 
-/// Whether a reason is that too little is free.
+/// Tells whether a reason is that too little is free.
 fn is_shortage(misfit: Misfit) -> bool {
     matches!(
         misfit,
@@ -449,7 +449,7 @@ fn is_shortage(misfit: Misfit) -> bool {
     )
 }
 
-/// When a reason is evaluated.
+/// Gives the position of a reason in the order of evaluation.
 ///
 /// # Source
 /// docs/behaviour.md 1.13 (room first) and the table of 10.2.

@@ -12,7 +12,7 @@ use crate::{
     told::numa::{NumaPolicy, ZoneAmount},
 };
 
-/// What a pod of a shape would hold of a node's zones, and whether it could have it now.
+/// Works out what a pod of a shape would hold of a node's zones, and whether it could have it now.
 pub(crate) fn zones_for(
     state: &State,
     shape: &ShapeRow,

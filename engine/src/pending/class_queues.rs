@@ -26,17 +26,17 @@ pub(crate) struct ClassQueue {
     pub(super) queue: QueueId,
     pub(super) class: ClassId,
     pub(crate) groups: MinSet<GroupKey>,
-    /// What its groups were told; none of a class queue that never had to wait.
+    /// Reasons that its groups were told; none of a class queue that never had to wait.
     pub(super) told: Option<Box<Told>>,
 }
 
-/// What the groups of a class queue were told of why it waits.
+/// Reasons that the groups of a class queue were told.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Told {
     pub(super) why: Option<Why>,
     /// Groups that were not told that; some may have left since.
     pub(super) unsaid: Few<GroupId>,
-    /// That evictions do not help, where counting showed it when the class queue was asked last.
+    /// Proofs that evictions do not help, where counting showed it when the class queue was asked last.
     pub(super) proofs: BTreeMap<EvictionKind, Shortage>,
 }
 
@@ -103,7 +103,7 @@ impl ClassQueues {
         awake.map(|(queue, class, _)| (queue, class))
     }
 
-    /// How many queues have some.
+    /// Counts the queues that have some.
     pub(super) fn queues(&self) -> usize {
         self.queues.len()
     }

@@ -19,33 +19,33 @@ use crate::{
     state::State,
 };
 
-/// What was lost since the last news.
+/// Places that were lost since the last news.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct EvictionHistory {
     /// In the order in which it was.
     all: Vec<PastEviction>,
     rows: Column<GroupId, Row>,
-    /// Whose rows hold anything.
+    /// Groups whose rows hold anything.
     used: Vec<GroupId>,
 }
 
-/// What is known of one group.
+/// Losses of one group, and losses to it.
 #[derive(Clone, Copy, Default, Debug)]
 struct Row {
     /// The last loss to it: its place in `all`, counted from 1.
     last: u32,
-    /// How many of the pods that it lost have not come back.
+    /// Number of the pods that it lost which have not come back.
     away: u32,
 }
 
-/// What was lost to a group in one plan.
+/// Groups that lost places to a group in one plan.
 #[derive(Clone, Debug)]
 struct PastEviction {
     /// The groups that lost pods, in order.
     losers: Few<GroupId>,
-    /// When.
+    /// Time of the plan.
     at: Timestamp,
-    /// How many pods the winner held or was nominated for then; none once it lost some.
+    /// Number of pods that the winner held or was nominated for then; none once it lost some.
     held: Option<u32>,
     /// The one before to the same group, counted from 1.
     before: u32,
@@ -87,7 +87,7 @@ impl EvictionHistory {
         }
     }
 
-    /// Whether a new pod of a group is there instead of one that was evicted; counts it.
+    /// Tells whether a new pod of a group is there instead of one that was evicted; counts it.
     pub(super) fn comes_back(&mut self, group: GroupId) -> bool {
         let row = self.rows.get_mut(group).filter(|row| row.away > 0);
         row.map(|row| row.away -= 1).is_some()
@@ -102,7 +102,7 @@ impl EvictionHistory {
         row
     }
 
-    /// What groups lost to one, the latest first.
+    /// Lists what groups lost to one, the latest first.
     fn to(&self, winner: GroupId) -> impl Iterator<Item = &PastEviction> {
         let before = |place: u32| at(place).and_then(|at| self.all.get(at));
         let last = self.rows.get(winner).map_or(0, |row| row.last);
@@ -116,7 +116,7 @@ fn at(place: u32) -> Option<usize> {
 }
 
 impl Pending {
-    /// Whether a group evicted another since the last news, and lost again what it got by that.
+    /// Tells whether a group evicted another since the last news, and lost again what it got by that.
     ///
     /// # Cost
     /// In how often pods were evicted for the first since then.
@@ -126,7 +126,8 @@ impl Pending {
         !self.eviction_history.all.is_empty() && self.barred(state, winner).any(is_of)
     }
 
-    /// How many groups a group may not evict again before there is news, of those that run and that pass `loser`.
+    /// Counts the groups that a group may not evict again before there is news, of those that run and that pass
+    /// `loser`.
     pub(crate) fn count_barred(
         &self,
         state: &State,

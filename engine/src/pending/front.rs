@@ -18,7 +18,7 @@ const FRONT_MAX: usize = 32;
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Fronts {
     by_queue: BTreeMap<QueueId, Vec<(GroupKey, ClassId)>>,
-    /// How often lists had changed then.
+    /// Number of changes to the lists at that time.
     relisted: u64,
 }
 

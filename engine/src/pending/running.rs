@@ -18,18 +18,18 @@ pub(crate) struct Running {
     /// The queues that have some.
     queues: IdSet<QueueId>,
     rows: Column<GroupId, Option<Runner>>,
-    /// How many have more than one pod.
+    /// Number of them with more than one pod.
     gangs: usize,
     /// Groups that are not yet in order among those of their queue; none between two calls.
     unsettled: Vec<(QueueId, GroupKey)>,
 }
 
-/// Where a group that may be evicted is listed.
+/// Place of a group that may be evicted in the lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Runner {
     queue: QueueId,
     key: GroupKey,
-    /// Whether it has more than one pod.
+    /// True if it has more than one pod.
     gang: bool,
 }
 
@@ -44,12 +44,12 @@ impl Running {
         self.by_queue.get(queue)
     }
 
-    /// Whether a group is one.
+    /// Tells whether a group is one.
     pub(crate) fn contains(&self, group: GroupId) -> bool {
         self.rows.get(group).is_some_and(Option::is_some)
     }
 
-    /// Whether each of them has only one pod.
+    /// Tells whether each of them has only one pod.
     pub(crate) fn are_singles(&self) -> bool {
         self.gangs == 0
     }
@@ -98,8 +98,8 @@ impl Running {
 }
 
 impl Pending {
-    /// Whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it and
-    /// may take that back.
+    /// Tells whether a pod may be evicted: it runs or was bound, and nothing is planned for it; or this plan placed it
+    /// and may take that back.
     pub(crate) fn is_evictable(&self, state: &State, pod: PodId) -> bool {
         let status = &state.pods().status[pod];
         let stands = match status.phase {
@@ -116,7 +116,7 @@ impl Pending {
         stands && status.nominee.is_none()
     }
 
-    /// Whether budgets allow that a group loses something: one pod if it can spare some, else all at once.
+    /// Tells whether budgets allow that a group loses something: one pod if it can spare some, else all at once.
     #[inline]
     pub(crate) fn may_lose(&self, state: &State, group: GroupId) -> bool {
         !state.has_budgets() || self.may_lose_by_budgets(state, group)
@@ -161,7 +161,7 @@ impl Pending {
         }
     }
 
-    /// Where a group is listed among those that may be evicted.
+    /// Finds out where a group is listed among those that may be evicted.
     fn runner(&self, state: &State, group: GroupId) -> Option<Runner> {
         let row = &state.groups()[group];
         let facts = row.facts.as_ref()?;

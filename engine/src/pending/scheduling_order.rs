@@ -20,7 +20,7 @@ pub(crate) struct SchedulingOrder {
     /// The class of the first group of each leaf: what is asked for most, in little memory.
     firsts: Vec<Option<ClassId>>,
     tournament: Tournament,
-    /// What groups ask for that take part each by itself, as a class of its own; empty where their classes say it.
+    /// Requests of groups that take part each by itself, as a class of its own; empty where their classes say it.
     asks: Vec<Charge>,
     /// The groups that may have turns; all where nothing bounds them.
     front: Option<DepthWindow>,
@@ -58,7 +58,7 @@ impl LeafQueue {
     }
 }
 
-/// What the first group of a leaf asks for, which is of a class.
+/// Sums what the first group of a leaf asks for, which is of a class.
 fn demand(
     state: &State,
     pending: &Pending,
@@ -131,7 +131,7 @@ impl SchedulingOrder {
         tournament.seat_all(state, |leaf| demand(state, pending, asks, firsts[leaf]));
     }
 
-    /// How many leaf queues take part.
+    /// Counts the leaf queues that take part.
     pub(crate) fn queues(&self) -> usize {
         self.leaves.len()
     }

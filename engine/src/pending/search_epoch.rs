@@ -17,11 +17,11 @@ use crate::{
 /// A time in which nothing changes that searches read.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct SearchEpoch {
-    /// How often something changed.
+    /// Number of changes.
     number: u64,
     /// Pods whose nomination this cycle took back and has not made again so far.
     owed: BTreeSet<PodId>,
-    /// Where their groups were listed while the nominations stood.
+    /// Places of their groups in the lists while the nominations stood.
     stood: BTreeMap<GroupId, Option<Listing>>,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     state::{State, tree::Tree},
 };
 
-/// What becomes of a group that was touched.
+/// Fate of a group that was touched.
 pub(super) enum Wait {
     /// It waits for room in this queue.
     ForRoom(QueueId),
@@ -49,7 +49,7 @@ pub(super) fn waits(state: &State, group: GroupId) -> Wait {
     Wait::ForRoom(queue)
 }
 
-/// That a group has too few pods, and where.
+/// Says that a group has too few pods, and where.
 pub(crate) fn not_ready(state: &State, group: GroupId) -> Why {
     Why::NotReady(unready(&state.groups()[group].tree))
 }

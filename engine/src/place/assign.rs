@@ -32,10 +32,10 @@ use crate::{
 /// For how many pods a search may look in all, each time counted.
 const STEPS_MAX: u64 = 1 << 14;
 
-/// How often it may look for each pod again in a simulation, of which there are many.
+/// Number of times that it may look for each pod again in a simulation, of which there are many.
 const SIMULATED: usize = 4;
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Default, Debug)]
 pub(crate) enum Assignment {
     /// There was none.
@@ -43,7 +43,7 @@ pub(crate) enum Assignment {
     Fresh,
     /// It stopped.
     Stopped {
-        /// Which domain each member has, in the order in which they were placed; the one to try next for the last.
+        /// The domain of each member, in the order in which they were placed; the one to try next for the last.
         path: Vec<usize>,
         tries: u64,
     },
@@ -52,14 +52,14 @@ pub(crate) enum Assignment {
 }
 
 impl Assignment {
-    /// How far it is, where it stopped.
+    /// Tells how far it is, where it stopped.
     pub(crate) fn progress(&self) -> Option<Progress> {
         let Self::Stopped { tries, .. } = self else { return None };
         Some(Progress::Packing { tries: *tries, tries_max: STEPS_MAX })
     }
 }
 
-/// What became of a search.
+/// Outcome of a search.
 enum Assigned {
     Found,
     /// There is no way, or none was found in all the steps.
@@ -84,7 +84,7 @@ impl Domain {
 struct Todo {
     member: Member,
     domain: Rc<Domain>,
-    /// Whether the domain is one that its own constraint leaves.
+    /// True if the domain is one that its own constraint leaves.
     is_chosen: bool,
     rest: Option<Rc<Self>>,
 }
@@ -92,12 +92,12 @@ struct Todo {
 /// A choice between domains.
 struct Fork {
     todo: Rc<Todo>,
-    /// How many pods are to be placed.
+    /// Number of pods to place.
     pods: usize,
     split: Split,
     /// The one to try next.
     next: usize,
-    /// What was tried on before.
+    /// Place in the log of what was tried before.
     mark: usize,
 }
 
@@ -147,7 +147,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Whether one member may be in the way of another.
+    /// Tells whether one member may be in the way of another.
     fn is_worth_assigning(&self, trial: &Trial<'_>) -> bool {
         let tree = &trial.groups()[self.group].tree;
         let mut leaves = self.pods.iter().map(|pod| trial.pods()[*pod].leaf);
@@ -155,7 +155,7 @@ impl Attempt<'_> {
         leaves.any(|leaf| Some(leaf) != first) && !tree.is_free_below(Member::Set(0))
     }
 
-    /// Whether counting shows that there is no way.
+    /// Tells whether counting shows that there is no way.
     fn is_hopeless(&self, trial: &mut Trial<'_>) -> bool {
         if capacity_bound::gpu_gap(trial, self.pods).is_some() {
             return true;
@@ -274,14 +274,14 @@ impl Attempt<'_> {
     }
 }
 
-/// Which domain each member has, and the one to try next for the last.
+/// Lists the domain of each member, and the one to try next for the last.
 fn taken(forks: &[Fork]) -> Vec<usize> {
     let last = forks.len().saturating_sub(1);
     (0..).zip(forks).map(|(at, fork)| fork.next - usize::from(at < last)).collect()
 }
 
-/// How many levels down the narrowest one is that a member or something below it has to be together in; 0 where it may be
-/// anywhere.
+/// Counts the levels down to the narrowest one that a member or something below it has to be together in; 0 where it
+/// may be anywhere.
 fn narrowest(trial: &Trial<'_>, tree: &Tree, member: Member) -> usize {
     let depth = |Constraint { topology, required, .. }: Constraint| {
         let domains = trial.nodes().index.domains.get(topology)?.as_ref()?;

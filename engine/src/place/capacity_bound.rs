@@ -10,7 +10,8 @@ use crate::{
     told::pod::GpuRequest,
 };
 
-/// What pods need of GPUs in all and what is free or coming free, in milli-devices, where that is less.
+/// Compares what pods need of GPUs in all with what is free or coming free, in milli-devices; none where that is
+/// enough.
 ///
 /// Parts of GPUs are rounded for the pods.
 pub(crate) fn gpu_gap(state: &State, pods: &[PodId]) -> Option<(i64, i64)> {
@@ -27,7 +28,7 @@ pub(crate) fn gpu_gap(state: &State, pods: &[PodId]) -> Option<(i64, i64)> {
     (free_milli < needed_milli).then_some((needed_milli, free_milli))
 }
 
-/// How many pods of a shape a node holds at most with what is free or coming free; devices are not counted.
+/// Counts the pods of a shape that a node holds at most with what is free or coming free; devices are not counted.
 pub(crate) fn room_now(state: &State, shape: ShapeId, node: NodeId) -> usize {
     let shape = &state.shapes()[shape];
     let bounds = shape.take.iter().filter(|(lane, _)| !filter::is_backed(state, *lane, node));

@@ -24,11 +24,11 @@ use crate::{
 pub(crate) struct DomainShortage {
     pub(crate) topology: TopologyId,
     pub(crate) level: Symbol,
-    /// How many pods the sub-groups have, or more.
+    /// Number of pods that the sub-groups have, or more.
     pub(crate) pods: usize,
-    /// How many such sub-groups there are.
+    /// Number of such sub-groups.
     pub(crate) needed: usize,
-    /// How many of them the domains would take.
+    /// Number of them that the domains would take.
     pub(crate) most: usize,
 }
 
@@ -44,8 +44,8 @@ fn excess(sizes: &[usize], rooms: &[usize]) -> Option<(usize, usize, usize)> {
     })
 }
 
-/// Where some pods of a group, whose sub-groups have to be together, find too few domains. `room` says how many pods
-/// of a shape a node holds at most.
+/// Finds sub-groups of a group, each of which has to be together, for whose pods there are too few domains. `room` says
+/// how many pods of a shape a node holds at most.
 ///
 /// Only sub-groups of equal pods are counted.
 ///

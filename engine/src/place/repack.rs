@@ -24,32 +24,32 @@ use crate::{
     told::{placement::Placement, pod::Place},
 };
 
-/// How many places one search may try in a cycle besides one for each pod.
+/// Number of places that one search may try in a cycle besides one for each pod.
 pub(super) const STEPS: usize = 256;
 
-/// How many it may try in all.
+/// Number of places that it may try in all.
 const STEPS_MAX: u64 = 1 << 16;
 
-/// How many ways to share its GPUs it tries on a node, those that share the fullest first.
+/// Number of ways to share its GPUs that it tries on a node, those that share the fullest first.
 const WAYS_MAX: usize = 64;
 
-/// Where a search stopped.
+/// The point where a search stopped.
 #[derive(Clone, Debug)]
 pub(crate) struct Packing {
-    /// What the pods that have a place could still do, and the place.
+    /// Choices left to the pods that have a place, and the place.
     placed: Vec<(Choices, Found)>,
     next: Choices,
     tries: u64,
 }
 
 impl Packing {
-    /// How far it is.
+    /// Tells how far it is.
     pub(crate) fn progress(&self) -> Progress {
         Progress::Packing { tries: self.tries, tries_max: STEPS_MAX }
     }
 }
 
-/// What became of a search.
+/// Outcome of a search.
 enum Packed {
     Found,
     /// There is no way, or none was found in all the steps.
@@ -61,7 +61,7 @@ enum Packed {
 #[derive(Clone, Debug)]
 struct Choices {
     pod: PodId,
-    /// What was tried on before it was placed.
+    /// Place in the log of what was tried before it was placed.
     mark: usize,
     /// Nodes that were not tried.
     nodes: IdSet<Rank>,
@@ -73,9 +73,9 @@ struct Choices {
 #[derive(Clone, Debug)]
 struct Open {
     rank: Rank,
-    /// How full those are that it had first, whatever their numbers: a search that goes on finds others.
+    /// Fills of those that it had first, whatever their numbers: a search that goes on finds others.
     first: Vec<Fill>,
-    /// How many choices were tried.
+    /// Number of choices that were tried.
     tried: usize,
 }
 
@@ -211,7 +211,7 @@ impl Attempt<'_> {
         Some(before)
     }
 
-    /// Whether another order or other devices may make a difference: only for pods that wait for real.
+    /// Tells whether another order or other devices may make a difference: only for pods that wait for real.
     fn is_worth_repacking(&self, trial: &Trial<'_>, pods: &[PodId]) -> bool {
         let shape = |pod: &PodId| trial.pods()[*pod].shape;
         let alike = pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]));

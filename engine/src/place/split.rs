@@ -25,14 +25,14 @@ use crate::{
 struct Load {
     /// The most that one pod asks for, where all ask for the same kinds of resource.
     each: Option<Vec<(Lane, i64)>>,
-    /// Whether all ask for the same.
+    /// True if all ask for the same.
     alike: bool,
     /// The sum.
     all: Vec<(Lane, i64)>,
     /// What the sum has of GPUs in the order of domains: GPU memory is none.
     gpus: i64,
     pods: usize,
-    /// Whether parts of shared GPUs count as free GPUs.
+    /// True if parts of shared GPUs count as free GPUs.
     parts: bool,
 }
 
@@ -45,7 +45,7 @@ struct Ratio {
 }
 
 impl Ratio {
-    /// That of no load at all.
+    /// The ratio of no load at all.
     const NONE: Self = Self { part: 0, whole: 1, lane: Lane::PODS };
 
     /// The larger of this one and that of an amount against what is free.

@@ -22,37 +22,38 @@ const DEPTH_MAX: usize = 64;
 pub struct Holding {
     /// The queue above.
     pub parent: Option<QueueId>,
-    /// What it is entitled to.
+    /// Amounts that it is entitled to.
     pub quota: PerLane<Limit>,
-    /// What it may never pass.
+    /// Amounts that it may never pass.
     pub limit: PerLane<Limit>,
     /// Its fair part of the cluster.
     pub share: Charge,
-    /// What its pods hold.
+    /// Amounts that its pods hold.
     pub allocated: Charge,
-    /// What its pods hold that cannot be evicted.
+    /// Amounts that its pods hold which cannot be evicted.
     pub protected: Charge,
     /// Higher goes first.
     pub priority: i32,
-    /// When it was made; older goes first.
+    /// Time when it was made; older goes first.
     pub created: Timestamp,
     /// Its UID as a number; breaks the last tie.
     pub uid: u128,
 }
 
 impl Holding {
-    /// What it may hold before others may take from it.
+    /// Works out what it may hold before others may take from it.
     pub fn allocatable(&self) -> PerLane<Limit> {
         allocatable(&self.quota, &self.limit, self.share)
     }
 
-    /// Whether `request` more stays within its quota in every resource.
+    /// Tells whether `request` more stays within its quota in every resource.
     fn within_quota(&self, request: Charge) -> bool {
         (self.allocated + request).within(&self.quota)
     }
 }
 
-/// What a queue may hold before others may take it back: its share or quota, whichever is more, at most its limit.
+/// Works out what a queue may hold before others may take it back: its share or quota, whichever is more, at most its
+/// limit.
 ///
 /// # Source
 /// docs/behaviour.md 3.5.
@@ -72,20 +73,20 @@ pub struct Exceeded {
     pub queue: QueueId,
     /// The resource.
     pub lane: QueueLane,
-    /// Whether it is the limit; otherwise the quota for what cannot be evicted.
+    /// True if it is the limit; otherwise it is the quota for what cannot be evicted.
     pub limit: bool,
 }
 
-/// Who asks for what in a reclaim.
+/// A queue that takes from others in a reclaim, and its request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reclaimer {
     /// The leaf queue.
     pub queue: QueueId,
-    /// What it asks for.
+    /// Amounts that it asks for.
     pub request: Charge,
-    /// Whether it may be evicted itself.
+    /// True if it may be evicted itself.
     pub preemptible: bool,
-    /// Whether all GPUs at stake are MIG instances.
+    /// True if all GPUs at stake are MIG instances.
     pub mig: bool,
 }
 
@@ -118,7 +119,7 @@ pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> Option<
     })
 }
 
-/// Whether the leaf queue may take `claim` from others: it stays within its fair share, and within its quota with
+/// Tells whether the leaf queue may take `claim` from others: it stays within its fair share, and within its quota with
 /// what cannot be evicted.
 ///
 /// # Source
@@ -153,7 +154,7 @@ pub fn levelled(
     last
 }
 
-/// Whether groups of `victim` may lose anything to `claim` at all.
+/// Tells whether groups of `victim` may lose anything to `claim` at all.
 ///
 /// # Source
 /// docs/behaviour.md 4.3.
@@ -175,7 +176,7 @@ pub fn may_give(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer, victim: Qu
     !below
 }
 
-/// Whether `claim` may take `victims`: per leaf queue, in the order of the victims, blocks that go as a whole.
+/// Tells whether `claim` may take `victims`: per leaf queue, in the order of the victims, blocks that go as a whole.
 ///
 /// `multiplier_milli` scales how full the reclaimer's branch may become against the victims', at least 1000.
 ///
@@ -237,10 +238,10 @@ pub fn excess(
     (branch, bounded.then(|| over(lane)))
 }
 
-/// What queues have left while victims are taken.
+/// Amounts that queues have left while victims are taken.
 struct Books<'a, R> {
     row: &'a R,
-    /// What each queue lost, and on which resources.
+    /// Amounts that each queue lost.
     taken: Few<(QueueId, Charge)>,
 }
 
@@ -260,7 +261,7 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
         }
     }
 
-    /// Whether `queue` would be fuller, against its share, than a sibling that loses to it.
+    /// Tells whether `queue` would be fuller, against its share, than a sibling that loses to it.
     ///
     /// # Source
     /// docs/behaviour.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
@@ -326,7 +327,7 @@ pub fn compare(left: (&Holding, &Turn), right: (&Holding, &Turn), total: Charge)
         .then_with(|| l.uid.cmp(&r.uid))
 }
 
-/// Whether it holds or asks for something of which it may hold nothing.
+/// Tells whether it holds or asks for something of which it may hold nothing.
 fn violates(queue: &Holding, turn: &Turn) -> bool {
     let wanted = queue.allocated + turn.request;
     queue.allocatable().iter().any(|(lane, most)| most == Limit::of(0) && wanted[lane] > 0)

@@ -13,13 +13,13 @@ use crate::{
     told::group::Group,
 };
 
-/// Which bound a charge runs into.
+/// The bound that a charge runs into.
 enum Breach {
     Limit,
     Quota,
 }
 
-/// Whether every queue from the group's up may take as much more; if not, the first that may not.
+/// Tells whether every queue from the group's up may take as much more; if not, the first that may not.
 pub(crate) fn affords(state: &State, group: GroupId, charge: Charge) -> Result<(), Why> {
     let Some(facts) = &state.groups()[group].facts else { return Err(Why::QueueMissing) };
     let Some(queue) = facts.queue else { return Err(Why::QueueMissing) };
@@ -41,7 +41,7 @@ pub(crate) fn affords(state: &State, group: GroupId, charge: Charge) -> Result<(
     Ok(())
 }
 
-/// Whether the queues of a pod may take what the pod costs on a node.
+/// Tells whether the queues of a pod may take what the pod costs on a node.
 pub(crate) fn affords_here(state: &State, pod: PodId, node: NodeId) -> bool {
     let Some(group) = state.pods()[pod].group() else { return false };
     let Some(facts) = &state.groups()[group].facts else { return false };
@@ -55,7 +55,7 @@ pub(crate) fn affords_here(state: &State, pod: PodId, node: NodeId) -> bool {
     })
 }
 
-/// Whether a group that cannot be evicted would stay within the quotas of its queues.
+/// Tells whether a group that cannot be evicted would stay within the quotas of its queues.
 pub(crate) fn within_quota(state: &State, group: GroupId, charge: Charge) -> bool {
     let Some(facts) = &state.groups()[group].facts else { return false };
     let Some(queue) = facts.queue else { return false };

@@ -26,7 +26,7 @@ impl Ratio {
     }
 }
 
-/// What says where a queue stands and stays the same from turn to turn.
+/// Numbers of a queue that say where it stands and stay the same from turn to turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct QueueWeights {
     priority: i32,
@@ -38,7 +38,7 @@ pub(crate) struct QueueWeights {
 }
 
 impl QueueWeights {
-    /// That of a queue, where so much is there in all.
+    /// Takes the numbers of a queue, where so much is there in all.
     pub(crate) fn new(row: &QueueRow, total: Charge) -> Self {
         // One that is gone since its groups were listed has nothing.
         let facts = row.facts.as_ref();
@@ -58,18 +58,18 @@ pub(crate) struct QueueDemand {
     pub(crate) taken: Charge,
 }
 
-/// Where a queue stands among its siblings, for one group that waits below it.
+/// Position of a queue among its siblings, for one group that waits below it.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct QueuePosition {
-    /// Whether it is over its share, then not starved, then the priority reversed, then whether it violates, packed so
-    /// that one comparison orders them.
+    /// Over its share, then not starved, then the priority reversed, then violating, packed so that one comparison
+    /// orders them.
     need: u64,
     share_with: Ratio,
     used: Charge,
 }
 
 impl QueuePosition {
-    /// Where a queue stands that holds so much.
+    /// Works out where a queue stands that holds so much.
     pub(crate) fn new(used: Charge, demand: &QueueDemand, weights: &QueueWeights) -> Self {
         let QueueWeights { priority, quota, share, allocatable, wholes } = weights;
         let with = used + demand.ask;
@@ -87,8 +87,8 @@ impl QueuePosition {
         Self { need, share_with, used }
     }
 
-    /// Which of two queues goes first, the weights of each known by its row; ties end in the age and the UID (14.3,
-    /// Q10), which the caller knows.
+    /// Tells which of two queues goes first, the weights of each known by its row; ties end in the age and the UID
+    /// (14.3, Q10), which the caller knows.
     ///
     /// # Source
     /// docs/behaviour.md 1.11, queue comparison.

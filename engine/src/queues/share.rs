@@ -20,15 +20,15 @@ use crate::{
 /// One queue that takes part in dividing one resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Participant {
-    /// What it is entitled to.
+    /// Amounts that it is entitled to.
     pub quota: Limit,
-    /// What it may never pass.
+    /// Amounts that it may never pass.
     pub limit: Limit,
     /// Its part of what is left over.
     pub weight: u64,
-    /// What it used in the past, in millionths of the cluster.
+    /// Past usage, in millionths of the cluster.
     pub usage_micro: u64,
-    /// What it holds or waits for.
+    /// Amount that it holds or waits for.
     pub requested: i64,
     /// Higher goes first.
     pub priority: i32,
@@ -44,7 +44,7 @@ impl Participant {
     }
 }
 
-/// What a queue lost to rounding, as a fraction of a unit in 52 bits, and not yet repaid.
+/// Losses of queues to rounding, as a fraction of a unit in 52 bits, and not yet repaid.
 type Remainders = Vec<Option<u64>>;
 
 /// Divides `amount` of one resource among siblings, in whole units of what is over quota.
@@ -256,7 +256,7 @@ pub(crate) fn allocatable(row: &QueueRow) -> PerLane<Limit> {
     entitlement::allocatable(&facts.quota, &facts.limit, row.share)
 }
 
-/// What there is to divide: what nodes that take pods offer, less what pods of others hold.
+/// Sums what there is to divide: what nodes that take pods offer, less what pods of others hold.
 pub(crate) fn total(state: &State) -> Charge {
     let mut total = state.nodes().total - state.nodes().foreign;
     if state.nodes().index.policy.restrict {
@@ -345,7 +345,7 @@ fn suffices<'q>(
     enough
 }
 
-/// What it holds or waits for.
+/// Amount that it holds or waits for.
 fn requested(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> i64 {
     let mut requested = row.requested[lane];
     if lane == QueueLane::Gpu
@@ -357,7 +357,7 @@ fn requested(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> i64 {
     requested
 }
 
-/// What of that it may have at most.
+/// Gives what of that it may have at most.
 fn requestable(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> i64 {
     let requested = requested(row, lane, memory_min);
     let limit = row.facts.as_ref().and_then(|facts| facts.limit[lane].amount());

@@ -35,7 +35,7 @@ pub(crate) struct Tournament {
     levels: Vec<Level>,
     /// Level by level, in the order of their places among those that meet.
     siblings: Vec<Sibling>,
-    /// How siblings are measured; many of a level are measured alike.
+    /// Measures of siblings; many of a level are measured alike.
     all_weights: Vec<QueueWeights>,
     /// Level by level: who meets, by position in a complete binary tree. The siblings are its second half, the others won
     /// the meets below them.
@@ -65,9 +65,9 @@ struct Slot {
 /// Siblings in a fixed order, and the winner of each pair of them, and of each pair of winners, as far as the last one.
 #[derive(Clone, Debug)]
 struct Level {
-    /// Where the winner enters next; nothing for the roots.
+    /// The slot that the winner enters next; none for the roots.
     up: Option<Slot>,
-    /// How far below the roots.
+    /// Depth below the roots.
     depth: u32,
     /// The first of its members, which are as many as its siblings.
     member: u32,
@@ -116,7 +116,7 @@ impl Contender {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Sibling {
-    /// Where it stands, as long as it is in a pair.
+    /// Its position, as long as it is in a pair.
     standing: QueuePosition,
     /// The row of its weights.
     weights: u32,
@@ -127,7 +127,7 @@ struct Sibling {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Member {
     parent: Option<QueueId>,
-    /// When it was made, and its UID: who goes first of those that stand alike.
+    /// Time when it was made, and its UID: they say who goes first of those that stand alike.
     created: Timestamp,
     uid: u128,
     queue: QueueId,
@@ -158,7 +158,7 @@ impl Member {
         Self { parent: row.up, created, uid, queue, leaf, weights }
     }
 
-    /// What two that are the same have in common.
+    /// Gives what two that are the same have in common.
     fn same(&mut self) -> (QueueId, u32) {
         (self.queue, self.leaf)
     }
@@ -369,13 +369,14 @@ impl Tournament {
 /// One level, with all that its meets ask for.
 struct LevelMeets<'b> {
     siblings: &'b mut [Sibling],
-    /// Who wins pair 1 is the right one of pair 0, who wins pairs 2 and 3 are pair 1, and so on down to the siblings.
+    /// The winner of pair 1 is the right one of pair 0, the winners of pairs 2 and 3 are pair 1, and so on down to the
+    /// siblings.
     places: &'b mut [Place],
     all_weights: &'b [QueueWeights],
     wins: Ordering,
 }
 
-/// What the last standing was made of, the weights by its row, and how many others there were before.
+/// Origin of the last position, the weights by its row, and how many others there were before.
 #[derive(Default)]
 struct Origin {
     of: Option<(Charge, QueueDemand, u32)>,

@@ -15,14 +15,14 @@ use crate::{
     told::pod::{Owner, Place},
 };
 
-/// How much is held, and whether it is added or taken back.
+/// An amount that is held, and whether it is added or taken back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Booking {
     pub(crate) hold: HoldKind,
     pub(crate) sign: Sign,
 }
 
-/// How a pod holds a place.
+/// Way in which a pod holds a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HoldKind {
     Stays,
@@ -30,7 +30,7 @@ pub(crate) enum HoldKind {
     Nominated,
 }
 
-/// Whether an amount is added or taken back.
+/// Direction of a booking: added or taken back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
     Plus,
@@ -152,7 +152,7 @@ impl State {
     }
 }
 
-/// What a pod adds to a queue and to all above it.
+/// Amounts that a pod adds to a queue and to all above it.
 #[derive(Clone, Copy, Default)]
 struct QueueDelta {
     used: Charge,

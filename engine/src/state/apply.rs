@@ -266,7 +266,7 @@ impl State {
     }
 }
 
-/// Whether two tellings of a group differ in nothing but times.
+/// Tells whether two tellings of a group differ in nothing but times.
 fn decides_alike(old: &Group, new: &Group) -> bool {
     let times = |group: &Group| Group {
         last_start: None,
@@ -326,7 +326,7 @@ impl PodStatus {
         Self { phase, place, nominee: None }
     }
 
-    /// What to believe when this is told: a plan that was made stands until news go further.
+    /// Decides what to believe when this is told: a plan that was made stands until news go further.
     fn advance(self, told: &Self) -> Self {
         let placed = self.phase == Phase::Binding && told.phase == Phase::Pending;
         let evicted = self.phase == Phase::Releasing && told.phase.is_active();

@@ -17,7 +17,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// What is known of budgets.
+/// Budgets of disruptions.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Budgets {
     /// By namespace, as pods are asked for.
@@ -30,7 +30,7 @@ pub(crate) struct Budgets {
 #[derive(Clone, Debug)]
 struct Row {
     budget: Box<Budget>,
-    /// How often it was told.
+    /// Number of times that it was told.
     told: u64,
 }
 
@@ -40,7 +40,7 @@ struct Evicted {
     /// None once it is gone.
     pod: Option<PodId>,
     budget: BudgetId,
-    /// How often the budget had been told then.
+    /// Number of times that the budget had been told then.
     told: u64,
 }
 
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// Whether every budget stands if these pods are evicted together, besides those that are leaving.
+    /// Tells whether every budget stands if these pods are evicted together, besides those that are leaving.
     ///
     /// # Cost
     /// In the pods times the budgets; nothing where there are none.
@@ -123,7 +123,7 @@ impl State {
         })
     }
 
-    /// Whether anybody told of a budget.
+    /// Tells whether anybody told of a budget.
     pub(crate) fn has_budgets(&self) -> bool {
         !self.budgets.rows.is_empty()
     }
@@ -136,7 +136,7 @@ impl State {
             .map(|((_, id), row)| (*id, row))
     }
 
-    /// How many pods of a budget were evicted that it does not show yet.
+    /// Counts the pods of a budget that were evicted and that it does not show yet.
     fn leaving(&self, id: BudgetId, row: &Row) -> i64 {
         let is_untold = |pod: PodId| {
             self.pods.status[pod].phase == Phase::Releasing

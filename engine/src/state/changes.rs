@@ -107,7 +107,7 @@ impl Changes {
     }
 }
 
-/// How far a pod is, and of which group it is.
+/// Progress of a pod, and its group.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct PodProgress {
     pub(crate) phase: Phase,
@@ -115,7 +115,7 @@ pub(crate) struct PodProgress {
 }
 
 impl PodProgress {
-    /// Whether a pod comes from `before` to here without anybody's doing but the scheduler's, who had it bound or
+    /// Tells whether a pod comes from `before` to here without anybody's doing but the scheduler's, who had it bound or
     /// evicted.
     pub(crate) fn follows(self, before: Self) -> bool {
         use Phase::{

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl State {
-    /// What of the derived columns differs from the facts; empty is good.
+    /// Lists what of the derived columns differs from the facts; empty is good.
     ///
     /// # Cost
     /// That of building the cluster anew. It is for tests, for the start, and for once in a thousand cycles.

@@ -25,30 +25,30 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a claim.
+/// Facts and counts of a claim.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct ClaimRow {
     pub(crate) facts: Option<Box<Claim>>,
     /// The pods that name it.
     pub(crate) pods: BTreeSet<PodId>,
-    /// How many of them have a place and hold its devices there. Derived.
+    /// Number of them that have a place and hold its devices there. Derived.
     pub(crate) holders: u32,
 }
 
-/// What is known of claims and device classes.
+/// Claims and device classes.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Claims {
     pub(crate) rows: Column<ClaimId, ClaimRow>,
     pub(crate) classes: Column<DeviceClassId, Option<DeviceClass>>,
-    /// What serves an extended resource where no device plugin does.
+    /// Device class that serves an extended resource where no device plugin does.
     pub(crate) backs: BTreeMap<Lane, DeviceClassId>,
-    /// What devices draw from.
+    /// Counters that devices draw from.
     pub(crate) counters: Column<CounterId, CounterRow>,
     /// Devices of several nodes.
     pub(crate) reaches: Reaches,
-    /// Whether the API server serves none: no pod that names one may be considered.
+    /// True if the API server serves none: no pod that names one may be considered.
     pub(crate) are_off: bool,
-    /// How many devices count as GPUs and bound nothing.
+    /// Number of devices that count as GPUs and bound nothing.
     pub(crate) loose: u32,
     /// Claims that were given devices, by the node that these are bound to.
     by_node: BTreeSet<(NodeId, ClaimId)>,
@@ -65,7 +65,7 @@ impl Claims {
         self.facts(claim)?.allocation.as_ref()
     }
 
-    /// How many consumers a claim has, those that a plan adds included. Pods that were placed and are not written down
+    /// Counts the consumers of a claim, those that a plan adds included. Pods that were placed and are not written down
     /// yet are among its holders, and those that are written down are too, unless they have left since.
     ///
     /// Any number of pods may have a volume.
@@ -75,8 +75,8 @@ impl Claims {
         facts.map_or(0, |facts| facts.consumers.max(row.holders))
     }
 
-    /// Whether a device class exists.
-    /// Why a class has no devices for claims; none where it has, or does not exist.
+    /// Tells whether a device class exists. Why a class has no devices for claims; none where it has, or does not
+    /// exist.
     pub(crate) fn unselected(&self, class: DeviceClassId) -> Option<Unselected> {
         self.classes.get(class).copied().flatten()?.unselected
     }
@@ -85,7 +85,7 @@ impl Claims {
         self.classes.get(class).is_some_and(Option::is_some)
     }
 
-    /// Whether a claim was given devices and none of its pods has a place.
+    /// Tells whether a claim was given devices and none of its pods has a place.
     pub(crate) fn is_alone(&self, claim: ClaimId) -> bool {
         self.rows.get(claim).is_some_and(|row| row.holders == 0) && self.allocation(claim).is_some()
     }
@@ -96,7 +96,7 @@ impl Claims {
         self.by_node.range((node, first)..=(node, last)).map(|(_, claim)| *claim).collect()
     }
 
-    /// What a pod asks for through its claims.
+    /// Lists what a pod asks for through its claims.
     pub(crate) fn asks(&self, claims: &[ClaimId], phase: Phase) -> Vec<Ask> {
         let waits = matches!(phase, Phase::Pending | Phase::Gated);
         claims

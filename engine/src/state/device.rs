@@ -25,11 +25,11 @@ pub(crate) struct Device {
     pub(crate) leaving: i64,
     /// KiB kept for nominated pods.
     pub(crate) nominated: i64,
-    /// How many pods are in the sums.
+    /// Number of pods in the sums.
     pub(crate) pods: u32,
-    /// How many reservation pods stand for it: one, but for moments. Those that are leaving are not among them.
+    /// Number of reservation pods that stand for it: one, but for moments. Those that are leaving are not among them.
     pub(crate) standing: u32,
-    /// How many of its reservation pods are leaving.
+    /// Number of its reservation pods that are leaving.
     pub(crate) going: u32,
     /// The sum of their UIDs, which tells devices with the same sums apart whatever their numbers are.
     pub(crate) uids: u128,
@@ -40,7 +40,7 @@ impl Device {
         Self { id, held: 0, leaving: 0, nominated: 0, pods: 0, standing: 0, going: 0, uids: 0 }
     }
 
-    /// Whether nobody uses it and no reservation pod is there.
+    /// Tells whether nobody uses it and no reservation pod is there.
     pub(crate) fn is_vacant(&self) -> bool {
         self.pods == 0 && self.reservations() == 0
     }
@@ -49,17 +49,17 @@ impl Device {
         self.standing + self.going
     }
 
-    /// Whether some pod uses it that stays or will come.
+    /// Tells whether some pod uses it that stays or will come.
     fn is_used(&self) -> bool {
         self.held > self.leaving || self.nominated > 0
     }
 
-    /// How many GPUs are taken: the one that is used, or as many as reservation pods were given.
+    /// Counts the GPUs that are taken: the one that is used, or as many as reservation pods were given.
     fn taken(&self) -> i64 {
         i64::from(self.reservations()).max(i64::from(self.held > 0))
     }
 
-    /// How many of them are still taken once all that leaves has left. The reservation pod goes with its last user.
+    /// Counts those that are still taken once all that leaves has left. The reservation pod goes with its last user.
     fn kept(&self) -> i64 {
         let standing = i64::from(self.standing);
         if self.is_used() {
@@ -71,12 +71,12 @@ impl Device {
         }
     }
 
-    /// What the device takes from its node's idle GPUs, in milli-devices.
+    /// Gives what the device takes from its node's idle GPUs, in milli-devices.
     pub(crate) fn idle_milli(&self) -> i64 {
         -self.taken() * GPU_MILLI
     }
 
-    /// What the device adds to its node's releasing GPUs, in milli-devices.
+    /// Gives what the device adds to its node's releasing GPUs, in milli-devices.
     pub(crate) fn releasing_milli(&self) -> i64 {
         (self.taken() - self.kept()) * GPU_MILLI
     }
@@ -91,12 +91,12 @@ impl Device {
         (i64::from(is_held), i64::from(!is_held && self.nominated > 0))
     }
 
-    /// Whether all that is held is leaving: then it is a whole GPU to come, not one to share.
+    /// Tells whether all that is held is leaving: then it is a whole GPU to come, not one to share.
     pub(crate) fn is_leaving(&self) -> bool {
         self.held > 0 && !self.is_used()
     }
 
-    /// Whether one more may share it: somebody uses it, and what reserves it for them is not leaving.
+    /// Tells whether one more may share it: somebody uses it, and what reserves it for them is not leaving.
     fn is_shareable(&self) -> bool {
         self.is_used() && (self.going == 0 || self.standing > 0)
     }

@@ -26,7 +26,7 @@ pub(crate) struct Domains {
 /// One domain, for example a rack.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Domain {
-    /// How many levels above it, 0 for the whole.
+    /// Number of levels above it, 0 for the whole.
     pub(crate) depth: usize,
     /// The label of its nodes at its level, and the domain above; neither for the whole.
     pub(crate) label: Symbol,
@@ -100,7 +100,7 @@ impl Domains {
         path.into()
     }
 
-    /// How many levels down one is, the widest being 1.
+    /// Counts the levels down to one, the widest being 1.
     pub(crate) fn depth(&self, level: Symbol, required: bool) -> Result<usize, DomainProblem> {
         let at = self.levels.iter().position(|other| *other == level);
         at.map(|at| at + 1).ok_or(DomainProblem::NoLevel { level, required })

@@ -26,22 +26,22 @@ use crate::{
     told::{placement::Typical, pod::GpuRequest},
 };
 
-/// Whether a node has room for one pod more of a shape, as whoever places pods sees it.
+/// A test whether a node has room for one pod more of a shape, as whoever places pods sees it.
 type HasRoom = fn(&State, &ShapeRow, NodeId) -> bool;
 
-/// What is known of fragments.
+/// Fragments of GPUs that typical pods could not use, by node.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Fragments {
     /// As the configuration has them.
     pub(crate) typical: Vec<Typical>,
-    /// Where it has none: the shapes that ask for GPUs, and about how many pods there are of each.
+    /// The shapes that ask for GPUs where it has none, and about how many pods there are of each.
     learned: Vec<(ShapeId, u32)>,
     shapes: Vec<(ShapeRow, i64)>,
     tables: BTreeMap<NodeClassId, Table>,
     rankings: Column<ShapeId, Option<Ranking>>,
     /// Nodes whose amounts changed, in order.
     changed: Vec<Rank>,
-    /// How many changes were forgotten before these.
+    /// Number of changes that were forgotten before these.
     forgotten: usize,
 }
 
@@ -53,7 +53,7 @@ const CHANGES_MAX: usize = 4;
 struct Ranking {
     order: BTreeSet<(Score, Rank)>,
     scores: Column<Rank, Option<Score>>,
-    /// How many changes are in it.
+    /// Number of changes that are in it.
     read: usize,
 }
 
@@ -77,7 +77,7 @@ struct Demand {
     cpu: Vec<(i64, i64)>,
 }
 
-/// What a typical pod asks for of GPUs.
+/// Request for GPUs of a typical pod.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Need {
     /// A part of one, in milli-devices.
@@ -86,7 +86,7 @@ enum Need {
     Whole(i64),
 }
 
-/// What is free on a node, now or later.
+/// Amounts that are free on a node, now or later.
 #[derive(Clone, Debug)]
 struct Free {
     cpu: i64,
@@ -172,7 +172,7 @@ impl Free {
         self.whole * GPU_MILLI + self.parts.iter().sum::<i64>()
     }
 
-    /// What is left with so much less of a shared GPU, or of one that nobody shares yet.
+    /// Gives what is left with so much less of a shared GPU, or of one that nobody shares yet.
     fn without(&self, part: i64, at: Option<usize>) -> Self {
         let mut rest = self.clone();
         if let Some(at) = at {
@@ -276,7 +276,7 @@ impl Fragments {
         self.rankings[shape] = Some(ranking);
     }
 
-    /// How many fragments more a pod makes on a node; nothing where it has no room.
+    /// Counts the fragments more that a pod makes on a node; none where it has no room.
     fn score(
         &mut self,
         state: &State,
@@ -372,7 +372,7 @@ fn part_milli(state: &State, shape: &ShapeRow, node: NodeId) -> Option<i64> {
 mod tests {
     use super::{Fragments, ShapeId};
 
-    /// What is known of nodes is worked out anew only where a shape goes that counts.
+    /// A shape that does not count leaves what is known of nodes as it is.
     #[test]
     fn a_shape_that_does_not_count_is_forgotten_alone() {
         let learned = vec![(ShapeId::new(1), 4), (ShapeId::new(3), 2)];

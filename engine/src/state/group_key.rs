@@ -16,7 +16,7 @@ pub(crate) struct GroupKey {
     pub(crate) group: GroupId,
 }
 
-/// Where the fill stands in a packed place: above the 64 bits of the age.
+/// Position of the fill in a packed place: above the 64 bits of the age.
 const FILL_SHIFT: u32 = 64;
 
 impl GroupKey {

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// How nodes are ranked, and whether workers are told apart; the index is built for one such policy.
+/// Ranking of nodes, and whether workers are told apart; the index is built for one such policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Policy {
     pub(crate) gpu: Placement,
@@ -33,22 +33,22 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// Whether some pods are placed by fragments.
+    /// Tells whether some pods are placed by fragments.
     pub(crate) fn by_fragments(self) -> bool {
         self.gpu == Placement::Fragmentation || self.cpu == Placement::Fragmentation
     }
 }
 
-/// Where a node for CPU work stands: nodes without GPUs first, then by placement key.
+/// Position of a node for CPU work: nodes without GPUs first, then by placement key.
 type CpuKey = (bool, i64);
 
-/// How finely nodes are told apart by the largest part of a shared GPU that is free.
+/// Number of steps by which nodes are told apart by the largest part of a shared GPU that is free.
 const PART_STEPS: i64 = 32;
 
 /// The index over all live nodes.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Index {
-    /// Whether the set of nodes, their names or the label keys in use changed, so that all has to be built again.
+    /// True if the set of nodes, their names or the label keys in use changed, so that all has to be built again.
     pub(crate) stale: bool,
     pub(crate) policy: Policy,
     rank: Column<NodeId, Option<Rank>>,
@@ -171,7 +171,7 @@ impl Index {
         bare.chain(self.by_cpu.range(((true, from), first)..)).map(|(_, rank)| *rank)
     }
 
-    /// Where a node stands for CPU work; smaller is better.
+    /// Gives the position of a node for CPU work; smaller is better.
     pub(crate) fn cpu_key(&self, rank: Rank) -> CpuKey {
         self.cpu_key[rank]
     }
@@ -293,7 +293,7 @@ impl Nodes {
         }
     }
 
-    /// Whether a part of a GPU is free or coming free, MIG instances included.
+    /// Tells whether a part of a GPU is free or coming free, MIG instances included.
     fn has_free_part(&self, node: NodeId) -> bool {
         let part = || {
             let capacity = device::capacity(self.gpus(node)).max(1);

@@ -32,7 +32,7 @@ struct Values {
     each: BTreeMap<Symbol, (Option<i64>, Vec<Rank>)>,
 }
 
-/// What of a shape is not about labels.
+/// Requirements of a shape that are not about labels.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Base {
     gpu: GpuRequest,

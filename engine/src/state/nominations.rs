@@ -7,14 +7,14 @@ use crate::{
     told::pod::Place,
 };
 
-/// What plans promised.
+/// Nominations of plans.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Nominations {
     /// Nominations of the last plan: void once anything changes.
     pub(crate) places: BTreeMap<PodId, Place>,
-    /// Where the plan before nominated pods for places that still wait: they go there rather than elsewhere.
+    /// Nodes that the plan before nominated pods to which still wait: they go there rather than elsewhere.
     pub(crate) nodes: BTreeMap<PodId, NodeId>,
-    /// Where pods that were moved are to go, by group: what comes back are other pods.
+    /// Nodes that moved pods are to go to, by group: what comes back are other pods.
     pub(crate) moves: BTreeMap<GroupId, Vec<NodeId>>,
     /// Groups that pods were evicted for or that were moved, and that have not got the room yet, in the order of the
     /// evictions.

@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// Whether shares have to be worked out again; said once.
+    /// Tells whether shares have to be worked out again; said once.
     pub(crate) fn take_moved(&mut self) -> bool {
         std::mem::take(&mut self.queues.moved)
     }
@@ -90,7 +90,7 @@ impl State {
         &mut self.changes
     }
 
-    /// What kept trials did, to become part of the plan; [`State::reuse_log`] takes the room back.
+    /// Takes what kept trials did, to become part of the plan; [`State::reuse_log`] takes the room back.
     pub(crate) fn take_log(&mut self) -> Vec<Op> {
         std::mem::take(&mut self.log)
     }

@@ -51,12 +51,12 @@ pub(crate) struct PodCounts {
 }
 
 impl PodCounts {
-    /// Whether nobody asks about any.
+    /// Tells whether nobody asks about any.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_meant.is_empty()
     }
 
-    /// How many pods that a constraint means are on each node, where there are any.
+    /// Counts the pods that a constraint means, on each node with any.
     pub(crate) fn on(&self, spread: &Spread) -> impl Iterator<Item = (NodeId, u32)> {
         let row =
             self.by_meant.get(&CountedPods::of(spread)).and_then(|row| self.rows[*row].as_ref());
@@ -149,7 +149,7 @@ fn label_of(selector: &[Requirement]) -> Option<(Symbol, &[Symbol])> {
     })
 }
 
-/// Whether a selector means a pod.
+/// Tells whether a selector means a pod.
 pub(crate) fn is_meant(selector: &[Requirement], namespace: Symbol, pod: &PodFacts) -> bool {
     pod.namespace == namespace
         && selector.iter().all(|requirement| {

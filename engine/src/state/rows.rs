@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// What is known of nodes.
+/// Facts of nodes, and what is derived from them.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Nodes {
     pub(crate) facts: Column<NodeId, Option<Box<Node>>>,
@@ -41,7 +41,7 @@ pub(crate) struct Nodes {
     pub(crate) devices: Column<NodeId, Vec<Device>>,
     /// Per node: how many GPUs may not be opened for sharing, as told.
     pub(crate) set_aside: Column<NodeId, u16>,
-    /// How many pods hold whole GPUs for parts, since nobody said which GPUs they share. Derived.
+    /// Number of pods that hold whole GPUs for parts, since nobody said which GPUs they share. Derived.
     pub(crate) unassigned: u32,
     /// Per node: the devices that resource slices publish, and who has them.
     pub(crate) slices: Column<NodeId, Vec<SliceRow>>,
@@ -49,21 +49,21 @@ pub(crate) struct Nodes {
     pub(crate) reached: Column<NodeId, Vec<ReachId>>,
     /// Per node: its NUMA zones and what is left of them.
     pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
-    /// How many nodes have slices, and how many zones: where none has, no pod is asked about either.
+    /// Number of nodes with slices, and of those with zones: where none has, no pod is asked about either.
     pub(crate) claims_or_zones: u32,
     /// The most zones that a node has.
     pub(crate) zones_max: usize,
     /// Per node: the pods that hold or will hold a place, by id. Derived.
     pub(crate) pods: Column<NodeId, Vec<PodId>>,
-    /// What nodes that take pods offer to queues in all.
+    /// Amounts that nodes which take pods offer to queues in all.
     pub(crate) total: Charge,
     /// The part of it that is GPUs on nodes without the gpu-worker label.
     pub(crate) unlabelled_gpu: i64,
-    /// What pods of others hold of it. Derived.
+    /// Amounts of it that pods of others hold. Derived.
     pub(crate) foreign: Charge,
     /// Lanes of MIG instances that stand for GPUs.
     pub(crate) mig_lanes: Vec<Lane>,
-    /// How many nodes have GPUs of each known memory size, in MiB.
+    /// Numbers of nodes with GPUs of each known memory size, in MiB.
     pub(crate) memory_sizes: BTreeMap<u32, u32>,
     pub(crate) kinds: NodeClasses,
     pub(crate) index: Index,
@@ -83,12 +83,12 @@ impl Nodes {
         self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
     }
 
-    /// What is free on a node now and what will be, less what is kept for nominated pods.
+    /// Sums what is free on a node now and what will be, less what is kept for nominated pods.
     pub(crate) fn free(&self, node: NodeId, lane: Lane) -> i64 {
         self.idle.get(node, lane) + self.releasing.get(node, lane)
     }
 
-    /// How many GPUs of a node are set aside from sharing.
+    /// Counts the GPUs of a node that are set aside from sharing.
     pub(crate) fn set_aside(&self, node: NodeId) -> usize {
         self.set_aside.get(node).copied().map_or(0, usize::from)
     }
@@ -108,7 +108,7 @@ impl Nodes {
     }
 }
 
-/// Where a pod is in its life, as far as the engine knows.
+/// Phase of a pod's life, as far as the engine knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Phase {
     #[default]
@@ -138,9 +138,9 @@ impl Phase {
 #[repr(C)]
 pub(crate) struct PodStatus {
     pub(crate) phase: Phase,
-    /// What it holds.
+    /// The place that it holds.
     pub(crate) place: Option<Place>,
-    /// What it will hold once others left; it may still hold its old place.
+    /// The place that it will hold once others left; it may still hold its old one.
     pub(crate) nominee: Option<Place>,
 }
 
@@ -150,7 +150,7 @@ impl PodStatus {
         self.nominee.is_some() || self.phase.is_active()
     }
 
-    /// Whether devices or zones are held, or kept for the pod.
+    /// Tells whether devices or zones are held, or kept for the pod.
     pub(crate) fn reserves(&self) -> bool {
         [&self.place, &self.nominee].into_iter().flatten().any(|place| place.reserved.is_some())
     }
@@ -180,7 +180,7 @@ pub(crate) struct PodFacts {
     rest: Box<PodRest>,
 }
 
-/// What is seldom asked of a pod.
+/// Facts of a pod that are seldom asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PodRest {
     pub(crate) nominated: Option<NodeId>,
@@ -229,7 +229,7 @@ impl PodFacts {
         }
     }
 
-    /// Whether all requirements hold for its labels.
+    /// Tells whether all requirements hold for its labels.
     pub(crate) fn is_selected(&self, selector: &[Requirement]) -> bool {
         selector.iter().all(|requirement| {
             let label = self.labels.iter().find(|(key, _)| *key == requirement.key);
@@ -243,7 +243,7 @@ impl PodFacts {
     }
 }
 
-/// What is known of pods.
+/// Facts and states of pods.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Pods {
     pub(crate) facts: Column<PodId, Option<PodFacts>>,
@@ -297,7 +297,7 @@ impl std::ops::Deref for GroupFacts {
     }
 }
 
-/// What is known of a group.
+/// Facts of a group, and what is derived from them.
 ///
 /// What each of its turns asks for comes first, so that it lies together.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -311,7 +311,7 @@ pub(crate) struct GroupRow {
     pub(crate) stale_since: Option<Timestamp>,
     /// The pods that name it, by id.
     pub(crate) pods: MinSet<PodId>,
-    /// What was said of it last.
+    /// The reason that was said of it last.
     pub(crate) why: Option<Why>,
     /// As told, or as planned since.
     pub(crate) last_eviction: Option<Timestamp>,
@@ -324,36 +324,36 @@ impl GroupRow {
     }
 }
 
-/// What is known of a queue.
+/// Facts of a queue, and what is derived from them.
 ///
 /// What each turn below it asks for lies together, in one line of the cache.
 #[derive(Clone, PartialEq, Default, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct QueueRow {
-    /// What pods below it hold or were nominated for. Derived.
+    /// Amounts that pods below it hold or were nominated for. Derived.
     pub(crate) used: Charge,
     /// Its fair share, as of the last plan.
     pub(crate) share: Charge,
     /// The queue above, unless that would close a ring.
     pub(crate) up: Option<QueueId>,
-    /// Whether its parents form a ring.
+    /// True if its parents form a ring.
     pub(crate) ring: bool,
-    /// Whether live queues name it as their parent. Derived.
+    /// True if live queues name it as their parent. Derived.
     pub(crate) parts: bool,
-    /// Whether it and all above it are there. Derived.
+    /// True if it and all above it are there. Derived.
     pub(crate) attached: bool,
-    /// Whether it or one above it has a limit. Derived.
+    /// True if it or one above it has a limit. Derived.
     pub(crate) limited: bool,
     pub(crate) facts: Option<Box<Queue>>,
     /// The part of what is used that cannot be evicted. Derived.
     pub(crate) fixed: Charge,
-    /// What pods below it hold or wait for, GPU memory aside. Derived.
+    /// Amounts that pods below it hold or wait for, GPU memory aside. Derived.
     pub(crate) requested: Charge,
     /// GPU memory that pods below it wait for, in MiB. Derived.
     pub(crate) requested_mib: i64,
 }
 
-/// Who names a queue.
+/// Queues and groups that name a queue.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Below {
     /// Live queues that name it as their parent.
@@ -362,7 +362,7 @@ pub(crate) struct Below {
     pub(crate) groups: BTreeSet<GroupId>,
 }
 
-/// What is known of queues.
+/// Queues, and what is derived of them.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Queues {
     pub(crate) rows: Column<QueueId, QueueRow>,
@@ -372,7 +372,7 @@ pub(crate) struct Queues {
     pub(crate) roots: BTreeSet<QueueId>,
     /// Queues whose parents form a ring.
     pub(crate) rings: BTreeSet<QueueId>,
-    /// Whether shares have to be worked out again.
+    /// True if shares have to be worked out again.
     pub(crate) moved: bool,
 }
 
@@ -382,14 +382,14 @@ impl Queues {
         Path { queues: self, next: Some(queue) }
     }
 
-    /// Who names a queue; there is room for it from now on.
+    /// Gives who names a queue; there is room for it from now on.
     pub(crate) fn below(&mut self, queue: QueueId) -> &mut Below {
         self.rows.slot(queue);
         self.below.slot(queue)
     }
 
-    /// Whether the queue and all above it are there, and whether one of them has a limit: what `attached` and `limited`
-    /// of its row have to be, where those of the row above are right.
+    /// Tells whether the queue and all above it are there, and whether one of them has a limit: what `attached` and
+    /// `limited` of its row have to be, where those of the row above are right.
     pub(crate) fn standing(&self, queue: QueueId) -> (bool, bool) {
         let row = &self.rows[queue];
         let up = row.up.map(|up| &self.rows[up]);

@@ -19,27 +19,28 @@ use crate::{
     },
 };
 
-/// What the engine keeps of a shape.
+/// A shape as the engine keeps it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShapeRow {
     /// As the adapter told it.
     pub(crate) facts: Shape,
-    /// What its claims ask for.
+    /// Requests of its claims.
     pub(crate) asks: Vec<Ask>,
     /// GPUs of claims of its own, in milli-devices: they are in `take`, and held device by device. None where what a
     /// node has of GPUs does not bound them.
     pub(crate) own_milli: i64,
     /// GPUs of claims that are not, in milli-devices.
     pub(crate) named_milli: i64,
-    /// What it takes of a node: the request, the pod slot, whole GPUs and MIG instances. Shared parts are not in it.
+    /// Amounts that it takes of a node: the request, the pod slot, whole GPUs and MIG instances. Shared parts are not
+    /// in it.
     pub(crate) take: Vec<(Lane, i64)>,
-    /// What queues are charged on CPU and memory, and on GPUs unless that depends on the node.
+    /// Amounts that queues are charged on CPU and memory, and on GPUs unless that depends on the node.
     pub(crate) charge: Charge,
     /// MiB of GPU memory asked for in all, for requests by memory.
     pub(crate) gpu_mib: i64,
-    /// Whether it asks for no GPU of any form.
+    /// True if it asks for no GPU of any form.
     pub(crate) cpu_only: bool,
-    /// How many GPUs it shares; 0 where it shares none.
+    /// Number of GPUs that it shares; 0 where it shares none.
     pub(crate) shared: u16,
 }
 
@@ -106,7 +107,7 @@ impl ShapeRow {
         }
     }
 
-    /// What queues are charged on a node whose GPUs have this much memory each.
+    /// Sums what queues are charged on a node whose GPUs have this much memory each.
     pub(crate) fn charge_on(&self, memory_mib: u32) -> Charge {
         match self.facts.gpu {
             GpuRequest::Memory { devices, .. } => {
@@ -123,12 +124,12 @@ impl ShapeRow {
         }
     }
 
-    /// How much of `lane` it takes of a node.
+    /// Gives the amount of `lane` that it takes of a node.
     pub(crate) fn amount(&self, lane: Lane) -> i64 {
         self.take.iter().find(|(at, _)| *at == lane).map_or(0, |(_, amount)| *amount)
     }
 
-    /// What it asks of device plugins and of the node itself: claims aside.
+    /// Lists what it asks of device plugins and of the node itself: claims aside.
     pub(crate) fn asked(&self) -> impl Iterator<Item = (Lane, i64)> {
         let claims = |lane| if lane == Lane::GPU { self.own_milli } else { 0 };
         self.take.iter().map(move |(lane, amount)| (*lane, amount - claims(*lane)))
@@ -143,12 +144,12 @@ impl ShapeRow {
         self.asks.iter().map(milli).sum()
     }
 
-    /// Whether it has a claim that is not of its own.
+    /// Tells whether it has a claim that is not of its own.
     pub(crate) fn is_named(&self) -> bool {
         self.asks.iter().any(|ask| matches!(ask, Ask::Named(..)))
     }
 
-    /// Whether where it may go depends on the pods that are there.
+    /// Tells whether where it may go depends on the pods that are there.
     pub(crate) fn has_pod_affinity(&self) -> bool {
         !self.facts.pod_affinity.is_empty()
             || !self.facts.pod_anti_affinity.is_empty()
@@ -176,9 +177,10 @@ pub(crate) struct Shapes {
     free: Vec<ShapeId>,
     /// Every label key that a shape ever asked a node for.
     pub(crate) keys: BTreeSet<Symbol>,
-    /// How many keys there were when the kinds were worked out.
+    /// Number of keys when the kinds were worked out.
     keys_known: usize,
-    /// Whether GPUs of claims are not to be compared with those of a node: several nodes reach some, or claims share some.
+    /// True if GPUs of claims are not to be compared with those of a node: several nodes reach some, or claims share
+    /// some.
     pub(crate) has_backed_resources: bool,
     /// The last one without claims that was asked for: pods that are alike come one after the other.
     last: Option<ShapeId>,
@@ -268,7 +270,7 @@ impl Shapes {
         gone
     }
 
-    /// Whether shapes ask for label keys that node kinds do not tell apart yet.
+    /// Tells whether shapes ask for label keys that node kinds do not tell apart yet.
     pub(crate) fn asks_new(&self) -> bool {
         self.keys.len() != self.keys_known
     }
@@ -296,7 +298,7 @@ impl std::ops::Index<ShapeId> for Shapes {
     }
 }
 
-/// What of a node decides whether a shape may ever go there.
+/// Facts of a node that decide whether a shape may ever go there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct NodeClass {
     /// Labels that some shape asks for, sorted.
@@ -326,7 +328,7 @@ impl NodeClass {
         Self { labels, taints, blocked: node.blocked, mig: node.mig, worker: node.worker, gpus }
     }
 
-    /// Whether pods of `shape` may ever go to nodes of this kind.
+    /// Tells whether pods of `shape` may ever go to nodes of this kind.
     ///
     /// # Source
     /// docs/behaviour.md 10.2, the checks that do not depend on other pods, in that order.
@@ -372,7 +374,7 @@ impl NodeClass {
             && (!restrict || self.works(shape))
     }
 
-    /// Whether the labels are those that a shape selects, by selector and by required affinity.
+    /// Tells whether the labels are those that a shape selects, by selector and by required affinity.
     pub(crate) fn is_selected(&self, shape: &Shape) -> bool {
         let selector = &mut shape.node_selector.iter();
         let terms = &shape.node_affinity;
@@ -432,7 +434,7 @@ impl NodeClass {
     }
 }
 
-/// Whether a term holds for the labels of a node; one without requirements selects no node, as in the API.
+/// Tells whether a term holds for the labels of a node; one without requirements selects no node, as in the API.
 pub(crate) fn labels_meet(labels: &[Label], term: &[Requirement]) -> bool {
     !term.is_empty()
         && term.iter().all(|requirement| {
@@ -442,7 +444,7 @@ pub(crate) fn labels_meet(labels: &[Label], term: &[Requirement]) -> bool {
         })
 }
 
-/// Whether a requirement holds for a label.
+/// Tells whether a requirement holds for a label.
 pub(crate) fn holds(holds: &Holds, value: Option<Symbol>, number: Option<i64>) -> bool {
     match holds {
         Holds::In(values) => value.is_some_and(|value| values.contains(&value)),

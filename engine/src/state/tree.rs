@@ -27,7 +27,7 @@ pub(crate) enum Member {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Set {
     pub(crate) name: Symbol,
-    /// How many members must be satisfied.
+    /// Number of members that must be satisfied.
     min: Option<u32>,
     pub(crate) topology: Option<Constraint>,
     /// In ascending order of names.
@@ -41,7 +41,7 @@ const ALL: Cow<'static, [Member]> = Cow::Borrowed(&[Member::Leaf(0)]);
 static FLAT: [Set; 1] = [Set { name: Symbol::EMPTY, min: None, topology: None, members: ALL }];
 
 impl Set {
-    /// How many members must be satisfied.
+    /// Number of members that must be satisfied.
     pub(crate) fn needed(&self) -> usize {
         self.min.map_or(self.members.len(), |min| min as usize)
     }
@@ -68,24 +68,24 @@ impl Leaf {
         self.count.active + self.count.pending + self.count.gated
     }
 
-    /// Whether enough pods are there, gated ones aside. A pod that ended well did its part: without it a gang that
-    /// lost its last pods could never end.
+    /// Tells whether enough pods are there, gated ones aside. A pod that ended well did its part: without it a gang
+    /// that lost its last pods could never end.
     pub(crate) fn is_ready(&self) -> bool {
         self.alive() - self.count.gated + self.count.succeeded >= self.min
     }
 
-    /// Whether its minimum runs, pods that are leaving included.
+    /// Tells whether its minimum runs, pods that are leaving included.
     fn is_whole(&self) -> bool {
         self.count.used >= self.min
     }
 
-    /// What is missing of its minimum, else one pod more.
+    /// Lists what is missing of its minimum, else one pod more.
     fn next(&self, eligible: &impl Fn(PodId) -> bool) -> impl Iterator<Item = PodId> {
         let count = (self.min.saturating_sub(self.count.active)).max(1) as usize;
         self.pods.iter().copied().filter(|pod| eligible(*pod)).take(count)
     }
 
-    /// Whether it is below its minimum because pods of it ended well.
+    /// Tells whether it is below its minimum because pods of it ended well.
     fn is_completing(&self) -> bool {
         self.count.succeeded > 0 && self.count.used < self.min
     }
@@ -174,7 +174,7 @@ impl Tree {
         }
     }
 
-    /// Whether a member is satisfied by what holds a place, without those that are only nominated.
+    /// Tells whether a member is satisfied by what holds a place, without those that are only nominated.
     pub(crate) fn stands(&self, member: Member) -> bool {
         match member {
             Member::Leaf(leaf) => {
@@ -188,7 +188,7 @@ impl Tree {
         }
     }
 
-    /// How many members of a set are satisfied.
+    /// Counts the members of a set that are satisfied.
     pub(crate) fn satisfied(&self, set: u16) -> usize {
         self.sets[usize::from(set)]
             .members
@@ -197,7 +197,7 @@ impl Tree {
             .count()
     }
 
-    /// Whether some sub-group is below its minimum because pods of it ended well: such a group is left to end.
+    /// Tells whether some sub-group is below its minimum because pods of it ended well: such a group is left to end.
     pub(crate) fn is_completing(&self) -> bool {
         self.leaves.iter().any(Leaf::is_completing)
     }
@@ -208,7 +208,7 @@ impl Tree {
         Some(leaf)
     }
 
-    /// Whether enough pods are there, gated ones aside.
+    /// Tells whether enough pods are there, gated ones aside.
     pub(crate) fn is_ready(&self) -> bool {
         self.plain().map_or_else(|| self.is_member_ready(Member::Set(0)), Leaf::is_ready)
     }
@@ -224,7 +224,7 @@ impl Tree {
         }
     }
 
-    /// Whether what must run together does, pods that are leaving included.
+    /// Tells whether what must run together does, pods that are leaving included.
     ///
     /// Unlike KAI this heeds `minSubGroup` (docs/behaviour.md 14.3, Q4).
     pub(crate) fn is_whole(&self) -> bool {
@@ -262,12 +262,12 @@ impl Tree {
         }
     }
 
-    /// Whether neither a member nor anything below it has to be together.
+    /// Tells whether neither a member nor anything below it has to be together.
     pub(crate) fn is_free(&self, member: Member) -> bool {
         self.constraint(member).1.is_none() && self.is_free_below(member)
     }
 
-    /// Whether nothing below a member has to be together.
+    /// Tells whether nothing below a member has to be together.
     pub(crate) fn is_free_below(&self, member: Member) -> bool {
         match member {
             Member::Leaf(_) => true,
@@ -308,7 +308,7 @@ impl Tree {
         }
     }
 
-    /// Whether some leaf has pods beyond its minimum.
+    /// Tells whether some leaf has pods beyond its minimum.
     pub(crate) fn is_elastic(&self) -> bool {
         self.leaves.iter().any(|leaf| (leaf.min as usize) < leaf.pods.len())
     }
@@ -323,7 +323,7 @@ impl Tree {
         members
     }
 
-    /// Which of two members is filled first; equal ones by name, which is their place in the list.
+    /// Tells which of two members is filled first; equal ones by name, which is their place in the list.
     fn compare(&self, left: Member, right: Member) -> Ordering {
         let (lc, lt) = self.level(left);
         let (rc, rt) = self.level(right);
@@ -388,7 +388,7 @@ impl Tree {
         }
     }
 
-    /// Whether what must run together would, with every eligible pod placed.
+    /// Tells whether what must run together would, with every eligible pod placed.
     pub(crate) fn can_fill(&self, member: Member, eligible: &impl Fn(PodId) -> bool) -> bool {
         match member {
             Member::Leaf(leaf) => {

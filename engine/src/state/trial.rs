@@ -17,9 +17,9 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Op {
     pub(crate) pod: PodId,
-    /// What the pod was before.
+    /// Status of the pod before.
     pub(crate) was: PodStatus,
-    /// How many devices plans had opened before.
+    /// Number of devices that plans had opened before.
     opened: u32,
 }
 
@@ -110,7 +110,7 @@ impl<'c> Trial<'c> {
         self.state.node_of(pod)
     }
 
-    /// Where this trial stands, to come back to.
+    /// Marks where this trial stands, to come back to.
     pub(crate) fn mark(&self) -> usize {
         self.state.log.len()
     }

@@ -28,7 +28,7 @@ impl ZoneTable {
         Self { facts, idle, releasing }
     }
 
-    /// What is left of each zone.
+    /// Lists what is left of each zone.
     pub(crate) fn left(&self, room: When) -> Vec<Resources> {
         let mut left = self.idle.clone();
         for (zone, coming) in left.iter_mut().zip(&self.releasing) {
@@ -42,7 +42,8 @@ impl ZoneTable {
         left
     }
 
-    /// Whether a leaving pod may keep what it holds: what is kept since for nominated pods is covered by the rest.
+    /// Tells whether a leaving pod may keep what it holds: what is kept since for nominated pods is covered by the
+    /// rest.
     pub(crate) fn may_keep(&self, zones: &[ZoneAmount]) -> bool {
         zones.iter().all(|held| {
             let at = usize::from(held.zone);

@@ -5,13 +5,13 @@
 
 use crate::{base::ids::Symbol, told::requirement::Requirement};
 
-/// How many of some pods may be evicted now.
+/// A bound on how many of some pods may be evicted now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Budget {
-    /// Where the pods are.
+    /// Namespace of the pods.
     pub namespace: Symbol,
-    /// Which pods: all requirements hold.
+    /// Selector of the pods: all requirements hold.
     pub selector: Vec<Requirement>,
-    /// How many more may leave: `status.disruptionsAllowed`.
+    /// Number of pods that may still leave: `status.disruptionsAllowed`.
     pub allowed: u32,
 }

@@ -17,21 +17,21 @@ use crate::{
 /// The facts of a resource claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Claim {
-    /// What it asks for, in the order of its spec.
+    /// Requests, in the order of its spec.
     pub requests: Vec<DeviceRequest>,
     /// Attributes that must be alike.
     pub matches: Vec<DeviceMatch>,
-    /// Whether it was made from a template, so that one pod has it to itself.
+    /// True if it was made from a template, so that one pod has it to itself.
     pub own: bool,
-    /// Whether it was made for extended resources: then the pod's request says what queues are charged.
+    /// True if it was made for extended resources: then the pod's request says what queues are charged.
     pub synthetic: bool,
-    /// Whether it is a volume claim, and the devices are volumes: only the words differ where there are none.
+    /// True if it is a volume claim, and the devices are volumes: only the words differ where there are none.
     pub volume: bool,
     /// The queue of label `kai.scheduler/queue`; a claim of GPUs that pods share needs the queue of their group.
     pub queue: Option<QueueId>,
-    /// How many consumers `status.reservedFor` names.
+    /// Number of consumers that `status.reservedFor` names.
     pub consumers: u32,
-    /// What it asks for that is not supported; its pods wait until it is allocated.
+    /// The part of its requests that is not supported; its pods wait until it is allocated.
     pub unsupported: Option<Unsupported>,
     /// The devices that it was given.
     pub allocation: Option<Allocation>,
@@ -42,15 +42,15 @@ pub struct Claim {
 pub struct Allocation {
     /// The node that it is bound to; none where several nodes reach its devices.
     pub node: Option<NodeId>,
-    /// Where it is bound to no node, what has to hold for a node: one of these; none, and every node reaches them.
+    /// Terms one of which has to hold for a node, where it is bound to none; none, and every node reaches them.
     pub within: Vec<Vec<Requirement>>,
     /// The devices, each with the position of its request.
     pub devices: Vec<(u16, SliceDeviceId)>,
-    /// What of devices that claims share it takes; of one that is not listed, what its request makes of it.
+    /// Amounts that it takes of devices which claims share; of one that is not listed, what its request makes of it.
     pub consumed: Vec<Consumed>,
 }
 
-/// What a claim takes of a device that claims share.
+/// Amounts that a claim takes of a device that claims share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Consumed {
     /// The position of the request.
@@ -61,7 +61,7 @@ pub struct Consumed {
     pub amounts: Box<[(Symbol, i64)]>,
 }
 
-/// What a claim may ask for and gets from nobody here.
+/// A part of a claim that nobody here can give.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unsupported {
     /// A way to count devices that is not known: `allocationMode`.
@@ -73,19 +73,19 @@ pub enum Unsupported {
 /// One request of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DeviceRequest {
-    /// What it selects.
+    /// The selection.
     pub class: DeviceClassId,
-    /// How many.
+    /// Their number.
     pub count: DeviceCount,
-    /// Whether it stands in for the entry before it: they are alternatives, the best first.
+    /// True if it stands in for the entry before it: they are alternatives, the best first.
     pub instead: bool,
-    /// Whether the class is one of GPUs, by its name: such requests count as GPUs of queues.
+    /// True if the class is one of GPUs, by its name: such requests count as GPUs of queues.
     pub gpu: bool,
-    /// Whether it is for access to devices whoever has them (`adminAccess`): they are nobody's for it.
+    /// True if it is for access to devices whoever has them (`adminAccess`): they are nobody's for it.
     pub admin: bool,
 }
 
-/// How many devices a request is for.
+/// Number of devices that a request is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DeviceCount {
     /// This many.
@@ -95,7 +95,7 @@ pub enum DeviceCount {
 }
 
 impl DeviceRequest {
-    /// What queues are charged, in milli-devices.
+    /// Gives what queues are charged, in milli-devices.
     ///
     /// # Source
     /// docs/behaviour.md 13.1: the count, 1 for all. Access that takes nothing costs nothing.
@@ -116,7 +116,7 @@ pub struct DeviceMatch {
     pub requests: Vec<u16>,
     /// The attribute.
     pub attribute: Symbol,
-    /// Whether no two values may be the same.
+    /// True if no two values may be the same.
     pub distinct: bool,
 }
 
@@ -125,11 +125,11 @@ pub struct DeviceMatch {
 pub struct DeviceClass {
     /// The extended resource whose requests it serves on nodes where no device plugin does.
     pub backs: Option<Lane>,
-    /// Why claims get none of its devices yet, or at all.
+    /// The reason why claims get none of its devices yet, or at all.
     pub unselected: Option<Unselected>,
 }
 
-/// Why a selection has no devices, whichever there are. The graver comes later.
+/// The reason why a selection has no devices, whichever there are. The graver comes later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unselected {
     /// Its selectors were not asked of every device yet.
@@ -145,26 +145,27 @@ pub enum Unselected {
 pub struct SliceDevice {
     /// The device.
     pub id: SliceDeviceId,
-    /// Whether its driver is one of GPUs, by its name: such devices count as GPUs of the node.
+    /// True if its driver is one of GPUs, by its name: such devices count as GPUs of the node.
     pub gpu: bool,
     /// Everything that selects it, ascending.
     pub classes: Box<[DeviceClassId]>,
     /// Its values of the attributes that some claim matches by.
     pub attributes: Box<[(Symbol, Symbol)]>,
-    /// What it draws from counters while somebody has it: it can be had only while they hold as much.
+    /// Amounts that it draws from counters while somebody has it: it can be had only while they hold as much.
     pub draws: Box<[(CounterId, i64)]>,
-    /// What claims may share of it; none where one claim has it to itself.
+    /// Capacities that claims may share; none where one claim has it to itself.
     pub shares: Option<Box<Shares>>,
-    /// Whether a claim that has it is bound to the node where it got it, though several nodes reach it.
+    /// True if a claim that has it is bound to the node where it got it, though several nodes reach it.
     pub binds: bool,
 }
 
-/// How claims share a device.
+/// Capacities of a device that claims share.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shares {
-    /// What there is of each of its capacities.
+    /// Amount of each of its capacities.
     pub capacity: Box<[(Symbol, i64)]>,
-    /// What a request takes of each, in the same order, by what it selects; of all else a request takes the whole.
+    /// Amounts that a request takes of each, in the same order, by what it selects; of all else a request takes the
+    /// whole.
     pub taken: Box<[(DeviceClassId, Box<[i64]>)]>,
 }
 
@@ -173,7 +174,7 @@ pub struct Shares {
 pub struct Reach {
     /// Its place among others, the same in every process: devices of smaller ones are given away first.
     pub uid: u128,
-    /// What has to hold for a node: one of these; none, and every node reaches them.
+    /// Terms one of which has to hold for a node; none, and every node reaches them.
     pub nodes: Vec<Vec<Requirement>>,
     /// The devices, in the order in which they are given away; none, and it is gone.
     pub devices: Vec<SliceDevice>,
@@ -205,7 +206,7 @@ pub struct Claimed {
     pub device: SliceDeviceId,
 }
 
-/// Why a pod may go nowhere for the sake of a claim.
+/// The reason why a pod may go nowhere for the sake of a claim.
 ///
 /// # Source
 /// docs/behaviour.md 13.1, pre-filter.
@@ -223,13 +224,13 @@ pub enum ClaimProblem {
     NoClass,
     /// It asks for something that is not supported.
     Unsupported(Unsupported),
-    /// What it selects has no devices.
+    /// The selection has no devices.
     Unselected(Unselected),
     /// The claims of the pod are bound to different nodes.
     Apart,
 }
 
-/// What a pod asks for through one claim: a part of its shape.
+/// Request of a pod through one claim: a part of its shape.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Ask {
     /// Devices of its own, and what keeps it from getting any.
@@ -239,7 +240,7 @@ pub(crate) enum Ask {
 }
 
 impl Shares {
-    /// What a request for a selection takes of each capacity; none where it is not one of its.
+    /// Gives what a request for a selection takes of each capacity; none where it is not one of its.
     pub(crate) fn taken_by(&self, class: DeviceClassId) -> Option<&[i64]> {
         self.taken.iter().find(|(of, _)| *of == class).map(|(_, amounts)| &**amounts)
     }

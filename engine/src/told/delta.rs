@@ -55,7 +55,7 @@ pub enum Delta {
     Budget(BudgetId, Box<Budget>),
     /// A budget of disruptions is gone.
     BudgetGone(BudgetId),
-    /// Whether the API server serves resource claims. They are, until this is told.
+    /// The API server serves resource claims, or does not. It does, until this is told.
     ClaimsServed(bool),
     /// A resource claim is there, or changed.
     Claim(ClaimId, Box<Claim>),

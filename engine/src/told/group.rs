@@ -13,43 +13,43 @@ pub struct Group {
     pub queue: Option<QueueId>,
     /// Value of its priority class; higher goes first.
     pub priority: i32,
-    /// Whether it may be a victim, and whether only queue limits bound it.
+    /// True if it may be a victim; then only limits of queues bound it, not their quotas.
     pub preemptible: bool,
-    /// Whether it is left out until somebody moves it: `spec.schedulingBackoff` with its condition standing.
+    /// True if it is left out until somebody moves it: `spec.schedulingBackoff` with its condition standing.
     pub held: bool,
     /// Its UID as a number; breaks the last tie.
     pub uid: u128,
-    /// When it was made; older groups go first.
+    /// Time when it was made; older groups go first.
     pub created: Timestamp,
-    /// What has to run together.
+    /// Pods that have to run together.
     pub structure: Structure,
-    /// How long it must wait before it may evict others.
+    /// Time that it must wait before it may evict others.
     pub preemption_delay: Millis,
-    /// How long it may run below its minimum; none takes the configured one, negative is for ever.
+    /// Time for which it may run below its minimum; none takes the configured one, negative is for ever.
     pub staleness_grace: Option<Millis>,
-    /// When it last started to run.
+    /// Time when it last started to run.
     pub last_start: Option<Timestamp>,
-    /// When a pod of it was last evicted.
+    /// Time when a pod of it was last evicted.
     pub last_eviction: Option<Timestamp>,
     /// Since when it runs below its minimum.
     pub stale_since: Option<Timestamp>,
 }
 
-/// What of a group has to run together.
+/// Pods of a group that have to run together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Structure {
     /// `spec.minMember` pods of one set.
     Flat {
         /// The fewest pods; absent in the spec is 1.
         min: u32,
-        /// Where they have to be together.
+        /// Domains in one of which they have to be together.
         topology: Option<Constraint>,
     },
     /// Sub-groups.
     Tree {
         /// `spec.minSubGroup`: how many top sub-groups must be satisfied, none for all.
         min: Option<u32>,
-        /// Where the whole group has to be together.
+        /// Domains in one of which the whole group has to be together.
         topology: Option<Constraint>,
         /// In ascending order of names, which breaks ties.
         sub_groups: Vec<SubGroup>,
@@ -71,13 +71,13 @@ pub struct SubGroup {
     pub name: Symbol,
     /// The sub-group that holds it, as an index into the list; none for the group itself.
     pub parent: Option<u16>,
-    /// What it holds and how much of that must run.
+    /// Its contents, and the number of them that must run.
     pub min: Min,
-    /// Where it has to be together.
+    /// Domains in one of which it has to be together.
     pub topology: Option<Constraint>,
 }
 
-/// What a sub-group holds and how much of that must run.
+/// Contents of a sub-group, and the number of them that must run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Min {
     /// Pods, and the fewest of them.

@@ -7,8 +7,8 @@ use crate::base::{ids::Symbol, resources::Resources};
 pub struct Node {
     /// The node's name as bytes. Ties between nodes go to the smaller name.
     pub name: Box<[u8]>,
-    /// What pods may take in all: `status.allocatable`. `Lane::GPU` holds whole GPUs of the device plugin,
-    /// 1000 each; `Lane::PODS` the most pods.
+    /// Amounts that pods may take in all: `status.allocatable`. `Lane::GPU` holds whole GPUs of the device plugin, 1000
+    /// each; `Lane::PODS` the most pods.
     pub allocatable: Resources,
     /// The node's GPUs.
     pub gpus: Gpus,
@@ -16,22 +16,22 @@ pub struct Node {
     pub labels: Vec<Label>,
     /// Its taints, in any order.
     pub taints: Vec<Taint>,
-    /// Why no new pod may come, where that is so.
+    /// The reason why no new pod may come, where that is so.
     pub blocked: Option<Blocked>,
-    /// Whether MIG is on, and how.
+    /// State of MIG.
     pub mig: Mig,
-    /// Which work may come when `Config::restrict_nodes` is set.
+    /// Work that may come when `Config::restrict_nodes` is set.
     pub worker: Worker,
 }
 
 /// The GPUs of a node, taken to be alike.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Gpus {
-    /// How many there are: label `nvidia.com/gpu.count`, else what is allocatable.
+    /// Their number: label `nvidia.com/gpu.count`, else what is allocatable.
     pub count: u16,
     /// Memory of each in MiB, rounded down to hundreds: label `nvidia.com/gpu.memory`.
     pub memory_mib: u32,
-    /// Whether the memory is known; requests by memory go nowhere else.
+    /// True if the memory is known; requests by memory go nowhere else.
     pub memory_known: bool,
 }
 
@@ -59,11 +59,11 @@ pub struct Taint {
     pub key: Symbol,
     /// The value, possibly empty.
     pub value: Symbol,
-    /// What it does to pods that don't tolerate it.
+    /// Effect on pods that don't tolerate it.
     pub effect: Effect,
 }
 
-/// What a taint does.
+/// Effect of a taint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Effect {
     /// Keeps new pods away.
@@ -74,7 +74,7 @@ pub enum Effect {
     NoExecute,
 }
 
-/// Why a node takes no new pod.
+/// The reason why a node takes no new pod.
 ///
 /// # Source
 /// docs/behaviour.md 10.2, check 5. Where several hold the adapter gives the first in this order.
@@ -94,13 +94,13 @@ pub enum Blocked {
     NetworkUnavailable,
 }
 
-/// How a node's GPUs are cut into MIG instances.
+/// Division of a node's GPUs into MIG instances.
 ///
 /// # Source
 /// docs/behaviour.md 2.9.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Mig {
-    /// Whether the node offers MIG instances.
+    /// True if the node offers MIG instances.
     pub enabled: bool,
     /// The strategy of the GPU operator.
     pub strategy: MigStrategy,

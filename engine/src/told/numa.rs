@@ -5,18 +5,18 @@
 
 use crate::base::resources::{Lane, Resources};
 
-/// What a node's topology manager does, and the zones it does it with.
+/// Policy of a node's topology manager, and the zones that it works with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Numa {
-    /// How strictly a container has to fit.
+    /// Strictness with which requests have to fit.
     pub policy: NumaPolicy,
-    /// Whether containers are fitted one by one or the pod as a whole.
+    /// Unit of what is fitted: each container, or the pod as a whole.
     pub scope: NumaScope,
-    /// What each zone has, in the order of zones. A lane that no zone names is not aligned.
+    /// Amounts of each zone, in the order of zones. A lane that no zone names is not aligned.
     pub zones: Vec<Resources>,
 }
 
-/// How strictly requests have to fit zones.
+/// Strictness with which requests have to fit zones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum NumaPolicy {
     /// Not at all.
@@ -30,7 +30,7 @@ pub enum NumaPolicy {
     SingleNumaNode,
 }
 
-/// What is fitted as one.
+/// Unit of what is fitted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum NumaScope {
     /// Each container.
@@ -40,7 +40,7 @@ pub enum NumaScope {
     Pod,
 }
 
-/// What a pod asks of zones. Pods that nothing is aligned for have none.
+/// Requests of a pod for zones. Pods that nothing is aligned for have none.
 ///
 /// Guaranteed pods ask for everything, CPU only where it is whole cores; others only for devices.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -53,13 +53,13 @@ pub struct Alignment {
     pub serial: Vec<Resources>,
 }
 
-/// What a pod holds of one zone.
+/// Amount of one zone that a pod holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ZoneAmount {
     /// The position of the zone on its node.
     pub zone: u16,
     /// The resource.
     pub lane: Lane,
-    /// How much.
+    /// The amount.
     pub amount: i64,
 }

@@ -2,7 +2,7 @@
 
 use crate::told::pod::Shape;
 
-/// How nodes or devices that all fit are ranked.
+/// Ranking of nodes or devices that all fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Placement {
     /// Fill up what is used most.
@@ -17,7 +17,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Whether what has less free goes first, where nothing finer decides.
+    /// Tells whether what has less free goes first, where nothing finer decides.
     pub(crate) fn packs(self) -> bool {
         matches!(self, Self::Pack | Self::Fragmentation)
     }
@@ -26,8 +26,8 @@ impl Placement {
 /// Pods of the typical workload that are alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Typical {
-    /// What such a pod asks for; whole GPUs, or a part of one.
+    /// Requests of such a pod; whole GPUs, or a part of one.
     pub shape: Shape,
-    /// How many there are of them, against the others.
+    /// Their number, against that of the others.
     pub weight: u32,
 }

@@ -16,17 +16,17 @@ use crate::{
 /// The facts of a pod.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Pod {
-    /// Whose pod it is.
+    /// Owner of the pod.
     pub owner: Owner,
     /// The sub-group it names, [`Symbol::EMPTY`] where it names none.
     pub sub_group: Symbol,
-    /// What it asks for and where it may go.
+    /// Requests, and the nodes that it may go to.
     pub shape: Shape,
-    /// Where it is in its life.
+    /// Phase of its life.
     pub state: PodState,
     /// Its place among the pods of its group.
     pub rank: PodRank,
-    /// When it was made; older pods go first.
+    /// Time when it was made; older pods go first.
     pub created: Timestamp,
     /// Its UID as a number; breaks the last tie.
     pub uid: u128,
@@ -40,7 +40,7 @@ pub struct Pod {
     pub claims: Vec<ClaimId>,
 }
 
-/// Whose pod it is.
+/// Owner of the pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Owner {
     /// One of ours, of this group; the group may come later.
@@ -55,7 +55,7 @@ pub enum Owner {
     Reservation,
 }
 
-/// Where a pod is in its life, as the API shows it.
+/// Phase of a pod's life, as the API shows it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PodState {
     /// Waits behind scheduling gates.
@@ -77,7 +77,7 @@ pub enum PodState {
     Failed,
 }
 
-/// What a pod holds.
+/// The place that a pod holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     /// The node.
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// What a pod holds of devices and zones.
+/// Devices and zones that a pod holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Reserved {
     /// Devices, claim by claim.
@@ -108,12 +108,12 @@ pub struct Reserved {
 }
 
 impl Reserved {
-    /// Whether nothing is held.
+    /// Tells whether nothing is held.
     pub fn is_empty(&self) -> bool {
         self.claims.is_empty() && self.lanes.is_empty() && self.zones.is_empty()
     }
 
-    /// Whether devices of a claim are held.
+    /// Tells whether devices of a claim are held.
     pub(crate) fn holds(&self, claim: ClaimId) -> bool {
         self.claims.iter().any(|claimed| claimed.claim == Some(claim))
     }
@@ -145,7 +145,7 @@ pub enum PodPriority {
     Given(i64),
 }
 
-/// What a pod asks for and where it may go. Equal shapes are one shape: matched and tried once.
+/// Requests of a pod, and the nodes that it may go to. Equal shapes are one shape: matched and tried once.
 ///
 /// Lists may come in any order, but equal pods should list alike.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -175,11 +175,11 @@ pub struct Shape {
     pub spread: Vec<Spread>,
     /// Host ports.
     pub ports: Vec<HostPort>,
-    /// What it asks of NUMA zones, where alignment is on and the pod is one to align.
+    /// Requests for NUMA zones, where alignment is on and the pod is one to align.
     pub alignment: Option<Box<Alignment>>,
     /// The nodes that its volumes can be used from, a volume each.
     pub volumes: Vec<VolumeNodes>,
-    /// What no node can give: a missing claim or config map.
+    /// Things that no node can give: a missing claim or config map.
     pub missing: Vec<Missing>,
 }
 
@@ -195,14 +195,14 @@ pub enum GpuRequest {
     Fraction {
         /// The part of each, in millionths: 500,000 is half a GPU.
         micro: u32,
-        /// How many GPUs, at least one.
+        /// Number of GPUs, at least one.
         devices: u16,
     },
     /// Memory of each of several GPUs.
     Memory {
         /// Memory of each, in MiB.
         mib: u32,
-        /// How many GPUs, at least one.
+        /// Number of GPUs, at least one.
         devices: u16,
     },
     /// MIG instances: profile and count, sorted by profile.
@@ -229,7 +229,7 @@ pub struct PodTerm {
     pub topology_key: Symbol,
     /// The namespaces whose pods count; the adapter resolves selectors and puts the pod's own where none is given.
     pub namespaces: Vec<Symbol>,
-    /// Which pods count: all requirements hold.
+    /// Selector of the pods that count: all requirements hold.
     pub selector: Vec<Requirement>,
 }
 
@@ -244,7 +244,7 @@ pub struct Spread {
     pub domains_min: u32,
     /// The pod's namespace; only pods of it count.
     pub namespace: Symbol,
-    /// Which pods count: all requirements hold.
+    /// Selector of the pods that count: all requirements hold.
     pub selector: Vec<Requirement>,
     /// Only nodes that the pod selects, by labels and affinity, are in domains.
     pub honors_selection: bool,
@@ -270,9 +270,9 @@ pub struct HostPort {
 pub struct VolumeNodes {
     /// One of these must hold; no terms, no node.
     pub terms: Vec<Vec<Requirement>>,
-    /// Whether the claim has its volume; else one is found or made for the node.
+    /// True if the claim has its volume; else one is found or made for the node.
     pub bound: bool,
-    /// Where one is made and room for it is counted: what a node lacks where none of the terms holds.
+    /// Storage where one is made and room for it is counted: what a node lacks where none of the terms holds.
     pub storage: Option<Box<Storage>>,
 }
 
@@ -281,9 +281,9 @@ pub struct VolumeNodes {
 pub struct Storage {
     /// The class.
     pub class: Symbol,
-    /// Where volumes of it may be made: one of these must hold; no terms, everywhere.
+    /// Terms for nodes where volumes of it may be made: one of these must hold; no terms, everywhere.
     pub allowed: Vec<Vec<Requirement>>,
-    /// Where there is any of it: one of these holds; a term without requirements holds everywhere.
+    /// Terms for nodes where there is any of it: one of these holds; a term without requirements holds everywhere.
     pub offered: Vec<Vec<Requirement>>,
 }
 

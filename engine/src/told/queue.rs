@@ -13,19 +13,19 @@ pub struct Queue {
     pub parent: Option<QueueId>,
     /// `spec.priority`; higher goes first.
     pub priority: i32,
-    /// What it is entitled to.
+    /// Amounts that it is entitled to.
     pub quota: PerLane<Limit>,
-    /// What it may never pass.
+    /// Amounts that it may never pass.
     pub limit: PerLane<Limit>,
     /// Its part of what is left over, in thousandths.
     pub weight_milli: PerLane<u64>,
-    /// What it used of the cluster in the past, in millionths; 0 without usage data.
+    /// Past usage of the cluster, in millionths; 0 without usage data.
     pub usage_micro: PerLane<u64>,
-    /// How long its groups are safe from groups of the same queue; none asks the parent.
+    /// Time for which its groups are safe from groups of the same queue; none asks the parent.
     pub preempt_min_runtime: Option<Millis>,
-    /// How long its groups are safe from other queues; none asks the parent.
+    /// Time for which its groups are safe from other queues; none asks the parent.
     pub reclaim_min_runtime: Option<Millis>,
-    /// When it was made; older queues go first.
+    /// Time when it was made; older queues go first.
     pub created: Timestamp,
     /// Its UID as a number; breaks the last tie.
     pub uid: u128,

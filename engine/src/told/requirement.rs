@@ -7,11 +7,11 @@ use crate::base::ids::Symbol;
 pub struct Requirement {
     /// The label key. A node's name may be asked for through a key that the adapter reserves for it.
     pub key: Symbol,
-    /// What must hold for its value.
+    /// Condition on its value.
     pub holds: Holds,
 }
 
-/// What must hold for a label.
+/// Condition on a label.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Holds {
     /// Present, and one of these.

@@ -117,7 +117,7 @@ fn claims() -> impl Strategy<Value = Vec<ClaimId>> {
     prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(claim, 1..2)]
 }
 
-/// What a pod asks of extended resources and of NUMA zones.
+/// Requests of a pod for extended resources and for NUMA zones.
 fn extras() -> impl Strategy<Value = (i64, bool)> {
     (prop_oneof![5 => Just(0_i64), 1 => 1..3_i64], any::<bool>())
 }

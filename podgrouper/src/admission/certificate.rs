@@ -20,11 +20,11 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
 
-/// How long a certificate is valid.
+/// Time for which a certificate is valid.
 const LIFETIME: Duration = Duration::from_hours(365 * 24);
-/// How long before its end it is renewed.
+/// Time before its end at which it is renewed.
 const RENEW_AHEAD: Duration = Duration::from_hours(90 * 24);
-/// How far the clocks of the API server and of this machine may be apart.
+/// Difference that the clocks of the API server and of this machine may have.
 const CLOCK_SKEW: Duration = Duration::from_hours(1);
 
 /// A certificate with its key, and the authorities by which clients know it; all as PEM.
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Material {
     }
 }
 
-/// What a certificate is good for.
+/// Use of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It is accepted, and will be for long.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Lists of containers: regular ones, init containers.
 const LISTS: [&str; 2] = ["containers", "initContainers"];
 
-/// Whether a pod asks for a share of GPUs: whatever the annotation says.
+/// Tells whether a pod asks for a share of GPUs: whatever the annotation says.
 pub(super) fn is_fractional(pod: &Value) -> bool {
     [annotation::GPU_FRACTION, annotation::GPU_MEMORY].iter().any(|key| of_pod(pod, key).is_some())
 }
@@ -67,7 +67,7 @@ pub(super) fn set_variable(container: &mut Map<String, Value>, entry: Value) {
     }
 }
 
-/// Whether some container has a limit of whole GPUs of the device plugin.
+/// Tells whether some container has a limit of whole GPUs of the device plugin.
 pub(super) fn has_whole_limit(pod: &Value) -> bool {
     all(pod).any(|(_, container)| {
         let limits = container["resources"]["limits"].as_object().into_iter().flatten();
@@ -75,7 +75,7 @@ pub(super) fn has_whole_limit(pod: &Value) -> bool {
     })
 }
 
-/// Whether the device plugin gives devices to a container: whole ones or parts of the MIG kind.
+/// Tells whether the device plugin gives devices to a container: whole ones or parts of the MIG kind.
 pub(super) fn has_devices(container: &Value) -> bool {
     let resources = &container["resources"];
     // Requests of extended resources equal their limits, and may be left out.

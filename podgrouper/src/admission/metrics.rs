@@ -9,7 +9,7 @@ use super::review::Hook;
 /// Upper bounds of the times, in seconds; the API server waits for 10.
 const BOUNDS: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
-/// How a question ended.
+/// End of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Allowed,

@@ -11,7 +11,7 @@ use super::container::{self, is_fractional, of_pod};
 use super::naming;
 use super::settings::Settings;
 
-/// What keeps a container from all devices.
+/// Value that keeps a container from all devices.
 const NO_DEVICE: &str = "void";
 
 /// Writes into a pod what it needs to run with the GPUs that it asks for; `token` is seven random lower-case letters or

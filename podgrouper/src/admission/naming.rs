@@ -11,7 +11,7 @@ const TOKEN_LEN: usize = 7;
 const VOLUME_NAME_MAX: usize = 63;
 /// Room of the owner's name in the prefix where the container's place has one digit.
 const BASE_MAX: usize = 33;
-/// What names a pod that has no name yet, nor the beginning of one.
+/// Name for a pod that has none yet, nor the beginning of one.
 const NAMELESS: &str = "pod";
 
 /// The prefix of the names of a pod's config maps; `token` is seven random lower-case letters or digits.
@@ -37,7 +37,7 @@ fn base(name: &str, room: usize) -> String {
     if is_subdomain(base) { base.to_owned() } else { base.replace('.', "-") }
 }
 
-/// Whether a prefix has the form that admission gives, and names that fit follow from it.
+/// Tells whether a prefix has the form that admission gives, and names that fit follow from it.
 pub(super) fn is_prefix(prefix: &str, target: Target) -> bool {
     let Some(rest) = prefix.strip_suffix(SUFFIX) else { return false };
     let Some((base, token)) = rest.rsplit_once('-') else { return false };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Denial, Judgement};
 
-/// How many errors a message carries; a group may have as many sub-groups as an object holds.
+/// Number of errors that a message carries; a group may have as many sub-groups as an object holds.
 const ERRORS_MAX: usize = 10;
 
 /// A sub-group as its tree is checked.
@@ -55,7 +55,7 @@ fn part(row: &Value) -> Part<'_> {
     }
 }
 
-/// How many children each sub-group has; those directly below the group are counted under the empty name.
+/// Counts the children of each sub-group; those directly below the group are counted under the empty name.
 fn tree<'a>(parts: &[Part<'a>]) -> Result<BTreeMap<&'a str, i64>, String> {
     if parts.len() > SUB_GROUPS_MAX {
         return Err(format!(
@@ -110,7 +110,7 @@ fn tree<'a>(parts: &[Part<'a>]) -> Result<BTreeMap<&'a str, i64>, String> {
     Ok(children)
 }
 
-/// What is found of the minimums.
+/// Findings on the minimums.
 struct Minimums {
     is_update: bool,
     warnings: Vec<String>,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::review::Hook;
 use super::settings::Settings;
 
-/// How long the API server waits for an answer, in seconds.
+/// Time that the API server waits for an answer, in seconds.
 const TIMEOUT: u32 = 10;
 /// Kinds of registrations.
 pub(super) const MUTATING: &str = "MutatingWebhookConfiguration";
@@ -26,7 +26,7 @@ const POD_GROUP_CONTROLLER: &str = "podgroup-controller";
 /// The Services that the API server reaches the server by.
 pub(super) const SERVICES: [&str; 3] = [ADMISSION, QUEUE_CONTROLLER, POD_GROUP_CONTROLLER];
 
-/// Where the API server finds the server.
+/// Way by which the API server finds the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// By Services in the system's namespace.
@@ -35,7 +35,7 @@ pub(super) enum Way {
     Url(String),
 }
 
-/// What registrations depend on besides the settings.
+/// Everything that registrations depend on besides the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The system's namespace.
@@ -162,8 +162,8 @@ fn selector(expressions: Value, labels: Value) -> Value {
     Value::Object(parts.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-/// What is to be written so that the registrations of `stored` become those that are wanted. Those that were ours under
-/// other names go.
+/// Plans what is to be written so that the registrations of `stored` become those that are wanted. Those that were ours
+/// under other names go.
 pub(super) fn plan(wanted: &[Value], stored: &[&Value]) -> Vec<Write> {
     let is_same = |one: &Value, other: &Value| {
         one["kind"] == other["kind"] && one["metadata"]["name"] == other["metadata"]["name"]
@@ -193,7 +193,7 @@ pub(super) fn plan(wanted: &[Value], stored: &[&Value]) -> Vec<Write> {
     writes
 }
 
-/// What is stored with what is wanted in it. Annotations, labels, and the conditions that a cloud provider puts on
+/// Puts what is wanted into what is stored. Annotations, labels, and the conditions that a cloud provider puts on
 /// namespaces stay: it would put them there again.
 fn merge(stored: &Value, wanted: &Value) -> Value {
     let mut merged = stored.clone();

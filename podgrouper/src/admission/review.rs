@@ -18,15 +18,15 @@ const FORBIDDEN: u16 = 403;
 /// A question that is asked under a path of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hook {
-    /// What to write into a pod.
+    /// Changes a pod.
     MutatePod,
-    /// Whether a pod is right.
+    /// Judges a pod.
     ValidatePod,
-    /// Whether a Topology is right.
+    /// Judges a Topology.
     ValidateTopology,
-    /// Whether a Queue is right.
+    /// Judges a Queue.
     ValidateQueue,
-    /// Whether a `PodGroup` is right.
+    /// Judges a `PodGroup`.
     ValidatePodGroup,
 }
 
@@ -54,7 +54,7 @@ impl Hook {
         }
     }
 
-    /// What metrics and the log call it.
+    /// Gives the name that metrics and the log call it by.
     pub fn name(self) -> &'static str {
         match self {
             Self::MutatePod => "mutate-pod",
@@ -66,7 +66,7 @@ impl Hook {
     }
 }
 
-/// What of a question is read.
+/// The part of a question that is read.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
@@ -74,7 +74,7 @@ pub struct Request {
     pub uid: String,
     /// `CREATE`, `UPDATE` or others.
     pub operation: String,
-    /// Where the object is made.
+    /// Namespace in which the object is made.
     #[serde(default)]
     pub namespace: String,
     /// The object as it would be.
@@ -85,7 +85,7 @@ pub struct Request {
     pub old_object: Value,
 }
 
-/// Why a body is no question.
+/// The reason why a body is no question.
 #[derive(Debug, thiserror::Error)]
 pub enum Malformed {
     /// It is not JSON, or lacks what every question has.
@@ -122,7 +122,7 @@ pub fn read(body: &[u8]) -> Result<Request, Malformed> {
     review.request.filter(|request| request.object.is_object()).ok_or(Malformed::NoObject)
 }
 
-/// What is answered, apart from warnings.
+/// The answer, apart from warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// It may be made as it is.
@@ -136,13 +136,13 @@ pub enum Verdict {
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What is to happen.
+    /// The answer.
     pub verdict: Verdict,
-    /// What the user is told besides.
+    /// Warnings that the user is told besides.
     pub warnings: Vec<String>,
 }
 
-/// What answers depend on besides the question.
+/// Everything that answers depend on besides the question.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The Config.

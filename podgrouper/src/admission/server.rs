@@ -45,7 +45,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(9);
 const FIRST_MAX: Duration = Duration::from_secs(10);
 /// An idle connection stays: the API server closes it after 90 s, and is to be the one who does.
 const IDLE_MAX: Duration = Duration::from_mins(2);
-/// How long questions that were asked before the end may take.
+/// Time that questions which were asked before the end may take.
 const DRAIN: Duration = Duration::from_secs(5);
 /// Wait after the system refused a connection: it has no more files.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
@@ -53,7 +53,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 const TOKEN_LEN: usize = 7;
 
-/// What answers depend on, as it changes.
+/// Everything that answers depend on, as it changes.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     /// None until the Config was looked for.

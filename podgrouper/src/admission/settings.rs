@@ -12,24 +12,24 @@ const RUNTIME_CLASS: &str = "nvidia";
 const QUEUE_VERSION: &str = "v2";
 const POD_GROUP_VERSION: &str = "v2alpha2";
 
-/// What holds for admission: the Config, with defaults for what it leaves out.
+/// Settings of admission: the Config, with defaults for what it leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `spec.schedulerName` of the pods that are looked at.
     pub scheduler: String,
-    /// Whether pods may share GPUs.
+    /// True if pods may share GPUs.
     pub gpu_sharing: bool,
-    /// Whether pods that share get a variable for the memory limit, which the plugin `hamicore` reads.
+    /// True if pods that share get a variable for the memory limit, which the plugin `hamicore` reads.
     pub hamicore: bool,
-    /// Whether containers without GPUs are kept from naming devices.
+    /// True if containers without GPUs are kept from naming devices.
     pub block_visible_devices: bool,
     /// Runtime class of pods that share GPUs and name none; absent: they keep what they have.
     pub runtime_class: Option<String>,
-    /// What is registered with the API server.
+    /// Scope that is registered with the API server.
     pub scope: Scope,
 }
 
-/// Which objects the API server asks about, and under which names it was told so.
+/// Objects that the API server asks about, and under which names it was told so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Only pods with a label of this key; absent: all.
@@ -48,7 +48,7 @@ pub struct Scope {
     pub pod_groups: Option<String>,
 }
 
-/// What flags say where the Config does not.
+/// Values of flags, which count where the Config says nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flags {
     /// `spec.schedulerName` of the pods that are served.
@@ -58,7 +58,7 @@ pub struct Flags {
 }
 
 impl Settings {
-    /// What a Config says; without one, its defaults hold, by which pods may not share GPUs.
+    /// Reads what a Config says; without one, its defaults hold, by which pods may not share GPUs.
     ///
     /// # Source
     /// docs/contract.md 1.7.

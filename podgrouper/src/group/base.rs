@@ -142,7 +142,7 @@ pub(crate) fn topology(top: &Object) -> Topology {
     }
 }
 
-/// Whether a priority class of this name exists; a failed read counts as no.
+/// Tells whether a priority class of this name exists; a failed read counts as no.
 pub(crate) fn class_exists(facts: &Facts, name: &str) -> Result<bool, Stop> {
     if name.is_empty() {
         return Ok(false);

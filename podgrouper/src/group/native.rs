@@ -19,11 +19,11 @@ use kai_api::names;
 struct Gang<'a> {
     /// The object that states it.
     stated_by: &'a Arc<Object>,
-    /// What follows the object's name and uid in the name of our `PodGroup`.
+    /// Suffix of the name of our `PodGroup`, behind the object's name and uid.
     suffix: String,
     /// `{gang: {minCount}}` or `{basic: {}}`.
     policy: &'a Value,
-    /// Where priority and constraints stand.
+    /// The part of the object where priority and constraints stand.
     spec: &'a Value,
 }
 

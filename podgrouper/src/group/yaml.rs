@@ -47,7 +47,7 @@ fn is_number(text: &str) -> bool {
     exponent_fits && digits(whole) && digits(part) && !(whole.is_empty() && part.is_empty())
 }
 
-/// Whether the text starts with `year-month-day` and ends there or goes on with a time.
+/// Tells whether the text starts with `year-month-day` and ends there or goes on with a time.
 fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let (Some(year), Some(month), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {

@@ -42,7 +42,7 @@ pub(crate) fn pod_gang(case: &Case<'_>) -> Result<Desired, Stop> {
     Ok(desired)
 }
 
-/// What the set at the top says where the `PodGang` is silent.
+/// Takes over what the set at the top says where the `PodGang` is silent.
 fn inherit(case: &Case<'_>, gang: &Object, desired: &mut Desired) -> Result<(), Stop> {
     for (key, value) in case.top.labels() {
         desired.labels.entry(key.to_owned()).or_insert_with(|| value.to_owned());

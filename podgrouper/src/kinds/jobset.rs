@@ -96,7 +96,7 @@ fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<J
     jobs.into_iter().filter(|job| job.replicas > 0 && !names.contains(&job.name)).collect()
 }
 
-/// How many jobs start at once when others wait for them (`dependsOn`).
+/// Counts the jobs that start at once when others wait for them (`dependsOn`).
 fn startable(case: &Case<'_>, jobs: &[Job<'_>]) -> Option<i64> {
     let waits = |job: &&Job<'_>| job.spec["dependsOn"].as_array().is_some_and(|on| !on.is_empty());
     let waiting = jobs.iter().filter(waits).count();
@@ -142,7 +142,7 @@ fn route(case: &Case<'_>, desired: &mut Desired) -> Result<(), Stop> {
     Err(Stop::bad(format!("the JobSet has no {leaf}")))
 }
 
-/// Whether the namespace holds a `PodGroup` of this `JobSet` in the older, flat shape.
+/// Tells whether the namespace holds a `PodGroup` of this `JobSet` in the older, flat shape.
 fn is_flat(case: &Case<'_>, name: &str) -> Result<bool, Stop> {
     let read = Read::List {
         api_version: POD_GROUP_API_VERSION.to_owned(),

@@ -40,7 +40,7 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
     }
 }
 
-/// What a Karta says of gangs.
+/// Gives what a Karta says of gangs.
 ///
 /// The definition of Karta has it below `spec.optimizationInstructions`; below `spec.instructions`, as the rule is
 /// written down, it is read as well.
@@ -257,7 +257,7 @@ fn is_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_label)
 }
 
-/// Whether a component's type selector picks the pod.
+/// Tells whether a component's type selector picks the pod.
 fn matches(component: &Value, pod: &Object) -> Result<bool, Stop> {
     let selector = &component["podSelector"]["componentTypeSelector"];
     let Some(path) = object::text(selector, "keyPath")? else { return Ok(false) };

@@ -13,11 +13,11 @@ use crate::object;
 pub(super) struct Replica<'a> {
     /// `Master`, `Worker`, ...
     pub(super) name: &'a str,
-    /// How many pods; absent in the object is one, and none in KAI's reading.
+    /// Number of pods; absent in the object is one, and none in KAI's reading.
     pub(super) count: i64,
-    /// Whether `replicas` is in the object.
+    /// True if `replicas` is in the object.
     pub(super) is_set: bool,
-    /// Whether our scheduler places its pods.
+    /// True if our scheduler places its pods.
     pub(super) is_ours: bool,
     /// Its pod template.
     pub(super) template: &'a Value,

@@ -91,7 +91,7 @@ impl Shape {
         self.of(self.members - 1) + 1
     }
 
-    /// How many pods fall into a segment, the leader among them.
+    /// Counts the pods that fall into a segment, the leader among them.
     fn pods_in(self, segment: i64) -> i64 {
         let first =
             if self.is_divisible() { segment * self.segment + 1 } else { segment * self.segment };

@@ -123,7 +123,7 @@ fn route(case: &Case<'_>, desired: &mut Desired, groups: &[Group], stored: &[Val
     }
 }
 
-/// Whether the job's submitter, a pod without group label, says that it runs under our scheduler.
+/// Tells whether the job's submitter, a pod without group label, says that it runs under our scheduler.
 fn submits_to_us(case: &Case<'_>) -> bool {
     let template = &case.top.value()["spec"]["submitterPodTemplate"];
     template["spec"]["schedulerName"] == case.settings.scheduler.as_str()

@@ -65,7 +65,7 @@ fn of_revision(case: &Case<'_>) -> Result<Desired, Stop> {
     Ok(desired)
 }
 
-/// Whether the revision's pods are one gang already, or none of them is grouped yet.
+/// Tells whether the revision's pods are one gang already, or none of them is grouped yet.
 fn runs_as_gang(case: &Case<'_>, revision: &str) -> Result<bool, Stop> {
     let namespace = &case.pod.namespace;
     let pods = Read::List {

@@ -35,7 +35,7 @@ const WRITES: usize = 10;
 /// The image where nobody tells which one this process runs in, as in a sandbox.
 const IMAGE: &str = concat!("ghcr.io/kubectl-kai/kai-scheduler:", env!("CARGO_PKG_VERSION"));
 
-/// What the watches tell.
+/// Objects as the watches tell them.
 #[derive(Debug, Default)]
 struct Seen {
     rows: Mutex<Rows>,
@@ -46,7 +46,7 @@ struct Seen {
 struct Rows {
     waiting: BTreeMap<Key, Waiting>,
     standing: BTreeMap<String, Standing>,
-    /// Which of the two lists were complete once.
+    /// True for each of the two lists that was complete once.
     is_listed: [bool; 2],
 }
 
@@ -194,7 +194,7 @@ impl Controller {
         plan(&view, memory)
     }
 
-    /// Whether it went through, or need not any more.
+    /// Tells whether it went through, or need not any more.
     async fn carry_out(&self, seen: &Seen, step: Step, image: &str) -> bool {
         let is_create = matches!(step, Step::Create { .. });
         let (what, written) = match step {

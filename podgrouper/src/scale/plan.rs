@@ -13,11 +13,12 @@ use super::standing::{Progress, Standing};
 use super::waiting::{Verdict, Waiting, digits};
 use crate::store::Key;
 
-/// How long no scaling pod of a class is made after one was deleted: the room that there is now has to be taken first.
+/// Time for which no scaling pod of a class is made after one was deleted: the room that there is now has to be taken
+/// first.
 pub(super) const CALM: Duration = Duration::from_mins(1);
-/// How long a scaling pod may be on a node without ending; it holds GPUs there that are meant for others.
+/// Time for which a scaling pod may be on a node without ending; it holds GPUs there that are meant for others.
 pub(super) const BOUND_MAX: Duration = Duration::from_mins(1);
-/// How long a scaling pod waits for a node before another pod that needs something else gets its turn. An autoscaler
+/// Time that a scaling pod waits for a node before another pod that needs something else gets its turn. An autoscaler
 /// takes some minutes to bring up a node with GPUs.
 pub(super) const TURN: Duration = Duration::from_mins(10);
 /// A device, in the unit of sums.
@@ -25,23 +26,23 @@ const NANO: i128 = 1_000_000_000;
 /// Longest name of a pod.
 const NAME_MAX: usize = 253;
 
-/// What there is.
+/// The cluster as it is.
 pub(super) struct View<'a> {
     /// Pods that ask for shares and have no node.
     pub(super) waiting: &'a BTreeMap<Key, Waiting>,
     /// Pods in the namespace of scaling pods, by name.
     pub(super) standing: &'a BTreeMap<String, Standing>,
-    /// What a request by memory counts as, in parts of a device.
+    /// Share of a device that a request by memory counts as.
     pub(super) memory_share: Quantity,
     pub(super) now: Timestamp,
 }
 
-/// What is remembered between plans; a new start without it makes scaling pods somewhat early.
+/// Memory between plans; a new start without it makes scaling pods somewhat early.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// Classes of which a scaling pod was deleted, and until when they wait.
     calm: BTreeMap<String, Timestamp>,
-    /// When a pod's scaling pod had to make room for others.
+    /// Time when a pod's scaling pod had to make room for others.
     turns: BTreeMap<Key, Timestamp>,
 }
 
@@ -56,7 +57,7 @@ pub(super) enum Step {
     Mark { name: String },
 }
 
-/// What is to be done now, and when to look again at the latest.
+/// Steps to take now, and the time to look again at the latest.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
@@ -136,7 +137,7 @@ fn tidy<'a>(view: &View<'a>, memory: &mut Memory, plan: &mut Plan) -> Vec<Servin
     serving
 }
 
-/// Why a scaling pod is needed no longer.
+/// Says why a scaling pod is needed no longer.
 fn over(scaling: &Standing, pod: Option<&Waiting>, now: Timestamp) -> Option<&'static str> {
     match pod.map(|pod| pod.verdict) {
         None => return Some("its pod is gone or has a node"),

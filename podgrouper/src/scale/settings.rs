@@ -12,25 +12,25 @@ pub(crate) const HEEDED: [&str; 3] =
 
 /// Last part of the path of KAI's image, which ends by itself.
 const IMAGE_NAME: &str = "scalingpod";
-/// What a request by memory counts as, in parts of a device.
+/// Share of a device that a request by memory counts as.
 const MEMORY_SHARE: Quantity = Quantity::from_milli(100);
 
-/// How scaling pods are made.
+/// Settings of scaling pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Whether there are any.
+    /// True if scaling pods are made.
     pub(crate) is_on: bool,
-    /// Where they are.
+    /// Their namespace.
     pub(crate) namespace: String,
-    /// Whose they are.
+    /// Their service account.
     pub(crate) account: String,
     /// An image that ends by itself; absent: ours.
     pub(crate) image: Option<String>,
-    /// When the kubelet asks the registry.
+    /// Policy by which the kubelet asks the registry.
     pub(crate) pull_policy: String,
-    /// What a request by memory counts as, in parts of a device.
+    /// Share of a device that a request by memory counts as.
     pub(crate) memory_share: Quantity,
-    /// Whether the platform sets security contexts.
+    /// True if the platform sets security contexts.
     pub(crate) is_openshift: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::store::Key;
 /// Label of a scaling pod: the class of the pod that it stands for, see `Placement`.
 pub(super) const CLASS: &str = "kai.scheduler/scaling-class";
 
-/// How far a scaling pod is.
+/// Progress of a scaling pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Nobody has said anything of it.

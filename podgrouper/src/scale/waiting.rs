@@ -10,7 +10,7 @@ use crate::object::Object;
 use crate::slim::{Kept, Shape};
 use crate::status::{Totals, effective_request};
 
-/// What is read of pods that wait, and of scaling pods.
+/// The part that is read of pods that wait, and of scaling pods.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaitingShape;
 
@@ -60,7 +60,7 @@ impl Shape for WaitingShape {
 const PLACEMENT: [&str; 4] =
     ["affinity", "nodeSelector", "tolerations", "topologySpreadConstraints"];
 
-/// What the scheduler says of a pod.
+/// The scheduler's verdict on a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing so far.
@@ -71,7 +71,7 @@ pub(super) enum Verdict {
     Other,
 }
 
-/// Which nodes a pod may go to. Pods of the same class are served by the same nodes.
+/// Nodes that a pod may go to. Pods of the same class are served by the same nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placement {
     /// Sixteen hexadecimal digits, of `fields` and of the namespace where affinity looks there.
@@ -88,7 +88,7 @@ pub(super) struct Waiting {
     pub(super) created: String,
     pub(super) share: Share,
     pub(super) devices: u32,
-    /// What the pod takes of a node beside GPUs: its containers and sidecars, init containers, overhead.
+    /// Amounts that the pod takes of a node beside GPUs: its containers and sidecars, init containers, overhead.
     pub(super) needs: Totals,
     pub(super) placement: Placement,
 }
@@ -115,7 +115,7 @@ impl Waiting {
         })
     }
 
-    /// What the pod asks for, in billionths of a device.
+    /// Gives what the pod asks for, in billionths of a device.
     pub(super) fn nano_devices(&self, memory_share: Quantity) -> i128 {
         let each = match self.share {
             Share::Fraction(part) => part.nano(),

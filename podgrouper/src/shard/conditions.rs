@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 
 use crate::object::Object;
 
-/// How a shard or the whole installation stands.
+/// Condition of a shard or of the whole installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// Whose readiness it is about, with its verb.
+    /// Subject whose readiness it is about, with its verb.
     pub(super) subject: &'static str,
-    /// What it needs and is not there.
+    /// A need that is not there.
     pub(super) missing: Option<String>,
-    /// Why it is not deployed.
+    /// The reason why it is not deployed.
     pub(super) refused: Option<String>,
-    /// What of its spec has no effect.
+    /// Fields of its spec that have no effect.
     pub(super) idle: Vec<String>,
-    /// Whether everything that is deployed answers.
+    /// True if everything that is deployed answers.
     pub(super) is_available: bool,
 }
 

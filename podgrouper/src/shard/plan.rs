@@ -23,7 +23,7 @@ pub(crate) struct Pools {
     pub(crate) queue_label: String,
 }
 
-/// What there is.
+/// The cluster as it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     /// All shards by name.
@@ -44,7 +44,7 @@ pub(crate) struct View<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// What to write for a shard.
+/// Writes for a shard.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
     /// Its Deployment and its Service, where they are not as wanted.
@@ -56,8 +56,8 @@ pub(crate) struct Plan {
 /// Fields of a shard that no part reads; what of the others has no effect the scheduler logs.
 const IDLE: [&str; 1] = ["scenarioSearchBudgets"];
 
-/// What brings a shard's scheduler and status to what they should be. Pure; a second plan of what the first made
-/// is empty.
+/// Plans the writes that bring a shard's scheduler and status to what they should be. Pure; a second plan of what the
+/// first made is empty.
 pub(crate) fn plan(shard: &Object, view: &View<'_>) -> Plan {
     let name = format!("{}-{}", view.scheduler, shard.name());
     let pattern_name = format!("{}-{DEFAULT_SHARD}", view.scheduler);
@@ -236,7 +236,7 @@ fn write(stored: Option<&Object>, mut wanted: Value) -> Option<Write> {
     Some(Write::Replace(whole))
 }
 
-/// Whether everything that is wanted is there.
+/// Tells whether everything that is wanted is there.
 fn covers(stored: &Value, wanted: &Value) -> bool {
     match (stored, wanted) {
         (Value::Object(stored), Value::Object(wanted)) => wanted.iter().all(|(key, wanted)| {

@@ -115,7 +115,7 @@ impl QueueMetrics {
     }
 }
 
-/// Whether a resource is a device: every vendor's, and the device classes of claims.
+/// Tells whether a resource is a device: every vendor's, and the device classes of claims.
 fn is_gpu(name: &str) -> bool {
     name.ends_with("/gpu") || (!name.contains('/') && name.to_ascii_lowercase().contains("gpu"))
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use kai_api::names::condition;
 use serde_json::{Value, json};
 
-/// Why a queue hangs in no tree.
+/// The reason why a queue hangs in no tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Orphan {
     /// Its parent does not exist.

@@ -209,7 +209,7 @@ impl Controller {
         sums
     }
 
-    /// What the group says itself, else its priority class: values from 100 on are protected.
+    /// Reads what the group says itself, else its priority class: values from 100 on are protected.
     fn is_preemptible(&self, group: &Object) -> bool {
         let spec = &group.value()["spec"];
         match spec["preemptibility"].as_str() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::totals::Sums;
 
-/// What the status of a queue says.
+/// Sums that the status of a queue says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct QueueSums {
     pub(crate) children: Vec<String>,

@@ -99,7 +99,7 @@ pub(crate) fn times(amount: Quantity, count: i64) -> Option<Quantity> {
     Quantity::parse(&format!("{nano}n")).ok()
 }
 
-/// What a `PodGroup` or a queue asks for and has.
+/// Amounts that a `PodGroup` or a queue asks for and has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Sums {
     pub(crate) requested: Totals,

@@ -20,15 +20,15 @@ pub(crate) struct MemoryShare {
 /// A pod's part in the status of its `PodGroup`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Usage {
-    /// What an active pod asks for.
+    /// Amounts that an active pod asks for.
     pub(crate) requested: Totals,
-    /// What of it the pod has, but for `memory_share` and claims.
+    /// Amounts of it that the pod has, but for `memory_share` and claims.
     pub(crate) allocated: Totals,
     /// Part of a device that the pod has by memory.
     pub(crate) memory_share: Option<MemoryShare>,
     /// Names of the pod's resource claims.
     pub(crate) claims: Vec<String>,
-    /// Whether the pod has what it asks for.
+    /// True if the pod has what it asks for.
     pub(crate) is_allocated: bool,
 }
 
@@ -92,8 +92,8 @@ fn is_scheduled(pod: &Value) -> bool {
     })
 }
 
-/// What the pod takes of a node: its containers and sidecars together, or an init container with
-/// the sidecars before it where that is more; and the overhead. Requests of the pod itself win.
+/// Sums what the pod takes of a node: its containers and sidecars together, or an init container with the sidecars
+/// before it where that is more; and the overhead. Requests of the pod itself win.
 pub(crate) fn effective_request(spec: &Value) -> Totals {
     let rows = |key: &str| spec[key].as_array().map_or(&[][..], Vec::as_slice);
     let requests = |container: &Value| Totals::from_value(&container["resources"]["requests"]);

@@ -22,7 +22,7 @@ use super::{fault, locked, object};
 
 /// Writes under way at once: enough to keep an API server busy, few enough to leave room for others.
 const WRITES: usize = 32;
-/// How soon a write that failed for no reason of its own is tried again.
+/// Time after which a write that failed for no reason of its own is tried again.
 const RETRY: SignedDuration = SignedDuration::from_millis(500);
 
 /// The Pod resource, for the slim decoding of [`Pod`].
@@ -30,10 +30,10 @@ fn resource() -> ApiResource {
     ApiResource::erase::<k8s_openapi::api::core::v1::Pod>(&())
 }
 
-/// What became of a write.
+/// Outcome of a write.
 enum Outcome {
     Accepted,
-    /// What a step asked for was read.
+    /// A read that a step asked for.
     Read(Found),
     /// The pod is another one by now, or gone: the watch will say so.
     Outdated,

@@ -15,7 +15,7 @@ use super::pod::{Container, Pod, PodSpec, Reference};
 
 /// The variable by which a container is shown its devices.
 pub const VISIBLE_DEVICES: &str = "NVIDIA_VISIBLE_DEVICES";
-/// What stands before a UUID where the runtime is told of devices by CDI.
+/// Prefix of a UUID where the runtime is told of devices by CDI.
 const CDI: &str = "k8s.device-plugin.nvidia.com/gpu=";
 
 /// A config map or secret that containers refer to.
@@ -25,13 +25,13 @@ pub(super) enum Source {
     Secret(String),
 }
 
-/// What was found: the entries, or `None` where there is no such object. Values of secrets are not kept.
+/// Findings: the entries, or `None` where there is no such object. Values of secrets are not kept.
 pub(super) type Found = BTreeMap<Source, Option<BTreeMap<String, String>>>;
 
 /// The variables of a container, in order; the last of a name counts.
 pub type Environment = Vec<(String, String)>;
 
-/// Why a container does not start.
+/// The reason why a container does not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiting {
     /// The container; empty for all of the pod.

@@ -18,7 +18,7 @@ use super::object::seconds;
 pub const FAULTS: &str = "sandbox.kai.scheduler/faults";
 /// The condition of a Node that says which faults are simulated, or what was not understood.
 pub const CONDITION: &str = "SimulatedFault";
-/// What the annotation may say, comma-separated.
+/// Words that the annotation may say, comma-separated.
 pub const WORDS: &[&str] = &[
     "lost=INDEX",
     "silent-reservations",

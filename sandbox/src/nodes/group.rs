@@ -44,13 +44,13 @@ const GIB_PER_CORE: u32 = 4;
 /// A group of equal nodes: one comma-separated part of `--nodes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// How many nodes.
+    /// Number of nodes.
     pub count: u32,
     /// The GPU model; `None` for nodes without GPUs.
     pub model: Option<&'static Model>,
     /// Devices on each node; 0 without a model.
     pub gpus: u32,
-    /// How each device is divided; `None` for whole ones.
+    /// Division of each device; `None` for whole ones.
     pub mig: Option<Mig>,
     /// CPU cores of each node.
     pub cores: u32,
@@ -65,7 +65,7 @@ pub struct Spec {
     pub model: Option<&'static Model>,
     /// Devices.
     pub gpus: u32,
-    /// How each device is divided; `None` for whole ones.
+    /// Division of each device; `None` for whole ones.
     pub mig: Option<Mig>,
     /// CPU cores.
     pub cores: u32,
@@ -77,7 +77,7 @@ pub struct Spec {
     pub zone: u32,
 }
 
-/// Why `--nodes` was not understood.
+/// The reason why `--nodes` was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GroupError {
     /// A part does not have the form `COUNTxMODEL[:GPUS]`.
@@ -119,7 +119,7 @@ pub enum GroupError {
         part: String,
         /// The number as typed.
         number: u32,
-        /// What the number counts.
+        /// The thing that the number counts.
         what: &'static str,
         /// The largest number allowed.
         most: u32,

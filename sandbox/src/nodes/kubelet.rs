@@ -28,16 +28,16 @@ use super::ledger::Ledger;
 use super::pod::{Pod, exit_code, requests, run_millis};
 use super::status::{Facts, ended, running};
 
-/// How long containers take to stop after they were asked to, in simulated milliseconds.
+/// Time that containers take to stop after they were asked to, in simulated milliseconds.
 const STOP_MILLIS: u64 = 1000;
 /// The code of a process that ended on SIGTERM.
 const TERMINATED: i32 = 143;
 /// The code of a process that lost its device.
 const CRASHED: i32 = 1;
-/// How often a failing container is started again before the pod is left in its back-off.
+/// Number of times that a failing container is started again before the pod is left in its back-off.
 const RESTARTS_MAX: u32 = 5;
 
-/// What to do for a pod now.
+/// The next step for a pod.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
     /// Nothing until the pod changes.
@@ -54,7 +54,7 @@ pub(super) enum Step {
     Remove,
 }
 
-/// How far a pod is, as written by this kubelet or seen in its status.
+/// Progress of a pod, as written by this kubelet or seen in its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Bound,
@@ -70,15 +70,15 @@ struct Entry {
     admitted: bool,
     /// The pod says which device it holds.
     annotated: bool,
-    /// That is being written.
+    /// True while that is being written.
     annotating: bool,
     facts: Facts,
     stop: Option<Timestamp>,
-    /// What was read for the attempt to start that comes next.
+    /// Values that were read for the attempt to start that comes next.
     found: Option<Found>,
-    /// What the containers see, once they run.
+    /// Environment that the containers see, once they run.
     seen: Option<Seen>,
-    /// Why they do not run, as the pod's status says it.
+    /// The reason why they do not run, as the pod's status says it.
     waiting: Option<Waiting>,
     /// Set while a write is under way: what the entry becomes when it has succeeded.
     pending: Option<(Stage, Facts)>,
@@ -139,23 +139,23 @@ impl Kubelet {
         pods.map(|(uid, _)| uid.clone()).collect()
     }
 
-    /// How many devices a node has, lost ones included; `None` when it is not one of these.
+    /// Lists the devices of a node, lost ones included; `None` when it is not one of these.
     pub(super) fn devices(&self, node: &str) -> Option<&[String]> {
         self.nodes.get(node).map(|ledger| ledger.devices.as_slice())
     }
 
-    /// Whether nothing is heard of a node.
+    /// Tells whether nothing is heard of a node.
     pub(super) fn is_dead(&self, node: &str) -> bool {
         self.faults.get(node).is_some_and(|faults| faults.is_dead)
     }
 
-    /// What goes wrong on the node of a pod.
+    /// Gives what goes wrong on the node of a pod.
     fn faults_of(&self, uid: &str) -> &Faults {
         let node = &self.entries[uid].pod.spec.node_name;
         self.faults.get(node).unwrap_or(&NO_FAULTS)
     }
 
-    /// What [`Step::Fetch`] asked for.
+    /// Takes what [`Step::Fetch`] asked for.
     pub(super) fn found(&mut self, uid: &str, found: Found) {
         if let Some(entry) = self.entries.get_mut(uid) {
             entry.found = Some(found);
@@ -316,7 +316,7 @@ impl Kubelet {
         restart(entry, now)
     }
 
-    /// What the program in a GPU reservation pod does: it says which device it was given, after a while.
+    /// Does what the program in a GPU reservation pod does: it says which device it was given, after a while.
     fn report(&mut self, uid: &str, now: Timestamp) -> Option<Step> {
         let (delay, is_silent) = (self.delay(uid), self.faults_of(uid).is_silent);
         let entry = self.entries.get_mut(uid)?;
@@ -335,7 +335,7 @@ impl Kubelet {
         Some(Step::Annotate(annotation(&entry.pod, device)))
     }
 
-    /// How long the program in a reservation pod takes, by the clock: the same for the same pod and seed.
+    /// Draws how long the program in a reservation pod takes, by the clock: the same for the same pod and seed.
     fn delay(&self, uid: &str) -> SignedDuration {
         let (first, last) = (*self.reservation_millis.start(), *self.reservation_millis.end());
         let mut hasher = DefaultHasher::new();
@@ -409,7 +409,7 @@ fn restart(entry: &mut Entry, now: Timestamp) -> Step {
     Step::Write(patch)
 }
 
-/// Whether a GPU reservation pod has said which device it holds.
+/// Tells whether a GPU reservation pod has said which device it holds.
 fn is_annotated(pod: &Pod) -> bool {
     pod.metadata.annotations.as_ref().is_some_and(|all| all.contains_key(DEVICE))
 }
@@ -420,7 +420,7 @@ fn is_annotated(pod: &Pod) -> bool {
 /// `docs/contract.md` 4.5: the reservation program writes it on its own pod.
 const DEVICE: &str = kai_api::names::annotation::RESERVED_GPU;
 
-/// Whether this is a GPU reservation pod, whose program the simulated node plays.
+/// Tells whether this is a GPU reservation pod, whose program the simulated node plays.
 fn reserves(pod: &Pod) -> bool {
     pod.metadata.namespace.as_deref() == Some(kai_api::names::namespace::RESERVATION)
 }
@@ -432,18 +432,18 @@ fn annotation(pod: &Pod, device: &str) -> Value {
 /// One run of a pod's containers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
-    /// How many runs were before it.
+    /// Number of runs before it.
     pub(super) number: u32,
     started: Timestamp,
     /// For how long it has run, in simulated milliseconds.
     pub(super) millis: u64,
     pace: u32,
-    /// Whether it is over.
+    /// True if it is over.
     pub(super) ended: bool,
 }
 
 impl Run {
-    /// When the run was `millis` of simulated time old.
+    /// Gives the time when the run was `millis` of simulated time old.
     pub(super) fn at(&self, millis: u64) -> Timestamp {
         after(self.started, millis, self.pace)
     }
@@ -454,7 +454,7 @@ fn after(from: Timestamp, millis: u64, pace: u32) -> Timestamp {
     from.saturating_add(real(millis, pace)).unwrap_or(Timestamp::MAX)
 }
 
-/// What `millis` of simulated time take by the clock.
+/// Gives what `millis` of simulated time take by the clock.
 fn real(millis: u64, pace: u32) -> SignedDuration {
     SignedDuration::from_millis(i64::try_from(millis / u64::from(pace)).unwrap_or(i64::MAX))
 }

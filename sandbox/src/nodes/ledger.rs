@@ -24,7 +24,7 @@ pub(super) struct Ledger {
     lost: BTreeSet<usize>,
 }
 
-/// Why a node does not take a pod, in the kubelet's words.
+/// The reason why a node does not take a pod, in the kubelet's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Misfit {
     /// The pod's `status.reason`.
@@ -65,7 +65,7 @@ impl Ledger {
         self.lost.clone_from(lost);
     }
 
-    /// Whether the device is gone.
+    /// Tells whether the device is gone.
     pub(super) fn is_lost(&self, device: &str) -> bool {
         let index = self.devices.iter().position(|own| own == device);
         index.is_some_and(|index| self.lost.contains(&index))
@@ -82,7 +82,7 @@ impl Ledger {
         self.slots[index].is_none() && !self.lost.contains(&index)
     }
 
-    /// How much of a resource is left.
+    /// Gives how much of a resource is left.
     fn left(&self, resource: &str) -> i64 {
         if resource == GPU {
             let free = (0..self.slots.len()).filter(|index| self.is_free(*index)).count();
@@ -92,7 +92,7 @@ impl Ledger {
         capacity - self.used.get(resource).copied().unwrap_or(0)
     }
 
-    /// Whether `request` fits beside what is taken.
+    /// Tells whether `request` fits beside what is taken.
     ///
     /// # Errors
     /// The first resource that lacks, named as the kubelet does: `OutOfcpu`, or

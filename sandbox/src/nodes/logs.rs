@@ -11,7 +11,7 @@ use super::locked;
 use super::pod::{Container, Pod, exit_code};
 use crate::log::{Line, Log};
 
-/// What stands before each variable of its environment in a container's log.
+/// Prefix of each variable of its environment in a container's log.
 pub const ENVIRONMENT: &str = "env ";
 /// Lines of progress after which a log only says that it goes on.
 const LINES_MAX: u64 = 5000;
@@ -27,8 +27,8 @@ impl Logs {
         Self { kubelet }
     }
 
-    /// What a container sees in its environment, as the kubelet resolved it when the container started; the last of a name
-    /// counts. An empty `container` means the first. `None` where it does not run on a simulated node.
+    /// Reads what a container sees in its environment, as the kubelet resolved it when the container started; the last
+    /// of a name counts. An empty `container` means the first. `None` where it does not run on a simulated node.
     pub fn environment(&self, namespace: &str, name: &str, container: &str) -> Option<Environment> {
         let kubelet = locked(&self.kubelet);
         let mut pods = kubelet.uids().filter_map(|uid| Some((uid, kubelet.find(uid)?.0)));

@@ -12,7 +12,7 @@ pub const NODE_LABEL: &str = "sandbox.kai.scheduler/node";
 pub const RACK_LABEL: &str = "sandbox.kai.scheduler/rack";
 /// The namespace of heartbeats.
 pub const LEASE_NAMESPACE: &str = "kube-node-lease";
-/// How long a heartbeat counts, as the kubelet's default has it.
+/// Time for which a heartbeat counts, as the kubelet's default has it.
 pub const LEASE_SECONDS: i64 = 40;
 /// Pods that a node takes, as the kubelet's default has it.
 pub const PODS: i64 = 110;

@@ -31,7 +31,7 @@ pub struct PodSpec {
     pub init_containers: Vec<Container>,
     /// `Always`, `OnFailure` or `Never`; the server fills it in.
     pub restart_policy: String,
-    /// What the runtime class adds.
+    /// Amounts that the runtime class adds.
     pub overhead: BTreeMap<String, String>,
     /// Its volumes, as far as they need an object.
     pub volumes: Vec<Volume>,
@@ -45,7 +45,7 @@ pub struct PodSpec {
 pub struct Reference {
     /// The object's name.
     pub name: String,
-    /// Whether it, or the key, may be missing.
+    /// True if it, or the key, may be missing.
     pub optional: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct FieldReference {
     pub field_path: String,
 }
 
-/// Where the value of a variable comes from.
+/// Source of the value of a variable.
 #[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct VariableSource {
@@ -88,7 +88,7 @@ pub struct Variable {
     pub name: String,
     /// Its value, where it is written down.
     pub value: String,
-    /// Where it comes from else.
+    /// Its source otherwise.
     pub value_from: Option<VariableSource>,
 }
 
@@ -96,7 +96,7 @@ pub struct Variable {
 #[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct VariablesFrom {
-    /// What stands before each name.
+    /// Prefix of each name.
     pub prefix: String,
     /// The config map.
     pub config_map_ref: Option<Reference>,
@@ -122,7 +122,7 @@ pub struct Volume {
 pub struct SecretVolume {
     /// The secret's name.
     pub secret_name: String,
-    /// Whether it may be missing.
+    /// True if it may be missing.
     pub optional: bool,
 }
 
@@ -146,13 +146,13 @@ pub struct Container {
     pub command: Vec<String>,
     /// Its arguments.
     pub args: Vec<String>,
-    /// What it asks for.
+    /// Resources that it asks for.
     pub resources: Resources,
     /// `Always` marks an init container as a sidecar.
     pub restart_policy: String,
     /// Its variables.
     pub env: Vec<Variable>,
-    /// Where more variables come from.
+    /// Sources of more variables.
     pub env_from: Vec<VariablesFrom>,
     /// The volumes that it mounts.
     pub volume_mounts: Vec<Mount>,
@@ -172,7 +172,7 @@ pub struct Resources {
 pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed`.
     pub phase: String,
-    /// When the kubelet took the pod.
+    /// Time when the kubelet took the pod.
     pub start_time: Option<Timestamp>,
     /// The address given.
     #[serde(rename = "podIP")]
@@ -190,8 +190,8 @@ pub fn amount(resource: &str, text: &str) -> Option<i64> {
     if resource == "cpu" { quantity.milli().ok() } else { quantity.value().ok() }
 }
 
-/// What a pod takes from its node: the larger of all containers together and each init container
-/// alone, sidecars counted in both, plus overhead and one of `pods`.
+/// Sums what a pod takes from its node: the larger of all containers together and each init container alone, sidecars
+/// counted in both, plus overhead and one of `pods`.
 ///
 /// # Source
 /// KEP-753, sidecar containers: "Resources calculation for scheduling and pod admission".

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::logs::Logs;
 use crate::log::{Part, Reader};
 
-/// How often a followed log is looked at for new lines.
+/// Interval at which a followed log is looked at for new lines.
 const FOLLOW: Duration = Duration::from_millis(250);
 
 /// The query of a log request, as an API server hands it on; anything else is refused by name.

@@ -7,14 +7,14 @@ use super::environment::Waiting;
 use super::object::seconds;
 use super::pod::{Pod, given};
 
-/// What the simulated kubelet knows beyond the pod itself.
+/// Facts that the simulated kubelet knows beyond the pod itself.
 #[derive(Debug, Clone)]
 pub(super) struct Facts {
-    /// When the containers started.
+    /// Time when the containers started.
     pub(super) started: Timestamp,
     /// The pod's address.
     pub(super) pod_ip: String,
-    /// How often the containers were started again.
+    /// Number of times that the containers were started again.
     pub(super) restarts: u32,
     /// The devices that the device plugin gave to the pod.
     pub(super) devices: Vec<String>,

@@ -12,7 +12,7 @@ pub(super) struct View<'a> {
     pub(super) object: &'a DynamicObject,
     pub(super) children: Vec<&'a DynamicObject>,
     pub(super) now: Timestamp,
-    /// How many times faster than the clock simulated time runs.
+    /// Factor by which simulated time runs faster than the clock.
     pub(super) pace: u32,
 }
 
@@ -102,17 +102,17 @@ pub(super) fn phase(pod: &DynamicObject) -> &str {
     pod.data["status"]["phase"].as_str().unwrap_or("Pending")
 }
 
-/// Whether the object is being deleted.
+/// Tells whether the object is being deleted.
 pub(super) fn leaving(object: &DynamicObject) -> bool {
     object.metadata.deletion_timestamp.is_some()
 }
 
-/// Whether the pod neither ended nor is being deleted.
+/// Tells whether the pod neither ended nor is being deleted.
 pub(super) fn active(pod: &DynamicObject) -> bool {
     !leaving(pod) && !matches!(phase(pod), "Succeeded" | "Failed")
 }
 
-/// Whether a condition of that type is `True`.
+/// Tells whether a condition of that type is `True`.
 pub(super) fn is_true(object: &DynamicObject, condition: &str) -> bool {
     super::condition::find(&object.data["status"], condition)
         .is_some_and(|found| found["status"] == "True")

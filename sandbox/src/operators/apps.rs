@@ -74,7 +74,7 @@ pub(super) fn deployment(view: &View<'_>) -> Vec<Action> {
     actions
 }
 
-/// Where `kubectl rollout history` and `undo` find the number of a template.
+/// Annotation in which `kubectl rollout history` and `undo` find the number of a template.
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
 /// The revision number of a `ReplicaSet`.

@@ -13,7 +13,7 @@ use super::condition::{self, Wanted};
 use super::template::{self, environment, integer, label};
 use crate::nodes::object::seconds;
 
-/// How many pods may fail when the Job does not say.
+/// Number of pods that may fail when the Job does not say.
 const BACKOFF_LIMIT: i64 = 6;
 
 /// Reconciles a Job.

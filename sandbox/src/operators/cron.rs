@@ -85,7 +85,7 @@ fn due(schedule: &Cron, last: Timestamp, now: Timestamp) -> (Option<Timestamp>, 
     (newest, after.map(|run| run.timestamp()))
 }
 
-/// Whether the run may still start.
+/// Tells whether the run may still start.
 fn in_time(view: &View<'_>, at: Timestamp) -> bool {
     let Some(deadline) = view.spec()["startingDeadlineSeconds"].as_i64() else { return true };
     at.saturating_add(SignedDuration::from_secs(deadline)).is_ok_and(|until| until >= view.now)

@@ -22,7 +22,7 @@ use super::{CORE, Choice, Kind, OperatorsError, ROWS, Row, SCHEDULER};
 /// Objects under reconcile at once, and creates of one object at once.
 const RECONCILES: usize = 16;
 const CREATES: usize = 16;
-/// How soon a failed reconcile is tried again.
+/// Time after which a failed reconcile is tried again.
 const RETRY: SignedDuration = SignedDuration::from_millis(300);
 
 /// The stand-ins that will run.

@@ -12,7 +12,7 @@ use super::POD;
 use super::action::{Action, View, active, is_true, leaving, phase};
 use super::template::integer;
 
-/// What differs between the kinds.
+/// Differences between the kinds.
 struct Framework {
     kind: &'static str,
     /// The field of `spec` that holds the replicas.

@@ -35,7 +35,7 @@ use super::user::User;
 /// The API group of webhooks and policies.
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// What a request does to an object.
+/// Operation of a request on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -128,7 +128,7 @@ impl<'a> Attributes<'a> {
         self
     }
 
-    /// Whether the object is of the kind of the path, not of a subresource's own.
+    /// Tells whether the object is of the kind of the path, not of a subresource's own.
     fn is_whole(&self) -> bool {
         self.kind.kind == self.target.kind.kind && self.kind.group == self.target.kind.group
     }
@@ -151,7 +151,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// What those who are asked get to see: objects are null where there are none.
+/// View of those who are asked: objects are null where there are none.
 #[derive(Debug)]
 struct Question<'a> {
     object: &'a Value,
@@ -171,7 +171,7 @@ pub(crate) struct Registry {
     bindings: Vec<Arc<Binding>>,
 }
 
-/// Whether a table holds webhooks or policies.
+/// Tells whether a table holds webhooks or policies.
 pub(crate) fn is_table(table: &TableId) -> bool {
     &*table.group == GROUP
 }
@@ -199,7 +199,7 @@ impl Registry {
         }
     }
 
-    /// Who is asked about a request, as far as rules and namespaces say; `None`: nobody.
+    /// Finds who is asked about a request, as far as rules and namespaces say; `None`: nobody.
     pub(crate) fn asked(
         &self,
         store: &Store,
@@ -242,7 +242,7 @@ impl Registry {
     }
 }
 
-/// Who is asked about one request; each with the version of the resource that it wants to see.
+/// Webhooks and policies that are asked about one request; each with the version of the resource that it wants to see.
 #[derive(Debug)]
 pub(crate) struct Asked {
     mutating: Vec<(Arc<Hook>, String)>,
@@ -251,7 +251,7 @@ pub(crate) struct Asked {
     namespace: Value,
 }
 
-/// What the server itself does to an object after a webhook changed it.
+/// Changes that the server itself makes to an object after a webhook changed it.
 pub(crate) type Settle<'a> = &'a (dyn Fn(&mut Value) -> ApiResult<()> + Send + Sync);
 
 impl Asked {

@@ -19,7 +19,7 @@ pub(crate) struct Api {
     pub(crate) tokens: Tokens,
     /// Ends watches.
     pub(crate) stop: CancellationToken,
-    /// Where container logs come from.
+    /// Source of container logs.
     pub(crate) logs: Option<LogSource>,
 }
 

@@ -14,7 +14,7 @@ use super::store::TableId;
 /// The finalizer of a definition that is being deleted while its objects are still there.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// Whether a table holds the `CustomResourceDefinitions`.
+/// Tells whether a table holds the `CustomResourceDefinitions`.
 pub(crate) fn is_table(table: &TableId) -> bool {
     &*table.group == "apiextensions.k8s.io" && &*table.plural == "customresourcedefinitions"
 }
@@ -52,7 +52,7 @@ pub(crate) fn prepare(value: &mut Value, now: &str) {
     }
 }
 
-/// What is wrong with a definition.
+/// Lists what is wrong with a definition.
 pub(crate) fn validate(value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (group, plural) =

@@ -25,7 +25,7 @@ pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 /// The finalizer that waits for the dependents to be freed.
 pub(crate) const ORPHAN: &str = "orphan";
 
-/// What becomes of the objects that name the deleted one as owner.
+/// Fate of the objects that name the deleted one as owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Propagation {
     /// They are deleted afterwards.
@@ -36,18 +36,18 @@ pub(crate) enum Propagation {
     Orphan,
 }
 
-/// How to delete.
+/// Options of a deletion.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeleteOptions {
     /// The UID that the object must have.
     pub(crate) uid: Option<String>,
     /// The resourceVersion that the object must have.
     pub(crate) resource_version: Option<String>,
-    /// What becomes of dependents; the kind's default when absent.
+    /// Fate of dependents; the kind's default when absent.
     pub(crate) propagation: Option<Propagation>,
     /// Seconds for a pod to end; its own when absent.
     pub(crate) grace_seconds: Option<i64>,
-    /// Whether nothing is to be written.
+    /// True if nothing is to be written.
     pub(crate) dry_run: bool,
 }
 
@@ -161,7 +161,7 @@ async fn admitted(
     }
 }
 
-/// What a deletion led to.
+/// Outcome of a deletion.
 #[derive(Debug)]
 pub(crate) enum Deleted {
     /// The object is gone; its last state.
@@ -308,7 +308,7 @@ fn set_finalizers(kind: &Kind, value: &mut Value, options: &DeleteOptions) {
     object::set_metadata(value, "finalizers", json!(finalizers));
 }
 
-/// How long a pod may still run; 0 for everything else.
+/// Gives the time for which a pod may still run; 0 for everything else.
 fn grace_seconds(kind: &Kind, value: &Value, options: &DeleteOptions) -> i64 {
     if !kind.is("", "pods") {
         return 0;
@@ -341,7 +341,7 @@ fn mark(kind: &Kind, value: &mut Value, grace: i64) {
     }
 }
 
-/// Whether nothing holds an object that is being deleted.
+/// Tells whether nothing holds an object that is being deleted.
 pub(crate) fn is_due(kind: &Kind, value: &Value) -> bool {
     let grace =
         value.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);

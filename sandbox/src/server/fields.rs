@@ -18,7 +18,7 @@ pub(crate) use intent::Intent;
 /// A set of paths, as a tree. The keys are those of `FieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FieldSet {
-    /// Whether the path to this node is in the set.
+    /// True if the path to this node is in the set.
     here: bool,
     below: BTreeMap<String, Self>,
 }
@@ -53,7 +53,7 @@ impl FieldSet {
         Value::Object(fields)
     }
 
-    /// Whether no path is in the set.
+    /// Tells whether no path is in the set.
     pub(crate) fn is_empty(&self) -> bool {
         !self.here && self.below.values().all(Self::is_empty)
     }
@@ -184,7 +184,7 @@ fn strip(set: FieldSet) -> FieldSet {
     set.without_node(&["f:metadata"]).without_node(&[])
 }
 
-/// What a value is to the rules of ownership.
+/// Shape of a value to the rules of ownership.
 pub(super) enum Shape<'a> {
     /// Owned as a whole.
     Leaf,
@@ -194,7 +194,7 @@ pub(super) enum Shape<'a> {
     Items(&'a [Value], &'a Schema),
 }
 
-/// How ownership divides a value. Without a schema maps divide and lists do not.
+/// Tells how ownership divides a value. Without a schema maps divide and lists do not.
 pub(super) fn shape<'a>(value: &'a Value, schema: Option<&'a Schema>) -> Shape<'a> {
     let schema = schema.map(|schema| (schema, schema.resolved()));
     let atomic = schema.is_some_and(|(given, resolved)| given.map_atomic || resolved.map_atomic);
@@ -248,7 +248,7 @@ fn name_fields(value: &Value, schema: Option<&Schema>, set: &mut FieldSet) {
     }
 }
 
-/// What a write did to the fields.
+/// Changes of a write to the fields.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     /// Fields that came or changed.

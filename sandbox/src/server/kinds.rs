@@ -29,19 +29,19 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     /// Categories for kubectl, for example `all`.
     pub(crate) categories: Vec<String>,
-    /// Whether objects live in namespaces.
+    /// True if objects live in namespaces.
     pub(crate) namespaced: bool,
-    /// Whether `metadata.generation` is kept.
+    /// True if `metadata.generation` is kept.
     pub(crate) generation: bool,
-    /// Whether objects are stored; reviews are only answered.
+    /// True if objects are stored; reviews are only answered.
     pub(crate) stored: bool,
     /// The served versions, best first.
     pub(crate) versions: Vec<Version>,
     /// The version in which objects are stored.
     pub(crate) storage_version: String,
-    /// Whether a `CustomResourceDefinition` defines it.
+    /// True if a `CustomResourceDefinition` defines it.
     pub(crate) custom: bool,
-    /// Where the objects are stored: another resource's table when two groups serve the same objects.
+    /// Table of the objects: another resource's table when two groups serve the same objects.
     pub(crate) table: TableId,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Kind {
 pub(crate) struct Version {
     /// The version, for example `v1`.
     pub(crate) name: String,
-    /// Whether there is a `status` subresource.
+    /// True if there is a `status` subresource.
     pub(crate) status: bool,
     /// The `scale` subresource.
     pub(crate) scale: Option<Scale>,
@@ -64,7 +64,7 @@ pub(crate) struct Version {
     pub(crate) warning: Option<String>,
 }
 
-/// Where the `scale` subresource finds its numbers, as JSON pointers.
+/// Places where the `scale` subresource finds its numbers, as JSON pointers.
 #[derive(Debug, Clone)]
 pub(crate) struct Scale {
     /// Pointer to the wanted replicas.
@@ -91,7 +91,7 @@ impl Kind {
         if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
     }
 
-    /// Whether this is the built-in resource `plural` of `group`.
+    /// Tells whether this is the built-in resource `plural` of `group`.
     pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
         !self.custom && self.group == group && self.plural == plural
     }

@@ -1,6 +1,6 @@
 //! What this server leaves out.
 
-/// What the embedded API server does not do or does otherwise, a line each; `kubectl kai sandbox --limits` prints it.
+/// Limits of the embedded API server, a line each; `kubectl kai sandbox --limits` prints it.
 pub const LIMITS: &[&str] = &[
     "pods/exec, attach, portforward, proxy, ephemeralcontainers and resize answer 501",
     "answers are JSON or YAML: an Accept header without them answers 406; bodies may be protobuf, CBOR answers 415",

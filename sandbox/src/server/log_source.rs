@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::log::Log;
 
-/// Whose log is asked for.
+/// The container whose log is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogQuery {
     /// The pod's namespace.
@@ -15,9 +15,9 @@ pub struct LogQuery {
     pub uid: String,
     /// The container's name.
     pub container: String,
-    /// Whether the run before its last restart is meant.
+    /// True if the run before its last restart is meant.
     pub previous: bool,
 }
 
-/// Where logs come from. An error is shown to the client as it is.
+/// Source of logs. An error is shown to the client as it is.
 pub type LogSource = Arc<dyn Fn(&LogQuery) -> Result<Log, String> + Send + Sync>;

@@ -17,7 +17,7 @@ use super::reply::{self, Reply};
 use super::route::Target;
 use crate::log::{Part, Reader};
 
-/// How often a followed log is asked for.
+/// Interval at which a followed log is asked for.
 const FOLLOW_EVERY: Duration = Duration::from_millis(250);
 
 /// GET of `pods/log`.
@@ -49,7 +49,7 @@ pub(crate) fn logs(api: &Arc<Api>, target: &Target, params: &Params) -> ApiResul
     Ok(reply::stream("text/plain", pieces))
 }
 
-/// What the parameters ask for, checked as kube-apiserver checks `PodLogOptions`.
+/// Reads what the parameters ask for, checked as kube-apiserver checks `PodLogOptions`.
 fn part(params: &Params, pod: &str) -> ApiResult<Part> {
     let mut causes = Vec::new();
     let mut at_least = |field: &str, least: i64, value: Option<i64>, detail: &str| {

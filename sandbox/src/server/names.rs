@@ -101,7 +101,7 @@ fn is_name_part(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Whether a text is a Kubernetes quantity: a decimal number and a suffix.
+/// Tells whether a text is a Kubernetes quantity: a decimal number and a suffix.
 pub(crate) fn is_quantity(text: &str) -> bool {
     const SUFFIXES: [&str; 17] =
         ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "K"];

@@ -59,7 +59,7 @@ pub(crate) fn labels(value: &Value) -> Option<&Map<String, Value>> {
     value.pointer("/metadata/labels").and_then(Value::as_object)
 }
 
-/// Whether deletion was asked for.
+/// Tells whether deletion was asked for.
 pub(crate) fn is_deleting(value: &Value) -> bool {
     !text(value, "/metadata/deletionTimestamp").is_empty()
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::refusal::{ApiResult, Cause, Refusal};
 
-/// What to do with unknown and duplicate fields of a written object.
+/// Treatment of unknown and duplicate fields of a written object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum FieldValidation {
     /// Drop them silently.

@@ -108,7 +108,7 @@ impl Selection {
         })
     }
 
-    /// Whether an object is selected.
+    /// Tells whether an object is selected.
     pub(crate) fn matches(&self, value: &Value) -> bool {
         (self.namespace.is_empty() || object::namespace(value) == self.namespace)
             && self.labels.matches(object::labels(value))
@@ -133,7 +133,7 @@ impl Selection {
 struct Page {
     objects: Vec<Arc<Object>>,
     version: u64,
-    /// Where the next page starts, and how many objects are left.
+    /// Start of the next page, and the number of objects that are left.
     next: Option<(Key, usize)>,
 }
 

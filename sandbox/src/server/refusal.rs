@@ -20,7 +20,7 @@ struct Detail {
     retry_after_seconds: Option<u32>,
 }
 
-/// Why one field of an object is refused.
+/// The reason why one field of an object is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cause {
     /// The field path as the user writes it, for example `spec.containers[0].name`.

@@ -21,7 +21,7 @@ pub(crate) struct Request {
     pub(crate) headers: HeaderMap,
     /// The body.
     pub(crate) body: Bytes,
-    /// Who asks.
+    /// The user who asks.
     pub(crate) user: User,
 }
 
@@ -39,7 +39,7 @@ impl Request {
     }
 }
 
-/// What a request wants to do, in the words of RBAC.
+/// Wish of a request, in the words of RBAC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -67,7 +67,7 @@ impl Verb {
         }
     }
 
-    /// What a request asks of its target.
+    /// Finds what a request asks of its target.
     ///
     /// # Errors
     /// The method means nothing there.

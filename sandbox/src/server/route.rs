@@ -9,7 +9,7 @@ use super::object;
 use super::params::decode;
 use super::refusal::{ApiResult, Cause, Refusal};
 
-/// What a path under `/api` and `/apis` names.
+/// Target of a path under `/api` and `/apis`.
 #[derive(Debug, Clone)]
 pub(crate) enum Route {
     /// A document about the server: discovery, `OpenAPI`, version, health.

@@ -39,7 +39,7 @@ pub(crate) struct Schema {
     pub(crate) not: Option<Box<Self>>,
     pub(crate) list_type: ListType,
     pub(crate) map_atomic: bool,
-    /// Whether CEL rules are here or below.
+    /// True if CEL rules are here or below.
     pub(crate) has_rules: bool,
     /// The name of the built-in type that says the rest.
     pub(crate) reference: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Schema {
     pub(crate) quantity: bool,
     /// The merge key of a list in a strategic merge patch.
     pub(crate) merge_key: Option<String>,
-    /// Whether a strategic merge patch merges a list of plain values as a set.
+    /// True if a strategic merge patch merges a list of plain values as a set.
     pub(crate) merges_set: bool,
     /// The value of an absent field that is a key of its list.
     pub(crate) key_default: Option<Value>,

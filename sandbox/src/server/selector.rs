@@ -63,12 +63,12 @@ impl Labels {
         Self(requirements)
     }
 
-    /// Whether nothing is asked.
+    /// Tells whether nothing is asked.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the labels of an object fit.
+    /// Tells whether the labels of an object fit.
     pub(crate) fn matches(&self, labels: Option<&Map<String, Value>>) -> bool {
         let get = |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str);
         self.0.iter().all(|requirement| match requirement {
@@ -225,7 +225,7 @@ impl Fields {
         Ok(Self(terms))
     }
 
-    /// Whether nothing is asked.
+    /// Tells whether nothing is asked.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -236,7 +236,7 @@ impl Fields {
         Some(&term.value)
     }
 
-    /// Whether the fields of an object fit.
+    /// Tells whether the fields of an object fit.
     pub(crate) fn matches(&self, value: &Value) -> bool {
         self.0.iter().all(|term| (field_text(value, &term.field) == term.value) == term.equal)
     }

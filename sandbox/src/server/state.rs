@@ -8,7 +8,7 @@ use super::admission::{Asked, Attributes, Registry};
 use super::kinds::Kinds;
 use super::store::Store;
 
-/// What the server knows; changed under one lock.
+/// State of the server; changed under one lock.
 #[derive(Debug)]
 pub(crate) struct State {
     /// The objects.
@@ -20,7 +20,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Who is asked about a request, as far as rules and namespaces say; `None`: nobody.
+    /// Finds who is asked about a request, as far as rules and namespaces say; `None`: nobody.
     pub(crate) fn asked(&self, attributes: &Attributes<'_>, new: &Value) -> Option<Asked> {
         self.admission.asked(&self.store, attributes, new)
     }

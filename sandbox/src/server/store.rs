@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use super::object::{self, Object};
 
-/// Which table: group and plural.
+/// A table: group and plural.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TableId {
     /// The API group; empty for core.
@@ -32,7 +32,7 @@ impl TableId {
     }
 }
 
-/// Which object of a table. Cluster-scoped objects have an empty namespace.
+/// An object of a table. Cluster-scoped objects have an empty namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Key {
     /// The namespace, or empty.
@@ -53,7 +53,7 @@ impl Key {
     }
 }
 
-/// What happened to an object.
+/// A change of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// It came.
@@ -67,7 +67,7 @@ pub(crate) enum Change {
 /// One write, as watches see it.
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// What happened.
+    /// The change.
     pub(crate) change: Change,
     /// The state after the write (for a deletion: the last one).
     pub(crate) object: Arc<Object>,
@@ -146,7 +146,7 @@ impl Table {
     }
 }
 
-/// Who to tell about every write besides the watches: the built-in controllers.
+/// A write as the built-in controllers are told of it, besides the watches.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     /// The table written.
@@ -214,7 +214,7 @@ impl Store {
         self.tables.get(id)?.get(key)
     }
 
-    /// Where the object with this UID is.
+    /// Finds the object with this UID.
     pub(crate) fn by_uid(&self, uid: &str) -> Option<&(TableId, Key)> {
         self.by_uid.get(uid)
     }

@@ -29,7 +29,7 @@ pub(crate) fn prepare_create(target: &Target, value: &mut Value) {
     }
 }
 
-/// What the server's own admission does to a new object, before webhooks see it.
+/// Does what the server's own admission does to a new object, before webhooks see it.
 pub(crate) fn admit(state: &State, target: &Target, value: &mut Value) -> ApiResult<()> {
     if !target.kind.is("", "pods") {
         return Ok(());

@@ -8,7 +8,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use super::Error;
 
-/// What the server proves itself with.
+/// Certificate and key of the server.
 pub(super) struct Identity {
     /// For the listener.
     pub(super) config: Arc<ServerConfig>,

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
-/// Whom a token stands for.
+/// The one that a token stands for.
 #[derive(Debug, Clone)]
 pub(crate) enum Holder {
     Admin,
@@ -35,7 +35,7 @@ impl Tokens {
         token
     }
 
-    /// Whom a token stands for, whether or not it is valid still.
+    /// Finds whom a token stands for, whether or not it is valid still.
     pub(crate) fn holder(&self, token: &str) -> Option<Holder> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()
     }

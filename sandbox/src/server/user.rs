@@ -36,7 +36,7 @@ impl User {
         )
     }
 
-    /// Whether RBAC does not bind this user.
+    /// Tells whether RBAC does not bind this user.
     pub(crate) fn is_master(&self) -> bool {
         self.groups.iter().any(|group| group == "system:masters")
     }

@@ -13,7 +13,7 @@ mod workload;
 /// Annotations may hold this much, keys and values together.
 const ANNOTATION_BYTES_MAX: u64 = 256 * 1024;
 
-/// What is wrong with a new object.
+/// Lists what is wrong with a new object.
 pub(crate) fn create(target: &Target, value: &Value) -> Vec<Cause> {
     let kind = &target.kind;
     let mut causes = metadata(kind, value);
@@ -25,7 +25,7 @@ pub(crate) fn create(target: &Target, value: &Value) -> Vec<Cause> {
     causes
 }
 
-/// What is wrong with a changed object.
+/// Lists what is wrong with a changed object.
 pub(crate) fn update(target: &Target, old: &Value, new: &Value) -> Vec<Cause> {
     let kind = &target.kind;
     let mut causes = metadata(kind, new);

@@ -20,7 +20,7 @@ use super::route::Target;
 use super::store::{Change, Event};
 use super::{convert, table};
 
-/// How often an idle watch that asked for bookmarks gets one.
+/// Interval at which an idle watch that asked for bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(30);
 /// The timeout of a watch that names none, as kube-apiserver's `--min-request-timeout` has it.
 const TIMEOUT_DEFAULT: Duration = Duration::from_mins(30);
@@ -107,12 +107,12 @@ struct Watcher {
     /// All events up to this resourceVersion have been sent or are not wanted.
     position: u64,
     bookmarks: bool,
-    /// Whether a bookmark is sent at the end: not by a watch that is over soon after its first.
+    /// True if a bookmark is sent at the end: not by a watch that is over soon after its first.
     last_bookmark: bool,
     next_bookmark: Instant,
     deadline: Instant,
     waiting: BytesMut,
-    /// Whether the column definitions of a Table have been sent.
+    /// True if the column definitions of a Table have been sent.
     headed: bool,
     ended: bool,
 }

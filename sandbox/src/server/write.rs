@@ -238,7 +238,7 @@ pub(crate) async fn update(
     finish(request, target, 200, &object, &intent)
 }
 
-/// Whether an object was made by somebody else between a look for it and the attempt to make it.
+/// Tells whether an object was made by somebody else between a look for it and the attempt to make it.
 fn exists_by_now(made: &ApiResult<Arc<Object>>) -> bool {
     made.as_ref().is_err_and(|refusal| refusal.reason() == "AlreadyExists")
 }

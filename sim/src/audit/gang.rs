@@ -35,7 +35,7 @@ pub(super) fn audit(after: &After<'_>, plan: &Plan) -> Vec<String> {
     findings
 }
 
-/// Whether enough pods of `group` are there to stay.
+/// Tells whether enough pods of `group` are there to stay.
 pub(super) fn satisfied(after: &After<'_>, group: GroupId, promised: bool) -> bool {
     let Some(facts) = after.facts.groups.get(&group) else { return false };
     let staying = after.staying(group, promised);
@@ -69,7 +69,8 @@ pub(super) fn satisfied(after: &After<'_>, group: GroupId, promised: bool) -> bo
     }
 }
 
-/// Whether `group` was below its minimum before the plan because pods of it ended well, and the plan does not place others.
+/// Tells whether `group` was below its minimum before the plan because pods of it ended well, and the plan does not
+/// place others.
 pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
     let below = |name: Option<Symbol>, min: u32| {
         let of = |(_, pod): &(&PodId, &Pod)| {
@@ -91,7 +92,7 @@ pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
     }
 }
 
-/// Whether enough of what lies right below `parent` is satisfied; none while that is not known.
+/// Tells whether enough of what lies right below `parent` is satisfied; none while that is not known.
 fn enough(
     sub_groups: &[kai_engine::SubGroup],
     fine: &[Option<bool>],

@@ -6,7 +6,7 @@ use kai_engine::{Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, Queu
 
 use super::{After, Spot};
 
-/// How deep a tree may be before it counts as a ring.
+/// Depth of a tree beyond which it counts as a ring.
 const DEPTH_MAX: usize = 64;
 
 pub(super) fn audit(after: &After<'_>) -> Vec<String> {
@@ -63,7 +63,7 @@ fn path(after: &After<'_>, leaf: Option<QueueId>) -> Vec<QueueId> {
     path
 }
 
-/// What a pod costs its queue where it is.
+/// Sums what a pod costs its queue where it is.
 fn charge(after: &After<'_>, pod: &Pod, spot: &Spot) -> Charge {
     let request = &pod.shape.request;
     let gpu = match &pod.shape.gpu {

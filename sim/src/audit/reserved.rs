@@ -9,7 +9,7 @@ use kai_engine::{
 
 use super::After;
 
-/// Who has a device: a claim, or a pod whose claim has yet to be made.
+/// Holder of a device: a claim, or a pod whose claim has yet to be made.
 type Holder = (Option<ClaimId>, Option<PodId>);
 
 pub(super) fn audit(after: &After<'_>) -> Vec<String> {
@@ -70,7 +70,7 @@ fn owners(after: &After<'_>) -> Vec<String> {
     findings
 }
 
-/// Whether a device has enough for all that share it.
+/// Tells whether a device has enough for all that share it.
 fn shares_fit(
     after: &After<'_>,
     shares: &kai_engine::Shares,
@@ -88,7 +88,7 @@ fn shares_fit(
     })
 }
 
-/// What is wrong with the devices that a pod got.
+/// Lists what is wrong with the devices that a pod got.
 fn granted(after: &After<'_>, pod: PodId) -> Vec<String> {
     let (spot, name) = (&after.held[&pod], after.name(pod));
     let claimed = spot.reserved.as_deref().map_or(&[][..], |reserved| &reserved.claims);

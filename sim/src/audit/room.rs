@@ -56,7 +56,7 @@ fn once_all_left<'a>(after: &'a After<'_>, node: NodeId) -> Pods<'a> {
     all.iter().copied().filter(stays).collect()
 }
 
-/// Whether a plan opens GPUs of a node for sharing that are set aside; the other pods hold what they held before.
+/// Tells whether a plan opens GPUs of a node for sharing that are set aside; the other pods hold what they held before.
 fn opens_too_many(after: &After<'_>, node: NodeId, pods: &Pods<'_>) -> Option<String> {
     let aside = *after.facts.set_aside.get(&node)?;
     let is_new = |pod: PodId| after.placed.contains(&pod) || after.promised.contains_key(&pod);
@@ -86,7 +86,7 @@ fn opens_too_many(after: &After<'_>, node: NodeId, pods: &Pods<'_>) -> Option<St
         .then(|| format!("S11: {} shares a GPU that is set aside", after.names.of_node(node)))
 }
 
-/// What is wrong with these pods on one node.
+/// Lists what is wrong with these pods on one node.
 fn node_holds(after: &After<'_>, node: NodeId, pods: Pods<'_>) -> Vec<String> {
     let name = after.names.of_node(node);
     let Some(facts) = after.facts.nodes.get(&node) else {

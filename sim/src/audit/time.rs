@@ -41,7 +41,7 @@ fn is_delayed(world: &World, group: GroupId) -> bool {
     facts.preemption_delay > 0 && world.now.0 < from.0.saturating_add(facts.preemption_delay)
 }
 
-/// Whether `victim` is safe for now from such an eviction.
+/// Tells whether `victim` is safe for now from such an eviction.
 fn is_young(world: &World, victim: GroupId, reason: &Eviction) -> bool {
     let facts = &world.facts.groups[&victim];
     let (Some(queue), Some(started)) = (facts.queue, facts.last_start) else { return false };
@@ -94,7 +94,7 @@ fn below_common_ancestor(world: &World, victim: QueueId, reclaimer: QueueId) -> 
         .unwrap_or(victim)
 }
 
-/// Whether each sub-group that loses pods still has its minimum.
+/// Tells whether each sub-group that loses pods still has its minimum.
 fn keeps_minimum(after: &After<'_>, group: GroupId, lost: &[PodId]) -> bool {
     let staying = after.staying(group, false);
     let keeps = |name: Option<Symbol>, min: u32| {

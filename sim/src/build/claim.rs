@@ -35,7 +35,7 @@ pub(super) fn classes(world: &mut World, scenario: &Scenario) {
     }
 }
 
-/// What counters hold.
+/// Tells what counters hold.
 pub(super) fn counters(world: &mut World, scenario: &Scenario) {
     for (name, amount) in scenario.counters.iter() {
         let id = world.names.counter(name);

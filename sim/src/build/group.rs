@@ -11,7 +11,7 @@ use crate::{
     world::World,
 };
 
-/// How far two groups of a scenario are apart in age, in seconds.
+/// Distance in age between two groups of a scenario, in seconds.
 const APART: i64 = 60;
 
 pub(super) fn tell(world: &mut World, scenario: &Scenario) -> Result<()> {
@@ -83,7 +83,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Whose its pods are.
+    /// Tells whose its pods are.
     fn owner(&self, group: GroupId) -> Owner {
         if self.group.reservation {
             Owner::Reservation
@@ -237,7 +237,7 @@ fn subgroup_pods<'p>(
     }
 }
 
-/// When the next pod of a group was made, and its UID.
+/// Time when the next pod of a group was made, and its UID.
 struct Ages {
     created: Timestamp,
     uid: u128,
@@ -306,7 +306,7 @@ fn places(world: &mut World, key: &str, text: &str, pods: u32) -> Result<Vec<Pla
     Ok(places)
 }
 
-/// What a pod that was seen on a NUMA zone holds of it.
+/// Works out what a pod that was seen on a NUMA zone holds of it.
 fn seen_on(zone: u16, shape: &Shape) -> Reserved {
     let asked = shape.alignment.iter().flat_map(|alignment| alignment.pod.iter());
     let zones = asked.map(|(lane, amount)| ZoneAmount { zone, lane, amount }).collect();

@@ -112,7 +112,7 @@ fn selected<'p>(
         .collect()
 }
 
-/// What the pod asks of NUMA zones, as one container: everything where it is guaranteed, else GPUs alone.
+/// Sums what the pod asks of NUMA zones, as one container: everything where it is guaranteed, else GPUs alone.
 ///
 /// # Source
 /// docs/behaviour.md 13.3.

@@ -9,7 +9,7 @@ use crate::{
     world::World,
 };
 
-/// How far two queues of a scenario are apart in age, in milliseconds.
+/// Distance in age between two queues of a scenario, in milliseconds.
 const APART: i64 = 1000;
 
 pub(super) fn tell(

@@ -7,7 +7,7 @@ use kai_engine::{
 
 use crate::{amount::decimal, names::Names};
 
-/// Why a group waits; none when it does not, or when a line of the plan says so already.
+/// Says why a group waits; none when it does not, or when a line of the plan says so already.
 pub fn why(verdict: &Why, names: &Names) -> Option<String> {
     Some(match verdict {
         Why::Satisfied | Why::Nominated => return None,
@@ -38,7 +38,7 @@ pub fn why(verdict: &Why, names: &Names) -> Option<String> {
     })
 }
 
-/// How far a search for pods to evict is: `search not finished, goes on: reclaim, 3 of 16 groups looked at, ...`.
+/// Says how far a search for pods to evict is: `search not finished, goes on: reclaim, 3 of 16 groups looked at, ...`.
 pub fn search(progress: &Progress) -> String {
     let (kind, groups, candidates, pods, pods_all, sets) = match progress {
         Progress::Packing { tries, tries_max } => {
@@ -63,7 +63,7 @@ pub fn search(progress: &Progress) -> String {
     )
 }
 
-/// What evicting of a kind is called.
+/// Names a kind of eviction.
 pub(super) fn eviction_kind(kind: EvictionKind) -> &'static str {
     match kind {
         EvictionKind::Consolidate => "consolidation",
@@ -161,7 +161,7 @@ fn free(no_room: &NoRoom) -> String {
     format!("free {free}, at most {} on a node{part}", shape.whole_max)
 }
 
-/// What is wrong with a claim.
+/// Says what is wrong with a claim.
 fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     let what = match problem {
         ClaimProblem::NotServed => "is named where no claims are served",
@@ -179,7 +179,7 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     format!("claim {claim} {what}")
 }
 
-/// What follows a count of nodes.
+/// Gives the words that follow a count of nodes.
 fn misfit(why: Misfit, count: u32, names: &Names) -> String {
     let nodes = if count == 1 { "node" } else { "nodes" };
     let what = match why {

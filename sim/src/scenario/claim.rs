@@ -14,7 +14,7 @@ use crate::entries::Entries;
 pub enum Devices {
     /// So many, each for one claim.
     Count(u32),
-    /// What else there is to say.
+    /// More to say.
     Described(Described),
 }
 
@@ -22,13 +22,13 @@ pub enum Devices {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Described {
-    /// How many.
+    /// Their number.
     pub count: u32,
-    /// What each draws from counters while somebody has it.
+    /// Amounts that each draws from counters while somebody has it.
     pub draws: Entries<i64>,
-    /// What claims share of each; none where one claim has it to itself.
+    /// Capacities of each that claims share; none where one claim has it to itself.
     pub capacity: Entries<i64>,
-    /// Whether a claim that has one is bound to the node where it got it.
+    /// True if a claim that has one is bound to the node where it got it.
     pub binds: bool,
 }
 
@@ -66,10 +66,10 @@ pub struct DeviceClass {
 pub struct Claim {
     /// The queue that it is labelled with.
     pub queue: Option<String>,
-    /// What it asks for: `gpu*2 + nic*1 alike`.
+    /// Requests: `gpu*2 + nic*1 alike`.
     pub devices: String,
     /// The node where it was given devices, though no pod of it is there.
     pub on: Option<String>,
-    /// How many consumers it has; a claim may have 256.
+    /// Number of its consumers; a claim may have 256.
     pub consumers: u32,
 }

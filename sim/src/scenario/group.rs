@@ -12,14 +12,14 @@ use crate::{
     entries::Entries,
 };
 
-/// What one pod asks for and where it is.
+/// Requests of one pod, and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pod {
     /// GPUs: a whole number, or a fraction of each device.
     pub gpus: Amount<Parts>,
     /// MiB of GPU memory on each device.
     pub gpu_memory_mib: u32,
-    /// How many devices a fraction or memory is taken of; 1 when left out.
+    /// Number of devices that a fraction or memory is taken of; 1 when left out.
     pub devices: Option<u32>,
     /// MIG instances by resource name.
     pub mig: Entries<u32>,
@@ -49,7 +49,7 @@ pub struct Pod {
     pub anti_affinity: Vec<Affinity>,
     /// Pods it would rather be near.
     pub prefers: Vec<Wish>,
-    /// How evenly pods like it are to be spread.
+    /// Constraints on spreading pods like it.
     pub spread: Vec<Spread>,
     /// Host ports.
     pub ports: Vec<u16>,
@@ -60,9 +60,9 @@ pub struct Pod {
     pub missing: Vec<String>,
     /// Resource claims that it names.
     pub claims: Vec<String>,
-    /// What its claims from templates ask for, one each: `gpu*2 + nic*1 alike`.
+    /// Requests of its claims from templates, one each: `gpu*2 + nic*1 alike`.
     pub templates: Vec<String>,
-    /// Whether its requests are its limits, so that NUMA zones count all of them.
+    /// True if its requests are its limits, so that NUMA zones count all of them.
     pub guaranteed: bool,
     /// The zone that each pod was seen on.
     pub zones: Vec<u16>,
@@ -84,7 +84,7 @@ pub struct Affinity {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wish {
-    /// How much it matters; 1 when left out. Below zero it is to be avoided.
+    /// Weight; 1 when left out. Below zero it is to be avoided.
     pub weight: Option<i32>,
     /// Labels of the node; values separated by `|` are alternatives.
     pub node: Entries<String>,
@@ -106,22 +106,22 @@ pub struct Spread {
     pub skew: Option<u32>,
     /// The fewest domains; 1 when left out.
     pub domains: Option<u32>,
-    /// Whether domains of nodes that the pod does not select count too.
+    /// True if domains of nodes that the pod does not select count too.
     pub everywhere: bool,
-    /// Whether only nodes count whose taints the pod tolerates.
+    /// True if only nodes count whose taints the pod tolerates.
     pub tolerated: bool,
-    /// Whether it is only wished for.
+    /// True if it is only wished for.
     pub soft: bool,
 }
 
 /// Pods that are placed together, or sets of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
-    /// How many pods; 1 when left out.
+    /// Number of pods; 1 when left out.
     pub pods: Option<u32>,
-    /// How many pods it needs; all when left out.
+    /// Number of pods that it needs; all when left out.
     pub min: Option<u32>,
-    /// How many of its sets it needs; all when left out.
+    /// Number of its sets that it needs; all when left out.
     pub min_subgroups: Option<u32>,
     /// The topology that the levels are of; the only one when left out.
     pub topology: Option<String>,
@@ -129,7 +129,7 @@ pub struct Set {
     pub required: Option<String>,
     /// It should sit in one domain of this level.
     pub preferred: Option<String>,
-    /// What it consists of, instead of pods.
+    /// Sets that it consists of, instead of pods.
     pub subgroups: Entries<PodSet>,
     /// Pods that differ from the others, by name.
     pub members: Entries<PodSet>,
@@ -153,29 +153,29 @@ pub struct Group {
     pub namespace: Option<String>,
     /// Higher ones go first; 50 when left out.
     pub priority: Option<i32>,
-    /// Whether it may be evicted for others; when left out, below priority 100.
+    /// True if it may be evicted for others; when left out, below priority 100.
     pub preemptible: Option<bool>,
-    /// How long ago it was created.
+    /// Time since it was created.
     pub age: Option<Span>,
-    /// How long ago it started.
+    /// Time since it started.
     pub started: Option<Span>,
-    /// How long ago pods of it were evicted last.
+    /// Time since pods of it were evicted last.
     pub evicted: Option<Span>,
-    /// How long it has been broken.
+    /// Time since it broke.
     pub stale: Option<Span>,
-    /// How long it may stay broken.
+    /// Time for which it may stay broken.
     pub grace: Option<Span>,
-    /// Whether it is left out: a backoff whose condition stands.
+    /// True if it is left out: a backoff whose condition stands.
     pub held: bool,
-    /// Whether its pods are another scheduler's.
+    /// True if its pods are another scheduler's.
     pub foreign: bool,
-    /// Whether its pods reserve shared GPUs: `on: node0/1` says which.
+    /// True if its pods reserve shared GPUs: `on: node0/1` says which.
     pub reservation: bool,
-    /// How long it must wait before others may be evicted for it.
+    /// Time that it must wait before others may be evicted for it.
     pub delay: Option<Span>,
     /// The set at the top of its tree.
     pub set: Set,
-    /// What its pods are like.
+    /// Kind of its pods.
     pub pod: Pod,
 }
 

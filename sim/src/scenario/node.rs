@@ -14,7 +14,7 @@ use crate::{
 pub struct Node {
     /// Whole GPUs it offers.
     pub gpus: u32,
-    /// How many GPUs its label names; as many as it offers when left out.
+    /// Number of GPUs that its label names; as many as it offers when left out.
     pub gpus_labelled: Option<u32>,
     /// Idle GPUs that may not be opened for sharing, since a reservation did not report.
     pub set_aside: u16,
@@ -24,7 +24,7 @@ pub struct Node {
     pub cpu: Amount<Cores>,
     /// Memory; 512Gi when left out.
     pub memory: Amount<Bytes>,
-    /// How many pods it holds; 110 when left out.
+    /// Number of pods that it holds; 110 when left out.
     pub pods: u32,
     /// Further resources by name.
     pub resources: Entries<Amount<Count>>,
@@ -32,9 +32,9 @@ pub struct Node {
     pub labels: Entries<String>,
     /// Taints as `key=value:Effect`.
     pub taints: Vec<String>,
-    /// Whether it is healthy.
+    /// True if it is healthy.
     pub ready: bool,
-    /// Whether it is cordoned.
+    /// True if it is cordoned.
     pub unschedulable: bool,
     /// `gpu`, `cpu` or both: which work comes when nodes are restricted.
     pub worker: String,
@@ -71,7 +71,7 @@ impl Default for Node {
     }
 }
 
-/// How a node's GPUs are split.
+/// Division of a node's GPUs into MIG instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mig {

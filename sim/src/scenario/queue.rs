@@ -22,23 +22,23 @@ pub struct Queue {
     pub cpu: Share<Cores>,
     /// The same for bytes of memory.
     pub memory: Share<Bytes>,
-    /// How long its groups run before they may be reclaimed.
+    /// Time that its groups run before they may be reclaimed.
     pub reclaim_min_runtime: Option<Span>,
-    /// How long its groups run before they may be preempted.
+    /// Time that its groups run before they may be preempted.
     pub preempt_min_runtime: Option<Span>,
-    /// How long ago it was made; what is written first is oldest when left out.
+    /// Time since it was made; what is written first is oldest when left out.
     pub age: Option<Span>,
-    /// What it used in the past, as a part of what there was.
+    /// Past usage, as a part of what there was.
     pub usage: Option<Amount<Parts>>,
 }
 
-/// What a queue may have of one resource.
+/// Amounts that a queue may have of one resource.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, bound = "U: crate::amount::Unit")]
 pub struct Share<U> {
-    /// What it may count on; unlimited when left out.
+    /// Amount that it may count on; unlimited when left out.
     pub quota: Bound<U>,
-    /// What it may never pass; unlimited when left out.
+    /// Amount that it may never pass; unlimited when left out.
     pub limit: Bound<U>,
     /// Its weight when what lies beyond quotas is divided; 1 when left out.
     pub over_quota_weight: Amount<Ratio>,

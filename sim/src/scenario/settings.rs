@@ -10,39 +10,39 @@ use crate::amount::{Amount, Bound, Count, Ratio, Span};
 pub struct Settings {
     /// The actions that run: `allocate consolidation reclaim preempt stalegangeviction`; all when left out.
     pub actions: Option<String>,
-    /// How nodes are ranked for pods that ask for GPUs.
+    /// Ranking of nodes for pods that ask for GPUs.
     pub gpu: Option<Placement>,
-    /// How nodes are ranked for pods that ask for none.
+    /// Ranking of nodes for pods that ask for none.
     pub cpu: Option<Placement>,
-    /// Whether a part of a GPU goes to a node with a shared GPU first; unless nodes are spread when left out.
+    /// True if a part of a GPU goes to a node with a shared GPU first; unless nodes are spread when left out.
     pub sharing_first: Option<bool>,
-    /// How the devices of a node are ranked for a fraction.
+    /// Ranking of the devices of a node for a fraction.
     pub devices: Option<Placement>,
-    /// How many groups one consolidation may move.
+    /// Number of groups that one consolidation may move.
     pub consolidation_victims: Option<Bound<Count>>,
-    /// Whether a reclaim's victim that finds a new place costs its queue nothing.
+    /// True if a reclaim's victim that finds a new place costs its queue nothing.
     pub relocate: Option<bool>,
-    /// How long a broken gang may stay.
+    /// Time for which a broken gang may stay.
     pub grace: Option<Span>,
-    /// How much past usage counts; 1 when left out.
+    /// Weight of past usage; 1 when left out.
     pub usage_factor: Option<Amount<Ratio>>,
-    /// How much fuller a reclaimer's ancestors may be than its victim's.
+    /// Factor by which a reclaimer's ancestors may be fuller than its victim's.
     pub saturation: Option<Amount<Ratio>>,
-    /// How long a group runs before it may be reclaimed, where no queue says so.
+    /// Time that a group runs before it may be reclaimed, where no queue says so.
     pub reclaim_min_runtime: Option<Span>,
-    /// How long a group runs before it may be preempted, where no queue says so.
+    /// Time that a group runs before it may be preempted, where no queue says so.
     pub preempt_min_runtime: Option<Span>,
-    /// Whose min-runtime counts in a reclaim: `lca` or `queue`.
+    /// The queue whose min-runtime counts in a reclaim: `lca` or `queue`.
     pub resolve: Option<String>,
-    /// Whether only gpu-workers take pods with GPUs and only cpu-workers the others.
+    /// True if only gpu-workers take pods with GPUs and only cpu-workers the others.
     pub restrict_nodes: Option<bool>,
-    /// How many groups of a leaf queue each action looks at.
+    /// Number of groups of a leaf queue that each action looks at.
     pub queue_depth: Depths,
-    /// How many steps a cycle may take.
+    /// Number of steps that a cycle may take.
     pub steps: Option<u64>,
 }
 
-/// How many groups of a leaf queue each action looks at; all where it is left out.
+/// Number of groups of a leaf queue that each action looks at; all where it is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Depths {
@@ -56,7 +56,7 @@ pub struct Depths {
     pub preempt: Option<u32>,
 }
 
-/// How places that all fit are ranked.
+/// Ranking of places that all fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
@@ -66,6 +66,6 @@ pub enum Placement {
     Spread,
     /// By name.
     None,
-    /// Where the fewest GPUs are left that the pods there are could not use.
+    /// The place first that leaves the fewest GPUs which the pods there are could not use.
     Fragmentation,
 }

@@ -22,7 +22,7 @@ const NODES_MAX: u64 = 3;
 const RUNNING_MAX: u64 = 5;
 const GANG_MAX: u64 = 2;
 
-/// What a pod may ask for.
+/// Requests that a pod may make.
 const ASKS: [&str; 9] = [
     "cpu: 1",
     "gpus: 1",
@@ -83,7 +83,7 @@ fn pods(world: &World, is: impl Fn(&Pod) -> bool) -> Vec<(PodId, Pod)> {
     pods.map(|(id, pod)| (*id, pod.clone())).collect()
 }
 
-/// Whether the engine places as many pods as wait, and nobody has to leave for it.
+/// Tells whether the engine places as many pods as wait, and nobody has to leave for it.
 fn all_placed(world: &mut World) -> bool {
     let plan = world.plan();
     world.carry_out(&plan, Evicted::Gone);
@@ -92,7 +92,7 @@ fn all_placed(world: &mut World) -> bool {
         && world.facts.pods.values().all(placed)
 }
 
-/// Whether some of these may go, so that the gang has a place; `moved` where each of them is to have one too.
+/// Tells whether some of these may go, so that the gang has a place; `moved` where each of them is to have one too.
 fn helps(world: &World, victims: &[(PodId, Pod)], moved: bool) -> bool {
     let actions = Actions {
         allocate: true,

@@ -19,7 +19,7 @@ const PODS_MAX: u64 = 4;
 /// In so many cycles a search is over.
 const CYCLES_MAX: usize = 64;
 
-/// Where the pods of a sub-group have to be.
+/// Level at which the pods of a sub-group have to be together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Level {
     Rack,
@@ -34,7 +34,7 @@ struct Rack {
     free: u64,
 }
 
-/// Whether all sub-groups, by level, find room: tries every domain.
+/// Tells whether all sub-groups, by level, find room: tries every domain.
 fn fits(racks: &mut [Rack], sub_groups: &[(Level, u64)]) -> bool {
     let Some(((level, pods), rest)) = sub_groups.split_first() else { return true };
     let places: Vec<Vec<usize>> = match level {
@@ -113,7 +113,7 @@ impl Story {
         Self { racks, sub_groups, in_one_zone, text }
     }
 
-    /// How many pods are to be placed: all, where there is a way, or none.
+    /// Counts the pods that are to be placed: all, where there is a way, or none.
     fn expect(&self) -> usize {
         let pods: u64 = self.sub_groups.iter().map(|(_, pods)| pods).sum();
         let of = |zone: u64| self.racks.iter().copied().filter(move |rack| rack.zone == zone);
@@ -154,7 +154,7 @@ proptest! {
         prop_assert_eq!(placed, story.expect(), "{}\n{}", story.text, told);
     }
 
-    /// Where others are preempted for it, it has a place when it fits, and is not said to be hopeless.
+    /// A gang that others are preempted for has a place when it fits, and is not said to be hopeless.
     #[test]
     fn a_gang_of_sub_groups_preempts_when_it_fits(seed: u64) {
         let story = Story::tell(seed, true);

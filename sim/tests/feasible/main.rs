@@ -17,7 +17,8 @@ use proptest::{
 /// In so many cycles a search for a way to place a gang is over.
 const CYCLES_MAX: usize = 4;
 
-/// How many pods one plan places, which must be a plan that breaks no rule; the next one where its steps were spent.
+/// Counts the pods that one plan places, which must be a plan that breaks no rule; the next one where its steps were
+/// spent.
 fn placed(world: &mut World, company: Company) -> Result<usize, TestCaseError> {
     let before = world.clone();
     let mut plan = world.plan();

@@ -22,7 +22,7 @@ pub(crate) struct Room {
     pub(crate) gpus_milli: Vec<i64>,
 }
 
-/// What a pod of a gang asks for.
+/// Request of a pod of a gang.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ask {
     pub(crate) cores_milli: i64,
@@ -39,7 +39,7 @@ pub(crate) enum Gpu {
     Part(i64, u16),
 }
 
-/// Where pods of a gang must be with regard to each other.
+/// Condition on the places of a gang's pods with regard to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Company {
     Any,
@@ -52,7 +52,7 @@ pub(crate) enum Company {
 }
 
 impl Company {
-    /// Whether a pod may be on `node` beside the others.
+    /// Tells whether a pod may be on `node` beside the others.
     fn admits(self, rooms: &[Room], others: &[usize], node: usize) -> bool {
         others.iter().all(|other| match self {
             Self::Any => true,
@@ -63,7 +63,7 @@ impl Company {
     }
 }
 
-/// Whether a gang fits, and others beside it, to whom the gang's company is nothing: tries every way.
+/// Tells whether a gang fits, and others beside it, to whom the gang's company is nothing: tries every way.
 pub(crate) fn fits(rooms: &[Room], gang: (&[Ask], Company), others: &[Ask]) -> bool {
     let (asks, company) = gang;
     let all: Vec<Ask> = asks.iter().chain(others).copied().collect();
@@ -188,7 +188,7 @@ fn node(world: &mut World, number: u64, room: &Room) -> Node {
     }
 }
 
-/// What each of so many pods asks for: the same, or for each something else.
+/// Draws what each of so many pods asks for: the same, or for each something else.
 pub(crate) fn asks(draw: &mut Seed, pods: u64, alike: bool) -> Vec<Ask> {
     let one = |draw: &mut Seed| Ask {
         cores_milli: *draw.pick(&[500, 1000, 3000]),

@@ -25,7 +25,7 @@ struct Runner {
     preemptible: bool,
     ask: Ask,
     node: usize,
-    /// What it holds of the node.
+    /// Cores that it holds of the node.
     cores_milli: i64,
     gpus_milli: Vec<i64>,
 }
@@ -33,7 +33,7 @@ struct Runner {
 /// A world in which some pods run and a gang waits.
 struct Story {
     world: World,
-    /// What is free.
+    /// Free room of each node.
     rooms: Vec<Room>,
     runners: Vec<Runner>,
     gang: Vec<Ask>,
@@ -107,7 +107,7 @@ impl Story {
         self.rooms[node] = after;
     }
 
-    /// What is free once some runners are gone.
+    /// Gives what is free once some runners are gone.
     fn without(&self, gone: &[usize]) -> Vec<Room> {
         let mut rooms = self.rooms.clone();
         for runner in gone.iter().map(|at| &self.runners[*at]) {
@@ -120,14 +120,14 @@ impl Story {
         rooms
     }
 
-    /// Whether the gang fits once runners are lost for good and others may be moved.
+    /// Tells whether the gang fits once runners are lost for good and others may be moved.
     fn fits(&self, lost: &[usize], moved: &[usize]) -> bool {
         let gone: Vec<usize> = lost.iter().chain(moved).copied().collect();
         let others: Vec<Ask> = moved.iter().map(|at| self.runners[*at].ask).collect();
         fits(&self.without(&gone), (&self.gang, self.company), &others)
     }
 
-    /// Whom a plan evicts for the gang; nobody is moved.
+    /// Lists whom a plan evicts for the gang; nobody is moved.
     fn victims(&self) -> Vec<usize> {
         let actions = Actions { consolidate: false, ..Settings::default().actions };
         let config = Settings { actions, reclaim_may_relocate: false, ..Settings::default() };
@@ -146,7 +146,7 @@ impl Story {
         evicted.map(|pod| runner(pod).expect("only runners run")).collect()
     }
 
-    /// Whether evictions of this kind exist that let the gang in, though the proof says that there are none.
+    /// Tells whether evictions of this kind exist that let the gang in, though the proof says that there are none.
     fn refutes(&self, proof: &Proof) -> bool {
         let victims = |queue: Option<QueueId>| -> Vec<usize> {
             let is = |runner: &Runner| {
@@ -183,7 +183,7 @@ impl Story {
         }
     }
 
-    /// Whether the gang's queue may take these from the other, in this order.
+    /// Tells whether the gang's queue may take these from the other, in this order.
     fn may_lose(&self, lost: &[usize]) -> bool {
         let actions = Actions {
             allocate: false,

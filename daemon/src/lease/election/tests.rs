@@ -44,7 +44,7 @@ fn a_holder_stops_before_another_may_begin() {
     assert_eq!(first.permit(at(stopped)), Permit::Refuse, "what has ended stays so");
 }
 
-/// That the Lease can still be read keeps it from nobody: only a renewal counts.
+/// Reading the Lease keeps it from nobody: only a renewal counts.
 #[test]
 fn a_holder_that_reads_and_cannot_write_stops_too() {
     let start = Instant::now();
@@ -88,7 +88,7 @@ fn only_a_holder_that_yields_is_pushed_out_and_then_waited_for() {
     assert_eq!(patient.step(&held(2, true), Manner::Patient, (later, later)), Action::Wait);
 }
 
-/// What happens to one request: how long it takes to the server and back, and whether its answer arrives.
+/// Course of one request: how long it takes to the server and back, and whether its answer arrives.
 #[derive(Clone, Copy, Debug)]
 struct Trip {
     there_ms: u64,
@@ -124,7 +124,7 @@ impl Stored {
     }
 }
 
-/// Where a process stands with its requests.
+/// State of a process with its requests.
 #[derive(Clone, Copy)]
 enum Phase {
     Idle,

@@ -47,13 +47,13 @@ pub struct NoDomain {
     pub sub_group: Symbol,
     /// The topology.
     pub topology: TopologyId,
-    /// What is wrong.
+    /// The problem.
     pub problem: DomainProblem,
-    /// What was found before in other domains of a level above, each in turn.
+    /// Reasons that were found before in other domains of a level above, each in turn.
     pub before: Vec<Why>,
 }
 
-/// What is wrong with a topology constraint.
+/// A problem with a topology constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DomainProblem {
     /// The topology does not exist.
@@ -62,7 +62,7 @@ pub enum DomainProblem {
     NoLevel {
         /// The level as written.
         level: Symbol,
-        /// Whether it is the required one.
+        /// True if it is the required one.
         required: bool,
     },
     /// Neither a required nor a preferred level is given.
@@ -82,17 +82,17 @@ pub enum DomainProblem {
         whole: Option<Box<[Symbol]>>,
         /// The first domains of the level that were looked at, at most 100, each too small.
         rooms: Vec<DomainRoom>,
-        /// How many domains were looked at.
+        /// Number of domains that were looked at.
         domains: u32,
         /// The most pods that one of them takes.
         pods_max: u32,
-        /// How many pods have to go together.
+        /// Number of pods that have to go together.
         pods: u32,
     },
 }
 
 impl DomainProblem {
-    /// Whether it is the other one, but for numbers.
+    /// Tells whether it is the other one, but for numbers.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::NoFit { whole: a, .. }, Self::NoFit { whole: b, .. }) => a == b,
@@ -106,11 +106,11 @@ impl DomainProblem {
 pub struct DomainRoom {
     /// The labels of its nodes from the widest level down.
     pub path: Box<[Symbol]>,
-    /// How much it has.
+    /// The room that it has.
     pub room: Room,
 }
 
-/// How much a domain has that is too small.
+/// Room of a domain that is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
     /// It takes so many pods.

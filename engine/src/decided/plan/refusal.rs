@@ -2,7 +2,7 @@
 
 use crate::{base::ids::NodeId, decided::plan::Misfit};
 
-/// Why one node is not for a pod.
+/// The reason why one node is not for a pod.
 ///
 /// # Source
 /// docs/behaviour.md 12.3, the detailed form.
@@ -15,13 +15,13 @@ pub struct Refusal {
     pub reasons: Vec<(Misfit, Option<Amounts>)>,
 }
 
-/// How a pod stands against a node on one resource, in the resource's unit; GPUs in milli-devices.
+/// Amounts of a pod and a node on one resource, in the resource's unit; GPUs in milli-devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amounts {
-    /// What the pod asks for.
+    /// Amount that the pod asks for.
     pub requested: i64,
-    /// What is in use, without what leaves, and with what is kept for nominated pods.
+    /// Amount in use, without that of pods that leave, and with that kept for nominated pods.
     pub used: i64,
-    /// What the node has in all.
+    /// Amount that the node has in all.
     pub capacity: i64,
 }

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// What a pod needs of a node's devices.
+/// Needs of a pod for a node's devices.
 #[derive(Debug, Default)]
 struct Needs {
     /// Devices that its claims have already.
@@ -33,11 +33,11 @@ struct Needs {
     alikes: Vec<Alike>,
     /// Extended resources that devices stand in for.
     lanes: Vec<Lane>,
-    /// Whether something must leave first.
+    /// True if something must leave first.
     later: bool,
 }
 
-/// What a pod would hold of a node's devices and zones, and whether it could have it now.
+/// Works out what a pod would hold of a node's devices and zones, and whether it could have it now.
 pub(crate) fn reservation(
     state: &State,
     shape: &ShapeRow,
@@ -70,7 +70,7 @@ pub(crate) fn reservation(
     Ok(((!reserved.is_empty()).then(|| Box::new(reserved)), room))
 }
 
-/// What of a node does not do for some wants: its volumes, where these alone cannot be had, else its devices.
+/// Says what of a node does not do for some wants: its volumes, where these alone cannot be had, else its devices.
 fn lacking(state: &State, offer: Offer<'_>, wants: &[Want]) -> Misfit {
     let is_volume = |want: &&Want| want.claim.is_some_and(|claim| is_volume(state, claim));
     let volumes: Vec<Want> = wants.iter().filter(is_volume).copied().collect();
@@ -125,7 +125,7 @@ fn stand_in(
     Ok(())
 }
 
-/// What a claim needs of a node.
+/// Works out what a claim needs of a node.
 fn need(
     state: &State,
     claim: ClaimId,
@@ -162,7 +162,7 @@ fn need(
     Ok(())
 }
 
-/// Whether a node reaches the devices of a claim that is bound to none.
+/// Tells whether a node reaches the devices of a claim that is bound to none.
 fn is_within(state: &State, claim: ClaimId, devices: &[Claimed], node: NodeId) -> bool {
     match state.claims().allocation(claim) {
         Some(given) => given.within.is_empty() || state.meets(node, &given.within),

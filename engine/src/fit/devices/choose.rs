@@ -10,10 +10,10 @@ use crate::{
     told::claim::{Claimed, DeviceCount, DeviceMatch},
 };
 
-/// How many devices one search may look at before it gives up.
+/// Number of devices that one search may look at before it gives up.
 const LOOKS_MAX: u32 = 20_000;
 
-/// What values of an attribute the devices of some requests of a claim must have.
+/// A condition on the values of an attribute that the devices of some requests of a claim must have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Alike {
     pub(crate) claim: Option<ClaimId>,
@@ -38,11 +38,11 @@ pub(crate) fn choose(offer: Offer<'_>, wants: &[Want], alikes: &[Alike]) -> Opti
     search.settle(wants, &mut Vec::with_capacity(wants.len()))
 }
 
-/// What all attempts have in common.
+/// Everything that all attempts have in common.
 struct DeviceSearch<'a> {
     offer: Offer<'a>,
     alikes: &'a [Alike],
-    /// Whether some want may have devices whoever has them.
+    /// True if some want may have devices whoever has them.
     admin: bool,
     looks: u32,
 }
@@ -129,7 +129,7 @@ fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
     Some(slots)
 }
 
-/// Whether nobody else may have a device beside a want.
+/// Tells whether nobody else may have a device beside a want.
 fn takes(want: &Want, row: &SliceRow) -> bool {
     !want.admin && row.facts.shares.is_none()
 }
@@ -140,7 +140,7 @@ struct Choice<'s, 'a> {
     wants: &'s [Want],
     /// One entry a device to find: the want it is for.
     slots: Vec<usize>,
-    /// What other claims of the pod keep.
+    /// Devices that other claims of the pod keep.
     stays: Vec<Pick<'a>>,
     taken: Vec<bool>,
     picked: Vec<usize>,
@@ -182,7 +182,7 @@ impl Choice<'_, '_> {
         false
     }
 
-    /// Whether a device may be picked beside what was picked before.
+    /// Tells whether a device may be picked beside what was picked before.
     fn is_open(&self, ask: &Want, at: usize, row: &SliceRow) -> bool {
         if row.is_plain() && !ask.admin && ask.claim.is_some() && !self.search.admin {
             return !self.taken[at] && self.search.offer.is_plainly_open(row);
@@ -194,7 +194,7 @@ impl Choice<'_, '_> {
         (ask.admin || !self.taken[at]) && self.search.offer.is_open((at, row), ask, picks)
     }
 
-    /// Whether a device goes with the values that were chosen before; chooses where none was.
+    /// Tells whether a device goes with the values that were chosen before; chooses where none was.
     fn agrees(&mut self, want: usize, row: &SliceRow, depth: usize) -> bool {
         let alikes = self.search.alikes;
         for (at, alike) in alikes.iter().enumerate() {
@@ -219,7 +219,7 @@ impl Choice<'_, '_> {
         true
     }
 
-    /// Whether a device that was picked already has this value.
+    /// Tells whether a device that was picked already has this value.
     fn has(&self, alike: &Alike, value: Symbol) -> bool {
         let mut picked = self.slots.iter().zip(&self.picked);
         picked.any(|(want, at)| {

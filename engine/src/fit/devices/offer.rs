@@ -63,17 +63,17 @@ impl<'c> Offer<'c> {
         self.own.get(at).unwrap_or_else(|| self.reached[at - self.own.len()])
     }
 
-    /// Whether each device goes to one want at most.
+    /// Tells whether each device goes to one want at most.
     pub(crate) fn is_exclusive(&self, wants: &[Want]) -> bool {
         !wants.iter().any(|want| want.admin) && self.iter().all(|row| row.facts.shares.is_none())
     }
 
-    /// Whether a device that a claim has to itself, and that draws from no counter, is nobody's.
+    /// Tells whether a device that a claim has to itself, and that draws from no counter, is nobody's.
     pub(crate) fn is_plainly_open(&self, row: &SliceRow) -> bool {
         row.is_open(self.when)
     }
 
-    /// Whether a device may be picked for a want beside what was picked before.
+    /// Tells whether a device may be picked for a want beside what was picked before.
     pub(crate) fn is_open<'w>(
         &self,
         (at, row): (usize, &SliceRow),
@@ -100,7 +100,7 @@ impl<'c> Offer<'c> {
         has_room && self.has_counters((at, row), &picks)
     }
 
-    /// Whether enough is left of a device that claims share. One request has a share of it once.
+    /// Tells whether enough is left of a device that claims share. One request has a share of it once.
     fn has_share<'w>(
         &self,
         (at, row): (usize, &SliceRow),
@@ -122,7 +122,7 @@ impl<'c> Offer<'c> {
         })
     }
 
-    /// Whether the counters that a device draws from hold enough; one in use draws already.
+    /// Tells whether the counters that a device draws from hold enough; one in use draws already.
     fn has_counters<'w>(
         &self,
         (at, row): (usize, &SliceRow),

@@ -11,7 +11,7 @@ use crate::{
     told::claim::{ClaimProblem, DeviceRequest},
 };
 
-/// Where a claim stands.
+/// State of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ClaimState {
     /// Bound to a node by what it was given, or by a pod that has it.
@@ -20,7 +20,7 @@ pub(crate) enum ClaimState {
         node: Option<NodeId>,
         /// A pod whose place holds its devices.
         holder: Option<PodId>,
-        /// Whether that pod waits for them too.
+        /// True if that pod waits for them too.
         later: bool,
     },
     /// Every pod that has it is leaving: it may stay, or go elsewhere once they left.
@@ -29,7 +29,7 @@ pub(crate) enum ClaimState {
     Free,
 }
 
-/// Where all claims of a pod stand.
+/// States of all claims of a pod.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PodClaims {
     pub(crate) claims: Vec<(ClaimId, ClaimState)>,
@@ -47,7 +47,7 @@ impl PodClaims {
     }
 }
 
-/// Where the claims of a pod stand, or why it may go nowhere.
+/// Finds out where the claims of a pod stand, or why it may go nowhere.
 ///
 /// # Cost
 /// In the number of pods that have one of the claims.

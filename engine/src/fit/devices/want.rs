@@ -12,14 +12,14 @@ pub(crate) struct Want {
     pub(crate) request: u16,
     pub(crate) class: DeviceClassId,
     pub(crate) count: DeviceCount,
-    /// Whether it is an alternative to the one before it.
+    /// True if it is an alternative to the one before it.
     pub(crate) instead: bool,
-    /// Whether it may have devices whoever has them.
+    /// True if it may have devices whoever has them.
     pub(crate) admin: bool,
 }
 
 impl Want {
-    /// What a request of a claim, at this position, wants.
+    /// Makes the want of a request of a claim, at this position.
     pub(crate) fn of(claim: ClaimId, request: u16, ask: &DeviceRequest) -> Self {
         let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
         Self { claim: Some(claim), request, class, count, instead, admin }

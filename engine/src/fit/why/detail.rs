@@ -29,7 +29,7 @@ impl Asker<'_> {
         misfit
     }
 
-    /// Whether a node would have room for the pod without its overhead.
+    /// Tells whether a node would have room for the pod without its overhead.
     fn fits_but_for_overhead(&self, node: NodeId) -> bool {
         let Self { state, shape, .. } = self;
         let overhead = &shape.facts.overhead;
@@ -59,7 +59,7 @@ impl Asker<'_> {
         Refusal { node, reasons }
     }
 
-    /// What the pod asks for and what the node has, where a reason is that too little is free.
+    /// Gives what the pod asks for and what the node has, where a reason is that too little is free.
     fn amounts(&self, node: NodeId, misfit: Misfit) -> Option<Amounts> {
         let Self { state, shape, .. } = self;
         let lane = if let Misfit::Short(lane) = misfit {

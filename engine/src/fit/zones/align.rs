@@ -5,10 +5,10 @@ use crate::{
     told::numa::{Alignment, Numa, NumaPolicy, NumaScope, ZoneAmount},
 };
 
-/// How many sets of zones one request may be tried on.
+/// Number of sets of zones that one request may be tried on.
 const SETS_MAX: u32 = 20_000;
 
-/// What a pod would hold of zones with so much left; none where the policy refuses it.
+/// Works out what a pod would hold of zones with so much left; none where the policy refuses it.
 pub(super) fn fit(
     numa: &Numa,
     mut left: Vec<Resources>,

@@ -10,7 +10,7 @@ use crate::{
     told::pod::{Owner, Pod},
 };
 
-/// What a pod was before something was told of it.
+/// A pod as it was before something was told of it.
 struct Before {
     progress: PodProgress,
     was_somewhere: bool,
@@ -78,7 +78,7 @@ impl State {
         Some(facts)
     }
 
-    /// What to believe of a pod of which this is told: a plan that was made stands until news go further.
+    /// Decides what to believe of a pod of which this is told: a plan that was made stands until news go further.
     fn believed(&self, id: PodId, facts: &PodFacts) -> PodStatus {
         let Some(old) = &self.pods.facts[id] else { return facts.told.clone() };
         let status = self.pods.status[id].clone();

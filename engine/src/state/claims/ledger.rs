@@ -26,17 +26,17 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SliceRow {
     pub(crate) facts: SliceDevice,
-    /// How many pods hold it, leaving ones included. Derived.
+    /// Number of pods that hold it, leaving ones included. Derived.
     pub(crate) held: u32,
-    /// How many of them are leaving. Derived.
+    /// Number of them that are leaving. Derived.
     pub(crate) leaving: u32,
-    /// How many nominated pods it is kept for. Derived.
+    /// Number of nominated pods that it is kept for. Derived.
     pub(crate) nominated: u32,
     /// Of a device that claims share: who has what of it, by claim and request. Derived.
     pub(crate) shares: Vec<ShareRow>,
 }
 
-/// What a request of a claim has of a device that claims share.
+/// Part of a device that claims share which a request of a claim has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShareRow {
     of: (Option<ClaimId>, u16),
@@ -51,14 +51,14 @@ pub(crate) struct ShareRow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CounterRow {
     pub(crate) capacity: i64,
-    /// What devices draw that somebody has or was nominated for. Derived.
+    /// Amount that devices draw which somebody has or was nominated for. Derived.
     pub(crate) drawn: i64,
     /// The part of it that is still drawn once all that leave have left. Derived.
     pub(crate) kept: i64,
 }
 
 impl CounterRow {
-    /// What is left of it.
+    /// Gives what is left of it.
     pub(crate) fn left(&self, when: When) -> i64 {
         self.capacity
             - match when {
@@ -87,7 +87,7 @@ impl SliceRow {
         Self { facts, held: 0, leaving: 0, nominated: 0, shares: Vec::new() }
     }
 
-    /// Whether a selection has it.
+    /// Tells whether a selection has it.
     pub(crate) fn is_of(&self, class: DeviceClassId) -> bool {
         self.facts.classes.binary_search(&class).is_ok()
     }
@@ -98,17 +98,17 @@ impl SliceRow {
         self.facts.attributes.iter().find(of).map(|(_, value)| *value)
     }
 
-    /// Whether nobody has it, nor will.
+    /// Tells whether nobody has it, nor will.
     pub(crate) fn is_free(&self) -> bool {
         self.held == 0 && self.nominated == 0
     }
 
-    /// Whether it is free, or will be, and is kept for nobody.
+    /// Tells whether it is free, or will be, and is kept for nobody.
     pub(crate) fn comes_free(&self) -> bool {
         self.held == self.leaving && self.nominated == 0
     }
 
-    /// Whether it is nobody's, now or once all that leave have left.
+    /// Tells whether it is nobody's, now or once all that leave have left.
     pub(crate) fn is_open(&self, when: When) -> bool {
         match when {
             When::Now => self.is_free(),
@@ -116,12 +116,12 @@ impl SliceRow {
         }
     }
 
-    /// Whether it is one that a claim has to itself and that draws from no counter.
+    /// Tells whether it is one that a claim has to itself and that draws from no counter.
     pub(crate) fn is_plain(&self) -> bool {
         self.facts.shares.is_none() && self.facts.draws.is_empty()
     }
 
-    /// What claims have of one of its capacities.
+    /// Sums what claims have of one of its capacities.
     pub(crate) fn shared(&self, capacity: usize, when: When) -> i64 {
         let kept = self.shares.iter().filter(|share| share.is_kept(when));
         kept.map(|share| share.amounts[capacity]).fold(0, i64::saturating_add)
@@ -172,7 +172,7 @@ impl SliceRow {
         }
     }
 
-    /// What a claim has of it: what it was told to have, else what its request makes of it.
+    /// Gives what a claim has of it: what it was told to have, else what its request makes of it.
     fn amounts(&self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed) -> Box<[i64]> {
         let Some(shares) = &self.facts.shares else { return Box::default() };
         let facts = claimed.claim.and_then(|claim| claims.get(claim)?.facts.as_deref());
@@ -211,7 +211,7 @@ impl Booking {
 }
 
 impl Claims {
-    /// Whether a device is held for access that takes nothing.
+    /// Tells whether a device is held for access that takes nothing.
     fn is_admin(&self, claimed: &Claimed) -> bool {
         let facts = claimed.claim.and_then(|claim| self.facts(claim));
         let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
@@ -317,7 +317,7 @@ impl Nodes {
         (idle - milli(|row| row.held == 0), free - milli(SliceRow::comes_free))
     }
 
-    /// Whether all GPUs of a node are devices of slices.
+    /// Tells whether all GPUs of a node are devices of slices.
     pub(crate) fn is_for_claims(&self, node: NodeId) -> bool {
         let offers = |facts: &crate::Node| facts.allocatable.amount(Lane::GPU) > 0;
         self.slice_gpus(node) > 0 && !self.facts[node].as_deref().is_some_and(offers)
@@ -351,7 +351,7 @@ impl State {
         place.and_then(|place| place.reserved.as_deref()).map_or(&[], |reserved| &reserved.lanes)
     }
 
-    /// Whether a device, or room in a zone, that a leaving pod holds is kept for another.
+    /// Tells whether a device, or room in a zone, that a leaving pod holds is kept for another.
     pub(crate) fn is_nominated(&self, node: NodeId, reserved: &Reserved) -> bool {
         reserved.claims.iter().any(|claimed| self.is_device_nominated(node, claimed))
             || self.nodes.zones.get(node).is_some_and(|table| {
@@ -359,7 +359,7 @@ impl State {
             })
     }
 
-    /// Whether a device is kept for others in such a way that who has it now cannot stay.
+    /// Tells whether a device is kept for others in such a way that who has it now cannot stay.
     pub(crate) fn is_device_nominated(&self, node: NodeId, claimed: &Claimed) -> bool {
         let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
         let own = rows.iter().find(|row| row.facts.id == claimed.device);

@@ -17,12 +17,12 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Reaches {
     rows: Column<ReachId, ReachRow>,
-    /// Whose a device is: where it moves from one to another both name it for a while, and it is of the first of them in
-    /// the order in which they are given away. Derived.
+    /// The owner of each device: where it moves from one to another both name it for a while, and it is of the first of
+    /// them in the order in which they are given away. Derived.
     by_device: BTreeMap<SliceDeviceId, ReachId>,
-    /// How many devices they name, each as often as it is named. Derived.
+    /// Number of devices that they name, each as often as it is named. Derived.
     named: usize,
-    /// How often devices are held that neither a node nor one of these publishes. Derived.
+    /// Number of holds on devices that neither a node nor one of these publishes. Derived.
     unpublished: BTreeMap<SliceDeviceId, u32>,
 }
 
@@ -33,7 +33,7 @@ struct ReachRow {
     devices: Vec<SliceRow>,
 }
 
-/// What decides which nodes reach devices, where there are any.
+/// Everything that decides which nodes reach devices, where there are any.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Site {
     uid: u128,
@@ -48,7 +48,7 @@ impl ReachRow {
 }
 
 impl Reaches {
-    /// Whether there are no such devices.
+    /// Tells whether there are no such devices.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_device.is_empty()
     }
@@ -110,7 +110,7 @@ impl Reaches {
         named.chain(devices.filter(is_used_elsewhere)).collect()
     }
 
-    /// Whether a device that one of them names is its own, and not another's that names it too.
+    /// Tells whether a device that one of them names is its own, and not another's that names it too.
     fn is_of(&self, reach: ReachId, device: SliceDeviceId) -> bool {
         self.named == self.by_device.len() || self.by_device.get(&device) == Some(&reach)
     }
@@ -149,7 +149,7 @@ impl Reaches {
     }
 }
 
-/// How many devices count as GPUs of their node and bound nothing: claims may have others, or a part of one.
+/// Counts the devices that count as GPUs of their node and bound nothing: claims may have others, or a part of one.
 pub(crate) fn loose<'r>(rows: impl IntoIterator<Item = &'r SliceRow>, is_of_node: bool) -> u32 {
     let is_loose = |row: &&SliceRow| row.facts.gpu && (!is_of_node || row.facts.shares.is_some());
     u32::try_from(rows.into_iter().filter(is_loose).count()).unwrap_or(u32::MAX)
@@ -305,7 +305,7 @@ impl State {
             && (row.nodes.is_empty() || self.meets(node, &row.nodes))
     }
 
-    /// Whether a node reaches a device of several nodes.
+    /// Tells whether a node reaches a device of several nodes.
     pub(crate) fn reaches(&self, node: NodeId, device: SliceDeviceId) -> bool {
         let reach = self.claims.reaches.by_device.get(&device);
         reach.is_some_and(|reach| self.nodes.reached.get(node).is_some_and(|of| of.contains(reach)))

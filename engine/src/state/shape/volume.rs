@@ -13,7 +13,7 @@ pub(super) fn terms(volume: &VolumeNodes) -> impl Iterator<Item = &Vec<Requireme
 }
 
 impl NodeClass {
-    /// Whether nodes of this kind can use a volume, or have room for it to be made.
+    /// Tells whether nodes of this kind can use a volume, or have room for it to be made.
     ///
     /// # Source
     /// docs/behaviour.md 10.2, check 6; 2.10 and 12.3 for storage that is counted.

@@ -20,7 +20,7 @@ use crate::admission::reason;
 /// The Secret; KAI's admission has the same.
 const SECRET: &str = "kai-admission-webhook-tls-secret";
 const SECRET_TYPE: &str = "kubernetes.io/tls";
-/// How often the Secret is read: so long may replicas serve different certificates.
+/// Interval at which the Secret is read: so long may replicas serve different certificates.
 const LOOK: Duration = Duration::from_secs(10);
 /// Wait after a conflict with another replica.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -46,15 +46,15 @@ impl ResolvesServerCert for Served {
 pub(crate) struct Keeper {
     api: Api<Secret>,
     namespace: String,
-    /// What the certificate has to be accepted for.
+    /// Names that the certificate has to be accepted for.
     names: Vec<String>,
     served: Arc<Served>,
-    /// What is served, for whoever tells clients the authorities.
+    /// Certificates that are served, for whoever tells clients the authorities.
     told: watch::Sender<Option<Material>>,
     last_error: String,
 }
 
-/// What came of a look at the Secret.
+/// Outcome of a look at the Secret.
 enum Outcome {
     /// It is as it should be.
     Settled,
@@ -78,7 +78,7 @@ impl Keeper {
         self.served.clone()
     }
 
-    /// What is served, as it changes.
+    /// Gives what is served, as it changes.
     pub(crate) fn told(&self) -> watch::Receiver<Option<Material>> {
         self.told.subscribe()
     }

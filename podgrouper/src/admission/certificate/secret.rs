@@ -21,10 +21,10 @@ const NEXT_CERTIFICATE: &str = "next.crt";
 const NEXT_KEY: &str = "next.key";
 /// Annotation with the time since when the next one lies there.
 const STAGED_AT: &str = "kai.scheduler/next-certificate-since";
-/// How long clients have to learn the next one's authority.
+/// Time that clients have to learn the next one's authority.
 const STAGED_MIN: SignedDuration = SignedDuration::from_mins(10);
 
-/// What the Secret holds.
+/// Contents of the Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     pub(super) current: Material,
@@ -32,7 +32,7 @@ pub(super) struct Held {
     staged_at: Option<Timestamp>,
 }
 
-/// What is to be done about the Secret.
+/// The next step about the Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Nothing.
@@ -70,7 +70,7 @@ impl Held {
         Self { current, next, staged_at }
     }
 
-    /// What a Secret holds with one certificate only.
+    /// Makes the contents of a Secret with one certificate only.
     pub(super) fn only(current: Material) -> Self {
         Self { current, next: None, staged_at: None }
     }
@@ -113,7 +113,8 @@ impl Held {
     }
 }
 
-/// What is to be done about what the Secret holds (none: there is no Secret), where `served` is what connections get now.
+/// Decides what to do about what the Secret holds (none: there is no Secret), where `served` is what connections get
+/// now.
 pub(super) fn step(
     held: Option<&Held>,
     served: Option<&Material>,

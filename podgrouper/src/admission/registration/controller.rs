@@ -25,7 +25,7 @@ use crate::slim::AnyShape;
 const DEBOUNCE: Duration = Duration::from_secs(1);
 /// Wait after a round in which a write failed.
 const RETRY: Duration = Duration::from_secs(5);
-/// How long Services take until they forward to a pod that is ready: two of its readiness probes.
+/// Time that Services take until they forward to a pod that is ready: two of its readiness probes.
 const FORWARDED_AFTER: Duration = Duration::from_secs(10);
 
 /// Keeps the registrations; whoever runs it leads.
@@ -157,8 +157,8 @@ impl Registrar {
         }
     }
 
-    /// Whether a registration of this name could be changed and deleted later: one that can't would keep pods from being
-    /// made as soon as its certificate is renewed.
+    /// Tells whether a registration of this name could be changed and deleted later: one that can't would keep pods
+    /// from being made as soon as its certificate is renewed.
     async fn may_keep(&self, kind: &str, name: &str) -> Result<(), String> {
         let plural = format!("{}s", kind.to_lowercase());
         let api: Api<SelfSubjectAccessReview> = Api::all(self.client.clone());

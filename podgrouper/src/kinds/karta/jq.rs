@@ -10,7 +10,7 @@ use crate::facts::Stop;
 /// An expression that gives more values than this is cut off.
 const VALUES_MAX: usize = 10_000;
 
-/// What would end this process, print, or read its environment or clock.
+/// Functions that would end this process, print, or read its environment or clock.
 const ACTS: [&str; 9] =
     ["halt", "halt_error", "env", "now", "debug", "debug_empty", "stderr", "stderr_empty", "input"];
 

@@ -64,7 +64,7 @@ impl World {
         self
     }
 
-    /// What the kubelet, the default scheduler or somebody else says of a scaling pod.
+    /// Changes a scaling pod as the kubelet, the default scheduler or somebody else would.
     fn becomes(&mut self, name: &str, patch: &Value) -> &mut Self {
         let pod = self.pods.get(name).expect("the pod stands");
         let mut value = pod.value().clone();

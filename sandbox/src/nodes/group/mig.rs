@@ -8,7 +8,7 @@ pub(super) const MODELS: [&str; 4] = ["A100", "B200", "H100", "H200"];
 const SLICES: u32 = 7;
 const SIZES: [u32; 5] = [1, 2, 3, 4, 7];
 
-/// How a device is divided into equal instances.
+/// Division of a device into equal instances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mig {
     /// The profile, e.g. `1g.10gb`.

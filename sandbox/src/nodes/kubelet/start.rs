@@ -10,10 +10,10 @@ use crate::nodes::ledger::Misfit;
 use crate::nodes::pod::{Container, Pod, given, requests};
 use crate::nodes::status::{Facts, rejected, running, waiting};
 
-/// When containers that could not start are tried again; a kubelet's own back-off begins with more.
+/// Time after which containers that could not start are tried again; a kubelet's own back-off begins with more.
 const RETRY: SignedDuration = SignedDuration::from_secs(1);
 
-/// What the containers of a pod see.
+/// Environment that the containers of a pod see.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Per container, its variables.
@@ -96,7 +96,7 @@ impl Kubelet {
         Step::Write(patch)
     }
 
-    /// What the containers see, if all of them can start.
+    /// Works out what the containers see, if all of them can start.
     fn look(&self, uid: &str, found: &Found) -> Result<Seen, Waiting> {
         let entry = &self.entries[uid];
         if let Some(waiting) = missing_volume(&entry.pod.spec, found) {
@@ -152,7 +152,7 @@ impl Kubelet {
         Ok(devices)
     }
 
-    /// What the containers of a pod see that ran before this kubelet started; `None`: read this first.
+    /// Works out what the containers of a pod see that ran before this kubelet started; `None`: read this first.
     pub(super) fn recall(&mut self, uid: &str) -> Option<Step> {
         let entry = self.entry(uid);
         if entry.seen.is_some() {

@@ -75,7 +75,7 @@ fn steps(kubelet: &mut Kubelet, uid: &str, from: &mut Timestamp, millis: i64) ->
     said.join(", ").replace('"', "")
 }
 
-/// What a pod does on a node with these faults, and what it does when they are over.
+/// Checks what a pod does on a node with these faults, and what it does when they are over.
 fn check(faults: &str, namespace: &str, spec: Value, expect: [&str; 2]) {
     let mut kubelet = kubelet();
     let mut now = Timestamp::UNIX_EPOCH;

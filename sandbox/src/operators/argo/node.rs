@@ -13,7 +13,7 @@ use crate::nodes::object::seconds;
 /// Templates may call each other; a loop ends here.
 const DEPTH_MAX: usize = 32;
 
-/// How far a node is.
+/// Progress of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Pending,
@@ -48,7 +48,7 @@ impl Phase {
         }
     }
 
-    /// What parts of a group together are.
+    /// Tells what parts of a group together are.
     fn of(parts: &[Self]) -> Self {
         let any = |phase| parts.contains(&phase);
         if parts.iter().any(|part| !part.ended()) {

@@ -91,7 +91,7 @@ fn conditions(
     conditions
 }
 
-/// What all pods of the cluster ask of a resource.
+/// Sums what all pods of the cluster ask of a resource.
 fn total(view: &View<'_>, resource: &str) -> String {
     let of = |template: &Value| -> Quantity {
         let containers = template["spec"]["containers"].as_array().into_iter().flatten();

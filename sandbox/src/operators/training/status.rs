@@ -9,7 +9,7 @@ use super::super::condition::{self, Wanted};
 use super::{Framework, Replica, retries};
 use crate::nodes::object::seconds;
 
-/// What a job is by its pods.
+/// State of a job by its pods.
 enum Verdict {
     Created,
     Running,
@@ -44,7 +44,7 @@ pub(super) fn status(
     (status, deadline)
 }
 
-/// How many replicas of a type are in a phase; one that fails because it is deleted has not failed.
+/// Counts the replicas of a type that are in a phase; one that fails because it is deleted has not failed.
 fn count(view: &View<'_>, replicas: &[Replica<'_>], kind: &str, wanted: &str) -> usize {
     let pods = replicas.iter().filter(|one| one.kind == kind);
     pods.filter_map(|one| view.child(POD, &one.name))
@@ -164,7 +164,7 @@ fn conditions(view: &View<'_>, framework: &Framework, verdict: &Verdict) -> Vec<
     conditions
 }
 
-/// Whether the pods that decide have succeeded.
+/// Tells whether the pods that decide have succeeded.
 ///
 /// # Source
 /// `docs/workloads.md` 4.1, "Success as the operator sees it".

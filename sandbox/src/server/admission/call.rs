@@ -16,7 +16,7 @@ use crate::server::object;
 /// The largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 3 * 1024 * 1024;
 
-/// Where a webhook is, and a client for it that keeps its connections.
+/// Address of a webhook, and a client for it that keeps its connections.
 pub(super) struct Endpoint {
     url: String,
     authority: Vec<u8>,

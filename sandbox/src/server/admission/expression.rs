@@ -47,7 +47,7 @@ impl Expression {
         self.program.execute(context).map_err(|error| error.to_string())
     }
 
-    /// Whether the expression holds.
+    /// Tells whether the expression holds.
     ///
     /// # Errors
     /// What went wrong, or that the value is no boolean.
@@ -88,7 +88,7 @@ impl Named {
     }
 }
 
-/// Whether all match conditions hold: one that does not ends it, whatever others say.
+/// Tells whether all match conditions hold: one that does not ends it, whatever others say.
 ///
 /// # Errors
 /// The first condition that cannot be evaluated, when none is false.
@@ -109,7 +109,7 @@ pub(super) fn all_hold(conditions: &[Named], context: &Context<'_>) -> Result<bo
     failure.map_or(Ok(true), Err)
 }
 
-/// What expressions see of a request.
+/// Makes what expressions see of a request.
 pub(super) fn context(asked: &Attributes<'_>, question: &Question<'_>) -> Context<'static> {
     let mut context = Context::default().with_all();
     let mut request = review::about(asked, question.version);

@@ -16,9 +16,9 @@ pub(super) struct Hook {
     name: String,
     pub(super) scope: Scope,
     conditions: Vec<Named>,
-    /// Whether a request passes when the webhook cannot be asked.
+    /// True if a request passes when the webhook cannot be asked.
     fails_open: bool,
-    /// Whether it wants to see what others changed after it.
+    /// True if it wants to see what others changed after it.
     pub(super) is_reinvoked: bool,
     has_side_effects: bool,
     review_version: &'static str,

@@ -17,7 +17,7 @@ pub(super) struct Policy {
     conditions: Vec<Named>,
     variables: Vec<Named>,
     validations: Vec<Validation>,
-    /// Whether an expression that cannot be evaluated lets the request pass.
+    /// True if an expression that cannot be evaluated lets the request pass.
     fails_open: bool,
 }
 
@@ -29,7 +29,7 @@ struct Validation {
     reason: String,
 }
 
-/// What says where a policy holds, and how.
+/// A binding, which says where a policy holds, and how.
 #[derive(Debug)]
 pub(super) struct Binding {
     name: String,
@@ -39,7 +39,7 @@ pub(super) struct Binding {
     warns: bool,
 }
 
-/// What a policy says against a request.
+/// An objection of a policy to a request.
 struct Violation {
     message: String,
     reason: String,
@@ -68,7 +68,7 @@ impl Policy {
         }
     }
 
-    /// What the policy says against a request.
+    /// Lists what the policy says against a request.
     fn violations(&self, context: &mut Context<'static>) -> Vec<Violation> {
         match expression::all_hold(&self.conditions, context) {
             Ok(true) => {}

@@ -15,7 +15,7 @@ use crate::server::kinds::Kind;
 use crate::server::object;
 use crate::server::refusal::Cause;
 
-/// How many match conditions an object may have.
+/// Number of match conditions that an object may have.
 const CONDITIONS_MAX: u64 = 64;
 
 fn fill(value: &mut Value, defaults: &[(&str, Value)]) {
@@ -71,7 +71,7 @@ pub(crate) fn default(kind: &Kind, value: &mut Value) {
     }
 }
 
-/// What is wrong with a webhook configuration or policy.
+/// Lists what is wrong with a webhook configuration or policy.
 pub(crate) fn validate(kind: &Kind, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     if kind.group != GROUP || kind.custom {
@@ -106,7 +106,7 @@ fn webhooks(value: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-/// What a webhook says of itself: versions, side effects, time, policies.
+/// Checks what a webhook says of itself: versions, side effects, time, policies.
 fn self_description(webhook: &Value, at: &str, causes: &mut Vec<Cause>) {
     let versions = object::array(webhook, "/admissionReviewVersions");
     let field = format!("{at}.admissionReviewVersions");

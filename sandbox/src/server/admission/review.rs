@@ -59,14 +59,14 @@ pub(super) fn request(
     })
 }
 
-/// What a webhook answered.
+/// Answer of a webhook.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// The `status` of a refusal; `None` where the request is allowed.
     pub(super) refused: Option<Value>,
-    /// What to change.
+    /// The change.
     pub(super) patch: Option<json_patch::Patch>,
-    /// What to tell the client.
+    /// Warnings to tell the client.
     pub(super) warnings: Vec<String>,
 }
 

@@ -23,14 +23,14 @@ struct Rule {
     scope: String,
 }
 
-/// What a webhook, policy or binding selects.
+/// Selection of a webhook, policy or binding.
 #[derive(Debug)]
 pub(super) struct Scope {
     rules: Vec<Rule>,
     excluded: Vec<Rule>,
-    /// Whether other served versions of a resource match as well.
+    /// True if other served versions of a resource match as well.
     is_equivalent: bool,
-    /// Whether no rule means all requests, as in the binding of a policy.
+    /// True if no rule means all requests, as in the binding of a policy.
     takes_all: bool,
     namespaces: Labels,
     objects: Labels,
@@ -141,7 +141,7 @@ impl Scope {
         versions.find(|version| self.rules.iter().any(|rule| rule.matches(asked, version)))
     }
 
-    /// Whether the selector of objects matches the new or the old state.
+    /// Tells whether the selector of objects matches the new or the old state.
     pub(super) fn has_object(&self, new: &Value, old: &Value) -> bool {
         let matches =
             |value: &Value| !value.is_null() && self.objects.matches(object::labels(value));
@@ -149,7 +149,7 @@ impl Scope {
     }
 }
 
-/// Whether nobody is asked about a request: who may break admission must be able to repair it.
+/// Tells whether nobody is asked about a request: who may break admission must be able to repair it.
 pub(super) fn is_exempt(asked: &Attributes<'_>) -> bool {
     asked.target.kind.group == "admissionregistration.k8s.io"
 }

@@ -12,7 +12,7 @@ use crate::server::user::User;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// What somebody wants to do, in the words of RBAC.
+/// Wish of somebody, in the words of RBAC.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attributes<'a> {
     /// The verb.
@@ -29,7 +29,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) name: &'a str,
 }
 
-/// Whether a rule of a role that is bound to the user allows it.
+/// Tells whether a rule of a role that is bound to the user allows it.
 pub(crate) fn allows(state: &State, user: &User, attributes: &Attributes<'_>) -> bool {
     user.is_master()
         || rules(state, user, attributes.namespace).iter().any(|rule| covers(rule, attributes))

@@ -90,7 +90,7 @@ fn collect(state: &mut State, table: &TableId, key: &Key, propagation: Propagati
     state.put(table, value);
 }
 
-/// Whether the owner that a reference names exists: the same UID, in the dependent's namespace or cluster-scoped.
+/// Tells whether the owner that a reference names exists: the same UID, in the dependent's namespace or cluster-scoped.
 fn exists(state: &State, dependent: &Object, owner: &Value) -> bool {
     let Some((_, key)) = state.store.by_uid(object::text(owner, "/uid")) else { return false };
     key.namespace.is_empty() || key.namespace == object::namespace(&dependent.value)

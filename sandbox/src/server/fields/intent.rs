@@ -4,7 +4,7 @@ use super::FieldSet;
 use crate::server::params::Params;
 use crate::server::request::Request;
 
-/// Who writes, and how.
+/// A write's manager, and how it writes.
 #[derive(Debug)]
 pub(crate) struct Intent<'a> {
     /// The query parameters.
@@ -13,7 +13,7 @@ pub(crate) struct Intent<'a> {
     pub(crate) manager: String,
     /// Warnings to send along.
     pub(crate) warnings: Vec<String>,
-    /// Whether the write is a PATCH: another UID is then a change, not a failed precondition.
+    /// True if the write is a PATCH: another UID is then a change, not a failed precondition.
     pub(crate) is_patch: bool,
     /// The fields of an applied configuration; `None` for every other write.
     pub(crate) applied: Option<FieldSet>,

@@ -89,7 +89,7 @@ pub(crate) fn schema(target: &Target) -> Option<&Schema> {
     version.schema.as_deref().map(|compiled| &compiled.schema)
 }
 
-/// What the manager of this intent applied before, and what all others own.
+/// Gives what the manager of this intent applied before, and what all others own.
 pub(crate) fn applied_before(
     old: &Value,
     target: &Target,
@@ -155,7 +155,7 @@ fn current(old: Option<&Value>, new: &Value) -> Vec<Manager> {
     }
 }
 
-/// What a new object is compared with: the empty parts that every object of a built-in kind has.
+/// Makes what a new object is compared with: the empty parts that every object of a built-in kind has.
 fn zero(target: &Target) -> Value {
     if target.kind.custom {
         return json!({ "metadata": {} });

@@ -6,7 +6,7 @@ use super::{Kind, Scale, Version};
 use crate::server::schema::{Compiled, definitions};
 use crate::server::store::TableId;
 
-/// Which optional parts a built-in resource has.
+/// Names and optional parts of a built-in resource.
 #[derive(Clone, Copy)]
 struct Row {
     group: &'static str,

@@ -63,9 +63,9 @@ pub(crate) struct Definition {
     pub(crate) name: &'static str,
     /// The kinds that have this type, as `group/version/Kind`.
     pub(crate) kinds: Vec<&'static str>,
-    /// What it is when it has no fields of its own.
+    /// Its shape when it has no fields of its own.
     pub(crate) shape: Option<&'static str>,
-    /// Whether it is replaced as a whole.
+    /// True if it is replaced as a whole.
     pub(crate) atomic: bool,
     /// The first sentence of its description.
     pub(crate) description: &'static str,
@@ -80,11 +80,11 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     /// The protobuf field numbers, outermost first; empty when there are none.
     pub(crate) numbers: Vec<u32>,
-    /// Whether it is a pointer in Go, so that its zero value says something.
+    /// True if it is a pointer in Go, so that its zero value says something.
     pub(crate) pointer: bool,
     /// The type: `string`, `[]core.v1.Container`, `map:string`, ...
     pub(crate) shape: &'static str,
-    /// Whether it is always there.
+    /// True if it is always there.
     pub(crate) required: bool,
     /// `x-kubernetes-list-type` and its keys, as `map:a,b`.
     pub(crate) list: &'static str,

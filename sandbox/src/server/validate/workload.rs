@@ -7,7 +7,7 @@ use crate::server::refusal::Cause;
 use crate::server::selector::Labels;
 use crate::server::{names, object};
 
-/// What is wrong with a new object of a built-in kind.
+/// Lists what is wrong with a new object of a built-in kind.
 pub(super) fn create(kind: &Kind, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     match (kind.group.as_str(), kind.plural.as_str()) {
@@ -165,7 +165,7 @@ fn resources(container: &Value, at: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-/// What is wrong with a change.
+/// Lists what is wrong with a change.
 pub(super) fn update(kind: &Kind, old: &Value, new: &Value) -> Vec<Cause> {
     let mut causes = create(kind, new);
     match (kind.group.as_str(), kind.plural.as_str()) {

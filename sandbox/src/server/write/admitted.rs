@@ -16,10 +16,11 @@ use crate::server::refusal::{ApiResult, Refusal};
 use crate::server::request::Request;
 use crate::server::route::Target;
 
-/// How often a change is made again because the object changed while webhooks were asked, as kube-apiserver does it.
+/// Number of times that a change is made again because the object changed while webhooks were asked, as kube-apiserver
+/// does it.
 const ATTEMPTS: usize = 5;
 
-/// What a request makes of the state that is there.
+/// Function from the state that is there to what a request makes of it.
 pub(super) type Make<'a> = &'a (dyn Fn(&Object, &mut Intent<'_>) -> ApiResult<Value> + Send + Sync);
 
 /// Stores a new object, if those who are asked allow it.
