@@ -39,7 +39,7 @@ mod actions;
 
 pub use base::ids;
 pub use decided::plan;
-pub use queues::{entitlement, share};
+pub use queues::{entitlement, order, share};
 
 pub use actions::{plan, plan_stepwise};
 pub use base::ids::{

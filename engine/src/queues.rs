@@ -2,6 +2,6 @@
 
 pub mod entitlement;
 pub(crate) mod limits;
-pub(crate) mod order;
+pub mod order;
 pub mod share;
 pub(crate) mod tournament;

@@ -14,6 +14,7 @@ use kai_engine::{
     Cluster, Config, Delta, GPU_MILLI, Group, GroupId, Limit, NodeId, PerLane, Placement, Pod,
     PodId, Queue, QueueId, Symbol, Timestamp, Typical, plan,
 };
+use kai_sim::generate::Seed;
 
 use objects::{node, pod, shape};
 use tables::{Machine, Task};
@@ -23,37 +24,25 @@ pub const LOADS_PERCENT: [usize; 2] = [100, 130];
 /// Arrivals stop at this load.
 const LOAD_MAX_PERCENT: i64 = 130;
 
-/// Numbers from a seed (splitmix64).
-struct Seed(u64);
-
-impl Seed {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        let bound = u64::try_from(bound).expect("an index fits");
-        usize::try_from(self.next() % bound).expect("below an index")
-    }
+/// Draws an index below a bound that is not 0.
+fn index_below(seed: &mut Seed, bound: usize) -> usize {
+    usize::try_from(seed.below(bound as u64)).expect("below an index")
 }
 
 /// The workload's pods in a drawn order, then more of them at random until they ask for 130 % of the GPUs.
 fn arrivals(tasks: &[Task], total_milli: i64, seed: u64) -> Vec<&Task> {
-    let mut seed = Seed(seed);
+    let mut seed = Seed::new(seed);
     let mut order: Vec<&Task> = tasks.iter().collect();
     for at in (1..order.len()).rev() {
-        order.swap(at, seed.below(at + 1));
+        order.swap(at, index_below(&mut seed, at + 1));
     }
     let wanted = total_milli * LOAD_MAX_PERCENT / 100;
     let mut asked = 0;
     let mut arrivals = Vec::new();
     let mut next = 0;
     while asked < wanted {
-        let task = order.get(next).copied().unwrap_or_else(|| order[seed.below(order.len())]);
+        let task =
+            order.get(next).copied().unwrap_or_else(|| order[index_below(&mut seed, order.len())]);
         next += 1;
         asked += task.gpu_total_milli();
         arrivals.push(task);

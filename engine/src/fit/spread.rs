@@ -13,7 +13,6 @@ use crate::{
     },
     state::{
         State,
-        pod_counts::is_meant,
         shape::{NodeClass, ShapeRow},
     },
     told::pod::Spread,
@@ -87,7 +86,7 @@ pub(crate) fn spread_states(state: &State, pod: PodId) -> Vec<SpreadState> {
     let required = row.facts.spread.iter().zip(domains).filter(|(spread, _)| spread.required);
     let standing = |(spread, domains): (&Spread, &BTreeSet<Symbol>)| {
         let counts = spread_counts(state, facts.shape, spread);
-        let own = u32::from(is_meant(&spread.selector, spread.namespace, facts));
+        let own = u32::from(facts.is_meant(&spread.selector, spread.namespace));
         let is_short = domains.len() < usize::try_from(spread.domains_min).unwrap_or(usize::MAX);
         let least = if is_short || counts.len() < domains.len() {
             0

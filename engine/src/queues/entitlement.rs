@@ -3,14 +3,14 @@
 //! Every function reads queues through `row`, so that it runs on the cluster's columns and on plain numbers alike.
 //!
 //! # Source
-//! docs/behaviour.md 1.11 (order), 3.5, 3.7 (bounds), 4.2 to 4.4 (reclaim).
+//! docs/behaviour.md 3.5, 3.7 (bounds), 4.2 to 4.4 (reclaim).
 
 use std::{cmp::Ordering, ops::Deref};
 
 use crate::base::{
     few::Few,
     ids::QueueId,
-    resources::{Charge, GPU_MILLI, Limit, PerLane, QueueLane},
+    resources::{Charge, Limit, PerLane, QueueLane},
     time::Timestamp,
 };
 
@@ -288,87 +288,5 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
                         >= rest * ours * 1000
             })
         })
-    }
-}
-
-/// What is known of a queue besides its numbers when its turn is decided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Turn {
-    /// What its best waiting group asks for; nothing when victims are sought.
-    pub request: Charge,
-    /// What its victims so far hold, the next one included; nothing when groups wait.
-    pub victims: Charge,
-}
-
-/// Which of two queues goes first; `Less` is the left one.
-///
-/// # Source
-/// docs/behaviour.md 1.11, queue comparison.
-pub fn compare(left: (&Holding, &Turn), right: (&Holding, &Turn), total: Charge) -> Ordering {
-    let ((l, left), (r, right)) = (left, right);
-    let full = |queue: &Holding| {
-        queue.allocated.0.iter().zip(queue.share.0).all(|(held, share)| *held > share)
-    };
-    let starved = |queue: &Holding, turn: &Turn| queue.within_quota(turn.request);
-    full(l)
-        .cmp(&full(r))
-        .then_with(|| starved(r, right).cmp(&starved(l, left)))
-        .then_with(|| r.priority.cmp(&l.priority))
-        .then_with(|| violates(l, left).cmp(&violates(r, right)))
-        .then_with(|| {
-            let wanted =
-                |queue: &Holding, turn: &Turn| queue.allocated + turn.request - turn.victims;
-            let left = Dominant::of(wanted(l, left), l, total);
-            left.cmp(Dominant::of(wanted(r, right), r, total))
-        })
-        .then_with(|| Dominant::of(l.allocated, l, total).cmp(Dominant::of(r.allocated, r, total)))
-        .then_with(|| smaller(&l.allocatable(), &r.allocatable()))
-        .then_with(|| l.created.cmp(&r.created))
-        .then_with(|| l.uid.cmp(&r.uid))
-}
-
-/// Tells whether it holds or asks for something of which it may hold nothing.
-fn violates(queue: &Holding, turn: &Turn) -> bool {
-    let wanted = queue.allocated + turn.request;
-    queue.allocatable().iter().any(|(lane, most)| most == Limit::of(0) && wanted[lane] > 0)
-}
-
-/// The one that is at most as large everywhere and smaller somewhere goes first.
-fn smaller(left: &PerLane<Limit>, right: &PerLane<Limit>) -> Ordering {
-    let below = left.0.iter().zip(right.0).all(|(left, right)| *left <= right);
-    let above = left.0.iter().zip(right.0).all(|(left, right)| *left >= right);
-    // Both hold where they are equal, neither where they cross.
-    above.cmp(&below)
-}
-
-/// The largest part of what a queue may hold that an amount is, as a fraction.
-#[derive(Clone, Copy)]
-struct Dominant {
-    amount: i128,
-    of: i128,
-}
-
-impl Dominant {
-    fn of(amounts: Charge, queue: &Holding, total: Charge) -> Self {
-        let mut dominant = Self { amount: 0, of: 1 };
-        for (lane, most) in queue.allocatable().iter() {
-            let amount = i128::from(amounts[lane]);
-            let native = match lane {
-                QueueLane::Gpu => i128::from(GPU_MILLI),
-                QueueLane::Cpu | QueueLane::Memory => 1,
-            };
-            let part = match most.amount().unwrap_or(total[lane]) {
-                0 => Self { amount: amount * 1000, of: native },
-                most => Self { amount, of: i128::from(most) },
-            };
-            if part.cmp(dominant) == Ordering::Greater {
-                dominant = part;
-            }
-        }
-        dominant
-    }
-
-    fn cmp(self, other: Self) -> Ordering {
-        self.amount.saturating_mul(other.of).cmp(&other.amount.saturating_mul(self.of))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     base::resources::{Charge, Limit, PerLane, QueueLane},
-    queues::share,
+    queues::entitlement::{self, Holding},
     state::{group_key::reversed, rows::QueueRow},
 };
 use std::cmp::Ordering;
@@ -44,18 +44,56 @@ impl QueueWeights {
         let facts = row.facts.as_ref();
         let (priority, quota) =
             facts.map_or_else(Default::default, |facts| (facts.priority, facts.quota));
-        let allocatable = share::allocatable(row);
-        let whole = |lane| allocatable[lane].amount().unwrap_or(total[lane]);
-        let wholes = PerLane(QueueLane::ALL.map(whole));
+        let allocatable = facts.map_or_else(PerLane::default, |facts| {
+            entitlement::allocatable(&facts.quota, &facts.limit, row.share)
+        });
+        let wholes = wholes(&allocatable, total);
         Self { priority, quota, share: row.share, allocatable, wholes }
+    }
+
+    /// Makes the weights of a queue with these numbers.
+    fn of(holding: &Holding, total: Charge) -> Self {
+        let Holding { priority, quota, share, .. } = *holding;
+        let allocatable = holding.allocatable();
+        Self { priority, quota, share, allocatable, wholes: wholes(&allocatable, total) }
     }
 }
 
-/// What a leaf queue stands for: what more would be given to it and to those above, and what taken.
+/// Works out what may be held of each resource: all there is where there is no bound.
+fn wholes(allocatable: &PerLane<Limit>, total: Charge) -> Charge {
+    PerLane(QueueLane::ALL.map(|lane| allocatable[lane].amount().unwrap_or(total[lane])))
+}
+
+/// Amounts that a leaf queue, and each queue above it, would be given or lose.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct QueueDemand {
-    pub(crate) ask: Charge,
-    pub(crate) taken: Charge,
+pub struct QueueDemand {
+    /// Requests of its first waiting group; nothing when victims are sought.
+    pub ask: Charge,
+    /// Amounts that its victims hold, the next one included; nothing when groups wait.
+    pub taken: Charge,
+}
+
+/// A queue that is compared with a sibling.
+#[derive(Clone, Copy, Debug)]
+pub struct Sibling<'a> {
+    /// Its numbers.
+    pub holding: &'a Holding,
+    /// Amounts that it would be given or lose.
+    pub demand: QueueDemand,
+}
+
+/// Orders two siblings, where so much is there in all; `Less` says that the left one goes first.
+///
+/// Cycles compare many queues and keep parts of this; here are all parts at once, for two queues.
+///
+/// # Source
+/// docs/behaviour.md 1.11, queue comparison.
+pub fn compare(left: &Sibling<'_>, right: &Sibling<'_>, total: Charge) -> Ordering {
+    let weights = [left, right].map(|one| QueueWeights::of(one.holding, total));
+    let [ours, theirs] = [(left, &weights[0]), (right, &weights[1])]
+        .map(|(one, weights)| QueuePosition::new(one.holding.allocated, &one.demand, weights));
+    let age = |one: &Sibling<'_>| (one.holding.created, one.holding.uid);
+    QueuePosition::compare(&ours, 0, &theirs, 1, &weights).then_with(|| age(left).cmp(&age(right)))
 }
 
 /// Position of a queue among its siblings, for one group that waits below it.

@@ -13,7 +13,6 @@ use crate::{
         time::Timestamp,
     },
     config::Config,
-    queues::entitlement,
     state::{State, gpu_milli, rows::QueueRow},
 };
 
@@ -249,12 +248,6 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
 
 /// The smallest amount that is given over quota, per resource.
 const UNITS: PerLane<i64> = PerLane([1, 1, GPU_MILLI]);
-
-/// What the queue may hold before others may take it back.
-pub(crate) fn allocatable(row: &QueueRow) -> PerLane<Limit> {
-    let Some(facts) = &row.facts else { return PerLane::default() };
-    entitlement::allocatable(&facts.quota, &facts.limit, row.share)
-}
 
 /// Sums what there is to divide: what nodes that take pods offer, less what pods of others hold.
 pub(crate) fn total(state: &State) -> Charge {

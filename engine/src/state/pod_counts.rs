@@ -8,7 +8,6 @@ use crate::{
         State,
         account::Sign,
         rows::{PodFacts, PodStatus},
-        shape::holds,
     },
     told::{
         pod::Spread,
@@ -73,7 +72,7 @@ impl PodCounts {
         let named = pod.labels.iter().filter_map(|label| by_label.get(label)).flatten();
         for row in named.chain(&*loose) {
             let Some(count_row) = &mut rows[*row] else { continue };
-            if is_meant(&count_row.meant.selector, count_row.meant.namespace, pod) {
+            if pod.is_meant(&count_row.meant.selector, count_row.meant.namespace) {
                 let count = count_row.on.entry(node).or_default();
                 sign.count(count);
                 if *count == 0 {
@@ -149,15 +148,6 @@ fn label_of(selector: &[Requirement]) -> Option<(Symbol, &[Symbol])> {
     })
 }
 
-/// Tells whether a selector means a pod.
-pub(crate) fn is_meant(selector: &[Requirement], namespace: Symbol, pod: &PodFacts) -> bool {
-    pod.namespace == namespace
-        && selector.iter().all(|requirement| {
-            let label = pod.labels.iter().find(|(key, _)| *key == requirement.key);
-            holds(&requirement.holds, label.map(|(_, value)| *value), None)
-        })
-}
-
 impl PodStatus {
     /// The node on which a pod counts as one that stays: the one it was nominated for, else the one it is on.
     pub(crate) fn stays_on(&self) -> Option<NodeId> {
@@ -178,7 +168,7 @@ impl State {
             for (pod, facts) in self.pods.facts.iter() {
                 let Some(facts) = facts else { continue };
                 if let Some(node) = self.pods.status[pod].stays_on()
-                    && is_meant(&spread.selector, spread.namespace, facts)
+                    && facts.is_meant(&spread.selector, spread.namespace)
                 {
                     *on.entry(node).or_default() += 1;
                 }

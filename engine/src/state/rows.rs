@@ -237,6 +237,11 @@ impl PodFacts {
         })
     }
 
+    /// Tells whether a selector for pods of a namespace means it.
+    pub(crate) fn is_meant(&self, selector: &[Requirement], namespace: Symbol) -> bool {
+        self.namespace == namespace && self.is_selected(selector)
+    }
+
     /// Orders the pods of a group: smaller goes first.
     pub(crate) fn turn(&self) -> (std::cmp::Reverse<PodRank>, Timestamp, u128) {
         (std::cmp::Reverse(self.rank), self.created, self.uid)

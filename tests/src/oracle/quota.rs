@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use kai_engine::{
-    Charge, Limit, PerLane, QueueId, Timestamp,
-    entitlement::{self, Holding, Turn},
+    Charge, Limit, PerLane, QueueId, QueueLane, Timestamp,
+    entitlement::{self, Holding},
+    order::{self, QueueDemand, Sibling},
     share::{Participant, divide, divide_over_quota},
 };
 use serde::Deserialize;
@@ -366,14 +367,14 @@ impl Case {
         let (Some(left), Some(right)) = (&self.left, &self.right) else {
             anyhow::bail!("there are not two queues")
         };
-        let turn = |job: &Option<Job>| Turn {
-            request: request(job.iter().flat_map(|job| &job.pods), self.smallest_gpu_memory_mib),
-            victims: Charge::default(),
+        let demand = |job: &Option<Job>| QueueDemand {
+            ask: request(job.iter().flat_map(|job| &job.pods), self.smallest_gpu_memory_mib),
+            taken: Charge::default(),
         };
         let (left, right) = (self.holding(left), self.holding(right));
-        let (left_turn, right_turn) = (turn(&self.left_job), turn(&self.right_job));
-        let total = self.cluster_total.charge();
-        let have = match entitlement::compare((&left, &left_turn), (&right, &right_turn), total) {
+        let left = Sibling { holding: &left, demand: demand(&self.left_job) };
+        let right = Sibling { holding: &right, demand: demand(&self.right_job) };
+        let have = match order::compare(&left, &right, self.cluster_total.charge()) {
             std::cmp::Ordering::Less => "left",
             std::cmp::Ordering::Greater => "right",
             std::cmp::Ordering::Equal => "equal",
@@ -394,7 +395,7 @@ fn request<'a>(pods: impl Iterator<Item = &'a Pod>, memory_mib: Option<f64>) -> 
         if let (Some(share), Some(memory_mib)) = (&pod.gpu_share_request, memory_mib)
             && share.memory_mib > 0.0
         {
-            sum.0[2] += milli(share.devices * share.memory_mib / memory_mib);
+            sum[QueueLane::Gpu] += milli(share.devices * share.memory_mib / memory_mib);
         }
     }
     sum
