@@ -99,7 +99,7 @@ impl Template {
     /// Prints an object: values of one path with spaces between them, texts without quotes, what is absent as nothing.
     pub fn apply(&self, object: &Value) -> String {
         let mut out = String::new();
-        apply(&self.0, (object, object), &mut out);
+        apply(&self.0, object, object, &mut out);
         out
     }
 }
@@ -128,7 +128,7 @@ impl Path {
 }
 
 /// Prints parts from `here` on, in `object`.
-fn apply(parts: &[Part], (here, object): (&Value, &Value), out: &mut String) {
+fn apply(parts: &[Part], here: &Value, object: &Value, out: &mut String) {
     for part in parts {
         match part {
             Part::Text(text) => out.push_str(text),
@@ -140,7 +140,7 @@ fn apply(parts: &[Part], (here, object): (&Value, &Value), out: &mut String) {
             }
             Part::Range(path, body) => {
                 for entry in path.walk(here, object) {
-                    apply(body, (entry, object), out);
+                    apply(body, entry, object, out);
                 }
             }
         }

@@ -118,7 +118,7 @@ impl Lease {
         let asked = Instant::now();
         let record = within(self.api.get_opt(&self.name)).await?;
         let lease = observe(record.as_ref(), &self.identity);
-        let Action::Take { wait } = election.step(&lease, manner, (asked, Instant::now())) else {
+        let Action::Take { wait } = election.step(&lease, manner, asked, Instant::now()) else {
             return Ok(None);
         };
         let asked = Instant::now();
@@ -252,8 +252,7 @@ impl Hold {
         let asked = Instant::now();
         let record = within(self.lease.api.get_opt(&self.lease.name)).await?;
         let lease = observe(record.as_ref(), &self.lease.identity);
-        let times = (asked, Instant::now());
-        let action = self.election().step(&lease, Manner::Patient, times);
+        let action = self.election().step(&lease, Manner::Patient, asked, Instant::now());
         if action == Action::Stop {
             self.lost.cancel();
         }

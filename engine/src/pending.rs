@@ -225,7 +225,14 @@ impl Pending {
     }
 
     /// Notes whether the search of a class queue ran out of steps.
-    pub(crate) fn note_patience(&mut self, at: (QueueId, ClassId, EvictionKind), spent: bool) {
+    pub(crate) fn note_patience(
+        &mut self,
+        queue: QueueId,
+        class: ClassId,
+        kind: EvictionKind,
+        spent: bool,
+    ) {
+        let at = (queue, class, kind);
         if spent {
             *self.patience.entry(at).or_default() += 1;
         } else {

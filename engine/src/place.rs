@@ -12,7 +12,7 @@ pub(crate) mod split;
 use crate::{
     base::{
         id_set::IdSet,
-        ids::{GroupId, PodId, Rank, Symbol},
+        ids::{GroupId, PodId, Rank},
         resources::{Charge, GPU_MILLI},
     },
     config::Config,
@@ -29,7 +29,6 @@ use crate::{
     },
     queues::limits,
     state::{State, device, rows::Phase, tree::Member, trial::Trial},
-    told::group::Constraint,
 };
 
 /// Way in which placed pods take room.
@@ -162,19 +161,17 @@ impl<'a> Attempt<'a> {
 
     /// Places what a set has to place, in one of the node sets that its constraint leaves.
     fn place_set(&mut self, trial: &mut Trial<'_>, set: u16, area: &Area<'_>) -> Result<(), Why> {
-        let member = Member::Set(set);
-        let constraint = trial.groups()[self.group].tree.constraint(member);
-        self.in_domains(trial, member, constraint, area)
+        self.in_domains(trial, Member::Set(set), area)
     }
 
-    /// Tries the node sets that a constraint leaves one after the other; without constraint there is one.
+    /// Tries the node sets that a member's constraint leaves one after the other; without constraint there is one.
     fn in_domains(
         &mut self,
         trial: &mut Trial<'_>,
         member: Member,
-        (sub_group, constraint): (Symbol, Option<Constraint>),
         area: &Area<'_>,
     ) -> Result<(), Why> {
+        let (sub_group, constraint) = trial.groups()[self.group].tree.constraint(member);
         if constraint.is_none() {
             return self.place_member(trial, member, area);
         }
@@ -229,10 +226,7 @@ impl<'a> Attempt<'a> {
         for member in trial.groups()[self.group].tree.ordered(set) {
             match member {
                 Member::Set(inner) => self.place_set(trial, inner, area)?,
-                Member::Leaf(_) => {
-                    let constraint = trial.groups()[self.group].tree.constraint(member);
-                    self.in_domains(trial, member, constraint, area)?;
-                }
+                Member::Leaf(_) => self.in_domains(trial, member, area)?,
             }
         }
         Ok(())

@@ -26,28 +26,39 @@ type Result<T> = std::result::Result<T, ScenarioError>;
 /// Names the key of the first value that names what is not there or makes no sense.
 pub fn build(scenario: &Scenario) -> Result<World> {
     let mut world = World { config: config(&scenario.config)?, ..World::default() };
+    add(&mut world, scenario)?;
+    Ok(world)
+}
+
+/// Adds to a world what `scenario` describes: what has a name that is known there changes and stays as old as it was, all
+/// else is made now. The configuration stays.
+///
+/// # Errors
+///
+/// Names the key of the first value that names what is not there or makes no sense.
+pub fn add(world: &mut World, scenario: &Scenario) -> Result<()> {
     for (name, levels) in scenario.topologies.iter() {
         let id = world.names.topology(name);
         let levels = levels.iter().map(|level| world.names.symbol(level)).collect();
         world.tell(Delta::Topology(id, Box::new(Topology { levels })));
     }
-    claim::counters(&mut world, scenario);
+    claim::counters(world, scenario);
     for (name, node) in scenario.nodes.iter() {
-        node::tell(&mut world, name, node)?;
+        node::tell(world, name, node)?;
     }
-    claim::reaches(&mut world, scenario)?;
-    claim::classes(&mut world, scenario);
-    for (index, (name, queue)) in scenario.queues.iter().enumerate() {
-        queue::tell(&mut world, index, (name, queue), scenario)?;
+    claim::reaches(world, scenario)?;
+    claim::classes(world, scenario);
+    for (name, queue) in scenario.queues.iter() {
+        queue::tell(world, name, queue, scenario)?;
     }
-    claim::claims(&mut world, scenario)?;
-    budgets(&mut world, scenario);
-    group::tell(&mut world, scenario)?;
-    Ok(world)
+    claim::claims(world, scenario)?;
+    budgets(world, scenario);
+    group::tell(world, scenario)
 }
 
 fn budgets(world: &mut World, scenario: &Scenario) {
-    for (number, (_, wire)) in (0..).zip(scenario.budgets.iter()) {
+    let known = u32::try_from(world.facts.budgets.len()).unwrap_or(u32::MAX);
+    for (number, (_, wire)) in (known..).zip(scenario.budgets.iter()) {
         let selector = wire.labels.iter().map(|(key, value)| Requirement {
             key: world.names.symbol(key),
             holds: Holds::In(vec![world.names.symbol(value)]),

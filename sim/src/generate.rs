@@ -5,8 +5,8 @@
 
 use kai_engine::{
     Blocked, Constraint, Delta, Effect, GPU_MILLI, Gpus, Group, Lane, Level, Limit, Min, Node,
-    NodeId, Owner, PerLane, Plan, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
-    Structure, SubGroup, Symbol, Taint, Timestamp, Toleration, Topology,
+    NodeId, Owner, PerLane, Plan, Pod, PodId, PodState, Queue, QueueId, QueueLane, Resources,
+    Shape, Structure, SubGroup, Symbol, Taint, Timestamp, Toleration, Topology,
 };
 
 use crate::world::{Evicted, World};
@@ -173,7 +173,8 @@ fn queue(draw: &mut Seed, number: u64, parent: Option<QueueId>) -> Queue {
 /// Those of `watch`, with which the history ends.
 pub fn history<E>(
     seed: &Seed,
-    (size, steps): (Size, u64),
+    size: Size,
+    steps: u64,
     mut watch: impl FnMut(&World, &World, &Plan) -> Result<(), E>,
 ) -> Result<World, E> {
     let mut world = cluster(seed, size);
@@ -254,7 +255,7 @@ fn edit_node(world: &mut World, draw: &mut Seed) {
 fn edit_queue(world: &mut World, draw: &mut Seed) {
     let Some(queue) = any(world.facts.queues.keys().copied(), draw) else { return };
     let mut facts = world.facts.queues[&queue].clone();
-    facts.quota.0[2] = Limit::of(i64::try_from(draw.below(6)).unwrap_or(0) * GPU_MILLI);
+    facts.quota[QueueLane::Gpu] = Limit::of(i64::try_from(draw.below(6)).unwrap_or(0) * GPU_MILLI);
     world.tell(Delta::Queue(queue, Box::new(facts)));
 }
 

@@ -37,7 +37,7 @@ fn config() -> Config {
 /// A world after some history in which something happened that no plan has answered yet.
 fn live(seed: u64) -> World {
     let seed = Seed::new(seed);
-    let lived = history(&seed, (Size::SMALL, STEPS), |_, _, _| Ok::<(), Infallible>(()));
+    let lived = history(&seed, Size::SMALL, STEPS, |_, _, _| Ok::<(), Infallible>(()));
     let Ok(mut world) = lived;
     let mut draw = seed.split(99);
     for _ in 0..3 {

@@ -71,7 +71,7 @@ fn config() -> Config {
 
 /// A world after some history, its books checked at every step.
 fn live(seed: u64) -> Result<World, TestCaseError> {
-    history(&Seed::new(seed), (Size::SMALL, STEPS), |before, after, _| {
+    history(&Seed::new(seed), Size::SMALL, STEPS, |before, after, _| {
         balanced(before)?;
         balanced(after)
     })
@@ -325,7 +325,7 @@ proptest! {
     /// S1, S2, S4 to S8, S11: no plan breaks a rule, by the facts alone.
     #[test]
     fn no_plan_breaks_a_rule(seed: u64) {
-        history(&Seed::new(seed), (Size::SMALL, STEPS), |before, after, plan| {
+        history(&Seed::new(seed), Size::SMALL, STEPS, |before, after, plan| {
             let mut findings = audit(before, plan);
             findings.extend(starts(before, after, plan));
             prop_assert!(findings.is_empty(), "{}\n{}", findings.join("\n"), text(before, plan));

@@ -57,7 +57,8 @@ const UNSEEN: [(&str, &str, &str, &str, &str); 8] = [
 ];
 
 /// Whether an account has a right that the suite `rbac` cannot bring about.
-pub fn is_unseen(account: &str, (group, resource, verb): &Right) -> bool {
+pub fn is_unseen(account: &str, right: &Right) -> bool {
+    let (group, resource, verb) = right;
     let is_any = |pattern: &str, found: &str| pattern == "*" || pattern == found;
     UNSEEN.iter().any(|(who, of_group, of, unseen, _)| {
         is_any(who, account)

@@ -179,13 +179,14 @@ impl Stage {
     ///
     /// When the kind is not served within a minute.
     pub async fn api(&self, object: &Value) -> Result<Api<DynamicObject>> {
-        Ok(self.api_of(self.kind(object).await?))
+        let (resource, namespace) = self.kind(object).await?;
+        Ok(self.api_of(&resource, namespace.as_deref()))
     }
 
-    fn api_of(&self, (resource, namespace): (ApiResource, Option<String>)) -> Api<DynamicObject> {
+    fn api_of(&self, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
         match namespace {
-            Some(namespace) => Api::namespaced_with(self.client(), &namespace, &resource),
-            None => Api::all_with(self.client(), &resource),
+            Some(namespace) => Api::namespaced_with(self.client(), namespace, resource),
+            None => Api::all_with(self.client(), resource),
         }
     }
 
@@ -329,8 +330,8 @@ impl Stage {
         let ended = self.end_podgrouper().await;
         for object in self.created.iter().rev() {
             // A kind that went takes its objects along.
-            let Ok(kind) = self.served_kind(object).await else { continue };
-            let api = self.api_of(kind);
+            let Ok((kind, namespace)) = self.served_kind(object).await else { continue };
+            let api = self.api_of(&kind, namespace.as_deref());
             let name = text(&object["metadata"], "name");
             // What is gone already is as wanted.
             let _ = api.delete(name, &DeleteParams::background().grace_period(0)).await;

@@ -146,42 +146,51 @@ async fn fill(client: &Client) -> Result<()> {
     });
     post(client, "/apis/scheduling.run.ai/v2/queues", &queue).await?;
     post(client, "/api/v1/namespaces", &json!({"metadata": {"name": "own"}})).await?;
-    gang(client, ("default", "small", "q"), 3, 2).await?;
-    gang(client, ("default", "large", "q"), 3, 4).await?;
-    gang(client, ("own", "mine", "no-such-queue"), 1, 1).await
+    let gang = |namespace, name, pods, gpus| Gang { namespace, name, queue: "q", pods, gpus };
+    gang("default", "small", 3, 2).create(client).await?;
+    gang("default", "large", 3, 4).create(client).await?;
+    Gang { queue: "no-such-queue", ..gang("own", "mine", 1, 1) }.create(client).await
 }
 
-async fn gang(
-    client: &Client,
-    (namespace, name, queue): (&str, &str, &str),
+/// A pod group and its pods, all of which have to run at once.
+struct Gang {
+    namespace: &'static str,
+    name: &'static str,
+    queue: &'static str,
     pods: usize,
+    /// GPUs of each pod.
     gpus: usize,
-) -> Result<()> {
-    let group = json!({
-        "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": name},
-        "spec": {"queue": queue, "minMember": pods},
-    });
-    let path = format!("/apis/scheduling.run.ai/v2alpha2/namespaces/{namespace}/podgroups");
-    post(client, &path, &group).await?;
-    for number in 0..pods {
-        let container = json!({
-            "name": "main", "image": "none", "env": [{"name": "PASSWORD", "value": "hunter2"}],
-            "resources": {"limits": {"nvidia.com/gpu": gpus.to_string()}},
+}
+
+impl Gang {
+    async fn create(self, client: &Client) -> Result<()> {
+        let Self { namespace, name, queue, pods, gpus } = self;
+        let group = json!({
+            "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": name},
+            "spec": {"queue": queue, "minMember": pods},
         });
-        let pod = json!({
-            "metadata": {"name": format!("{name}-{number}"), "annotations": {"pod-group-name": name}},
-            "spec": {"schedulerName": "kai-scheduler", "containers": [container]},
-        });
-        // A namespace gets its service account a moment after it is there.
-        let end = Instant::now() + SETTLED_WITHIN;
-        while let Err(error) =
-            post(client, &format!("/api/v1/namespaces/{namespace}/pods"), &pod).await
-        {
-            ensure!(Instant::now() < end, "{error}");
-            sleep(Duration::from_millis(100)).await;
+        let path = format!("/apis/scheduling.run.ai/v2alpha2/namespaces/{namespace}/podgroups");
+        post(client, &path, &group).await?;
+        for number in 0..pods {
+            let container = json!({
+                "name": "main", "image": "none", "env": [{"name": "PASSWORD", "value": "hunter2"}],
+                "resources": {"limits": {"nvidia.com/gpu": gpus.to_string()}},
+            });
+            let pod = json!({
+                "metadata": {"name": format!("{name}-{number}"), "annotations": {"pod-group-name": name}},
+                "spec": {"schedulerName": "kai-scheduler", "containers": [container]},
+            });
+            // A namespace gets its service account a moment after it is there.
+            let end = Instant::now() + SETTLED_WITHIN;
+            while let Err(error) =
+                post(client, &format!("/api/v1/namespaces/{namespace}/pods"), &pod).await
+            {
+                ensure!(Instant::now() < end, "{error}");
+                sleep(Duration::from_millis(100)).await;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Lets the scheduler come to rest, and ends it.

@@ -6,6 +6,7 @@ mod dependencies;
 mod documents;
 mod layers;
 mod prose;
+mod signatures;
 mod source;
 
 use anyhow::{Result, bail};
@@ -42,6 +43,8 @@ const RULES: &[Rule] = &[
     source::median_length,
     source::forbidden_words,
     layers::layers,
+    signatures::tuples,
+    signatures::riddles,
     prose::links,
     prose::machine_paths,
     prose::scenarios,
@@ -112,6 +115,8 @@ mod tests {
         let found: Vec<String> =
             layers::layers(&[low, high]).into_iter().map(|one| one.at).collect();
         assert_eq!(found, ["cli/src/print/x.rs:2"]);
+        check(signatures::tuples, "a/src/x.rs", "fn f((a, b): (u8, u8)) {}", &["a/src/x.rs:1"]);
+        check(signatures::riddles, "a/src/x.rs", "/// What it is.", &["a/src/x.rs:1"]);
         check(prose::links, "README.md", "[a](no-such-file.md)", &["README.md:1"]);
         check(prose::links, "README.md", "[a](https://kubernetes.io)", &[]);
         let machine = format!("see /{}/main", "work");

@@ -122,7 +122,8 @@ impl Election {
         &mut self,
         lease: &Observed,
         manner: Manner,
-        (asked, now): (Instant, Instant),
+        asked: Instant,
+        now: Instant,
     ) -> Action {
         match (&mut self.state, lease) {
             (State::Over, _) => Action::Stop,

@@ -18,7 +18,9 @@ use crate::{
         steps::Progress,
     },
     evict::{
-        Outcome, SearchState, VictimSearch, queue_snapshot::QueueSnapshot, resume::Recall,
+        Outcome, SearchState, VictimSearch,
+        queue_snapshot::QueueSnapshot,
+        resume::{Recall, SearchKey},
         victims::Basis,
     },
     fit::pod_affinity,
@@ -146,7 +148,7 @@ impl Cycle<'_> {
         }
         self.cluster.state.steps.groups += 1;
         let Cluster { searches, pending, .. } = &mut *self.cluster;
-        match searches.recall(&pending.epoch, (turn.group, kind), self.now) {
+        match searches.recall(&pending.epoch, SearchKey { group: turn.group, kind }, self.now) {
             Recall::Unknown if self.is_crowded_out(kind, turn) => {
                 self.undecided.insert(turn.group);
                 self.cluster.state.steps.spent = true;
@@ -184,7 +186,6 @@ impl Cycle<'_> {
     /// Searches among victims within what one search may take, and takes what it finds into the plan.
     fn search(&mut self, turn: Turn, search: SearchState, is_new: bool) -> bool {
         let kind = search.kind;
-        let at = (turn.queue, turn.class, kind);
         let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
         let steps_max =
             (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
@@ -199,7 +200,7 @@ impl Cycle<'_> {
         let search = search_victims.search;
         let is_over = outcome != Outcome::Undecided;
         if is_over || (is_new && has_all) {
-            self.cluster.pending.note_patience(at, !is_over);
+            self.cluster.pending.note_patience(turn.queue, turn.class, kind, !is_over);
         }
         let shortage = match outcome {
             Outcome::Nothing => self.left_out(kind, turn, &search),
@@ -242,11 +243,11 @@ impl Cycle<'_> {
     /// again.
     fn count_barred(&self, kind: EvictionKind, turn: Turn) -> usize {
         self.cluster.pending.count_barred(&self.cluster.state, turn.group, |loser| {
-            let is_peer = self.cluster.state.groups()[loser].queue() == Some(turn.queue);
+            let is_of_queue = self.cluster.state.groups()[loser].queue() == Some(turn.queue);
             match kind {
                 EvictionKind::Consolidate => true,
-                EvictionKind::Preempt => is_peer,
-                EvictionKind::Reclaim => !is_peer,
+                EvictionKind::Preempt => is_of_queue,
+                EvictionKind::Reclaim => !is_of_queue,
             }
         })
     }
@@ -264,7 +265,7 @@ impl Cycle<'_> {
         let until = search.until(&self.cluster.state, &search.filter(self.basis()));
         self.wake_when_unsafe(until);
         let epoch = &self.cluster.pending.epoch;
-        self.cluster.searches.keep(epoch, (turn.group, kind), None, until);
+        self.cluster.searches.keep(epoch, SearchKey { group: turn.group, kind }, None, until);
         let why = &self.cluster.state.groups()[turn.group].why;
         if let Some(Why::Undecided { progress, before: Some(before) }) = why
             && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
@@ -285,7 +286,8 @@ impl Cycle<'_> {
         let before = before.cloned().map(Box::new);
         self.say(turn.group, Why::Undecided { progress, before });
         let epoch = &self.cluster.pending.epoch;
-        self.cluster.searches.keep(epoch, (turn.group, kind), Some(Box::new(search)), until);
+        let at = SearchKey { group: turn.group, kind };
+        self.cluster.searches.keep(epoch, at, Some(Box::new(search)), until);
     }
 
     /// Remembers when the first candidate is safe no more.

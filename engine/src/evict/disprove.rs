@@ -143,8 +143,7 @@ impl VictimSearch<'_> {
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
             short = self.search.demand.short(&tally.room, all);
         }
-        let (needed, most) = short.map(counts)?;
-        Some(Shortage::Pods { needed, most })
+        short.map(|(needed, most)| Shortage::Pods { needed: count(needed), most: count(most) })
     }
 
     /// All nodes with every candidate gone.
@@ -185,8 +184,9 @@ impl VictimSearch<'_> {
                     }
                 }
                 let most = domains.len() + loose;
-                let (needed, most) = (needed > most).then_some(counts((needed, most)))?;
-                Some(Shortage::Apart { key: term.topology_key, needed, most })
+                let key = term.topology_key;
+                let (needed, most) = (count(needed), count(most));
+                (needed > most).then_some(Shortage::Apart { key, needed, most })
             })
         })
     }
@@ -224,7 +224,8 @@ impl VictimSearch<'_> {
                     nearest = Some(short);
                 }
             }
-            let (needed, most) = nearest.map(counts)?;
+            let (needed, most) = nearest?;
+            let (needed, most) = (count(needed), count(most));
             Some(Shortage::Together { topology, level: level.0, needed, most })
         })
     }
@@ -238,8 +239,7 @@ impl VictimSearch<'_> {
         };
         let domain_bound = domain_bound(state, self.search.group, &self.search.pods, room)?;
         let DomainShortage { topology, level, pods, needed, most } = domain_bound;
-        let (needed, most) = counts((needed, most));
-        let (pods, _) = counts((pods, 0));
+        let [pods, needed, most] = [pods, needed, most].map(count);
         Some(Shortage::Domains { topology, level, pods, needed, most })
     }
 
@@ -279,9 +279,9 @@ fn gcd(mut a: i64, mut b: i64) -> i64 {
     a
 }
 
-fn counts((needed, most): (usize, usize)) -> (u32, u32) {
-    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    (count(needed), count(most))
+/// A number of pods or domains, as proofs give it.
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn evictable(

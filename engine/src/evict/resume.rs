@@ -23,10 +23,17 @@ const UNFINISHED_MAX: usize = 64;
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ResumableSearches {
     /// By whom they are for; all of this epoch once a cycle evicts.
-    kept: BTreeMap<(GroupId, EvictionKind), Kept>,
+    kept: BTreeMap<SearchKey, Kept>,
     unfinished: usize,
     /// Searches for another way to place unlike pods, or sub-groups in domains.
     packings: BTreeMap<GroupId, Packings>,
+}
+
+/// The group that a search is for, and the kind of eviction that it looks for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct SearchKey {
+    pub(crate) group: GroupId,
+    pub(crate) kind: EvictionKind,
 }
 
 /// Searches for another way to place a group, as they were when its turn ended.
@@ -71,7 +78,7 @@ impl ResumableSearches {
         for group in groups {
             self.packings.remove(&group);
             for kind in EvictionKind::ALL {
-                let kept = self.kept.remove(&(group, kind));
+                let kept = self.kept.remove(&SearchKey { group, kind });
                 self.unfinished -= usize::from(kept.is_some_and(|kept| kept.search.is_some()));
             }
         }
@@ -91,12 +98,7 @@ impl ResumableSearches {
     }
 
     /// Gives away what is known of the search for a group.
-    pub(crate) fn recall(
-        &mut self,
-        epoch: &SearchEpoch,
-        at: (GroupId, EvictionKind),
-        now: Timestamp,
-    ) -> Recall {
+    pub(crate) fn recall(&mut self, epoch: &SearchEpoch, at: SearchKey, now: Timestamp) -> Recall {
         let holds = |kept: &Kept| {
             kept.epoch == epoch.number()
                 && epoch.owed().is_empty()
@@ -144,7 +146,7 @@ impl ResumableSearches {
     pub(crate) fn keep(
         &mut self,
         epoch: &SearchEpoch,
-        at: (GroupId, EvictionKind),
+        at: SearchKey,
         search: Option<Box<SearchState>>,
         until: Option<Timestamp>,
     ) {

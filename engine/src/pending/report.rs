@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     base::ids::{ClassId, GroupId, QueueId},
     decided::plan::{Verdict, Why},
-    pending::{Pending, depth::DepthWindow, scheduling_order::Turn},
+    pending::{Listing, Pending, depth::DepthWindow, scheduling_order::Turn},
     state::{State, group_key::GroupKey},
 };
 
@@ -20,7 +20,8 @@ impl Pending {
         said: &mut Vec<Verdict>,
     ) {
         self.sleep(turn.queue, turn.class);
-        self.tell_why(state, (turn.queue, turn.class), (turn.key, why), said);
+        let from = Listing { queue: turn.queue, class: turn.class, key: turn.key };
+        self.tell_why(state, from, why, said);
     }
 
     /// Tells one group alone why it waits.
@@ -50,37 +51,28 @@ impl Pending {
     ) {
         let behind = |at: &(QueueId, ClassId)| front.first(at.0, at.1).is_none();
         let class_queues: Vec<_> = self.awake().filter(behind).collect();
-        for at in class_queues {
-            let why = self
-                .class_queues
-                .of(at.0, at.1)
-                .and_then(|class_queue| class_queue.told.as_ref()?.why.clone());
-            let why = why.unwrap_or(Why::Behind { depth });
-            self.tell_why(state, at, (GroupKey::FIRST, &why), said);
+        for (queue, class) in class_queues {
+            let told = self.class_queues.of(queue, class).and_then(|one| one.told.as_ref());
+            let why = told.and_then(|told| told.why.clone()).unwrap_or(Why::Behind { depth });
+            self.tell_why(state, Listing { queue, class, key: GroupKey::FIRST }, &why, said);
         }
     }
 
-    /// Tells the groups of a class queue, from a key on, why they wait.
-    fn tell_why(
-        &mut self,
-        state: &mut State,
-        (queue, class): (QueueId, ClassId),
-        (from, why): (GroupKey, &Why),
-        said: &mut Vec<Verdict>,
-    ) {
-        let Some(class_queue) = self.class_queues.of_mut(queue, class) else { return };
+    /// Tells the groups of a class queue, from a place in it on, why they wait.
+    fn tell_why(&mut self, state: &mut State, from: Listing, why: &Why, said: &mut Vec<Verdict>) {
+        let Some(class_queue) = self.class_queues.of_mut(from.queue, from.class) else { return };
         let told = class_queue.told.get_or_insert_default();
         let unsaid = std::mem::take(&mut told.unsaid);
         let before = told.why.replace(why.clone());
         let same = before.is_some_and(|before| before.is_like(why));
         let told: Vec<GroupId> = if same {
-            let here = |group: &GroupId| {
-                let listing = self.listing(*group);
-                listing.is_some_and(|at| (at.queue, at.class) == (queue, class) && at.key >= from)
+            let follows = |at: Listing| {
+                (at.queue, at.class) == (from.queue, from.class) && at.key >= from.key
             };
+            let here = |group: &GroupId| self.listing(*group).is_some_and(follows);
             unsaid.into_iter().filter(here).collect()
         } else {
-            class_queue.groups.since(&from).map(|key| key.group).collect()
+            class_queue.groups.since(&from.key).map(|key| key.group).collect()
         };
         for group in told {
             let why = personal(state, group, why);

@@ -134,7 +134,7 @@ impl Attempt<'_> {
             Assignment::Over => return false,
         };
         let mut nested = trial.nested();
-        match self.search_domains(&mut nested, nodes, (path, tries)) {
+        match self.search_domains(&mut nested, nodes, path, tries) {
             Assigned::Found => {
                 nested.keep();
                 true
@@ -173,7 +173,8 @@ impl Attempt<'_> {
         &mut self,
         trial: &mut Trial<'_>,
         nodes: Option<&IdSet<Rank>>,
-        (path, mut tries): (Vec<usize>, u64),
+        path: Vec<usize>,
+        mut tries: u64,
     ) -> Assigned {
         let mut path = path.into_iter();
         let mut forks: Vec<Fork> = Vec::new();

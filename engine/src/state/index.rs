@@ -470,7 +470,7 @@ impl State {
         let restrict = index.policy.restrict;
         let row = &shapes[shape];
         let node_sets = index.node_sets.get_or_insert_with(|| NodeSets::new(kinds, &index.kind));
-        let ranks = node_sets.sift(row, (kinds, &index.kind), restrict);
+        let ranks = node_sets.sift(row, kinds, &index.kind, restrict);
         debug_assert!(
             index.kind.iter().all(|(rank, kind)| {
                 ranks.contains(rank) == kinds[*kind].admits(row, restrict).is_ok()

@@ -78,7 +78,8 @@ impl NodeSets {
     pub(crate) fn sift(
         &mut self,
         shape: &ShapeRow,
-        (kinds, kind): (&NodeClasses, &Column<Rank, NodeClassId>),
+        kinds: &NodeClasses,
+        kind: &Column<Rank, NodeClassId>,
         restrict: bool,
     ) -> IdSet<Rank> {
         if !shape.facts.missing.is_empty() {

@@ -74,16 +74,18 @@ pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
     mutate["reinvocationPolicy"] = json!("IfNeeded");
     let validate = [
         plan.of_pods(&own, Hook::ValidatePod, &pods(&both)),
-        plan.webhook(&format!("topology.{own}"), (ADMISSION, Hook::ValidateTopology), &topologies),
+        plan.webhook(&format!("topology.{own}"), ADMISSION, Hook::ValidateTopology, &topologies),
     ];
     let queue = plan.webhook(
         "queue-validation.kai.scheduler",
-        (QUEUE_CONTROLLER, Hook::ValidateQueue),
+        QUEUE_CONTROLLER,
+        Hook::ValidateQueue,
         &queues,
     );
     let group = plan.webhook(
         "podgroup-validation.kai.scheduler",
-        (POD_GROUP_CONTROLLER, Hook::ValidatePodGroup),
+        POD_GROUP_CONTROLLER,
+        Hook::ValidatePodGroup,
         &groups,
     );
     let rows = [
@@ -119,7 +121,7 @@ impl Plan<'_> {
     /// A webhook for pods of our scheduler, outside of the namespaces that must never wait for us.
     fn of_pods(&self, name: &str, hook: Hook, rule: &Value) -> Value {
         let scope = &self.settings.scope;
-        let mut webhook = self.webhook(name, (ADMISSION, hook), rule);
+        let mut webhook = self.webhook(name, ADMISSION, hook, rule);
         let never = json!([KUBE_SYSTEM, self.place.namespace]);
         webhook["namespaceSelector"] = selector(
             json!([{"key": NAMESPACE_NAME, "operator": "NotIn", "values": never}]),
@@ -136,7 +138,7 @@ impl Plan<'_> {
     }
 
     /// A webhook with every field that the API server would fill in.
-    fn webhook(&self, name: &str, (service, hook): (&str, Hook), rule: &Value) -> Value {
+    fn webhook(&self, name: &str, service: &str, hook: Hook, rule: &Value) -> Value {
         let mut client = match &self.place.way {
             Way::Services => json!({"service": {"namespace": self.place.namespace, "name": service,
                 "path": hook.path(), "port": 443}}),

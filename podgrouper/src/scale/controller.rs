@@ -204,7 +204,7 @@ impl Controller {
             }
             Step::Create { name, of } => {
                 let Some(pod) = seen.rows().waiting.get(&of).cloned() else { return true };
-                let pod = scaling_pod(&name, (&of, &pod), &self.settings, image);
+                let pod = scaling_pod(&name, &of, &pod, &self.settings, image);
                 tracing::info!(pod = %name, for_pod = %of, "making a scaling pod");
                 let written = match serde_json::from_value(pod) {
                     Ok(pod) => self.pods().create(&PostParams::default(), &pod).await.map(|_| ()),

@@ -25,7 +25,8 @@ const USER: i64 = 10_000;
 /// on spreading can't look there: they spread the scaling pods of the class instead.
 pub(super) fn scaling_pod(
     name: &str,
-    (of, pod): (&Key, &Waiting),
+    of: &Key,
+    pod: &Waiting,
     settings: &Settings,
     own_image: &str,
 ) -> Value {

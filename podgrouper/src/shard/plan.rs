@@ -78,7 +78,7 @@ pub(crate) fn plan(shard: &Object, view: &View<'_>) -> Plan {
             let stored = view.deployments.get(&name).map(AsRef::as_ref);
             let (mut wanted, unknown) = deployment(shard, &name, pattern, view);
             standing.idle.extend(unknown.iter().map(|flag| format!("spec.args.{flag}")));
-            let unset = carry_over(shard, (stored, pattern), view.deployments, &mut wanted);
+            let unset = carry_over(shard, stored, pattern, view.deployments, &mut wanted);
             standing.idle.extend(unset);
             standing.is_available = stored.is_some_and(is_available);
             writes.extend(write(stored, wanted));
@@ -166,13 +166,15 @@ fn deployment(
     spec["template"]["spec"]["containers"][0]["name"] = json!(name);
     let annotations = &mut spec["template"]["metadata"]["annotations"];
     annotations[kai_api::names::annotation::KUBECTL_DEFAULT_CONTAINER] = json!(name);
-    (owned("apps/v1", "Deployment", shard, (name, pattern, spec)), unknown)
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec});
+    (owned(deployment, shard, name, pattern), unknown)
 }
 
 fn service(shard: &Object, name: &str, pattern: &Object) -> Value {
     let ports = pattern.value()["spec"]["ports"].clone();
     let spec = json!({"clusterIP": "None", "selector": {label::APP: name}, "ports": ports});
-    let mut service = owned("v1", "Service", shard, (name, pattern, spec));
+    let service = json!({"apiVersion": "v1", "kind": "Service", "spec": spec});
+    let mut service = owned(service, shard, name, pattern);
     let annotations: Map<String, Value> = pattern
         .annotations()
         .filter(|(key, _)| key.starts_with("prometheus.io/"))
@@ -182,29 +184,20 @@ fn service(shard: &Object, name: &str, pattern: &Object) -> Value {
     service
 }
 
-/// An object of a shard, in the pattern's namespace and with its labels.
-fn owned(
-    api_version: &str,
-    kind: &str,
-    shard: &Object,
-    (name, pattern, spec): (&str, &Object, Value),
-) -> Value {
+/// Gives an object to a shard, in the pattern's namespace and with its labels.
+fn owned(mut object: Value, shard: &Object, name: &str, pattern: &Object) -> Value {
     let mut labels: BTreeMap<&str, &str> =
         pattern.labels().filter(|(key, _)| key.starts_with("app.kubernetes.io/")).collect();
     labels.insert(label::APP, name);
     labels.insert(label::MANAGED_BY, component::PODGROUPER);
-    json!({
-        "apiVersion": api_version,
-        "kind": kind,
-        "metadata": {
-            "name": name,
-            "namespace": pattern.namespace(),
-            "labels": labels,
-            "ownerReferences": [{"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard",
-                "name": shard.name(), "uid": shard.uid(), "controller": true}],
-        },
-        "spec": spec,
-    })
+    object["metadata"] = json!({
+        "name": name,
+        "namespace": pattern.namespace(),
+        "labels": labels,
+        "ownerReferences": [{"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard",
+            "name": shard.name(), "uid": shard.uid(), "controller": true}],
+    });
+    object
 }
 
 /// The write that brings a stored object to what is wanted. Fields that are not wanted stay.

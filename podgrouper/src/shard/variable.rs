@@ -25,7 +25,8 @@ const CARRIED: &str = "kai.scheduler/carried-variable";
 /// the field, and why, where it cannot.
 pub(super) fn carry_over(
     shard: &Object,
-    (stored, pattern): (Option<&Object>, &Object),
+    stored: Option<&Object>,
+    pattern: &Object,
     deployments: &BTreeMap<String, Arc<Object>>,
     wanted: &mut Value,
 ) -> Option<String> {

@@ -41,8 +41,8 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
     loop {
         tokio::select! {
             () = cancel.cancelled() => return,
-            Some(event) = pods.next() => state.pod(event),
-            Some(event) = nodes.next() => state.node(event),
+            Some((pod, is_there)) = pods.next() => state.pod(pod, is_there),
+            Some((node, is_there)) = nodes.next() => state.node(&node, is_there),
         }
         let choices = state.choose();
         for (uid, node) in choices {
@@ -84,14 +84,14 @@ where
 }
 
 impl State {
-    fn pod(&mut self, (pod, present): (Pod, bool)) {
+    fn pod(&mut self, pod: Pod, is_there: bool) {
         let uid = pod.uid().unwrap_or_default();
         let spec = pod.spec.as_ref();
         let node = spec.and_then(|spec| spec.node_name.clone()).filter(|node| !node.is_empty());
         let phase =
             pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or("Pending");
         self.waiting.remove(&uid);
-        if !present || matches!(phase, "Succeeded" | "Failed") {
+        if !is_there || matches!(phase, "Succeeded" | "Failed") {
             self.bound.remove(&uid);
         } else if let Some(node) = node {
             self.bound.insert(uid, (node, request(&pod)));
@@ -107,9 +107,9 @@ impl State {
         }
     }
 
-    fn node(&mut self, (node, present): (Node, bool)) {
+    fn node(&mut self, node: &Node, is_there: bool) {
         let closed = node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true);
-        if !present || closed {
+        if !is_there || closed {
             self.nodes.remove(&node.name_any());
             return;
         }

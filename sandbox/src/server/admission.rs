@@ -214,10 +214,10 @@ impl Registry {
         }
         let namespace = attributes.namespace(store, new);
         let labels = namespace.as_ref().map(|(labels, _)| labels);
-        let hooks = |all: &[Arc<Hook>]| -> Vec<(Arc<Hook>, String)> {
+        let hooks = |all: &[Arc<Hook>]| -> Vec<AskedHook> {
             let matching = all.iter().filter_map(|hook| {
-                let version = hook.scope.version(attributes, labels)?;
-                Some((Arc::clone(hook), version.to_owned()))
+                let version = hook.scope.version(attributes, labels)?.to_owned();
+                Some(AskedHook { hook: Arc::clone(hook), version })
             });
             matching.collect()
         };
@@ -242,11 +242,18 @@ impl Registry {
     }
 }
 
+/// A webhook that is asked, and the version of the resource that it wants to see.
+#[derive(Debug)]
+struct AskedHook {
+    hook: Arc<Hook>,
+    version: String,
+}
+
 /// Webhooks and policies that are asked about one request; each with the version of the resource that it wants to see.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    mutating: Vec<(Arc<Hook>, String)>,
-    validating: Vec<(Arc<Hook>, String)>,
+    mutating: Vec<AskedHook>,
+    validating: Vec<AskedHook>,
     policies: Vec<(Arc<Policy>, Arc<Binding>, String)>,
     namespace: Value,
 }
@@ -272,17 +279,17 @@ impl Asked {
         let mut waiting = Vec::new();
         let mut due = BTreeSet::new();
         for is_again in [false, true] {
-            for (index, hook) in self.mutating.iter().enumerate() {
+            for (index, asked) in self.mutating.iter().enumerate() {
                 if is_again && !due.contains(&index) {
                     continue;
                 }
                 let before = object.clone();
-                warnings.extend(self.change(hook, attributes, object, old).await?);
+                warnings.extend(self.change(asked, attributes, object, old).await?);
                 if *object != before {
                     settle(object)?;
                     due.extend(waiting.drain(..));
                 }
-                if hook.0.is_reinvoked && !is_again {
+                if asked.hook.is_reinvoked && !is_again {
                     waiting.push(index);
                 }
             }
@@ -293,7 +300,7 @@ impl Asked {
     /// Asks one webhook and makes its change; gives its warnings.
     async fn change(
         &self,
-        (hook, version): &(Arc<Hook>, String),
+        AskedHook { hook, version }: &AskedHook,
         attributes: &Attributes<'_>,
         object: &mut Value,
         old: &Value,
@@ -336,7 +343,7 @@ impl Asked {
                 Question { object: &object, old: &old, version, namespace: &self.namespace };
             policy::apply(policy, binding, attributes, &question, &mut warnings)?;
         }
-        let all = self.validating.iter().map(|(hook, version)| async move {
+        let all = self.validating.iter().map(|AskedHook { hook, version }| async move {
             let (object, old) =
                 (shown(attributes, object, version), shown(attributes, old, version));
             let question =

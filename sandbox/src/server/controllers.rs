@@ -44,14 +44,14 @@ impl Api {
     pub(crate) fn create_first_objects(&self) {
         let mut state = self.write();
         for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
-            make(&mut state, ("", "namespaces"), "", json!({ "metadata": { "name": name } }));
+            make(&mut state, "", "namespaces", "", json!({ "metadata": { "name": name } }));
         }
         first_roles(&mut state);
         for (name, value) in
             [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)]
         {
             let class = json!({ "metadata": { "name": name }, "value": value });
-            make(&mut state, ("scheduling.k8s.io", "priorityclasses"), "", class);
+            make(&mut state, "scheduling.k8s.io", "priorityclasses", "", class);
         }
     }
 }
@@ -81,22 +81,22 @@ fn first_roles(state: &mut State) {
     ];
     for (name, group, rules) in roles {
         let role = json!({ "metadata": { "name": name }, "rules": rules });
-        make(state, (GROUP, "clusterroles"), "", role);
+        make(state, GROUP, "clusterroles", "", role);
         let binding = json!({
             "metadata": { "name": name },
             "roleRef": { "apiGroup": GROUP, "kind": "ClusterRole", "name": name },
             "subjects": [{ "apiGroup": GROUP, "kind": "Group", "name": group }],
         });
-        make(state, (GROUP, "clusterrolebindings"), "", binding);
+        make(state, GROUP, "clusterrolebindings", "", binding);
     }
 }
 
 /// Creates an object in the server's own name; one that exists is left alone.
-fn make(state: &mut State, resource: (&str, &str), namespace: &str, value: Value) {
-    let refused = try_make(state, resource, namespace, value).err();
+fn make(state: &mut State, group: &str, plural: &str, namespace: &str, value: Value) {
+    let refused = try_make(state, group, plural, namespace, value).err();
     if let Some(refusal) = refused.filter(|refusal| refusal.reason() != "AlreadyExists") {
         tracing::warn!(
-            plural = resource.1,
+            plural,
             namespace,
             message = refusal.message(),
             "failed to create an object"
@@ -106,11 +106,12 @@ fn make(state: &mut State, resource: (&str, &str), namespace: &str, value: Value
 
 fn try_make(
     state: &mut State,
-    resource: (&str, &str),
+    group: &str,
+    plural: &str,
     namespace: &str,
     mut value: Value,
 ) -> ApiResult<()> {
-    let kind = Arc::clone(state.kinds.find(resource.0, resource.1).expect("a built-in resource"));
+    let kind = Arc::clone(state.kinds.find(group, plural).expect("a built-in resource"));
     let version = kind.storage_version.clone();
     value["apiVersion"] = json!(kind.api_version(&version));
     value["kind"] = json!(kind.kind);

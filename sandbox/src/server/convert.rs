@@ -12,13 +12,14 @@ use super::kinds::Kind;
 use super::object::Object;
 
 /// `core/v1` field and the `events.k8s.io/v1` field that holds the same.
-const EVENT_FIELDS: [(&str, &str); 6] = [
+const EVENT_FIELDS: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
     ("reportingComponent", "reportingController"),
     ("source", "deprecatedSource"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),
     ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
 ];
 
 fn is_new_event(kind: &Kind) -> bool {
@@ -33,7 +34,7 @@ pub(crate) fn serve<'a>(value: &'a Value, kind: &Kind, version: &str) -> Cow<'a,
     }
     let mut value = value.clone();
     if is_new_event(kind) {
-        rename(&mut value, |(old, new)| (old, new), ("count", "deprecatedCount"));
+        rename(&mut value, |(core, new)| (core, new));
     }
     value["apiVersion"] = json!(wanted);
     Cow::Owned(value)
@@ -50,7 +51,7 @@ pub(crate) fn json_of(object: &Object, kind: &Kind, version: &str) -> Bytes {
 /// The object as it is stored, from what a path of `kind` received.
 pub(crate) fn store(mut value: Value, kind: &Kind) -> Value {
     if is_new_event(kind) {
-        rename(&mut value, |(old, new)| (new, old), ("deprecatedCount", "count"));
+        rename(&mut value, |(core, new)| (new, core));
         value["apiVersion"] = json!("v1");
         return value;
     }
@@ -61,14 +62,13 @@ pub(crate) fn store(mut value: Value, kind: &Kind) -> Value {
 fn rename(
     value: &mut Value,
     direction: fn((&'static str, &'static str)) -> (&'static str, &'static str),
-    count: (&'static str, &'static str),
 ) {
     let Some(fields) = value.as_object_mut() else { return };
     let renamed: Map<String, Value> = std::mem::take(fields)
         .into_iter()
         .map(|(key, value)| {
-            let pairs = EVENT_FIELDS.into_iter().map(direction).chain([count]);
-            let new = pairs.into_iter().find(|(from, _)| *from == key).map(|(_, to)| to.to_owned());
+            let mut pairs = EVENT_FIELDS.into_iter().map(direction);
+            let new = pairs.find(|(from, _)| *from == key).map(|(_, to)| to.to_owned());
             (new.unwrap_or(key), value)
         })
         .collect();

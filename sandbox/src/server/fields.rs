@@ -260,7 +260,8 @@ pub(crate) struct Comparison {
 /// Compares two states of an object.
 pub(crate) fn compare(old: &Value, new: &Value, schema: Option<&Schema>) -> Comparison {
     let mut comparison = Comparison::default();
-    walk(Some(old), Some(new), schema, (&mut comparison.written, &mut comparison.removed));
+    let Comparison { written, removed } = &mut comparison;
+    walk(Some(old), Some(new), schema, written, removed);
     Comparison {
         written: strip(comparison.written.tidy()),
         removed: strip(comparison.removed.tidy()),
@@ -271,7 +272,8 @@ fn walk(
     old: Option<&Value>,
     new: Option<&Value>,
     schema: Option<&Schema>,
-    (written, removed): (&mut FieldSet, &mut FieldSet),
+    written: &mut FieldSet,
+    removed: &mut FieldSet,
 ) {
     if old == new {
         return;
@@ -291,8 +293,9 @@ fn walk(
             let old = keyed(old, list);
             let new = keyed(new, list);
             for key in old.keys().chain(new.keys()) {
-                let sets = (written.child(key.clone()), removed.child(key.clone()));
-                walk(old.get(key).copied(), new.get(key).copied(), list.items.as_deref(), sets);
+                let (old, new) = (old.get(key).copied(), new.get(key).copied());
+                let (came, went) = (written.child(key.clone()), removed.child(key.clone()));
+                walk(old, new, list.items.as_deref(), came, went);
             }
         }
         (old, new) => {
@@ -305,8 +308,8 @@ fn walk(
             for key in keys {
                 let inner = schema.and_then(|schema| schema.field(key));
                 let name = format!("f:{key}");
-                let sets = (written.child(name.clone()), removed.child(name));
-                walk(old.get(key), new.get(key), inner, sets);
+                let (came, went) = (written.child(name.clone()), removed.child(name));
+                walk(old.get(key), new.get(key), inner, came, went);
             }
         }
     }

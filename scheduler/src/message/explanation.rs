@@ -16,7 +16,7 @@ pub fn explanation(
     let symbol = |symbol| names.text(symbol);
     let topology = |topology: TopologyId| &**names.topologies.key(topology.number());
     let mut lines: Vec<String> =
-        proofs.map(|(kind, proof)| render::proof(kind, &proof, (symbol, topology))).collect();
+        proofs.map(|(kind, proof)| render::proof(kind, &proof, symbol, topology)).collect();
     if let Why::Undecided { progress, .. } = why {
         lines.push(render::search(progress));
     }

@@ -26,7 +26,9 @@ pub(super) fn classes(world: &mut World, scenario: &Scenario) {
     let names: BTreeSet<&str> = of_nodes.map(|(name, _)| class_of(name)).collect();
     for name in names {
         let id = world.names.device_class(name);
-        world.tell(Delta::DeviceClass(id, DeviceClass::default()));
+        if !world.facts.device_classes.contains_key(&id) {
+            world.tell(Delta::DeviceClass(id, DeviceClass::default()));
+        }
     }
     for (name, class) in scenario.device_classes.iter() {
         let id = world.names.device_class(name);
@@ -46,10 +48,11 @@ pub(super) fn counters(world: &mut World, scenario: &Scenario) {
 /// The devices that slices of a node publish.
 pub(super) fn slices(
     world: &mut World,
-    (name, id): (&str, NodeId),
+    name: &str,
+    id: NodeId,
     node: &scenario::Node,
 ) -> Result<()> {
-    let devices = devices(world, (&format!("nodes.{name}"), name), &node.devices)?;
+    let devices = devices(world, &format!("nodes.{name}"), name, &node.devices)?;
     if !devices.is_empty() {
         world.tell(Delta::Slices(id, devices));
     }
@@ -58,8 +61,9 @@ pub(super) fn slices(
 
 /// The devices that several nodes reach.
 pub(super) fn reaches(world: &mut World, scenario: &Scenario) -> Result<()> {
-    for (row, (name, reach)) in (0..).zip(scenario.reaches.iter()) {
-        let devices = devices(world, (&format!("reaches.{name}"), name), &reach.devices)?;
+    let known = u32::try_from(world.facts.reaches.len()).unwrap_or(u32::MAX);
+    for (row, (name, reach)) in (known..).zip(scenario.reaches.iter()) {
+        let devices = devices(world, &format!("reaches.{name}"), name, &reach.devices)?;
         let label = |(key, value): (&str, &String)| {
             let value = world.names.symbol(value);
             Requirement { key: world.names.symbol(key), holds: Holds::In(vec![value]) }
@@ -75,7 +79,8 @@ pub(super) fn reaches(world: &mut World, scenario: &Scenario) -> Result<()> {
 /// Devices by class, numbered on from class to class.
 fn devices(
     world: &mut World,
-    (key, name): (&str, &str),
+    key: &str,
+    name: &str,
     given: &Entries<Devices>,
 ) -> Result<Vec<SliceDevice>> {
     let attribute = world.names.symbol(ROOT);
@@ -125,13 +130,13 @@ fn selection(world: &mut World, text: &str) -> Option<DeviceClassId> {
     world.tell(Delta::DeviceClass(id, DeviceClass::default()));
     for (node, mut devices) in world.facts.slices.clone() {
         for device in &mut devices {
-            select(device, class, (id, &parts));
+            select(device, class, id, &parts);
         }
         world.tell(Delta::Slices(node, devices));
     }
     for (reach, mut facts) in world.facts.reaches.clone() {
         for device in &mut facts.devices {
-            select(device, class, (id, &parts));
+            select(device, class, id, &parts);
         }
         world.tell(Delta::Reach(reach, Box::new(facts)));
     }
@@ -139,8 +144,12 @@ fn selection(world: &mut World, text: &str) -> Option<DeviceClassId> {
 }
 
 /// Adds a selection to a device of a class that has as much.
-fn select(device: &mut SliceDevice, class: DeviceClassId, to: (DeviceClassId, &[(Symbol, i64)])) {
-    let (id, parts) = to;
+fn select(
+    device: &mut SliceDevice,
+    class: DeviceClassId,
+    id: DeviceClassId,
+    parts: &[(Symbol, i64)],
+) {
     let Some(shares) = device.shares.as_mut().filter(|_| device.classes.contains(&class)) else {
         return;
     };
@@ -182,7 +191,8 @@ pub(super) fn claims(world: &mut World, scenario: &Scenario) -> Result<()> {
 /// Claims of one pod: those that it names, and those that its templates make. Where the pod is on a node, they have devices.
 pub(super) fn of_pod(
     world: &mut World,
-    (key, name): (&str, &str),
+    key: &str,
+    name: &str,
     pod: &scenario::Pod,
     state: &PodState,
 ) -> Result<Vec<ClaimId>> {

@@ -15,22 +15,18 @@ use crate::{
 const APART: i64 = 60;
 
 pub(super) fn tell(world: &mut World, scenario: &Scenario) -> Result<()> {
-    let count = i64::try_from(scenario.groups.len()).unwrap_or(i64::MAX);
-    for (index, (name, group)) in (0..).zip(scenario.groups.iter()) {
-        let maker = Maker {
-            scenario,
-            key: format!("groups.{name}"),
-            name,
-            group,
-            age: (count - index) * APART,
-        };
-        maker.tell(world, index)?;
+    let count = scenario.groups.len();
+    // In a world that has groups already these are the youngest: all of them are made now.
+    let (known, apart) = (world.names.groups(), if world.names.groups() == 0 { APART } else { 0 });
+    for (index, (name, group)) in scenario.groups.iter().enumerate() {
+        let age = i64::try_from(count - index).unwrap_or(i64::MAX).saturating_mul(apart);
+        let maker = Maker { key: format!("groups.{name}"), name, group, age };
+        maker.tell(world, (known + index) as u128)?;
     }
     Ok(())
 }
 
 struct Maker<'a> {
-    scenario: &'a Scenario,
     key: String,
     name: &'a str,
     group: &'a scenario::Group,
@@ -38,12 +34,15 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn tell(&self, world: &mut World, index: i64) -> Result<()> {
+    fn tell(&self, world: &mut World, uid: u128) -> Result<()> {
         let group = self.group;
         let id = world.names.group(self.name);
         let now = world.now;
-        let created = ago(now, group.age.map_or(self.age, |age| age.0));
-        if self.scenario.queues.find(&group.queue).is_none()
+        let known = world.facts.groups.get(&id).map(|known| (known.created, known.uid));
+        let (created, uid) = known.unwrap_or((ago(now, self.age), uid));
+        let created = group.age.map_or(created, |age| ago(now, age.0));
+        let queue = world.names.find_queue(&group.queue);
+        if !queue.is_some_and(|queue| world.facts.queues.contains_key(&queue))
             && !group.queue.starts_with("missing")
             && self.owner(id) == Owner::Group(id)
         {
@@ -55,7 +54,6 @@ impl Maker<'_> {
         }
         let priority = group.priority.unwrap_or(50);
         let structure = self.structure(world)?;
-        let uid = u128::try_from(index).unwrap_or(0);
         if self.owner(id) == Owner::Group(id) {
             let facts = Group {
                 queue: Some(world.names.queue(&group.queue)),
@@ -74,8 +72,9 @@ impl Maker<'_> {
             world.tell(Delta::Group(id, Box::new(facts)));
         }
         let mut pods = Vec::new();
-        collect((self.name, &self.key, Symbol::EMPTY), &group.set, &group.pod, &mut pods);
-        subgroup_pods(world, (self.name, &self.key), &group.set, &mut pods);
+        let top = Stem { name: self.name, key: &self.key, sub_group: Symbol::EMPTY };
+        collect(top, &group.set, &group.pod, &mut pods);
+        subgroup_pods(world, top, &group.set, &mut pods);
         let mut ages = Ages { created, uid: uid << 32 };
         for set in pods {
             self.tell_pods(world, id, &set, &mut ages)?;
@@ -115,7 +114,7 @@ impl Maker<'_> {
             }
             let id = world.names.pod(&name);
             let state = state(&format!("{}.state", set.key), set.pod.state.as_deref(), place)?;
-            let claims = super::claim::of_pod(world, (&set.key, &name), set.pod, &state)?;
+            let claims = super::claim::of_pod(world, &set.key, &name, set.pod, &state)?;
             let facts = Pod {
                 owner: self.owner(group),
                 sub_group: set.sub_group,
@@ -143,7 +142,7 @@ impl Maker<'_> {
 
     fn structure(&self, world: &mut World) -> Result<Structure> {
         let set = &self.group.set;
-        let topology = self.constraint(world, &self.key, set)?;
+        let topology = constraint(world, &self.key, set)?;
         if set.subgroups.is_empty() {
             if set.min_subgroups.is_some_and(|min| min > 1) {
                 return Ok(Structure::Malformed);
@@ -169,7 +168,7 @@ impl Maker<'_> {
             } else {
                 Min::Members(below.min_subgroups)
             };
-            let topology = self.constraint(world, &entry.key, below)?;
+            let topology = constraint(world, &entry.key, below)?;
             sub_groups.push(SubGroup {
                 name: world.names.symbol(entry.name),
                 parent,
@@ -179,61 +178,68 @@ impl Maker<'_> {
         }
         Ok(Structure::Tree { min: set.min_subgroups, topology, sub_groups })
     }
+}
 
-    fn constraint(&self, world: &mut World, key: &str, set: &Set) -> Result<Option<Constraint>> {
-        if set.required.is_none() && set.preferred.is_none() && set.topology.is_none() {
-            return Ok(None);
-        }
-        let only = || match self.scenario.topologies.0.as_slice() {
-            [(name, _)] => Ok(name.clone()),
-            _ => Err(ScenarioError::value(
+/// The constraint of a set, where it has one.
+fn constraint(world: &mut World, key: &str, set: &Set) -> Result<Option<Constraint>> {
+    if set.required.is_none() && set.preferred.is_none() && set.topology.is_none() {
+        return Ok(None);
+    }
+    let mut known = world.facts.topologies.keys();
+    let topology = match (&set.topology, known.next(), known.next()) {
+        (Some(name), ..) => world.names.topology(name),
+        (None, Some(only), None) => *only,
+        (None, ..) => {
+            return Err(ScenarioError::value(
                 format!("{key}.topology"),
                 "is missing, and there is not exactly one topology to mean",
-            )),
-        };
-        let name = set.topology.clone().map_or_else(only, Ok)?;
-        let mut level =
-            |level: &Option<String>| level.as_deref().map(|level| Level(world.names.symbol(level)));
-        let (required, preferred) = (level(&set.required), level(&set.preferred));
-        Ok(Some(Constraint { topology: world.names.topology(&name), required, preferred }))
-    }
+            ));
+        }
+    };
+    let mut level =
+        |level: &Option<String>| level.as_deref().map(|level| Level(world.names.symbol(level)));
+    let (required, preferred) = (level(&set.required), level(&set.preferred));
+    Ok(Some(Constraint { topology, required, preferred }))
+}
+
+/// The set that pods are of.
+#[derive(Clone, Copy)]
+struct Stem<'a> {
+    /// The beginning of the pods' names.
+    name: &'a str,
+    /// The place in the file: `groups.a.subgroups.b`.
+    key: &'a str,
+    sub_group: Symbol,
 }
 
 /// The pods that `set` holds itself.
-fn collect<'p>(
-    (stem, key, sub_group): (&str, &str, Symbol),
-    set: &'p Set,
-    pod: &'p scenario::Pod,
-    into: &mut Vec<Pods<'p>>,
-) {
+fn collect<'p>(stem: Stem<'_>, set: &'p Set, pod: &'p scenario::Pod, into: &mut Vec<Pods<'p>>) {
     let count = own_pods(set);
     if count > 0 {
-        into.push(Pods { stem: stem.to_owned(), key: key.to_owned(), sub_group, count, pod });
+        let (name, key, sub_group) = (stem.name.to_owned(), stem.key.to_owned(), stem.sub_group);
+        into.push(Pods { stem: name, key, sub_group, count, pod });
     }
     for (name, member) in set.members.iter() {
         into.push(Pods {
-            stem: format!("{stem}-{name}"),
-            key: format!("{key}.members.{name}"),
-            sub_group,
+            stem: format!("{}-{name}", stem.name),
+            key: format!("{}.members.{name}", stem.key),
+            sub_group: stem.sub_group,
             count: member.set.pods.unwrap_or(1),
             pod: &member.pod,
         });
     }
 }
 
-fn subgroup_pods<'p>(
-    world: &mut World,
-    (stem, key): (&str, &str),
-    set: &'p Set,
-    into: &mut Vec<Pods<'p>>,
-) {
+fn subgroup_pods<'p>(world: &mut World, stem: Stem<'_>, set: &'p Set, into: &mut Vec<Pods<'p>>) {
     for (name, below) in set.subgroups.iter() {
-        let (stem, key) = (format!("{stem}-{name}"), format!("{key}.subgroups.{name}"));
-        let symbol = world.names.symbol(name);
+        let sub_group = world.names.symbol(name);
+        let (name, key) =
+            (format!("{}-{name}", stem.name), format!("{}.subgroups.{name}", stem.key));
+        let stem = Stem { name: &name, key: &key, sub_group };
         if below.set.subgroups.is_empty() {
-            collect((&stem, &key, symbol), &below.set, &below.pod, into);
+            collect(stem, &below.set, &below.pod, into);
         }
-        subgroup_pods(world, (&stem, &key), &below.set, into);
+        subgroup_pods(world, stem, &below.set, into);
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn tell(world: &mut World, name: &str, node: &scenario::Node) -> Resu
     if node.set_aside > 0 {
         world.tell(Delta::SetAside(id, node.set_aside));
     }
-    super::claim::slices(world, (name, id), node)?;
+    super::claim::slices(world, name, id, node)?;
     if let Some(given) = &node.zones {
         let numa = zones(name, given)?;
         world.tell(Delta::Zones(id, Some(Box::new(numa))));

@@ -14,12 +14,17 @@ const APART: i64 = 1000;
 
 pub(super) fn tell(
     world: &mut World,
-    index: usize,
-    (name, queue): (&str, &scenario::Queue),
+    name: &str,
+    queue: &scenario::Queue,
     scenario: &Scenario,
 ) -> Result<()> {
+    let id = world.names.queue(name);
+    let is_known = |world: &World, name: &str| {
+        world.names.find_queue(name).is_some_and(|id| world.facts.queues.contains_key(&id))
+    };
     if let Some(parent) = &queue.parent
         && scenario.queues.find(parent).is_none()
+        && !is_known(world, parent)
         && !parent.starts_with("missing")
     {
         let what = format!(
@@ -27,10 +32,16 @@ pub(super) fn tell(
         );
         return Err(ScenarioError::value(format!("queues.{name}.parent"), what));
     }
-    let id = world.names.queue(name);
+    let known = world.facts.queues.get(&id).map(|known| (known.created, known.uid));
+    let next = world.facts.queues.values().map(|known| known.uid + 1).max().unwrap_or(0);
+    let uid = known.map_or(next, |(_, uid)| uid);
+    let made = || {
+        let apart = i64::try_from(uid).unwrap_or(i64::MAX).saturating_mul(APART);
+        Timestamp(world.now.0 - 86_400_000 + apart)
+    };
+    let created = known.map_or_else(made, |(created, _)| created);
     let limit = |bound: Option<i64>| bound.map_or(Limit::UNLIMITED, Limit::of);
     let weight = |milli: i64| u64::try_from(milli).unwrap_or(0);
-    let index = i64::try_from(index).unwrap_or(i64::MAX);
     let facts = Queue {
         parent: queue.parent.as_deref().map(|parent| world.names.queue(parent)),
         priority: queue.priority.unwrap_or(100),
@@ -52,10 +63,8 @@ pub(super) fn tell(
         usage_micro: PerLane::splat(queue.usage.map_or(0, |usage| weight(usage.0))),
         preempt_min_runtime: queue.preempt_min_runtime.map(|span| span.0 * 1000),
         reclaim_min_runtime: queue.reclaim_min_runtime.map(|span| span.0 * 1000),
-        created: queue.age.map_or(Timestamp(world.now.0 - 86_400_000 + index * APART), |age| {
-            super::ago(world.now, age.0)
-        }),
-        uid: u128::try_from(index).unwrap_or(0),
+        created: queue.age.map_or(created, |age| super::ago(world.now, age.0)),
+        uid,
     };
     world.tell(Delta::Queue(id, Box::new(facts)));
     Ok(())

@@ -10,7 +10,8 @@ use crate::amount::decimal;
 pub fn proof<'n>(
     kind: EvictionKind,
     shortage: &Shortage,
-    (symbol, topology): (impl Fn(Symbol) -> &'n str, impl Fn(TopologyId) -> &'n str),
+    symbol: impl Fn(Symbol) -> &'n str,
+    topology: impl Fn(TopologyId) -> &'n str,
 ) -> String {
     let because = match shortage {
         Shortage::Gpus { needed_milli, most_milli } => {

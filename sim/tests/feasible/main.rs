@@ -87,7 +87,7 @@ fn check(seed: u64, alike: bool) -> Result<(), TestCaseError> {
     let facts = Group { queue, preemptible: true, ..Group::default() };
     wait(&mut world, &asks, company, &facts);
     let placed = placed(&mut world, company)?;
-    let expect = if fits(&rooms, (&asks, company), &[]) { asks.len() } else { 0 };
+    let expect = if fits(&rooms, &asks, company, &[]) { asks.len() } else { 0 };
     prop_assert_eq!(placed, expect, "{:?} of {:?} on {:?}", asks, company, rooms);
     Ok(())
 }

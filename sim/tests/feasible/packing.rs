@@ -64,38 +64,42 @@ impl Company {
 }
 
 /// Tells whether a gang fits, and others beside it, to whom the gang's company is nothing: tries every way.
-pub(crate) fn fits(rooms: &[Room], gang: (&[Ask], Company), others: &[Ask]) -> bool {
-    let (asks, company) = gang;
+pub(crate) fn fits(rooms: &[Room], asks: &[Ask], company: Company, others: &[Ask]) -> bool {
     let all: Vec<Ask> = asks.iter().chain(others).copied().collect();
-    place(&mut rooms.to_vec(), &all, (company, asks.len()), &mut Vec::new())
+    Packing { asks: &all, company, gang: asks.len() }.place(&mut rooms.to_vec(), &mut Vec::new())
 }
 
-/// Places the pods from `taken.len()` on beside those that took nodes already.
-fn place(
-    rooms: &mut [Room],
-    asks: &[Ask],
-    (company, gang): (Company, usize),
-    taken: &mut Vec<usize>,
-) -> bool {
-    let Some(ask) = asks.get(taken.len()) else { return true };
-    for node in 0..rooms.len() {
-        let selected = ask.pool.is_none_or(|pool| rooms[node].pool == pool);
-        let admitted = taken.len() >= gang || company.admits(rooms, taken, node);
-        if !selected || !admitted {
-            continue;
-        }
-        let before = rooms[node].clone();
-        for after in taking(&before, *ask) {
-            rooms[node] = after;
-            taken.push(node);
-            if place(rooms, asks, (company, gang), taken) {
-                return true;
+/// Pods to place, the first of which are a gang.
+struct Packing<'a> {
+    asks: &'a [Ask],
+    company: Company,
+    /// Number of pods of the gang.
+    gang: usize,
+}
+
+impl Packing<'_> {
+    /// Places the pods from `taken.len()` on beside those that took nodes already; says whether it could.
+    fn place(&self, rooms: &mut [Room], taken: &mut Vec<usize>) -> bool {
+        let Some(ask) = self.asks.get(taken.len()) else { return true };
+        for node in 0..rooms.len() {
+            let selected = ask.pool.is_none_or(|pool| rooms[node].pool == pool);
+            let admitted = taken.len() >= self.gang || self.company.admits(rooms, taken, node);
+            if !selected || !admitted {
+                continue;
             }
-            taken.pop();
+            let before = rooms[node].clone();
+            for after in taking(&before, *ask) {
+                rooms[node] = after;
+                taken.push(node);
+                if self.place(rooms, taken) {
+                    return true;
+                }
+                taken.pop();
+            }
+            rooms[node] = before;
         }
-        rooms[node] = before;
+        false
     }
-    false
 }
 
 /// The ways to take a pod's room of a node: for parts of GPUs, every choice of devices.
@@ -111,11 +115,12 @@ pub(crate) fn taking(room: &Room, ask: Ask) -> Vec<Room> {
         Gpu::Part(milli, devices) => (milli, devices),
     };
     let mut ways = Vec::new();
-    choose(&room, (milli, count), 0, &mut ways);
+    choose(&room, milli, count, 0, &mut ways);
     ways
 }
 
-fn choose(room: &Room, (milli, count): (i64, u16), from: usize, ways: &mut Vec<Room>) {
+/// Takes so much of each of `count` devices from one on, in every way.
+fn choose(room: &Room, milli: i64, count: u16, from: usize, ways: &mut Vec<Room>) {
     if count == 0 {
         ways.push(room.clone());
         return;
@@ -124,7 +129,7 @@ fn choose(room: &Room, (milli, count): (i64, u16), from: usize, ways: &mut Vec<R
         if room.gpus_milli[gpu] >= milli {
             let mut room = room.clone();
             room.gpus_milli[gpu] -= milli;
-            choose(&room, (milli, count - 1), gpu + 1, ways);
+            choose(&room, milli, count - 1, gpu + 1, ways);
         }
     }
 }

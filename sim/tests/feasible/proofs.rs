@@ -124,7 +124,7 @@ impl Story {
     fn fits(&self, lost: &[usize], moved: &[usize]) -> bool {
         let gone: Vec<usize> = lost.iter().chain(moved).copied().collect();
         let others: Vec<Ask> = moved.iter().map(|at| self.runners[*at].ask).collect();
-        fits(&self.without(&gone), (&self.gang, self.company), &others)
+        fits(&self.without(&gone), &self.gang, self.company, &others)
     }
 
     /// Lists whom a plan evicts for the gang; nobody is moved.

@@ -6,13 +6,13 @@ use super::*;
 async fn what_somebody_breaks_heals() -> Result<()> {
     let Some(plane) = start("admission").await? else { return Ok(()) };
     let admin = plane.client().await?;
-    let config = api(&admin, ("kai.scheduler/v1", "Config"), None);
+    let config = api(&admin, "kai.scheduler/v1", "Config", None);
     let plain = json!({"spec": {"admission": {"gpuFractionRuntimeClassName": ""}}});
     check("config", &patch(&config, "kai-config", &plain).await?, None);
     let podgrouper = Podgrouper::start(&plane, &SERVED).await?;
     until_mutated(&admin).await?;
     registrations_heal(&admin).await?;
-    let secrets = api(&admin, ("v1", "Secret"), Some(NAMESPACE));
+    let secrets = api(&admin, "v1", "Secret", Some(NAMESPACE));
     secrets.delete(SECRET, &kube::api::DeleteParams::default()).await?;
     eventually("the Secret is back", async || {
         let found = secrets.get_opt(SECRET).await?;
@@ -41,12 +41,17 @@ async fn what_somebody_breaks_heals() -> Result<()> {
     // Switched off, it leaves the registrations as they are.
     let off = Podgrouper::start(&plane, &[]).await?;
     sleep(Duration::from_secs(3)).await;
-    ensure!(api(&admin, MUTATING, None).get_opt("mutating-kai-admission").await?.is_some());
+    ensure!(
+        api(&admin, REGISTRATION, MUTATING, None)
+            .get_opt("mutating-kai-admission")
+            .await?
+            .is_some()
+    );
     off.stop().await
 }
 
 async fn registrations_heal(admin: &Client) -> Result<()> {
-    let registrations = api(admin, MUTATING, None);
+    let registrations = api(admin, REGISTRATION, MUTATING, None);
     let name = "mutating-kai-admission";
     let value = async || anyhow::Ok(serde_json::to_value(registrations.get_opt(name).await?)?);
     let first = value().await?;

@@ -29,7 +29,8 @@ mod rotation;
 
 const NAMESPACE: &str = "kai-scheduler";
 const SECRET: &str = "kai-admission-webhook-tls-secret";
-const MUTATING: (&str, &str) = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration");
+const REGISTRATION: &str = "admissionregistration.k8s.io/v1";
+const MUTATING: &str = "MutatingWebhookConfiguration";
 /// How long something that heals by itself may take.
 const HEALED_WITHIN: Duration = Duration::from_mins(1);
 
@@ -44,7 +45,8 @@ async fn start(suite: &str) -> Result<Option<ControlPlane>> {
 
 fn api(
     client: &Client,
-    (api_version, kind): (&str, &str),
+    api_version: &str,
+    kind: &str,
     namespace: Option<&str>,
 ) -> Api<DynamicObject> {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -61,7 +63,7 @@ fn home(client: &Client, object: &Value) -> Api<DynamicObject> {
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
     let is_namespaced = matches!(kind.as_str(), "Pod" | "PodGroup");
-    api(client, (&api_version, &kind), is_namespaced.then_some(namespace))
+    api(client, &api_version, &kind, is_namespaced.then_some(namespace))
 }
 
 /// What the API server says to an object: the object, or its message.
@@ -242,9 +244,9 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         pod["spec"]["nodeName"] = node;
         check(name, &create(&admin, &pod, false).await?, None);
     }
-    let somebody = api(&user(&plane, &[]).await?, ("v1", "Pod"), Some("default"));
+    let somebody = api(&user(&plane, &[]).await?, "v1", "Pod", Some("default"));
     let daemon = user(&plane, &["system:serviceaccounts:kai-scheduler"]).await?;
-    let daemon = api(&daemon, ("v1", "Pod"), Some("default"));
+    let daemon = api(&daemon, "v1", "Pod", Some("default"));
     let label = |key: &str, value: Value| json!({"metadata": {"labels": {key: value}}});
     let annotation = |key: &str, value: Value| json!({"metadata": {"annotations": {key: value}}});
     for change in [
@@ -411,7 +413,7 @@ async fn nobody_else_is_asked_about(admin: &Client, podgrouper: &Podgrouper) -> 
 
 /// The Config takes effect while everything runs.
 async fn switches(admin: &Client) -> Result<()> {
-    let config = api(admin, ("kai.scheduler/v1", "Config"), None);
+    let config = api(admin, "kai.scheduler/v1", "Config", None);
     let half = pod("p", &json!({"gpu-fraction": "0.5"}));
     let off = json!({"spec": {"admission": {"gpuSharing": false}}});
     check("off", &patch(&config, "kai-config", &off).await?, None);
@@ -422,7 +424,7 @@ async fn switches(admin: &Client) -> Result<()> {
     })
     .await?;
     let label = json!({"metadata": {"labels": {"a": "b"}}});
-    let pods = api(admin, ("v1", "Pod"), Some("default"));
+    let pods = api(admin, "v1", "Pod", Some("default"));
     check("a label", &patch(&pods, "half", &label).await?, None);
     let on = json!({"spec": {"admission": {"gpuSharing": true, "gpuFractionRuntimeClassName": ""},
         "queueController": {"webhooks": {"enableValidation": false}}}});
@@ -433,7 +435,7 @@ async fn switches(admin: &Client) -> Result<()> {
         Ok(if is_on { Ok(()) } else { Err(format!("{found:?}")) })
     })
     .await?;
-    let registrations = api(admin, (MUTATING.0, "ValidatingWebhookConfiguration"), None);
+    let registrations = api(admin, REGISTRATION, "ValidatingWebhookConfiguration", None);
     eventually("the registration of queues is gone", async || {
         let found = registrations.get_opt("kai-queue-validation-v2").await?;
         Ok(if found.is_none() { Ok(()) } else { Err("there".to_owned()) })

@@ -25,10 +25,10 @@ async fn holder(leases: &Api<DynamicObject>) -> Result<String> {
 async fn a_replica_that_does_not_lead_answers_and_goes_on_when_the_leader_dies() -> Result<()> {
     let Some(plane) = start("admission: two replicas").await? else { return Ok(()) };
     let admin = plane.client().await?;
-    let config = api(&admin, ("kai.scheduler/v1", "Config"), None);
+    let config = api(&admin, "kai.scheduler/v1", "Config", None);
     let plain = json!({"spec": {"admission": {"gpuFractionRuntimeClassName": ""}}});
     check("config", &patch(&config, "kai-config", &plain).await?, None);
-    let leases = api(&admin, ("coordination.k8s.io/v1", "Lease"), Some(NAMESPACE));
+    let leases = api(&admin, "coordination.k8s.io/v1", "Lease", Some(NAMESPACE));
     // As a Service would that leads to the second replica.
     let (first, second) = (free_port()?, free_port()?);
     let leader = replica(&plane, first, second).await?;
@@ -63,7 +63,7 @@ async fn a_replica_that_does_not_lead_answers_and_goes_on_when_the_leader_dies()
     })
     .await?;
     // What only the leader does is done again.
-    let registrations = api(&admin, MUTATING, None);
+    let registrations = api(&admin, REGISTRATION, MUTATING, None);
     let name = "mutating-kai-admission";
     registrations.delete(name, &kube::api::DeleteParams::default()).await?;
     until_mutated(&admin).await?;

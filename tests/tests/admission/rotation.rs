@@ -51,7 +51,7 @@ async fn held(secrets: &Api<DynamicObject>, key: &str) -> Result<String> {
 
 /// Where the API server asks about pods, and the authorities that it trusts there.
 async fn registered(admin: &Client) -> Result<(u16, String)> {
-    let found = api(admin, MUTATING, None).get("mutating-kai-admission").await?;
+    let found = api(admin, REGISTRATION, MUTATING, None).get("mutating-kai-admission").await?;
     let config = &found.data["webhooks"][0]["clientConfig"];
     let url = config["url"].as_str().context("a URL")?;
     let port = url.trim_start_matches("https://127.0.0.1:").split('/').next();
@@ -90,10 +90,10 @@ async fn make_a_pod(admin: &Client) -> Result<CertificateDer<'static>> {
 async fn pods_are_made_while_one_certificate_follows_another() -> Result<()> {
     let Some(plane) = start("admission: rotation").await? else { return Ok(()) };
     let admin = plane.client().await?;
-    let config = api(&admin, ("kai.scheduler/v1", "Config"), None);
+    let config = api(&admin, "kai.scheduler/v1", "Config", None);
     let plain = json!({"spec": {"admission": {"gpuFractionRuntimeClassName": ""}}});
     check("config", &patch(&config, "kai-config", &plain).await?, None);
-    let secrets = api(&admin, ("v1", "Secret"), Some(NAMESPACE));
+    let secrets = api(&admin, "v1", "Secret", Some(NAMESPACE));
     let [certificate, key, authorities] = due()?;
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET},
         "type": "kubernetes.io/tls",

@@ -408,7 +408,7 @@ async fn gangs(cluster: &Cluster, client: &Client) -> Result<()> {
     for (name, queue, count, gpus) in
         [("guests", "guest", 2, 8), ("owner", "team", 1, 8), ("toobig", "team", 1, 16)]
     {
-        create(client, &job((name, queue, count, gpus))).await?;
+        create(client, &job(name, queue, count, gpus)).await?;
         if gpus == 8 {
             wait_bound(cluster, client, name, count).await?;
         }
@@ -418,7 +418,7 @@ async fn gangs(cluster: &Cluster, client: &Client) -> Result<()> {
 }
 
 /// A job of so many pods with so many GPUs each, all or none.
-fn job((name, queue, count, gpus): (&str, &str, usize, u32)) -> Value {
+fn job(name: &str, queue: &str, count: usize, gpus: u32) -> Value {
     let template = json!({"spec": {"schedulerName": "kai-scheduler", "restartPolicy": "Never",
         "containers": [{"name": "c", "image": "i", "command": ["sleep", "600"],
             "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}});
@@ -434,7 +434,7 @@ async fn budgets(cluster: &mut Cluster, client: &Client) -> Result<()> {
     let more = ["--leader-elect=true", "--schedule-csi-storage", "--respect-disruption-budgets"];
     cluster.scheduler = processes::start_scheduler(&cluster.plane, "kai-scheduler", &more).await?;
     cluster.kai_ok(&["queues", "create", "late", "--gpu-quota", "8", "--yes"])?;
-    create(client, &job(("late", "late", 1, 8))).await?;
+    create(client, &job("late", "late", 1, 8)).await?;
     wait_bound(cluster, client, "late", 1).await
 }
 

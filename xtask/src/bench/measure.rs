@@ -82,13 +82,14 @@ impl Catalogue {
     /// Builds the programs that `ids` need, optimised; those of the core when there are none.
     pub(super) fn build(ids: &[String]) -> Result<Self> {
         let mut entries: Vec<Entry> = Vec::new();
-        for program in CORE {
+        for (package, bench) in CORE {
             if entries.is_empty() || !is_whole(ids, &entries) {
-                entries.extend(offered(program)?);
+                entries.extend(offered(package, bench)?);
             }
         }
         if !ids.is_empty() && !is_whole(ids, &entries) {
-            entries.extend(offered(LIVE)?);
+            let (package, bench) = LIVE;
+            entries.extend(offered(package, bench)?);
         }
         Ok(Self { entries })
     }
@@ -154,7 +155,7 @@ fn is_whole(ids: &[String], entries: &[Entry]) -> bool {
 }
 
 /// What a program offers, after it was built.
-fn offered((package, bench): (&str, &'static str)) -> Result<Vec<Entry>> {
+fn offered(package: &str, bench: &'static str) -> Result<Vec<Entry>> {
     let program = build(package, bench)?;
     let listing = capture(&mut command(&program.to_string_lossy(), &["--list"]))?;
     let mut entries = Vec::new();

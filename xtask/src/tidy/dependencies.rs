@@ -93,7 +93,7 @@ struct Package {
     dependencies: Vec<Dependency>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct Dependency {
     name: String,
     rename: Option<String>,

@@ -11,7 +11,8 @@ const LINES_MEDIAN_MAX: usize = 150;
 const VAGUE: &[&str] =
     &["utils", "util", "common", "manager", "helper", "helpers", "misc", "types"];
 
-fn rust(files: &[File]) -> impl Iterator<Item = (&str, &str)> {
+/// The files of Rust that somebody wrote, with their texts.
+pub(super) fn rust(files: &[File]) -> impl Iterator<Item = (&str, &str)> {
     files.iter().filter_map(|file| {
         let rust = has_extension(&file.path, "rs") && !file.path.contains("/generated/");
         Some((file.path.as_str(), file.text.as_deref()?)).filter(|_| rust)

@@ -22,18 +22,18 @@ fn a_holder_stops_before_another_may_begin() {
     let at = |millis: u64| start + Duration::from_millis(millis);
     let mut first = Election::standby(ELECTION);
     let none = Action::Take { wait: Duration::ZERO };
-    assert_eq!(first.step(&Observed::Free, Manner::Patient, (at(0), at(5))), none);
+    assert_eq!(first.step(&Observed::Free, Manner::Patient, at(0), at(5)), none);
     assert_eq!(first.permit(at(5)), Permit::Refuse, "what is not written is not held");
     first.taken(at(5));
     // Its last renewal arrives at once, and nothing does after it.
     let mut second = Election::standby(ELECTION);
-    assert_eq!(second.step(&held(1, false), Manner::Patient, (at(5), at(5))), Action::Wait);
+    assert_eq!(second.step(&held(1, false), Manner::Patient, at(5), at(5)), Action::Wait);
     let stopped =
         (5..60_000).find(|now| first.permit(at(*now)) == Permit::Refuse).expect("it stops");
     let begins = (5..60_000)
         .find(|now| {
-            let times = (at(*now), at(*now));
-            second.clone().step(&held(1, false), Manner::Patient, times) != Action::Wait
+            let now = at(*now);
+            second.clone().step(&held(1, false), Manner::Patient, now, now) != Action::Wait
         })
         .expect("another begins");
     assert_eq!((stopped, begins), (10_005, 15_006));
@@ -52,17 +52,17 @@ fn a_holder_that_reads_and_cannot_write_stops_too() {
     let mut elected = Election::standby(ELECTION);
     elected.taken(at(0));
     for second in 1..10 {
-        let times = (at(second), at(second));
-        assert_eq!(elected.step(&Observed::Ours, Manner::Patient, times), Action::Renew);
+        let now = at(second);
+        assert_eq!(elected.step(&Observed::Ours, Manner::Patient, now, now), Action::Renew);
     }
     assert_eq!(elected.deadline(), Some(at(10)));
     assert_eq!(elected.permit(at(10)), Permit::Refuse);
     let mut guarded = Election::standby(Mode::Handover);
     guarded.taken(at(0));
     assert_eq!(guarded.permit(at(9)), Permit::Confirm);
-    guarded.step(&Observed::Ours, Manner::Patient, (at(9), at(9)));
+    guarded.step(&Observed::Ours, Manner::Patient, at(9), at(9));
     assert_eq!(guarded.permit(at(9)), Permit::Write { until: None });
-    assert_eq!(guarded.step(&held(7, true), Manner::Patient, (at(9), at(9))), Action::Stop);
+    assert_eq!(guarded.step(&held(7, true), Manner::Patient, at(9), at(9)), Action::Stop);
     assert_eq!(guarded.permit(at(9)), Permit::Refuse);
 }
 
@@ -77,15 +77,15 @@ fn only_a_holder_that_yields_is_pushed_out_and_then_waited_for() {
         (ELECTION, Manner::Newest, true, Action::Wait),
     ] {
         let mut election = Election::standby(mode);
-        let action = election.step(&held(1, yields), manner, (now, now));
+        let action = election.step(&held(1, yields), manner, now, now);
         assert_eq!(action, expect, "{mode:?} {manner:?} {yields}");
     }
     // It may confirm its hold to the last moment, so that what has run out is waited for as well.
     let mut patient = Election::standby(Mode::Handover);
-    patient.step(&held(1, true), Manner::Patient, (now, now));
+    patient.step(&held(1, true), Manner::Patient, now, now);
     let later = now + DURATION + Duration::from_millis(1);
-    assert_eq!(patient.step(&held(1, true), Manner::Patient, (later, later)), wait);
-    assert_eq!(patient.step(&held(2, true), Manner::Patient, (later, later)), Action::Wait);
+    assert_eq!(patient.step(&held(1, true), Manner::Patient, later, later), wait);
+    assert_eq!(patient.step(&held(2, true), Manner::Patient, later, later), Action::Wait);
 }
 
 /// Course of one request: how long it takes to the server and back, and whether its answer arrives.
@@ -176,8 +176,8 @@ impl World {
             Phase::Read { asked, found } => {
                 let lease = found.observed(who);
                 let manner = if who.is_multiple_of(2) { Manner::Newest } else { Manner::Patient };
-                let times = (self.at(asked), self.at(now));
-                let wait = match self.processes[who].election.step(&lease, manner, times) {
+                let (asked, read) = (self.at(asked), self.at(now));
+                let wait = match self.processes[who].election.step(&lease, manner, asked, read) {
                     Action::Take { wait } => Some(wait.as_millis()),
                     Action::Renew => Some(0),
                     Action::Wait => None,

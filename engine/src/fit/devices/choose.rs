@@ -191,7 +191,8 @@ impl Choice<'_, '_> {
         let picks = self.slots.iter().zip(&self.picked);
         let picks = picks.map(|(want, at)| Pick { want: &wants[*want], at: *at });
         let picks = picks.chain(self.stays.iter().copied());
-        (ask.admin || !self.taken[at]) && self.search.offer.is_open((at, row), ask, picks)
+        let pick = Pick { want: ask, at };
+        (ask.admin || !self.taken[at]) && self.search.offer.is_open(row, pick, picks)
     }
 
     /// Tells whether a device goes with the values that were chosen before; chooses where none was.

@@ -73,13 +73,14 @@ impl<'c> Offer<'c> {
         row.is_open(self.when)
     }
 
-    /// Tells whether a device may be picked for a want beside what was picked before.
+    /// Tells whether a device, whose row this is, may be picked beside what was picked before.
     pub(crate) fn is_open<'w>(
         &self,
-        (at, row): (usize, &SliceRow),
-        want: &'w Want,
+        row: &SliceRow,
+        pick: Pick<'w>,
         picks: impl Iterator<Item = Pick<'w>> + Clone,
     ) -> bool {
+        let Pick { want, at } = pick;
         // Whoever has it may look at it; but one claim names a device once in either way.
         let mut mine = picks.clone().filter(|pick| pick.at == at && pick.want.claim == want.claim);
         if mine.any(|pick| want.admin || pick.want.admin) {
@@ -95,23 +96,23 @@ impl<'c> Offer<'c> {
         let picks = picks.filter(|pick| !pick.want.admin);
         let has_room = match &row.facts.shares {
             None => row.is_open(self.when),
-            Some(_) => self.has_share((at, row), want, picks.clone()),
+            Some(_) => self.has_share(row, pick, picks.clone()),
         };
-        has_room && self.has_counters((at, row), &picks)
+        has_room && self.has_counters(row, at, &picks)
     }
 
     /// Tells whether enough is left of a device that claims share. One request has a share of it once.
     fn has_share<'w>(
         &self,
-        (at, row): (usize, &SliceRow),
-        want: &'w Want,
+        row: &SliceRow,
+        Pick { want, at }: Pick<'w>,
         picks: impl Iterator<Item = Pick<'w>> + Clone,
     ) -> bool {
         let Some(shares) = &row.facts.shares else { return false };
-        let same =
-            |pick: &Pick<'_>| (pick.want.claim, pick.want.request) == (want.claim, want.request);
-        let here = picks.filter(|pick| pick.at == at);
-        if here.clone().any(|pick| same(&pick)) {
+        let here = picks.filter(|other| other.at == at);
+        let is_same =
+            |other: Pick<'_>| (other.want.claim, other.want.request) == (want.claim, want.request);
+        if here.clone().any(is_same) {
             return false;
         }
         (0..).zip(&shares.capacity).all(|(of, (_, capacity))| {
@@ -125,7 +126,8 @@ impl<'c> Offer<'c> {
     /// Tells whether the counters that a device draws from hold enough; one in use draws already.
     fn has_counters<'w>(
         &self,
-        (at, row): (usize, &SliceRow),
+        row: &SliceRow,
+        at: usize,
         picks: &(impl Iterator<Item = Pick<'w>> + Clone),
     ) -> bool {
         if row.facts.draws.is_empty()

@@ -60,8 +60,8 @@ fn zones_for(numa: &Numa, left: &[Resources], request: &[(Lane, i64)]) -> Option
             if !widths.all(|width| width == Some(first)) {
                 return None;
             }
-            let mut sets = 0;
-            subset(left, request, (first, 0), &mut Vec::new(), &mut sets)
+            let mut search = ZoneSearch { left, request, chosen: Vec::new(), sets: 0 };
+            search.covers_with(first, 0).then_some(search.chosen)
         }
     }
 }
@@ -78,29 +78,35 @@ fn width(numa: &Numa, lane: Lane, amount: i64) -> Option<usize> {
     sizes.into_iter().map(enough).position(|enough| enough).map(|at| at + 1)
 }
 
-/// The first set of so many zones, in the order of zones, that covers a request.
-fn subset(
-    left: &[Resources],
-    request: &[(Lane, i64)],
-    (count, from): (usize, usize),
-    chosen: &mut Vec<usize>,
-    sets: &mut u32,
-) -> Option<Vec<usize>> {
-    if count == 0 {
-        *sets += 1;
-        return covers(left, chosen, request).then(|| chosen.clone());
-    }
-    for zone in from..=left.len().checked_sub(count)? {
-        if *sets >= SETS_MAX {
-            return None;
+/// A search for the first set of zones, in the order of zones, that covers a request.
+struct ZoneSearch<'a> {
+    left: &'a [Resources],
+    request: &'a [(Lane, i64)],
+    chosen: Vec<usize>,
+    /// Number of sets that were tried.
+    sets: u32,
+}
+
+impl ZoneSearch<'_> {
+    /// Chooses so many zones more, from a zone on, that cover the request with those chosen before; says whether it could.
+    fn covers_with(&mut self, count: usize, from: usize) -> bool {
+        if count == 0 {
+            self.sets += 1;
+            return covers(self.left, &self.chosen, self.request);
         }
-        chosen.push(zone);
-        if let Some(found) = subset(left, request, (count - 1, zone + 1), chosen, sets) {
-            return Some(found);
+        let Some(last) = self.left.len().checked_sub(count) else { return false };
+        for zone in from..=last {
+            if self.sets >= SETS_MAX {
+                return false;
+            }
+            self.chosen.push(zone);
+            if self.covers_with(count - 1, zone + 1) {
+                return true;
+            }
+            self.chosen.pop();
         }
-        chosen.pop();
+        false
     }
-    None
 }
 
 fn covers(left: &[Resources], zones: &[usize], request: &[(Lane, i64)]) -> bool {

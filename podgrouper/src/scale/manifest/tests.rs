@@ -13,7 +13,7 @@ fn made(name: &str, waiting: &str, settings: &Settings) -> Value {
     let waiting = Object::new(waiting);
     let pod = Waiting::of(&waiting).expect("it asks for a share");
     let of = Key::new(waiting.namespace(), waiting.name());
-    scaling_pod(name, (&of, &pod), settings, "registry/kai:1")
+    scaling_pod(name, &of, &pod, settings, "registry/kai:1")
 }
 
 const WAITING: &str = "

@@ -107,7 +107,8 @@ impl World {
                     let pod = &self.waiting[&of];
                     let mut object = crate::scale::manifest::scaling_pod(
                         &name,
-                        (&of, pod),
+                        &of,
+                        pod,
                         &crate::scale::Settings::default(),
                         "image",
                     );

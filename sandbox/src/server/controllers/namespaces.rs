@@ -20,12 +20,8 @@ pub(super) fn written(api: &Api, written: &Written) {
         match written.event.change {
             Change::Added => {
                 let account = json!({ "metadata": { "name": "default" } });
-                super::make(
-                    &mut api.write(),
-                    ("", "serviceaccounts"),
-                    object::name(value),
-                    account,
-                );
+                let namespace = object::name(value);
+                super::make(&mut api.write(), "", "serviceaccounts", namespace, account);
             }
             Change::Modified if object::is_deleting(value) => {
                 empty(&mut api.write(), object::name(value));

@@ -76,7 +76,7 @@ fn merge_field(
             *slot = Value::Array(match by {
                 Some(by) => {
                     let inner = schema.and_then(|schema| schema.items.as_deref());
-                    merge_list(old, items, (by, key), inner)?
+                    merge_list(old, items, by, key, inner)?
                 }
                 None if schema.is_some_and(|schema| schema.merges_set) => merge_set(old, items),
                 None => items.iter().map(strip).collect(),
@@ -102,7 +102,8 @@ fn merge_set(mut old: Vec<Value>, items: &[Value]) -> Vec<Value> {
 fn merge_list(
     mut old: Vec<Value>,
     items: &[Value],
-    (by, name): (&str, &str),
+    by: &str,
+    name: &str,
     schema: Option<&Schema>,
 ) -> ApiResult<Vec<Value>> {
     if items.iter().any(|item| directive(item) == "replace") {

@@ -31,7 +31,7 @@ pub fn tell(world: &mut World, case: &case::Case) {
         let mut devices = Vec::new();
         for slice in dra.slices.iter().filter(|slice| slice.node == node && !slice.all_nodes) {
             for device in &slice.devices {
-                let id = device_id(world, (&slice.driver, &slice.pool, device));
+                let id = device_id(world, &slice.driver, &slice.pool, device);
                 let gpu = is_gpu(&slice.driver);
                 devices.push(SliceDevice::new(id, gpu, classes.clone().into()));
             }
@@ -51,7 +51,7 @@ fn tell_claim(world: &mut World, dra: &case::Dra, claim: &case::Claim) {
         let results = &allocation.devices.results;
         let devices = results
             .iter()
-            .map(|one| (0, device_id(world, (&one.driver, &one.pool, &one.device))))
+            .map(|one| (0, device_id(world, &one.driver, &one.pool, &one.device)))
             .collect();
         let pool = results.first().map(|one| &one.pool);
         let slice = dra.slices.iter().find(|slice| Some(&slice.pool) == pool);
@@ -76,8 +76,7 @@ fn tell_claim(world: &mut World, dra: &case::Dra, claim: &case::Claim) {
 }
 
 /// The claims of a task; one that a template made is its own.
-pub fn of_task(world: &mut World, task: (&case::Job, &case::Task)) -> Vec<ClaimId> {
-    let (job, task) = task;
+pub fn of_task(world: &mut World, job: &case::Job, task: &case::Task) -> Vec<ClaimId> {
     let mut claims = Vec::new();
     for claim in &task.resource_claims {
         let id = world.names.claim(&key(&job.namespace, &claim.claim));
@@ -105,7 +104,7 @@ pub fn write_back(world: &mut World, plan: &Plan) {
     }
 }
 
-fn device_id(world: &mut World, (driver, pool, device): (&str, &str, &str)) -> SliceDeviceId {
+fn device_id(world: &mut World, driver: &str, pool: &str, device: &str) -> SliceDeviceId {
     world.names.slice_device(&format!("{driver}/{pool}/{device}"))
 }
 

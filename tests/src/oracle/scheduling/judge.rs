@@ -80,10 +80,11 @@ pub fn calls(case: &Case, outcome: &Outcome) -> Vec<String> {
 
 fn jobs(case: &Case, outcome: &Outcome, renaming: &Renaming) -> Vec<String> {
     let mut differences = Vec::new();
+    let round = Round { case, outcome, renaming };
     for (name, expect) in &case.expect.jobs {
         let Some(job) = case.jobs.iter().find(|job| job.name == *name) else { continue };
         for task in &job.tasks {
-            differences.extend(task_differs(case, (&task.name, name), expect, outcome, renaming));
+            differences.extend(round.task_differs(&task.name, name, expect));
         }
         differences.extend(whole_job_differs(case, job, expect, outcome));
     }
@@ -94,15 +95,14 @@ fn jobs(case: &Case, outcome: &Outcome, renaming: &Renaming) -> Vec<String> {
                 among_equals.entry(&job.name).or_default().push((name, expect));
             }
             Some(_) => {
-                differences.extend(task_differs(case, (name, name), expect, outcome, renaming));
+                differences.extend(round.task_differs(name, name, expect));
             }
             None => {}
         }
     }
     for (job, expected) in among_equals {
-        let exact = expected.iter().all(|(name, expect)| {
-            task_differs(case, (name, name), expect, outcome, renaming).is_empty()
-        });
+        let exact =
+            expected.iter().all(|(name, expect)| round.task_differs(name, name, expect).is_empty());
         if !exact {
             differences.extend(counts_differ(job, &expected, outcome));
         }
@@ -132,35 +132,41 @@ fn counts_differ(
     (want != have).then(|| format!("tasks of {job}: {have:?}, expected {want:?}"))
 }
 
-fn task_differs(
-    case: &Case,
-    (task, key): (&str, &str),
-    expect: &Expectation,
-    outcome: &Outcome,
-    renaming: &Renaming,
-) -> Vec<String> {
-    let Some(seen) = outcome.tasks.get(task) else { return vec![format!("{task} is gone")] };
-    let mut differences = Vec::new();
-    if let Some(status) = &expect.status
-        && *status != seen.status
-    {
-        differences.push(format!("{task} is {}, expected {status}", seen.status));
-    }
-    let artefact =
-        case.classification.node_choice.get(key).is_some_and(|choice| choice == "artefact");
-    if let (Some(node), false) = (&expect.node, artefact) {
-        let ours = seen.node.as_deref().unwrap_or("no node");
-        if renaming.node(node) != ours {
-            differences.push(format!("{task} is on {ours}, expected {node}"));
+/// A round of a case, with names for nodes that are alike.
+struct Round<'a> {
+    case: &'a Case,
+    outcome: &'a Outcome,
+    renaming: &'a Renaming,
+}
+
+impl Round<'_> {
+    /// Compares a task with what is expected of it; `key` is the name that the expectation has.
+    fn task_differs(&self, task: &str, key: &str, expect: &Expectation) -> Vec<String> {
+        let Some(seen) = self.outcome.tasks.get(task) else {
+            return vec![format!("{task} is gone")];
+        };
+        let mut differences = Vec::new();
+        if let Some(status) = &expect.status
+            && *status != seen.status
+        {
+            differences.push(format!("{task} is {}, expected {status}", seen.status));
         }
+        let choices = &self.case.classification.node_choice;
+        let artefact = choices.get(key).is_some_and(|choice| choice == "artefact");
+        if let (Some(node), false) = (&expect.node, artefact) {
+            let ours = seen.node.as_deref().unwrap_or("no node");
+            if self.renaming.node(node) != ours {
+                differences.push(format!("{task} is on {ours}, expected {node}"));
+            }
+        }
+        if let (Some(least), Some(started)) =
+            (expect.started_at_least_seconds_ago, seen.started_seconds_ago)
+            && started < least
+        {
+            differences.push(format!("{task} started {started} s ago, expected at least {least}"));
+        }
+        differences
     }
-    if let (Some(least), Some(started)) =
-        (expect.started_at_least_seconds_ago, seen.started_seconds_ago)
-        && started < least
-    {
-        differences.push(format!("{task} started {started} s ago, expected at least {least}"));
-    }
-    differences
 }
 
 fn whole_job_differs(

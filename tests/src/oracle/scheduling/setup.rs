@@ -49,7 +49,8 @@ pub fn world(case: &case::Case) -> anyhow::Result<World> {
         tell_job(&mut world, case, job, uid);
         for task in &job.tasks {
             let uid = task_rank[task.name.as_str()];
-            tell_task(&mut world, (case, job), task, (uid, &devices))?;
+            let state = state(&mut world, case, task, &devices)?;
+            tell_task(&mut world, job, task, uid, state);
         }
     }
     Ok(world)
@@ -254,19 +255,14 @@ fn constraint(
     Some(Constraint { topology: world.names.topology(&given.topology), required, preferred })
 }
 
-fn tell_task(
-    world: &mut World,
-    (case, job): (&case::Case, &case::Job),
-    task: &case::Task,
-    (uid, devices): (u128, &Devices),
-) -> anyhow::Result<()> {
+fn tell_task(world: &mut World, job: &case::Job, task: &case::Task, uid: u128, state: PodState) {
     let id = world.names.pod(&task.name);
     let owner = Owner::Group(world.names.group(&job.name));
     let facts = Pod {
         owner,
         sub_group: if is_flat(job) { Symbol::EMPTY } else { world.names.symbol(&task.pod_set) },
         shape: shape(world, job, task),
-        state: state(world, case, task, devices)?,
+        state,
         rank: PodRank {
             priority: task.task_priority.map_or(PodPriority::None, PodPriority::Given),
             ..PodRank::default()
@@ -280,10 +276,9 @@ fn tell_task(
             .iter()
             .map(|(key, value)| (world.names.symbol(key), world.names.symbol(value)))
             .collect(),
-        claims: devices::of_task(world, (job, task)),
+        claims: devices::of_task(world, job, task),
     };
     world.tell(Delta::Pod(id, Box::new(facts)));
-    Ok(())
 }
 
 fn shape(world: &mut World, job: &case::Job, task: &case::Task) -> Shape {

@@ -64,35 +64,41 @@ mod tests {
     use super::*;
 
     /// Checks a dependency of a package with one file.
-    fn finds(dependency: (&str, Option<&str>, Option<&str>), path: &str, text: &str, expect: bool) {
-        let (name, rename, kind) = dependency;
-        let declared = Dependency {
-            name: name.into(),
-            rename: rename.map(Into::into),
-            kind: kind.map(Into::into),
-            path: None,
-        };
+    fn finds(declared: &Dependency, path: &str, text: &str, expect: bool) {
         let package = Package {
             name: "a".into(),
             manifest_path: "a/Cargo.toml".into(),
-            dependencies: vec![declared],
+            dependencies: vec![declared.clone()],
         };
         let file = File { path: path.into(), text: Some(text.into()) };
         let found = check(&[package], &[file]);
-        assert_eq!(!found.is_empty(), expect, "{dependency:?} in {path}: {text}");
+        assert_eq!(!found.is_empty(), expect, "{declared:?} in {path}: {text}");
     }
 
     #[test]
     fn what_is_not_named_is_found() {
-        let serde_json = ("serde-json", None, None);
+        let dependency = |name: &str, kind: Option<&str>| Dependency {
+            name: name.into(),
+            rename: None,
+            kind: kind.map(Into::into),
+            path: None,
+        };
+        let serde_json = &dependency("serde-json", None);
         finds(serde_json, "a/src/x.rs", "use serde_json::Value;", false);
         finds(serde_json, "a/src/x.rs", "//! See serde_json::Value.", true);
         finds(serde_json, "a/src/x.rs", "let serde_json = other::serde_json::VALUE;", true);
         finds(serde_json, "b/src/x.rs", "use serde_json::Value;", true);
         finds(serde_json, "a/tests/x.rs", "use serde_json::Value;", true);
-        finds(("serde-json", None, Some("dev")), "a/tests/x.rs", "use serde_json as j;", false);
-        finds(("cc", None, Some("build")), "a/build.rs", "cc::Build::new();", false);
-        finds(("cc", None, Some("build")), "a/src/x.rs", "cc::Build::new();", true);
-        finds(("serde-json", Some("json"), None), "a/src/x.rs", "json::to_string(x)", false);
+        finds(
+            &dependency("serde-json", Some("dev")),
+            "a/tests/x.rs",
+            "use serde_json as j;",
+            false,
+        );
+        let cc = &dependency("cc", Some("build"));
+        finds(cc, "a/build.rs", "cc::Build::new();", false);
+        finds(cc, "a/src/x.rs", "cc::Build::new();", true);
+        let renamed = &Dependency { rename: Some("json".into()), ..serde_json.clone() };
+        finds(renamed, "a/src/x.rs", "json::to_string(x)", false);
     }
 }
