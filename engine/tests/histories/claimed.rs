@@ -1,0 +1,131 @@
+//! Devices of claims through histories that a scenario does not tell.
+
+use kai_engine::{
+    Claim, Holds, Misfit, Reach, ReachId, Requirement, SliceDevice, Unsupported, Why,
+};
+
+use super::*;
+
+/// The one device of these tests, which moves.
+const DEVICE: &str = "nic";
+
+/// Two nodes, one queue without a limit and one device class.
+const BASE: &str = "nodes: { node0..1: { cpu: 8 } }\n\
+                    queues: { q: { quota: unlimited } }\n\
+                    device_classes: { nic: {} }\n";
+
+/// Makes a world with some groups in it.
+fn with(groups: &str) -> World {
+    world(&format!("{BASE}groups: {groups}"))
+}
+
+/// Tells which of the devices a set of nodes reaches: all of the nodes, or those that a zone is named for.
+fn reach(world: &mut World, id: u32, zone: Option<&str>, devices: &[&str]) {
+    let class = world.names.device_class("nic");
+    let device =
+        |name: &&str| SliceDevice::new(world.names.slice_device(name), false, Box::new([class]));
+    let devices = devices.iter().map(device).collect();
+    let term = zone.map(|zone| {
+        let holds = Holds::In(vec![world.names.symbol(zone)]);
+        vec![Requirement { key: world.names.symbol("zone"), holds }]
+    });
+    let reach = Reach { uid: u128::from(id), nodes: term.into_iter().collect(), devices };
+    world.tell(Delta::Reach(ReachId::new(id), Box::new(reach)));
+}
+
+/// Tells a claim anew, with some of it changed.
+fn change(world: &mut World, claim: ClaimId, change: impl FnOnce(Claim) -> Claim) {
+    let facts = change(world.facts.claims[&claim].clone());
+    world.tell(Delta::Claim(claim, Box::new(facts)));
+}
+
+/// Of two groups alike but for what their claims ask for that is not supported, the older one keeps no place from the
+/// younger.
+#[test]
+fn a_claim_that_is_not_supported_is_unlike_others() {
+    let mut world =
+        with("{ old: { queue: q, templates: [nic*1] }, new: { queue: q, templates: [nic*1] } }");
+    reach(&mut world, 0, None, &[DEVICE]);
+    let old = claim(&mut world, "old");
+    let unsupported = Some(Unsupported::Constraint);
+    change(&mut world, old, |claim| Claim { unsupported, ..claim });
+    assert_eq!(decide(&mut world, 0), ["place new on node0[nic]"]);
+}
+
+/// By fragments too, a node has room once devices stand in for what it lacked.
+#[test]
+fn a_class_that_comes_makes_room_by_fragments() {
+    let mut world = world(
+        "config: { cpu: fragmentation }\n\
+         nodes: { node0: { cpu: 8, devices: { nic: 1 } }, node1: { cpu: 8 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { a: { queue: q, resources: { example.com/nic: 1 } } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    add(&mut world, "device_classes: { nic: { backs: example.com/nic } }");
+    assert_eq!(decide(&mut world, 1), ["place a on node0[nic-0]"]);
+}
+
+/// A device that moves from one set of nodes to another is told of the new one first: it stays with who has it, and
+/// nobody else gets it in between or after.
+#[test]
+fn a_device_that_moves_between_nodes_is_given_away_once() {
+    for (from, to) in [(0, 1), (1, 0)] {
+        let mut world = with("{ a: { queue: q, templates: [nic*1] } }");
+        reach(&mut world, from, None, &[DEVICE]);
+        assert_eq!(decide(&mut world, 0), ["place a on node0[nic]"]);
+        add(&mut world, "groups: { b: { queue: q, templates: [nic*1] } }");
+        for (millis, reached, devices) in [(1, to, &[DEVICE][..]), (2, from, &[])] {
+            reach(&mut world, reached, None, devices);
+            assert_eq!(world.cluster.check(), Vec::<String>::new());
+            assert_eq!(decide(&mut world, millis), ["idle"], "from {from} to {to}");
+        }
+    }
+}
+
+/// Devices are where their nodes are, whichever of the two was told last and whatever became of both.
+#[test]
+fn devices_follow_the_labels_of_nodes() {
+    let mut world = with("{ a: { queue: q, templates: [nic*1] } }");
+    let label = |world: &mut World, zone: &str| {
+        add(world, &format!("nodes: {{ node0: {{ cpu: 8, labels: {{ zone: {zone} }} }} }}"));
+    };
+    let check = |world: &mut World, what: &str, expect: &str| {
+        assert_eq!(world.cluster.check(), Vec::<String>::new(), "{what}");
+        assert_eq!(decide(world, 0), [expect], "{what}");
+    };
+    reach(&mut world, 0, Some("east"), &[DEVICE]);
+    check(&mut world, "no node has the label", "idle");
+    label(&mut world, "west");
+    check(&mut world, "another value", "idle");
+    label(&mut world, "east");
+    reach(&mut world, 0, Some("east"), &[]);
+    check(&mut world, "all devices went", "idle");
+    label(&mut world, "west");
+    reach(&mut world, 0, Some("east"), &[DEVICE]);
+    check(&mut world, "the label went with them", "idle");
+    reach(&mut world, 0, Some("west"), &[DEVICE]);
+    check(&mut world, "the selector came to it", "place a on node0[nic]");
+}
+
+/// A gang for which there are too few volumes is told of volumes, and none of its pods is placed.
+#[test]
+fn a_gang_waits_for_all_of_its_volumes() {
+    let mut world = with("{ pair: { queue: q, pods: 2, templates: [nic*1] } }");
+    reach(&mut world, 0, None, &[DEVICE]);
+    let claims = ["pair-0", "pair-1"].map(|pod| claim(&mut world, pod));
+    for claim in claims {
+        change(&mut world, claim, |claim| Claim { volume: true, ..claim });
+    }
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    let why = world.cluster.verdict(group(&world, "pair")).expect("it waits");
+    let Why::NoRoom(no_room) = why else { panic!("{why:?}") };
+    assert_eq!((no_room.placed, &*no_room.misfits), (1, &[(Misfit::VolumeUnbound, 2)][..]));
+    // Both pods have one claim: then one volume is enough.
+    change(&mut world, claims[0], |claim| Claim { own: false, ..claim });
+    let second = pod(&world, "pair-1");
+    let mut facts = world.facts.pods[&second].clone();
+    facts.claims = vec![claims[0]];
+    world.tell(Delta::Pod(second, Box::new(facts)));
+    assert_eq!(decide(&mut world, 1), ["place pair-0..1 on node0[nic]"]);
+}

@@ -1,0 +1,120 @@
+//! What counting proves: no eviction lets a group in, and why; and what placement by fragments keeps of use.
+
+use std::fmt::Write;
+
+use kai_engine::{EvictionKind, Typical};
+
+use super::*;
+
+/// Six nodes of 2 GPUs in three racks, full of one-GPU pods of a queue that is entitled to `kept` GPUs; the other one is
+/// entitled to 8.
+fn full(kept: u32) -> World {
+    let mut text = format!(
+        "topologies: {{ racks: [rack] }}\n\
+         queues: {{ {}, owner: {{ quota: 8 }} }}\n\
+         nodes:\n",
+        borrower(kept)
+    );
+    for node in 0..6 {
+        let _ = writeln!(text, "  node{node}: {{ gpus: 2, labels: {{ rack: r{} }} }}", node / 2);
+    }
+    text += "groups:\n";
+    for pod in 0..12 {
+        let (labels, node) = ("labels: { app: web }", pod / 2);
+        let _ =
+            writeln!(text, "  b{pod}: {{ queue: borrower, gpus: 1, {labels}, on: node{node} }}");
+    }
+    world(&text)
+}
+
+fn borrower(kept: u32) -> String {
+    format!("borrower: {{ quota: {kept} }}")
+}
+
+/// A gang of whole nodes of the owner.
+fn gang(pods: u32, rest: &str) -> String {
+    format!("{{ queue: owner, gpus: 2, pods: {pods}, labels: {{ app: web }}{rest} }}")
+}
+
+/// Adds a gang, and says what the plan proves of its reclaim.
+fn proof(world: &mut World, gang: &str) -> Option<String> {
+    add(world, &format!("groups: {{ gang: {gang} }}"));
+    let decided = world.plan();
+    let mut proofs = decided.proofs.into_iter();
+    let proof = proofs.find(|proof| proof.kind == EvictionKind::Reclaim);
+    assert_eq!(proof.is_none(), !decided.changes.is_empty(), "what is refused is not done");
+    assert!(proof.is_none() || decided.steps.filtered > 0, "what is refused is counted");
+    let names = &world.names;
+    proof.map(|proof| {
+        let symbol = |symbol| names.of_symbol(symbol);
+        render::proof(proof.kind, &proof.shortage, symbol, |id| names.of_topology(id))
+    })
+}
+
+#[test]
+fn queues_give_what_is_above_their_quota() {
+    assert_eq!(proof(&mut full(4), &gang(4, "")), None);
+    let words = "reclaim does not help: it needs 8 GPUs, 7 are free or may be given up";
+    assert_eq!(proof(&mut full(5), &gang(4, "")).as_deref(), Some(words));
+}
+
+#[test]
+fn pods_apart_take_a_domain_each() {
+    let apart = ", anti_affinity: [{ key: rack, labels: { app: web } }]";
+    let words = "reclaim does not help: it needs 4 domains of rack of its own, 3 would have room if emptied";
+    assert_eq!(proof(&mut full(0), &gang(4, apart)).as_deref(), Some(words));
+}
+
+#[test]
+fn pods_together_fit_into_one_domain() {
+    let together = ", required: rack";
+    assert_eq!(proof(&mut full(0), &gang(2, together)), None);
+    let words = "reclaim does not help: it needs room for 3 pods in one rack of racks, \
+                 the roomiest would hold 2 if emptied";
+    assert_eq!(proof(&mut full(0), &gang(3, together)).as_deref(), Some(words));
+}
+
+/// All groups alike are named where counting comes to show something of them, or something else, or nothing more.
+#[test]
+fn all_groups_alike_are_explained_anew() {
+    let mut world = full(5);
+    add(&mut world, &format!("groups: {{ one: {gang}, two: {gang} }}", gang = gang(4, "")));
+    let both = ["one", "two"].map(|name| group(&world, name));
+    let mut decide = |queues: &str, is_news: bool| {
+        add(&mut world, &format!("queues: {{ {queues} }}"));
+        let decided = world.plan();
+        assert_eq!(decided.explained, if is_news { both.to_vec() } else { Vec::new() });
+        let mut proofs = world.cluster.proofs(both[1]);
+        let proof = proofs.find(|(kind, _)| *kind == EvictionKind::Reclaim);
+        proof.map(|(_, shortage)| shortage)
+    };
+    let short = |most_milli| Some(kai_engine::Shortage::Gpus { needed_milli: 8000, most_milli });
+    assert_eq!(decide(&borrower(5), true), short(7000));
+    assert_eq!(decide(&borrower(6), true), short(6000));
+    assert_eq!(decide("idle: {}", false), short(6000));
+    // There is enough for the first of them, and no more is due to the queue then.
+    assert_eq!(decide(&borrower(4), true), None);
+}
+
+/// A pod of half a GPU and much CPU goes where the GPUs are of no use to the others: beside a pod of half a GPU.
+#[test]
+fn fragments_stay_together() {
+    // Two nodes alike but for CPU: on the one between them no pair of GPUs is of use to anybody.
+    let mut world = world(
+        "config: { gpu: fragmentation, cpu: fragmentation, devices: fragmentation }\n\
+         nodes: { node0: { gpus: 2 }, node1: { gpus: 2, cpu: 6 }, node2: { gpus: 2 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 pairs: { queue: q, gpus: 2, cpu: 8, state: gated }\n\
+         \x20 halves: { queue: q, gpus: 0.5, cpu: 8, state: gated }",
+    );
+    let typical = |(pod, weight)| {
+        let shape = world.facts.pods[&self::pod(&world, pod)].shape.clone();
+        Typical { shape, weight }
+    };
+    world.config.typical = [("pairs", 3), ("halves", 1)].map(typical).to_vec();
+    for name in ["a", "b"] {
+        add(&mut world, &format!("groups: {{ {name}: {{ queue: q, gpus: 0.5, cpu: 1 }} }}"));
+        assert_eq!(decide(&mut world, 0), [format!("place {name} on node1/0")]);
+    }
+}

@@ -1,0 +1,192 @@
+//! What a plan says when it comes to what an earlier plan said already, and when time alone lets it act.
+
+use kai_engine::QueueLane;
+
+use super::*;
+
+/// A world of which `low` fills the first node, after the plan that evicts it for `high`.
+fn preempted(nodes: &str) -> World {
+    let mut world = world(&format!(
+        "nodes: {nodes}\n\
+         queues: {{ q: {{ quota: unlimited }} }}\n\
+         groups:\n\
+         \x20 low: {{ queue: q, gpus: 2, on: node0 }}\n\
+         \x20 high: {{ queue: q, gpus: 2, priority: 75 }}",
+    ));
+    assert_eq!(decide(&mut world, 0), PREEMPTION);
+    world
+}
+
+const PREEMPTION: [&str; 2] =
+    ["evict low from node0 for high preempt: it has a higher priority", "nominate high on node0"];
+
+/// S7 of the invariants: a plan that evicts promises the room, even where the plan before promised the same.
+#[test]
+fn an_eviction_comes_with_the_promise_it_is_for() {
+    let mut world = preempted("{ node0: { gpus: 2 } }");
+
+    // The API server refused, so that the pod still runs.
+    let low = pod(&world, "low");
+    world.tell(Delta::EvictFailed(low));
+    assert_eq!(decide(&mut world, 1000), PREEMPTION);
+
+    // While it leaves, the promise stands and is no news.
+    world.tell(Delta::Evicted(low));
+    add(&mut world, "groups: { later: { queue: q, pods: 0, min: 1, priority: 25 } }");
+    assert_eq!(decide(&mut world, 2000), ["idle"]);
+}
+
+/// A victim that is safe for some time is evicted when that time ends, with nothing told in between.
+#[test]
+fn the_end_of_a_minimum_runtime_is_a_time_to_decide() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: unlimited, preempt_min_runtime: 5s } }\n\
+         groups:\n\
+         \x20 low: { queue: q, gpus: 2, on: node0, started: 0s }\n\
+         \x20 high: { queue: q, gpus: 2, priority: 75 }",
+    );
+    let end = Some(Timestamp(START.0 + 5000));
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    assert_eq!(world.cluster.wake(), end);
+    assert_eq!(decide(&mut world, 4999), ["idle"]);
+    assert_eq!(world.cluster.wake(), end);
+    assert_eq!(decide(&mut world, 5000), PREEMPTION);
+}
+
+/// A topology that is told again as it was has nobody looked at again.
+#[test]
+fn a_topology_told_again_changes_nothing() {
+    let topology = "topologies: { t: [] }\n";
+    let mut world = world(&format!(
+        "{topology}\
+         nodes: {{ node0: {{ gpus: 2 }} }}\n\
+         queues: {{ q: {{ quota: unlimited }} }}\n\
+         groups: {{ a: {{ queue: q, gpus: 3 }} }}",
+    ));
+    let id = world.names.topology("t");
+    assert!(world.plan().steps.groups > 0);
+    add(&mut world, topology);
+    assert_eq!(world.plan().steps.groups, 0);
+    world.tell(Delta::TopologyGone(id));
+    assert!(world.plan().steps.groups > 0);
+    world.tell(Delta::TopologyGone(id));
+    assert_eq!(world.plan().steps.groups, 0);
+}
+
+/// L3 of the invariants: a victim that is made again does not take the room that its eviction made, though its queue
+/// goes first.
+#[test]
+fn room_that_was_made_by_evicting_is_for_whom_it_was_made() {
+    // The first group that waits in the poor queue can go nowhere; what it asks for puts the queue behind the other.
+    let mut world = world(
+        "nodes: { node0: { gpus: 4 } }\n\
+         queues:\n\
+         \x20 rich: { quota: 2, priority: 200 }\n\
+         \x20 poor: { quota: 2, priority: 100 }\n\
+         groups:\n\
+         \x20 r0..2: { queue: rich, gpus: 1, on: node0 }\n\
+         \x20 p: { queue: poor, gpus: 1, on: node0 }\n\
+         \x20 large: { queue: poor, gpus: 8, priority: 75 }\n\
+         \x20 small: { queue: poor, gpus: 1 }",
+    );
+    let first = ["evict r2 from node0 for small reclaim from rich", "nominate small on node0"];
+    assert_eq!(decide(&mut world, 0), first);
+
+    gone(&mut world, &["r2"]);
+    add(&mut world, "groups: { r2: { queue: rich, gpus: 1 } }");
+    assert_eq!(decide(&mut world, 1000), ["place small on node0"]);
+    world.tell(Delta::Bound(pod(&world, "small")));
+    assert_eq!(decide(&mut world, 2000), ["idle"]);
+}
+
+/// A queue whose pod stays after all is due as much as before it was evicted.
+#[test]
+fn an_eviction_that_failed_gives_the_share_back() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: {} }\n\
+         groups: { a: { queue: q, gpus: 2, on: node0 } }",
+    );
+    let (q, a) = (queue(&world, "q"), pod(&world, "a"));
+    let share = |world: &World| world.cluster.queue_state(q).fair_share[QueueLane::Gpu];
+    decide(&mut world, 0);
+    let before = share(&world);
+    add(&mut world, "queues: { other: { quota: 2 } }\ngroups: { b: { queue: other, gpus: 1 } }");
+    let reclaim = ["evict a from node0 for b reclaim from q", "nominate b on node0"];
+    assert_eq!(decide(&mut world, 1000), reclaim);
+    world.tell(Delta::QueueGone(queue(&world, "other")));
+    gone(&mut world, &["b"]);
+    decide(&mut world, 2000);
+    assert_eq!((before, share(&world)), (2000, 0));
+    world.tell(Delta::EvictFailed(a));
+    decide(&mut world, 3000);
+    assert_eq!(share(&world), before);
+}
+
+/// A group that takes the number of one that is gone has nothing of what that was promised.
+#[test]
+fn a_number_that_is_used_again_has_no_claims() {
+    let mut world = preempted("{ node0: { gpus: 2 } }");
+
+    gone(&mut world, &["low", "high"]);
+    for name in ["low", "high"] {
+        world.tell(Delta::GroupGone(group(&world, name)));
+    }
+    add(
+        &mut world,
+        "groups:\n\
+         \x20 high: { queue: q, gpus: 2, priority: 50 }\n\
+         \x20 higher: { queue: q, gpus: 2, priority: 75 }",
+    );
+    assert_eq!(decide(&mut world, 1000), ["place higher on node0"]);
+}
+
+/// A promise of part of a GPU that is still to be opened is no news the second time.
+#[test]
+fn a_promised_part_of_a_gpu_is_told_once() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 1 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 leaving: { queue: q, gpus: 1, on: node0, state: releasing }\n\
+         \x20 half: { queue: q, gpus: 0.5 }",
+    );
+    assert_eq!(decide(&mut world, 0), ["nominate half on node0/0"]);
+    add(&mut world, "groups: { later: { queue: q, pods: 0, min: 1 } }");
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+}
+
+/// A promise to a pod that is gone is nothing to the one that gets its number.
+#[test]
+fn a_promise_ends_with_its_pod() {
+    let mut world = preempted("{ node0: { gpus: 2 }, node1: { gpus: 1 } }");
+    gone(&mut world, &["low", "high"]);
+    add(&mut world, "groups: { high: { queue: q, gpus: 1, priority: 75 } }");
+    // The smaller node is the one to fill up.
+    assert_eq!(decide(&mut world, 1000), ["place high on node1"]);
+}
+
+/// A promise to a pod that was moved outlasts that another pod of its group finds no room.
+#[test]
+fn a_moved_pod_keeps_its_promise_beside_one_without_room() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 }, node1: { gpus: 1 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 moved: { queue: q, gpus: 1, on: node0 }\n\
+         \x20 leaving: { queue: q, gpus: 1, on: node1, state: releasing }\n\
+         \x20 large: { queue: q, gpus: 2, priority: 75 }",
+    );
+    assert_eq!(decide(&mut world, 0)[0], "evict moved from node0 for large consolidation");
+
+    gone(&mut world, &["moved"]);
+    let two = "{ queue: q, min: 1, members: { x: { gpus: 1 }, y: { gpus: 1 } } }";
+    add(&mut world, &format!("groups: {{ moved: {two} }}"));
+    let second = ["place large on node0", "nominate moved-x on node1"];
+    assert_eq!(decide(&mut world, 1000), second);
+
+    gone(&mut world, &["leaving"]);
+    add(&mut world, "groups: { highest: { queue: q, gpus: 1, priority: 90 } }");
+    assert_eq!(decide(&mut world, 2000), ["place moved-x on node1"]);
+}

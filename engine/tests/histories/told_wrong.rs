@@ -1,0 +1,37 @@
+//! Histories that were once decided wrong, one by one.
+
+use kai_engine::{Lane, PerLane};
+
+use super::*;
+
+#[test]
+fn a_running_pod_may_come_before_its_node_group_and_queue() {
+    let forth = world(
+        "nodes: { node0: { gpus: 8 } }\n\
+         queues: { q: {} }\n\
+         groups: { a: { queue: q, gpus: 1, cpu: 0, memory: 0, on: node0 } }",
+    );
+    let back = forth.retold(forth.facts.deltas().into_iter().rev());
+    let (node, queue) = (node(&back, "node0"), queue(&back, "q"));
+    assert_eq!(back.cluster.node_amounts(node, Lane::GPU), (8000, 7000));
+    assert_eq!(back.cluster.queue_state(queue).allocated, PerLane([0, 0, 1000]));
+    assert_eq!(back.cluster.check(), Vec::<String>::new());
+}
+
+/// A group that needs one of two sub-groups takes the one that has all its pods, not part of the other.
+#[test]
+fn a_sub_group_that_cannot_be_filled_is_passed_over() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 8, cpu: 8 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 a:\n\
+         \x20   queue: q\n\
+         \x20   min_subgroups: 1\n\
+         \x20   subgroups:\n\
+         \x20     one: { min: 2, members: { x: {}, y: { state: gated } } }\n\
+         \x20     two: { min: 1 }",
+    );
+    let first = decide(&mut world, 0);
+    assert!(first[0].starts_with("place a-two "), "{first:?}");
+}
