@@ -13,7 +13,7 @@ const ROOM_MIN: usize = 1_024;
 /// The longest sleep where no key waits for a moment.
 const IDLE: Duration = Duration::from_hours(1);
 
-/// Who of those that are ready comes first.
+/// Order of those that are ready.
 pub trait Line<K>: Default {
     /// Lets a key wait for its turn.
     fn push(&mut self, key: K);
@@ -80,7 +80,7 @@ impl<K: Clone + Eq + Hash + Ord, T: Copy + Ord, L: Line<K>> Work<K, T, L> {
         self.later.remove(&(at, key.clone()));
     }
 
-    /// When the next key is due of those that wait for a moment.
+    /// Gives the time when the next key is due of those that wait for a moment.
     pub fn next_at(&self) -> Option<T> {
         self.later.first().map(|(at, _)| *at)
     }
@@ -129,7 +129,7 @@ impl<K: Clone + Eq + Hash + Ord, T: Copy + Ord, L: Line<K>> Work<K, T, L> {
 }
 
 impl<K: Clone + Eq + Hash + Ord, L: Line<K>> Work<K, Timestamp, L> {
-    /// How long to wait for the next key that is due later; an hour where there is none.
+    /// Gives the time to wait for the next key that is due later; an hour where there is none.
     pub fn sleep(&self, now: Timestamp) -> Duration {
         self.next_at()
             .map_or(IDLE, |at| Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO))

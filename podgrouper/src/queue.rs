@@ -68,7 +68,7 @@ impl<K: Tenant> Line<K> for Turns<K> {
 struct Failed {
     count: u32,
     since: Instant,
-    /// When it is tried again: there is one such moment at most.
+    /// Time when it is tried again: there is one such moment at most.
     due: Instant,
     is_away: bool,
 }
