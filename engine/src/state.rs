@@ -8,6 +8,7 @@
 
 pub(crate) mod account;
 pub(crate) mod apply;
+pub(crate) mod booking;
 pub(crate) mod budgets;
 pub(crate) mod changes;
 pub(crate) mod check;
@@ -21,8 +22,10 @@ pub(crate) mod node_sets;
 pub(crate) mod nominations;
 pub(crate) mod notes;
 pub(crate) mod pod_counts;
+pub(crate) mod reindex;
 pub(crate) mod rows;
 pub(crate) mod shape;
+pub(crate) mod slices;
 pub(crate) mod tree;
 pub(crate) mod trial;
 pub(crate) mod zones;

@@ -24,7 +24,7 @@ use crate::{
         domain_bound::{DomainShortage, domain_bound},
     },
     queues::entitlement::{Reclaimer, excess},
-    state::{State, claims::ledger::SliceRow, tree::Member},
+    state::{State, slices::SliceRow, tree::Member},
     told::group::Level,
 };
 

@@ -7,6 +7,7 @@ use crate::{
     },
     state::{
         State,
+        booking::{Booking, HoldKind, Sign},
         device::{self, Device},
         rows::{Nodes, Phase, PodFacts, PodStatus, Queues},
         shape::ShapeRow,
@@ -14,51 +15,6 @@ use crate::{
     },
     told::pod::{Owner, Place},
 };
-
-/// An amount that is held, and whether it is added or taken back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Booking {
-    pub(crate) hold: HoldKind,
-    pub(crate) sign: Sign,
-}
-
-/// Way in which a pod holds a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum HoldKind {
-    Stays,
-    Leaves,
-    Nominated,
-}
-
-/// Direction of a booking: added or taken back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sign {
-    Plus,
-    Minus,
-}
-
-impl Sign {
-    pub(crate) fn of(self, amount: i64) -> i64 {
-        match self {
-            Self::Plus => amount,
-            Self::Minus => -amount,
-        }
-    }
-
-    pub(crate) fn count(self, count: &mut u32) {
-        match self {
-            Self::Plus => *count += 1,
-            Self::Minus => *count -= 1,
-        }
-    }
-
-    fn charge(self, sum: &mut Charge, charge: Charge) {
-        match self {
-            Self::Plus => *sum += charge,
-            Self::Minus => *sum -= charge,
-        }
-    }
-}
 
 impl State {
     /// Adds what a pod holds and waits for to its nodes, its sub-group, its queue and all above it.

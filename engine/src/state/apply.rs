@@ -2,6 +2,7 @@
 
 pub(crate) mod pod;
 pub(crate) mod queue;
+pub(crate) mod zones;
 
 use crate::{
     base::{

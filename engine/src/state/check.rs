@@ -6,7 +6,7 @@ use crate::{
         lane_table::LaneTable,
         resources::Charge,
     },
-    state::{State, account::Sign, claims::ledger::SliceRow, tree::Tree, zones::ZoneTable},
+    state::{State, booking::Sign, slices::SliceRow, tree::Tree, zones::ZoneTable},
 };
 
 impl State {

@@ -10,13 +10,11 @@ use crate::{
     },
     state::{
         State,
-        account::Sign,
-        claims::{
-            ledger::{CounterRow, SliceRow},
-            reach::{Reaches, loose},
-        },
+        booking::Sign,
+        claims::reach::{Reaches, loose},
         rows::{Phase, PodStatus},
         shape::ShapeRow,
+        slices::{CounterRow, SliceRow},
     },
     told::{
         claim::{Allocation, Ask, Claim, DeviceClass, DeviceRequest, SliceDevice, Unselected},
@@ -75,12 +73,12 @@ impl Claims {
         facts.map_or(0, |facts| facts.consumers.max(row.holders))
     }
 
-    /// Tells whether a device class exists. Why a class has no devices for claims; none where it has, or does not
-    /// exist.
+    /// Gives the reason why a class has no devices for claims; none where it has some, or does not exist.
     pub(crate) fn unselected(&self, class: DeviceClassId) -> Option<Unselected> {
         self.classes.get(class).copied().flatten()?.unselected
     }
 
+    /// Tells whether a device class exists.
     pub(crate) fn has_class(&self, class: DeviceClassId) -> bool {
         self.classes.get(class).is_some_and(Option::is_some)
     }

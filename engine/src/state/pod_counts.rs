@@ -6,7 +6,7 @@ use crate::{
     base::ids::{NodeId, ShapeId, Symbol},
     state::{
         State,
-        account::Sign,
+        booking::Sign,
         rows::{PodFacts, PodStatus},
     },
     told::{

@@ -12,11 +12,11 @@ use crate::{
     },
     decided::plan::Why,
     state::{
-        claims::ledger::SliceRow,
         device::Device,
         group_key::GroupKey,
         index::Index,
         shape::{NodeClasses, holds},
+        slices::SliceRow,
         tree::Tree,
         zones::ZoneTable,
     },

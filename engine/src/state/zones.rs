@@ -1,13 +1,9 @@
 //! What is left of a node's zones.
 
 use crate::{
-    base::{ids::NodeId, resources::Resources},
+    base::resources::Resources,
     decided::when::When,
-    state::{
-        State,
-        account::{Booking, HoldKind},
-        rows::Nodes,
-    },
+    state::booking::{Booking, HoldKind},
     told::numa::{Numa, ZoneAmount},
 };
 
@@ -51,20 +47,13 @@ impl ZoneTable {
             left(&self.idle) + left(&self.releasing) >= held.amount
         })
     }
-}
 
-impl Nodes {
-    /// Adds what a pod holds of a node's zones.
-    pub(crate) fn hold_zones(&mut self, node: NodeId, zones: &[ZoneAmount], entry: Booking) {
-        if zones.is_empty() {
-            return;
-        }
-        let Some(table) = self.zones.slot(node) else { return };
+    /// Adds what a pod holds of some zones, or takes it back.
+    pub(super) fn hold(&mut self, zones: &[ZoneAmount], entry: Booking) {
         for ZoneAmount { zone, lane, amount } in zones {
             let at = usize::from(*zone);
             let amount = entry.sign.of(*amount);
-            let (Some(idle), Some(releasing)) =
-                (table.idle.get_mut(at), table.releasing.get_mut(at))
+            let (Some(idle), Some(releasing)) = (self.idle.get_mut(at), self.releasing.get_mut(at))
             else {
                 continue;
             };
@@ -77,34 +66,5 @@ impl Nodes {
                 HoldKind::Nominated => releasing.add(*lane, -amount),
             }
         }
-    }
-}
-
-impl State {
-    /// Takes in the zones of a node, or that it reports none.
-    pub(crate) fn zones_told(&mut self, id: NodeId, numa: Option<Box<Numa>>) {
-        let row = self.nodes.zones.slot(id);
-        if row.as_ref().map(|row| &row.facts) == numa.as_deref() {
-            return;
-        }
-        let pods = self.nodes.pods.slot(id).clone();
-        for pod in &pods {
-            self.give(*pod);
-        }
-        let had = self.nodes.zones[id].is_some();
-        self.nodes.claims_or_zones =
-            self.nodes.claims_or_zones + u32::from(numa.is_some()) - u32::from(had);
-        self.nodes.zones[id] = numa.map(|facts| Box::new(ZoneTable::new(*facts)));
-        self.nodes.zones_max = self
-            .nodes
-            .zones
-            .iter()
-            .filter_map(|(_, row)| Some(row.as_ref()?.facts.zones.len()))
-            .max()
-            .unwrap_or(0);
-        for pod in &pods {
-            self.take(*pod);
-        }
-        self.changes.grow_room_from_outside();
     }
 }

@@ -21,8 +21,6 @@ struct Row {
     order: &'static [&'static str],
     /// Whether types get their methods in the member that defines them.
     keeps_impls: bool,
-    /// Folders below in which files may need each other: one thing in several files, which hides its parts.
-    one_piece: &'static [&'static str],
 }
 
 /// The order of layers, a row a crate. A circle is also looked for in every folder below.
@@ -34,7 +32,6 @@ const TABLE: &[Row] = &[
             "args", "run",
         ],
         keeps_impls: false,
-        one_piece: &[],
     },
     Row {
         folder: "engine/src",
@@ -43,9 +40,8 @@ const TABLE: &[Row] = &[
             "evict", "cluster", "actions",
         ],
         keeps_impls: true,
-        one_piece: &["state"],
     },
-    Row { folder: "sandbox/src/server", order: &[], keeps_impls: false, one_piece: &[] },
+    Row { folder: "sandbox/src/server", order: &[], keeps_impls: false },
 ];
 
 /// Finds arrows that go up, and circles between the files and folders of a folder.
@@ -61,9 +57,7 @@ fn check(row: &Row, files: &[File]) -> Vec<Finding> {
         let graph = Graph::of(&folder, &modules);
         if folder.is_empty() && !row.order.is_empty() {
             findings.extend(upwards(row, &graph));
-        } else if !row.one_piece.contains(&folder.join("/").as_str())
-            && let Some(circle) = graph.circle()
-        {
+        } else if let Some(circle) = graph.circle() {
             let at = [&[row.folder.to_owned()], folder.as_slice()].concat().join("/");
             findings.push(Finding::new(at, format!("imports go in a circle: {circle}")));
         }
@@ -94,12 +88,7 @@ fn upwards(row: &Row, graph: &Graph) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    const ROW: Row = Row {
-        folder: "a/src",
-        order: &["whole", "low", "high"],
-        keeps_impls: true,
-        one_piece: &["whole"],
-    };
+    const ROW: Row = Row { folder: "a/src", order: &["low", "high"], keeps_impls: true };
 
     fn check_that(files: &[(&str, &str)], expect: &[&str]) {
         let files: Vec<File> = files
@@ -166,7 +155,5 @@ mod tests {
             &[("a/src/low.rs", ""), ("a/src/low/one.rs", one), ("a/src/low/two.rs", "")],
             &[],
         );
-        let (one, two) = ("use super::two::Two;\n", "use super::one::One;\n");
-        check_that(&[("a/src/whole/one.rs", one), ("a/src/whole/two.rs", two)], &[]);
     }
 }

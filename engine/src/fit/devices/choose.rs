@@ -6,7 +6,7 @@ use crate::{
         offer::{Offer, Pick},
         want::Want,
     },
-    state::claims::ledger::SliceRow,
+    state::slices::SliceRow,
     told::claim::{Claimed, DeviceCount, DeviceMatch},
 };
 
@@ -245,7 +245,7 @@ mod tests {
     use crate::{
         base::ids::{ClaimId, Column, CounterId, DeviceClassId, SliceDeviceId, Symbol},
         fit::devices::offer::Offer,
-        state::claims::ledger::{CounterRow, SliceRow},
+        state::slices::{CounterRow, SliceRow},
         told::claim::{Claimed, DeviceCount, DeviceMatch, Shares, SliceDevice},
     };
 

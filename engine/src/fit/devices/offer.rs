@@ -6,7 +6,7 @@ use crate::{
     fit::devices::want::Want,
     state::{
         State,
-        claims::ledger::{CounterRow, SliceRow},
+        slices::{CounterRow, SliceRow},
     },
 };
 use std::collections::BTreeSet;

@@ -6,209 +6,19 @@
 
 use crate::{
     base::{
-        ids::{ClaimId, Column, CounterId, DeviceClassId, NodeId, PodId, Symbol},
+        ids::{ClaimId, CounterId, NodeId, PodId},
         resources::{GPU_MILLI, Lane},
     },
     decided::when::When,
     state::{
         State,
-        account::{Booking, HoldKind, Sign},
-        claims::{ClaimRow, Claims},
+        booking::{Booking, HoldKind, Sign},
+        claims::Claims,
         rows::Nodes,
+        slices::SliceRow,
     },
-    told::{
-        claim::{Claimed, SliceDevice},
-        pod::Reserved,
-    },
+    told::{claim::Claimed, numa::ZoneAmount, pod::Reserved},
 };
-
-/// A published device and who has it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct SliceRow {
-    pub(crate) facts: SliceDevice,
-    /// Number of pods that hold it, leaving ones included. Derived.
-    pub(crate) held: u32,
-    /// Number of them that are leaving. Derived.
-    pub(crate) leaving: u32,
-    /// Number of nominated pods that it is kept for. Derived.
-    pub(crate) nominated: u32,
-    /// Of a device that claims share: who has what of it, by claim and request. Derived.
-    pub(crate) shares: Vec<ShareRow>,
-}
-
-/// Part of a device that claims share which a request of a claim has.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct ShareRow {
-    of: (Option<ClaimId>, u16),
-    /// Per capacity of the device.
-    amounts: Box<[i64]>,
-    held: u32,
-    leaving: u32,
-    nominated: u32,
-}
-
-/// A counter that devices draw from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct CounterRow {
-    pub(crate) capacity: i64,
-    /// Amount that devices draw which somebody has or was nominated for. Derived.
-    pub(crate) drawn: i64,
-    /// The part of it that is still drawn once all that leave have left. Derived.
-    pub(crate) kept: i64,
-}
-
-impl CounterRow {
-    /// Gives what is left of it.
-    pub(crate) fn left(&self, when: When) -> i64 {
-        self.capacity
-            - match when {
-                When::Now => self.drawn,
-                When::Later => self.kept,
-            }
-    }
-}
-
-impl ShareRow {
-    fn is_gone(&self) -> bool {
-        self.held == 0 && self.nominated == 0
-    }
-
-    fn is_kept(&self, when: When) -> bool {
-        self.nominated > 0
-            || match when {
-                When::Now => self.held > 0,
-                When::Later => self.held > self.leaving,
-            }
-    }
-}
-
-impl SliceRow {
-    pub(crate) fn new(facts: SliceDevice) -> Self {
-        Self { facts, held: 0, leaving: 0, nominated: 0, shares: Vec::new() }
-    }
-
-    /// Tells whether a selection has it.
-    pub(crate) fn is_of(&self, class: DeviceClassId) -> bool {
-        self.facts.classes.binary_search(&class).is_ok()
-    }
-
-    /// Its value of an attribute.
-    pub(crate) fn attribute(&self, attribute: Symbol) -> Option<Symbol> {
-        let of = |(key, _): &&(Symbol, Symbol)| *key == attribute;
-        self.facts.attributes.iter().find(of).map(|(_, value)| *value)
-    }
-
-    /// Tells whether nobody has it, nor will.
-    pub(crate) fn is_free(&self) -> bool {
-        self.held == 0 && self.nominated == 0
-    }
-
-    /// Tells whether it is free, or will be, and is kept for nobody.
-    pub(crate) fn comes_free(&self) -> bool {
-        self.held == self.leaving && self.nominated == 0
-    }
-
-    /// Tells whether it is nobody's, now or once all that leave have left.
-    pub(crate) fn is_open(&self, when: When) -> bool {
-        match when {
-            When::Now => self.is_free(),
-            When::Later => self.comes_free(),
-        }
-    }
-
-    /// Tells whether it is one that a claim has to itself and that draws from no counter.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.facts.shares.is_none() && self.facts.draws.is_empty()
-    }
-
-    /// Sums what claims have of one of its capacities.
-    pub(crate) fn shared(&self, capacity: usize, when: When) -> i64 {
-        let kept = self.shares.iter().filter(|share| share.is_kept(when));
-        kept.map(|share| share.amounts[capacity]).fold(0, i64::saturating_add)
-    }
-
-    fn idle_milli(&self) -> i64 {
-        if self.facts.gpu && self.held > 0 { -GPU_MILLI } else { 0 }
-    }
-
-    fn releasing_milli(&self) -> i64 {
-        if !self.facts.gpu {
-            0
-        } else if self.held > 0 && self.held == self.leaving && self.nominated == 0 {
-            GPU_MILLI
-        } else if self.held == 0 && self.nominated > 0 {
-            -GPU_MILLI
-        } else {
-            0
-        }
-    }
-
-    /// Counts a holder, or one less.
-    fn count(&mut self, entry: Booking) {
-        entry.count(&mut self.held, &mut self.leaving, &mut self.nominated);
-    }
-
-    /// Counts a holder of a claim's share, or one less.
-    fn count_share(
-        &mut self,
-        claims: &Column<ClaimId, ClaimRow>,
-        claimed: &Claimed,
-        entry: Booking,
-    ) {
-        let of = (claimed.claim, claimed.request);
-        let at = match self.shares.binary_search_by_key(&of, |share| share.of) {
-            Ok(at) => at,
-            Err(at) => {
-                let amounts = self.amounts(claims, claimed);
-                let share = ShareRow { of, amounts, held: 0, leaving: 0, nominated: 0 };
-                self.shares.insert(at, share);
-                at
-            }
-        };
-        let share = &mut self.shares[at];
-        entry.count(&mut share.held, &mut share.leaving, &mut share.nominated);
-        if share.is_gone() {
-            self.shares.remove(at);
-        }
-    }
-
-    /// Gives what a claim has of it: what it was told to have, else what its request makes of it.
-    fn amounts(&self, claims: &Column<ClaimId, ClaimRow>, claimed: &Claimed) -> Box<[i64]> {
-        let Some(shares) = &self.facts.shares else { return Box::default() };
-        let facts = claimed.claim.and_then(|claim| claims.get(claim)?.facts.as_deref());
-        let told = facts.and_then(|facts| facts.allocation.as_ref()).and_then(|given| {
-            let is_it = |one: &&crate::told::claim::Consumed| {
-                one.request == claimed.request && one.device == claimed.device
-            };
-            given.consumed.iter().find(is_it)
-        });
-        if let Some(told) = told {
-            let amount = |(name, _): &(Symbol, i64)| {
-                let of = told.amounts.iter().find(|(told, _)| told == name);
-                of.map_or(0, |(_, amount)| *amount)
-            };
-            return shares.capacity.iter().map(amount).collect();
-        }
-        let request = facts.and_then(|facts| facts.requests.get(usize::from(claimed.request)));
-        let taken = request.and_then(|request| shares.taken_by(request.class));
-        let whole = || shares.capacity.iter().map(|(_, amount)| *amount).collect();
-        taken.map_or_else(whole, Box::from)
-    }
-}
-
-impl Booking {
-    /// Enters one holder.
-    fn count(self, held: &mut u32, leaving: &mut u32, nominated: &mut u32) {
-        match self.hold {
-            HoldKind::Stays => self.sign.count(held),
-            HoldKind::Leaves => {
-                self.sign.count(held);
-                self.sign.count(leaving);
-            }
-            HoldKind::Nominated => self.sign.count(nominated),
-        }
-    }
-}
 
 impl Claims {
     /// Tells whether a device is held for access that takes nothing.
@@ -264,6 +74,16 @@ impl Nodes {
         }
     }
 
+    /// Adds what a pod holds of a node's zones.
+    fn hold_zones(&mut self, node: NodeId, zones: &[ZoneAmount], entry: Booking) {
+        if zones.is_empty() {
+            return;
+        }
+        if let Some(table) = self.zones.slot(node) {
+            table.hold(zones, entry);
+        }
+    }
+
     /// Enters one device: of the node, or else of those that several nodes reach.
     fn hold_device(
         &mut self,
@@ -291,7 +111,8 @@ impl Nodes {
         let (was_free, came_free) = (row.is_free(), row.comes_free());
         row.count(entry);
         if row.facts.shares.is_some() {
-            row.count_share(known, claimed, entry);
+            let facts = claimed.claim.and_then(|claim| known.get(claim)?.facts.as_deref());
+            row.count_share(facts, claimed, entry);
         }
         for (counter, amount) in &row.facts.draws {
             let counter = counters.slot(*counter);

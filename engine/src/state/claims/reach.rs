@@ -6,9 +6,9 @@ use crate::{
     base::ids::{ClaimId, Column, CounterId, NodeId, PodId, ReachId, SliceDeviceId, Symbol},
     state::{
         State,
-        account::Sign,
-        claims::ledger::{CounterRow, SliceRow},
+        booking::Sign,
         rows::Nodes,
+        slices::{CounterRow, SliceRow},
     },
     told::{claim::Reach, node::Node, pod::Reserved, requirement::Requirement},
 };
