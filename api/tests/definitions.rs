@@ -56,8 +56,8 @@ fn decisive(mut definition: Value) -> Value {
 }
 
 #[track_caller]
-fn same(ours: &Value, peer: &Value, path: &str) {
-    match (ours, peer) {
+fn same(ours: &Value, kai: &Value, path: &str) {
+    match (ours, kai) {
         (Value::Object(a), Value::Object(b)) => {
             for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                 let below = format!("{path}.{key}");
@@ -70,24 +70,24 @@ fn same(ours: &Value, peer: &Value, path: &str) {
                 same(a, b, &format!("{path}[{index}]"));
             }
         }
-        _ => assert_eq!(ours, peer, "at {path}: ours is left, KAI's is right"),
+        _ => assert_eq!(ours, kai, "at {path}: ours is left, KAI's is right"),
     }
 }
 
 #[test]
-fn equal_the_peers() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer");
+fn equal_those_of_kai() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kai-v0.17");
     for ours in kai_api::crd::all() {
         let ours = serde_json::to_value(ours).expect("a definition is JSON");
         let plural = ours["spec"]["names"]["plural"].as_str().expect("a plural");
         let group = ours["spec"]["group"].as_str().expect("a group");
         let file = folder.join(format!("{group}_{plural}.json"));
         let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let peer: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(ours["metadata"]["name"], peer["metadata"]["name"]);
+        let kai: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(ours["metadata"]["name"], kai["metadata"]["name"]);
         same(
             &decisive(ours),
-            &decisive(peer),
+            &decisive(kai),
             &file.file_stem().expect("a name").to_string_lossy(),
         );
     }

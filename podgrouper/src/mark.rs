@@ -15,7 +15,7 @@ pub fn mark(pod: &Pod, desired: &Desired, settings: &Settings) -> Option<Value> 
     let label = pod.label(names::label::SUBGROUP).unwrap_or_default();
     let has_group = pod.annotation(names::annotation::POD_GROUP) == Some(desired.name.as_str());
     let is_stale = subgroup.is_empty() && !label.is_empty();
-    if has_group && (label == subgroup || (is_stale && settings.is_peer())) {
+    if has_group && (label == subgroup || (is_stale && settings.is_kai_v017())) {
         return None;
     }
     let mut patch = json!({"metadata": {"uid": pod.uid}});
@@ -24,7 +24,7 @@ pub fn mark(pod: &Pod, desired: &Desired, settings: &Settings) -> Option<Value> 
     }
     if !subgroup.is_empty() && label != subgroup {
         patch["metadata"]["labels"] = json!({names::label::SUBGROUP: subgroup});
-    } else if is_stale && !settings.is_peer() {
+    } else if is_stale && !settings.is_kai_v017() {
         patch["metadata"]["labels"] = json!({names::label::SUBGROUP: null});
     }
     Some(patch)

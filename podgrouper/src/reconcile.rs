@@ -205,7 +205,7 @@ impl Reconciler {
                         let stored = self.store.pod(&Key::new(namespace, name));
                         match stored {
                             Some(stored) => Some(Arc::new(stored.to_object())),
-                            None if self.settings.is_peer() => None,
+                            None if self.settings.is_kai_v017() => None,
                             None => return self.read(read_key(read), pod).await,
                         }
                     }

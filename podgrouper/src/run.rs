@@ -74,7 +74,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
     let lead = lead_by_config(&args, client.clone(), queue_metrics, ready.clone(), work.clone());
     let registrations = async {
-        match admission.as_ref().filter(|_| !args.settings().is_peer()) {
+        match admission.as_ref().filter(|_| !args.settings().is_kai_v017()) {
             Some(admission) => admission.register().await,
             None => std::future::pending().await,
         }
@@ -160,7 +160,7 @@ async fn lead_by_config(
 ) -> Result<(), Error> {
     // Deployments keep the names that they were installed with.
     let installed = &args.scheduler_name;
-    if args.settings().is_peer() {
+    if args.settings().is_kai_v017() {
         return lead(args, installed, client, metrics, Signals { ready, stop }).await;
     }
     let follower = global::Follower::default();
@@ -218,7 +218,7 @@ async fn lead(
     tasks.spawn(follow_pods(args, client.clone(), sink.clone()));
     // Beside KAI, which has controllers of its own for statuses and shards, ours keep out; nor does it put
     // right what somebody edits.
-    let has_status = !reconciler.settings.is_peer();
+    let has_status = !reconciler.settings.is_kai_v017();
     tasks.spawn(follow_groups(client.clone(), sink.clone(), has_status));
     tasks.spawn(follow_classes(client.clone(), sink.clone()));
     if has_status {
@@ -277,7 +277,7 @@ async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: F
             tracing::debug!(pod = %key, "the API server is away: {why}");
             return;
         }
-        Failure::Early(why) if lasted < EARLY_MAX && !reconciler.settings.is_peer() => {
+        Failure::Early(why) if lasted < EARLY_MAX && !reconciler.settings.is_kai_v017() => {
             tracing::debug!(pod = %key, "{why}; waiting for the workload's controller");
             return;
         }

@@ -48,7 +48,7 @@ impl Default for Settings {
 
 impl Settings {
     /// Tells whether KAI's rules hold.
-    pub fn is_peer(&self) -> bool {
+    pub fn is_kai_v017(&self) -> bool {
         self.compat == Compat::KaiV017
     }
 }

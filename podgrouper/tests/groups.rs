@@ -3,7 +3,7 @@
 //! `groups/*.yaml` hold one idea each; `recorded/*.yaml` what real operators made of a workload. A
 //! file names what it is about (`what`), the objects of the API (`objects`), the pods to group
 //! (`pods`) and what must come out: for every pod the same `group` (a part of the `PodGroup`), or
-//! `each` pod's own, the subgroup of each pod (`marks`), or the `error`. `peer` says the same of
+//! `each` pod's own, the subgroup of each pod (`marks`), or the `error`. `kai_v017` says the same of
 //! KAI v0.17 where ours differ on purpose. `unserved` lists API versions that the cluster lacks.
 //!
 //! `wide` says what comes out where the podgrouper may read every kind; the file is then also run with the
@@ -46,7 +46,7 @@ fn run_folder(name: &str) -> Outcome {
         broken.extend(unknown.into_iter().map(|line| format!("{}: {line}", path.display())));
         let rights = if file.get("wide").is_some() { readable()? } else { Rights::All };
         let mut findings = check(&file, &file, Compat::Off, &rights);
-        for (key, compat) in [("wide", Compat::Off), ("peer", Compat::KaiV017)] {
+        for (key, compat) in [("wide", Compat::Off), ("kai_v017", Compat::KaiV017)] {
             if file.get(key).is_some() {
                 let other = check(&file, &file[key], compat, &Rights::All);
                 findings.extend(other.into_iter().map(|line| format!("{key}: {line}")));
@@ -63,7 +63,7 @@ fn run_folder(name: &str) -> Outcome {
 /// it seems to.
 fn unknown_keys(file: &Value) -> Vec<String> {
     const WANTED: [&str; 5] = ["group", "each", "marks", "error", "foreign"];
-    const ALL: [&str; 7] = ["what", "objects", "pods", "defaults", "unserved", "wide", "peer"];
+    const ALL: [&str; 7] = ["what", "objects", "pods", "defaults", "unserved", "wide", "kai_v017"];
     let keys = |table: &Value| -> Vec<String> {
         table.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
     };
@@ -71,7 +71,7 @@ fn unknown_keys(file: &Value) -> Vec<String> {
     found.retain(|key| !ALL.contains(&&**key) && !WANTED.contains(&&**key));
     let pods: Vec<&str> =
         rows(file, "pods").iter().filter_map(|pod| pod["metadata"]["name"].as_str()).collect();
-    for wanted in [file, &file["wide"], &file["peer"]] {
+    for wanted in [file, &file["wide"], &file["kai_v017"]] {
         if !std::ptr::eq(wanted, file) {
             found.extend(keys(wanted).into_iter().filter(|key| !WANTED.contains(&&**key)));
         }

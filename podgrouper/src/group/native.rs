@@ -30,7 +30,7 @@ struct Gang<'a> {
 /// The `PodGroup` of a pod that names a gang of the native API; `None` for one that names none, or where the
 /// API server does not serve the kind.
 pub(super) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
-    let Some(native) = case.pod.native.as_deref().filter(|_| !case.settings.is_peer()) else {
+    let Some(native) = case.pod.native.as_deref().filter(|_| !case.settings.is_kai_v017()) else {
         return Ok(None);
     };
     let gang = match native {

@@ -30,7 +30,7 @@ fn min_member(case: &Case<'_>, job: &Object) -> Result<Option<i64>, Stop> {
     let min = text.parse::<i32>().map_err(|_| {
         Stop::bad(format!("annotation {key} is {text:?}, want a whole number of pods"))
     })?;
-    if min < 0 && !case.settings.is_peer() {
+    if min < 0 && !case.settings.is_kai_v017() {
         return Err(Stop::bad(format!("annotation {key} is {min}, want 0 or more pods")));
     }
     Ok(Some(i64::from(min)))
@@ -45,7 +45,7 @@ pub(crate) fn cron_job(case: &Case<'_>) -> Result<Desired, Stop> {
     let job = job.ok_or_else(|| Stop::bad(format!("jobs.batch {name:?} not found")))?;
     let case = Case { top: job, owners: &[], ..*case };
     let mut desired = base(&case, &[])?;
-    if !case.settings.is_peer()
+    if !case.settings.is_kai_v017()
         && let Some(min) = min_member(&case, job)?
     {
         desired.min_member = min;

@@ -86,7 +86,7 @@ fn inherit(case: &Case<'_>, gang: &Object, desired: &mut Desired) -> Result<(), 
     let is_open = explicit_queue(gang, case.pod, case.settings).is_none();
     if let Some(queue) = desired.labels.get(&case.settings.queue_label)
         && is_open
-        && !case.settings.is_peer()
+        && !case.settings.is_kai_v017()
     {
         desired.queue.clone_from(queue);
     }

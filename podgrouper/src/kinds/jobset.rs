@@ -83,7 +83,7 @@ fn jobs<'a>(case: &Case<'a>) -> Result<Vec<Job<'a>>, Stop> {
 
 /// The jobs that make pods for our scheduler; KAI takes all of them.
 fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<Job<'a>> {
-    if case.settings.is_peer() {
+    if case.settings.is_kai_v017() {
         return jobs;
     }
     let part = |job: &Job<'a>| Part {
@@ -100,7 +100,7 @@ fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<J
 fn startable(case: &Case<'_>, jobs: &[Job<'_>]) -> Option<i64> {
     let waits = |job: &&Job<'_>| job.spec["dependsOn"].as_array().is_some_and(|on| !on.is_empty());
     let waiting = jobs.iter().filter(waits).count();
-    if case.settings.is_peer() || waiting == 0 {
+    if case.settings.is_kai_v017() || waiting == 0 {
         return None;
     }
     i64::try_from(jobs.len() - waiting).ok()
@@ -113,7 +113,7 @@ fn add_job(case: &Case<'_>, desired: &mut Desired, job: &Job<'_>) -> Result<(), 
         find(names::annotation::TOPOLOGY_REQUIRED),
         find(names::annotation::TOPOLOGY_PREFERRED),
     );
-    if desired.subgroups.iter().any(|row| row.name == job.name) && !case.settings.is_peer() {
+    if desired.subgroups.iter().any(|row| row.name == job.name) && !case.settings.is_kai_v017() {
         return Err(Stop::bad(format!(
             "replicated job {:?} has the name of another job's replica; rename it",
             job.name

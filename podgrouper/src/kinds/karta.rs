@@ -33,7 +33,7 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
         found.iter().map(AsRef::as_ref).filter(|karta| is_usable(karta, &gvk)).collect();
     match usable[..] {
         [karta] => by_definition(case, karta).map(Some),
-        [] if case.settings.is_peer() => {
+        [] if case.settings.is_kai_v017() => {
             Err(Stop::bad(format!("no Karta describes {gvk}; KAI fails here")))
         }
         _ => Ok(None),

@@ -35,7 +35,7 @@ impl<'a> Replicas<'a> {
         let Some(specs) = object::table(case.top.value(), &format!("spec.{field}"))? else {
             return Ok(None);
         };
-        let absent = i64::from(!case.settings.is_peer());
+        let absent = i64::from(!case.settings.is_kai_v017());
         let mut rows = Vec::new();
         for (name, spec) in specs {
             let count = object::int(spec, "replicas")
@@ -48,7 +48,7 @@ impl<'a> Replicas<'a> {
                 template: &spec["template"],
             });
         }
-        if !case.settings.is_peer() {
+        if !case.settings.is_kai_v017() {
             let part = |row: &Replica<'a>| Part { name: row.name, template: row.template };
             let parts: Vec<Part<'a>> = rows.iter().map(part).collect();
             let names = foreign(&parts, &case.settings.scheduler);
@@ -116,7 +116,7 @@ fn check(
     for name in required {
         if !replicas.rows.iter().any(|row| row.name == *name) {
             let text = format!("spec.{field} has no {name}");
-            if case.settings.is_peer() {
+            if case.settings.is_kai_v017() {
                 return Err(Stop::bad(text));
             }
             notes.push(text);
@@ -149,7 +149,7 @@ pub(crate) fn jax_job(case: &Case<'_>) -> Result<Desired, Stop> {
 
 /// A `PaddleJob`; KAI has no rule for it.
 pub(crate) fn paddle_job(case: &Case<'_>) -> Result<Desired, Stop> {
-    if case.settings.is_peer() {
+    if case.settings.is_kai_v017() {
         return base(case, case.owners);
     }
     gang(case, "paddleReplicaSpecs", &[])

@@ -33,7 +33,7 @@ pub(crate) fn leader_worker_set(case: &Case<'_>) -> Result<Desired, Stop> {
     let members = members(case, size, worker)?;
     desired.min_member = members;
     match segment_size(case)? {
-        Some(segment) if members > 1 || case.settings.is_peer() => {
+        Some(segment) if members > 1 || case.settings.is_kai_v017() => {
             add_segments(case, &mut desired, Shape { members, segment, worker })?;
         }
         Some(_) | None => add_flat(case, &mut desired, members, worker),
@@ -121,7 +121,7 @@ fn segment_size(case: &Case<'_>) -> Result<Option<i64>, Stop> {
 }
 
 fn add_segments(case: &Case<'_>, desired: &mut Desired, shape: Shape) -> Result<(), Stop> {
-    let least = if case.settings.is_peer() { 2 } else { 1 };
+    let least = if case.settings.is_kai_v017() { 2 } else { 1 };
     if shape.segment < least || shape.segment > shape.members {
         return Err(Stop::bad(format!(
             "segment size is {}, want {least} to {}, the size of the group",
@@ -139,8 +139,8 @@ fn add_segments(case: &Case<'_>, desired: &mut Desired, shape: Shape) -> Result<
         )));
     }
     segments::check_count(shape.count())?;
-    let minima = if case.settings.is_peer() {
-        peer_minima(shape, is_excluded)
+    let minima = if case.settings.is_kai_v017() {
+        kai_v017_minima(shape, is_excluded)
     } else {
         minima(shape, is_excluded)
     };
@@ -183,7 +183,7 @@ fn minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
 }
 
 /// KAI's minima: wrong by one where the only segment is also the last.
-fn peer_minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
+fn kai_v017_minima(shape: Shape, is_excluded: bool) -> Vec<i64> {
     let count = shape.count();
     let mut minima = vec![shape.segment; usize::try_from(count).unwrap_or(0)];
     if let Some(slot) = minima.last_mut() {

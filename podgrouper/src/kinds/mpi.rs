@@ -18,7 +18,7 @@ pub(crate) fn mpi_job(case: &Case<'_>) -> Result<Desired, Stop> {
     let Some(replicas) = Replicas::read(case, FIELD)? else { return Ok(desired) };
     let launchers = replicas.get("Launcher").map_or(0, |row| row.count);
     desired.min_member -= launchers;
-    if !case.settings.is_peer() {
+    if !case.settings.is_kai_v017() {
         desired.min_member = desired.min_member.max(0);
     }
     Ok(desired)

@@ -103,7 +103,7 @@ fn segment_size(
     let on_pod = segments::size(case.pod.annotation(key), "the pod");
     let on_template =
         || segments::size(object::annotation(workers.template, key), "the Worker template");
-    let size = if case.settings.is_peer() {
+    let size = if case.settings.is_kai_v017() {
         on_pod?.map_or_else(on_template, |size| Ok(Some(size)))?
     } else {
         match on_template()? {
@@ -123,7 +123,7 @@ fn segment_topology(case: &Case<'_>, workers: &Replica<'_>, is_worker: bool) -> 
     let find = |key: &str| {
         let on_pod = case.pod.annotation(key);
         let on_template = object::annotation(workers.template, key);
-        if case.settings.is_peer() {
+        if case.settings.is_kai_v017() {
             on_pod.or(on_template)
         } else {
             on_template.or(on_pod.filter(|_| is_worker))

@@ -63,7 +63,7 @@ fn ray(case: &Case<'_>, cluster: &Object) -> Result<Desired, Stop> {
     if let Some(class) = case.top.label(PRIORITY_LABEL) {
         class.clone_into(&mut desired.priority_class);
     }
-    let foreign = if case.settings.is_peer() { Vec::new() } else { foreign_parts(case, cluster) };
+    let foreign = if case.settings.is_kai_v017() { Vec::new() } else { foreign_parts(case, cluster) };
     let groups = groups(case, cluster, &foreign)?;
     let has_head = !foreign.iter().any(|name| name == HEAD);
     let existing = case.facts.ask(Read::pod_group(&desired.namespace, &desired.name))?;
@@ -100,7 +100,7 @@ fn route(case: &Case<'_>, desired: &mut Desired, groups: &[Group], stored: &[Val
     let is_worker = case.pod.label(NODE_TYPE_LABEL) == Some("worker");
     let group = groups.iter().find(|group| Some(group.label.as_str()) == label);
     let subgroup = match (label, group) {
-        (Some(HEAD), Some(group)) if is_worker && !case.settings.is_peer() => {
+        (Some(HEAD), Some(group)) if is_worker && !case.settings.is_kai_v017() => {
             Some(group.subgroup.as_str())
         }
         (Some(HEAD), _) => Some(HEAD),
@@ -108,7 +108,7 @@ fn route(case: &Case<'_>, desired: &mut Desired, groups: &[Group], stored: &[Val
         (_, None) => None,
     };
     let is_routed = subgroup.is_some_and(|name| desired.route(&case.pod.name, name));
-    if case.settings.is_peer() {
+    if case.settings.is_kai_v017() {
         if !is_routed {
             desired.notes.push(format!("no subgroup for label {GROUP_LABEL} {label:?}"));
         }
@@ -161,8 +161,8 @@ fn groups(case: &Case<'_>, cluster: &Object, foreign: &[String]) -> Result<Vec<G
         if foreign.contains(&name) {
             continue;
         }
-        let members = if case.settings.is_peer() {
-            match peer_members(spec, &place)? {
+        let members = if case.settings.is_kai_v017() {
+            match kai_v017_members(spec, &place)? {
                 None => continue,
                 Some(members) => members,
             }
@@ -173,7 +173,7 @@ fn groups(case: &Case<'_>, cluster: &Object, foreign: &[String]) -> Result<Vec<G
             name == HEAD || name == CATCH_ALL || groups.iter().any(|group| group.subgroup == name)
         };
         let subgroup =
-            if case.settings.is_peer() { name.clone() } else { legal(&name, index, is_taken) };
+            if case.settings.is_kai_v017() { name.clone() } else { legal(&name, index, is_taken) };
         let topology = topology(&spec["template"], &name)?;
         groups.push(Group { label: name, subgroup, members, topology });
     }
@@ -196,7 +196,7 @@ fn counts(spec: &Value, place: &str) -> Result<Counts, Stop> {
     })
 }
 
-fn peer_members(spec: &Value, place: &str) -> Result<Option<i64>, Stop> {
+fn kai_v017_members(spec: &Value, place: &str) -> Result<Option<i64>, Stop> {
     let counts = counts(spec, place)?;
     if object::boolean(spec, "suspended")? == Some(true) {
         return Ok(None);

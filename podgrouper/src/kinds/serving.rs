@@ -49,7 +49,7 @@ pub(crate) fn knative_service(case: &Case<'_>) -> Result<Desired, Stop> {
     if !is_gang {
         INFERENCE.clone_into(&mut desired.priority_class);
     }
-    if case.settings.is_peer() {
+    if case.settings.is_kai_v017() {
         desired.preemptibility = None;
         desired.preemption_delay = None;
         desired.staleness_grace = None;

@@ -21,7 +21,7 @@ pub(crate) fn skip_top_owner(case: &Case<'_>) -> Result<Desired, Stop> {
     let labels = default_labels(case, &mut notes)?;
     // KAI lets a default for the wrapper's kind win over the wrapper's own label, and does not
     // show the wrapper's labels to rules that search the list.
-    if case.settings.is_peer() {
+    if case.settings.is_kai_v017() {
         add_labels(&mut last, &labels);
         add_from(&mut last, case.top);
         if let Some(entry) = &mut entry {
@@ -69,7 +69,7 @@ fn default_labels(
     }
     if !entry.preemptibility.is_empty() {
         let text = &entry.preemptibility;
-        let text = if case.settings.is_peer() { text.clone() } else { text.to_lowercase() };
+        let text = if case.settings.is_kai_v017() { text.clone() } else { text.to_lowercase() };
         labels.push((names::label::PREEMPTIBILITY, text));
     }
     Ok(labels)
