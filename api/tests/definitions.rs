@@ -85,10 +85,6 @@ fn equal_those_of_kai() {
         let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let kai: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(ours["metadata"]["name"], kai["metadata"]["name"]);
-        same(
-            &decisive(ours),
-            &decisive(kai),
-            &file.file_stem().expect("a name").to_string_lossy(),
-        );
+        same(&decisive(ours), &decisive(kai), &file.file_stem().expect("a name").to_string_lossy());
     }
 }

@@ -144,8 +144,9 @@ impl Victims {
         };
         let leaves =
             filter.basis.pending.running.iter().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
-                let (rests, taken, candidate) = Default::default();
-                LeafVictims { queue, floor, fresh: None, rests, taken, candidate }
+                let nothing = Charge::default();
+                let (taken, candidate) = (nothing, nothing);
+                LeafVictims { queue, floor, fresh: None, rests: BTreeMap::new(), taken, candidate }
             });
         Self::of(state, filter, leaves.collect())
     }

@@ -1,4 +1,11 @@
-//! Who of all queues comes first, or last: siblings meet in a meets, its winner stands for the queue above.
+//! Finds the queue that comes first of all, or last: siblings meet in pairs, and the winner stands for the queue above.
+//!
+//! Each level is a winner tree (Knuth, The Art of Computer Programming, 5.4.1) in a list, here with four siblings:
+//! ```text
+//!   pair 0                [ nobody, winner of pair 1 ]         the winner of the level
+//!   pair 1            [ winner of pair 2, winner of pair 3 ]
+//!   pairs 2 and 3    [ sibling 0, sibling 1 ] [ sibling 2, sibling 3 ]
+//! ```
 //!
 //! A change of one leaf costs the logarithm of the number of siblings at each level.
 
@@ -48,9 +55,17 @@ pub(crate) struct Tournament {
 
 impl Default for Tournament {
     fn default() -> Self {
-        let (leaves, levels, siblings, all_weights, places, members, inner) = Default::default();
-        let (wins, only) = (Ordering::Less, None);
-        Self { wins, leaves, only, levels, siblings, all_weights, places, members, inner }
+        Self {
+            wins: Ordering::Less,
+            leaves: Vec::new(),
+            only: None,
+            levels: Vec::new(),
+            siblings: Vec::new(),
+            all_weights: Vec::new(),
+            places: Vec::new(),
+            members: Vec::new(),
+            inner: Vec::new(),
+        }
     }
 }
 
@@ -112,7 +127,7 @@ impl Contender {
     const NONE: Self = Self { at: NOBODY, alike: NOBODY };
 }
 
-/// One queue of a meets; one line of the cache, since each turn meets some that were not met for long.
+/// One queue of a level; one line of the cache, since each turn meets some that were not met for long.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Sibling {

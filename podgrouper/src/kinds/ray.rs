@@ -63,7 +63,8 @@ fn ray(case: &Case<'_>, cluster: &Object) -> Result<Desired, Stop> {
     if let Some(class) = case.top.label(PRIORITY_LABEL) {
         class.clone_into(&mut desired.priority_class);
     }
-    let foreign = if case.settings.is_kai_v017() { Vec::new() } else { foreign_parts(case, cluster) };
+    let foreign =
+        if case.settings.is_kai_v017() { Vec::new() } else { foreign_parts(case, cluster) };
     let groups = groups(case, cluster, &foreign)?;
     let has_head = !foreign.iter().any(|name| name == HEAD);
     let existing = case.facts.ask(Read::pod_group(&desired.namespace, &desired.name))?;
