@@ -1,4 +1,4 @@
-//! What the engine knows: the state, who waits, and searches that go on.
+//! Everything that the engine knows: the state, who waits, and searches that go on.
 
 use crate::{
     base::ids::{GroupId, NodeId, PodId, QueueId, Symbol},

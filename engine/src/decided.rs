@@ -1,4 +1,4 @@
-//! What the engine answers: plans, verdicts and proofs, as plain data.
+//! Answers of the engine: plans, verdicts and proofs, as plain data.
 
 pub mod plan;
 pub(crate) mod proof;

@@ -1,4 +1,4 @@
-//! Who waits: pending groups by queue and class, kept across cycles.
+//! Groups that wait: pending groups by queue and class, kept across cycles.
 //!
 //! Groups that could stand in for each other are one class. When one of them finds no room the others need not be
 //! tried, and none of them until room may have come. So a cycle looks at what changed, not at what waits.

@@ -1,4 +1,4 @@
-//! What queues are entitled to, and which of them goes first.
+//! Entitlements of queues, and their order.
 
 pub mod entitlement;
 pub(crate) mod limits;

@@ -1,4 +1,4 @@
-//! What the adapter tells: facts, as plain data.
+//! Facts that the adapter tells, as plain data.
 
 pub(crate) mod budget;
 pub(crate) mod claim;

@@ -1,4 +1,4 @@
-//! What must change nothing: D1, D2 and D4 of the invariants.
+//! Changes that must change nothing: D1, D2 and D4 of the invariants.
 //!
 //! That objects of another node pool change nothing is the adapter's to see to: `scheduler/tests/ingest/pool.yaml`.
 

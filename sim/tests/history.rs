@@ -1,4 +1,4 @@
-//! What holds of every plan in every history: S1 to S8, S11 to S13 and L3 of the invariants.
+//! Rules that every plan in every history keeps: S1 to S8, S11 to S13 and L3 of the invariants.
 //!
 //! A failure prints its seed; seeds that failed once are kept in `regressions/` and run first. `PROPTEST_CASES` sets
 //! how many histories are looked at, four times over.

@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// When it breaks, of one write.
+/// Moment of one write at which it breaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
     /// The API server never hears of it.
@@ -31,7 +31,7 @@ pub enum Moment {
 /// All moments.
 pub const MOMENTS: [Moment; 3] = [Moment::Before, Moment::AnswerLost, Moment::After];
 
-/// What happens to the client at the break.
+/// Fate of the client at the break.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Then {
     /// It hears nothing more, for ever: it is about to be killed.
@@ -42,7 +42,7 @@ pub enum Then {
     Alive,
 }
 
-/// Where a client breaks. Cheap to clone.
+/// Point at which a client breaks. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct BreakPoint {
     shared: Arc<Shared>,
@@ -90,7 +90,7 @@ impl BreakPoint {
         self.shared.writes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it broke already.
+    /// Tells whether it broke already.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken.load(Ordering::SeqCst)
     }

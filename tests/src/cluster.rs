@@ -17,10 +17,10 @@ use processes::{run_cli, start_nodes, start_podgrouper, start_scheduler, succeed
 
 /// Namespace of the daemons.
 pub const NAMESPACE: &str = "kai-scheduler";
-/// How long the cluster may take to do what a test waits for.
+/// Time that the cluster may take to do what a test waits for.
 pub const TIMEOUT: Duration = Duration::from_mins(3);
 
-/// What a suite wants.
+/// Wishes of a suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// Simulated nodes, as `kubectl kai sandbox --nodes` takes them.
@@ -38,7 +38,7 @@ pub struct Cluster {
     pub scheduler: Daemon,
     /// kai-podgrouper.
     pub podgrouper: Daemon,
-    /// Where it serves admission.
+    /// Addresses at which it serves admission.
     webhooks: [String; 2],
     nodes: Daemon,
     /// The control plane below.

@@ -27,9 +27,9 @@ use tempfile::TempDir;
 use crate::daemon::Daemon;
 use components::{free_port, kubeconfig, start_api_server, start_etcd, write_credentials};
 
-/// How long a component may take to answer after its start.
+/// Time that a component may take to answer after its start.
 const READY_TIMEOUT: Duration = Duration::from_mins(3);
-/// How often a control plane is started whose ports others take.
+/// Number of times that a control plane is started whose ports others take.
 const TRIES_MAX: u32 = 3;
 /// Controllers that the suites need; the default set watches much that no test has.
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
@@ -143,13 +143,13 @@ impl ControlPlane {
         })
     }
 
-    /// Whether another process took a port between the moment that it was found free and its use.
+    /// Tells whether another process took a port between the moment that it was found free and its use.
     fn has_lost_a_port(&self) -> Result<bool> {
         let logs = [self.api_server.log_end()?, self.etcd.log_end()?];
         Ok(logs.iter().any(|log| log.contains("address already in use")))
     }
 
-    /// Where a test may put files; gone with the control plane.
+    /// Gives the folder where a test may put files; gone with the control plane.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -12,9 +12,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long a process may take to stop after SIGTERM before it is killed.
+/// Time that a process may take to stop after SIGTERM before it is killed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
-/// How much of a log a failure shows.
+/// Length of the end of a log that a failure shows.
 const LOG_END_BYTES: usize = 10_000;
 
 /// One running process; dropping it stops it.
@@ -54,7 +54,7 @@ impl Daemon {
         Ok(Self { child, log })
     }
 
-    /// Whether it has not exited yet.
+    /// Tells whether it has not exited yet.
     pub fn is_running(&mut self) -> Result<bool> {
         Ok(self.child.try_wait()?.is_none())
     }

@@ -31,7 +31,7 @@ pub use devices::{Told, told};
 pub use place::Place;
 pub use tenant::{TENANT, tenant};
 
-/// How long an expectation may take to come true.
+/// Time that an expectation may take to come true.
 const TIMEOUT: Duration = Duration::from_secs(90);
 /// Simulated work without a length of its own runs for this long.
 const RUN_SECONDS: u64 = 100_000;
@@ -44,7 +44,7 @@ pub struct Scenario {
     pub about: String,
     /// The nodes, as `kubectl kai sandbox --nodes` takes them.
     nodes: String,
-    /// How many nodes a rack has.
+    /// Number of nodes of a rack.
     #[serde(default = "rack_nodes")]
     rack_nodes: u32,
     /// It needs controllers of Kubernetes that the embedded server does not have.
@@ -63,7 +63,7 @@ fn rack_nodes() -> u32 {
     2
 }
 
-/// What is done next; exactly one of these.
+/// The next step; exactly one of these.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct Step {
@@ -75,7 +75,7 @@ struct Step {
     patch: BTreeMap<String, Value>,
     /// `Kind/name` each.
     delete: Vec<String>,
-    /// What a user does who has rights in one namespace only.
+    /// Moves of a user who has rights in one namespace only.
     tenant: Vec<Move>,
     /// Starts or stops the scheduler.
     scheduler: Option<Switch>,
@@ -98,7 +98,7 @@ struct Stage<'p> {
     scheduler: Option<(CancellationToken, JoinHandle<Result<(), kai_scheduler::Error>>)>,
 }
 
-/// What a slow machine is imitated with: milliseconds, none where the variable is not set.
+/// Reads what a slow machine is imitated with: milliseconds, none where the variable is not set.
 ///
 /// A story may not rest on how soon a step follows another: `KAI_LIVE_STEP_PAUSE=6000` waits before each step and
 /// before each look, `KAI_LIVE_OBJECT_PAUSE=1100` before each object of a gang.

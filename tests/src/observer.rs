@@ -33,7 +33,7 @@ const DEVICE_MEMORY: &str = "nvidia.com/gpu.memory";
 /// Annotation that names a pod's `PodGroup`.
 const POD_GROUP: &str = "pod-group-name";
 
-/// What a pod holds on its node.
+/// Place of a pod, and what it holds there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Holding {
     node: String,
@@ -46,7 +46,7 @@ struct Holding {
     reserves: Option<String>,
 }
 
-/// What a pod holds of each device that it shares.
+/// Share of each device that a pod has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Share {
     Milli(i128),
@@ -63,7 +63,7 @@ impl Share {
     }
 }
 
-/// What was seen so far, and every promise that was seen broken.
+/// Everything that was seen so far, and every promise that was seen broken.
 #[derive(Debug, Default)]
 pub struct Observed {
     allocatable_milli: BTreeMap<String, Vec<i128>>,
@@ -81,7 +81,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// How many different pods were ever bound; those that hold GPUs for others are not counted.
+    /// Counts the different pods that were ever bound; those that hold GPUs for others are not counted.
     pub fn binds(&self) -> usize {
         self.bound.len() - self.reservations.len()
     }

@@ -50,7 +50,7 @@ fn arrivals(tasks: &[Task], total_milli: i64, seed: u64) -> Vec<&Task> {
     arrivals
 }
 
-/// How nodes are ranked in a replay.
+/// Ranking of nodes in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ranking {
     /// As KAI does by default: by free GPUs, whatever else is free.
@@ -145,7 +145,7 @@ fn symbol(models: &mut BTreeMap<String, Symbol>, model: &str) -> Symbol {
     *models.entry(model.to_owned()).or_insert(next)
 }
 
-/// Whether the pod found room; one that didn't is forgotten.
+/// Tells whether the pod found room; one that didn't is forgotten.
 fn arrive(cluster: &mut Cluster, config: &Config, row: u32, pod: &Pod) -> bool {
     let (pod_id, group_id) = (PodId::new(row), GroupId::new(row));
     let created = Timestamp(i64::from(row));

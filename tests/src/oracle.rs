@@ -19,14 +19,14 @@ pub mod pod_grouping;
 pub mod quota;
 pub mod scheduling;
 
-/// How a case went.
+/// Outcome of a case.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// How much it binds.
+    /// Level at which it binds.
     pub level: String,
-    /// What a scheduler must support for it to make sense.
+    /// Features that a scheduler must support for it to make sense.
     pub features: Vec<String>,
-    /// Where we differ; nothing when it passes.
+    /// Differences of ours; none when it passes.
     pub differences: Vec<String>,
 }
 
@@ -39,11 +39,11 @@ pub struct Line {
     pub name: String,
     /// Its family.
     pub family: String,
-    /// How much it binds.
+    /// Level at which it binds.
     pub level: String,
-    /// What it is about.
+    /// Features that it is about.
     pub features: Vec<String>,
-    /// Where we differ; nothing when it passes.
+    /// Differences of ours; none when it passes.
     pub differences: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ fn guarded(case: &Value, judge: fn(Value) -> anyhow::Result<Verdict>) -> Verdict
     }
 }
 
-/// What the file says of a case that did not run to its end.
+/// Takes what the file says of a case that did not run to its end.
 fn given(case: &Value) -> Verdict {
     let features = case["features"].as_array().into_iter().flatten();
     Verdict {

@@ -21,7 +21,7 @@ const STATUS: [&str; 3] = ["rayClusterName", "activeServiceStatus", "pendingServ
 /// An annotation longer than this is an operator's own bookkeeping.
 const ANNOTATION_BYTES_MAX: usize = 200;
 
-/// What is to be written of a workload.
+/// Writes down a workload.
 ///
 /// # Errors
 ///

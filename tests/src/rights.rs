@@ -56,7 +56,7 @@ const UNSEEN: [(&str, &str, &str, &str, &str); 8] = [
     ),
 ];
 
-/// Whether an account has a right that the suite `rbac` cannot bring about.
+/// Tells whether an account has a right that the suite `rbac` cannot bring about.
 pub fn is_unseen(account: &str, right: &Right) -> bool {
     let (group, resource, verb) = right;
     let is_any = |pattern: &str, found: &str| pattern == "*" || pattern == found;
@@ -68,16 +68,16 @@ pub fn is_unseen(account: &str, right: &Right) -> bool {
     })
 }
 
-/// What an account did.
+/// Deeds of an account.
 #[derive(Debug, Default)]
 pub struct Use {
-    /// What it was allowed.
+    /// Rights that it used and was given.
     pub granted: BTreeSet<Right>,
-    /// What it was forbidden.
+    /// Rights that it lacked.
     pub refused: BTreeSet<Right>,
 }
 
-/// What each account of the system's namespace did, by the audit log.
+/// Reads what each account of the system's namespace did, by the audit log.
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub fn used(log: &Path) -> Result<BTreeMap<String, Use>> {
     Ok(found)
 }
 
-/// What the roles in a file of `deploy/rbac` give.
+/// Reads what the roles in a file of `deploy/rbac` give.
 ///
 /// # Errors
 ///

@@ -33,13 +33,13 @@ pub use tape::{Call, Fault, Tape};
 pub struct Stage {
     place: Place,
     client: Client,
-    /// What the podgrouper asked of the API server.
+    /// Requests of the podgrouper to the API server.
     pub tape: Tape,
     flags: Vec<String>,
     running: Option<Running>,
     /// UIDs of what was created, by `Kind/name`.
     uids: BTreeMap<String, String>,
-    /// What was created, in order.
+    /// Objects that were created, in order.
     created: Vec<Value>,
 }
 
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Stage {
     }
 }
 
-/// How long what was created may take to go.
+/// Time that what was created may take to go.
 const GO_MAX: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Stage {
         })
     }
 
-    /// Whether the API server is a real one, with a clock that nobody stops.
+    /// Tells whether the API server is a real one, with a clock that nobody stops.
     pub fn is_real(&self) -> bool {
         matches!(self.place, Place::Real(_))
     }
@@ -152,7 +152,7 @@ impl Stage {
         }
     }
 
-    /// Whether the podgrouper still runs.
+    /// Tells whether the podgrouper still runs.
     pub fn is_running(&self) -> bool {
         self.running.as_ref().is_some_and(|running| !running.task.is_finished())
     }

@@ -33,7 +33,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::matching::differences;
 
-/// How long an operator may take to see an object that was created, and its webhook to listen.
+/// Time that an operator may take to see an object that was created, and its webhook to listen.
 const SEEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// A workload in a file.
@@ -43,7 +43,7 @@ pub struct Workload {
     /// Name of the file and of the namespace.
     #[serde(skip)]
     pub name: String,
-    /// What it shows, in one sentence.
+    /// Statement that it shows, in one sentence.
     pub what: String,
     /// The operator whose kind it is; `kubernetes` for those of Kubernetes itself.
     pub operator: String,
@@ -57,7 +57,7 @@ pub struct Workload {
     finished: usize,
 }
 
-/// What happens to a workload after its submission.
+/// An event of a workload after its submission.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
@@ -67,7 +67,7 @@ struct Step {
     patch: Value,
 }
 
-/// What was seen of a workload since it was submitted.
+/// Observations of a workload since it was submitted.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Pods of the scheduler, each as it was last seen; also those that are gone.
@@ -242,7 +242,7 @@ impl Workload {
         Ok(())
     }
 
-    /// What is not yet as the file says.
+    /// Lists what is not yet as the file says.
     pub fn findings(&self, seen: &Seen) -> Vec<String> {
         let mut findings = Vec::new();
         let mut groups: BTreeMap<String, Vec<&Value>> = BTreeMap::new();

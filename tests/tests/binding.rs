@@ -174,14 +174,14 @@ impl Stage {
         ask(&self.admin, Method::POST, &path, Some(&body)).await.map(drop)
     }
 
-    /// Why the pod was not bound.
+    /// Reads why the pod was not bound.
     async fn reason(&mut self) -> Result<String> {
         let outcome = self.outcomes.recv().await.context("the actuator ended")?;
         let Outcome::BindFailed { reason, .. } = &outcome else { bail!("{outcome:?}") };
         Ok(reason.clone())
     }
 
-    /// Whether the claim has its device, and whether it is the pod's.
+    /// Tells whether the claim has its device, and whether it is the pod's.
     async fn holds(&self) -> Result<(bool, bool)> {
         let status = &self.claim().await?["status"];
         let ours = status["reservedFor"][0]["uid"] == *self.bind.uid;

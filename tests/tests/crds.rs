@@ -62,7 +62,7 @@ async fn define(client: &Client, definitions: &[CustomResourceDefinition]) -> Re
     Ok(())
 }
 
-/// Where the API has an object of one of our kinds: its collection.
+/// Gives the path at which the API has an object of one of our kinds: its collection.
 fn collection(object: &Value) -> Result<String> {
     let kind = object["kind"].as_str().unwrap_or_default();
     let definition = OURS
@@ -77,7 +77,7 @@ fn collection(object: &Value) -> Result<String> {
     Ok(format!("/apis/{api_version}{namespace}/{}", definition.spec.names.plural))
 }
 
-/// What the server says: its refusal, or what it made of the object.
+/// Answer of the server: its refusal, or what it made of the object.
 #[derive(Debug, PartialEq)]
 enum Verdict {
     Accepted { spec: Value, status: Value },
@@ -119,7 +119,7 @@ async fn judge(client: &Client, documents: &[Value]) -> Result<Verdict> {
     write(client, "PUT", &format!("{path}?dryRun=All"), &second).await
 }
 
-/// What discovery and tables show of the kinds, sorted by name: the server lists them in no order.
+/// Reads what discovery and tables show of the kinds, sorted by name: the server lists them in no order.
 async fn shown(client: &Client) -> Result<Value> {
     let mut shown = Vec::new();
     for path in [

@@ -17,7 +17,7 @@ use kai_tests::{
 /// minute takes a minute.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// How many control planes scenes are played on at once.
+/// Number of control planes that scenes are played on at once.
 const LANES: usize = 3;
 
 /// The scenes that were asked for, by the names of their files.

@@ -45,7 +45,7 @@ impl Candidate {
     }
 }
 
-/// When a holder that is cut off has stopped, and when another has begun, in seconds.
+/// Measures when a holder that is cut off has stopped, and when another has begun, in seconds.
 async fn times(verb: &str, mode: Mode) -> Result<(f64, f64)> {
     let place = Place::embedded().await?;
     let (first, second) =

@@ -70,7 +70,7 @@ fn list<'g>(given: &'g Value, of: &str) -> &'g [Value] {
     given[of].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What is given over what is not; lists as a whole.
+/// Puts what is given over what is not; lists as a whole.
 fn merge(default: &mut Value, given: &Value) {
     match (default, given) {
         (Value::Object(default), Value::Object(given)) => {

@@ -27,7 +27,7 @@ async fn start(suite: &str) -> Result<Option<Cluster>> {
     Ok(Some(cluster))
 }
 
-/// How many pods the `index`-th Job has.
+/// Gives the number of pods of the `index`-th Job.
 fn pods_of(index: usize) -> usize {
     1 + index % 4
 }

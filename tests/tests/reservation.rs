@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 const SUITE: &str = "reservation: the program on a real kube-apiserver";
 const DEVICE: &str = "GPU-8f6d3b6a-6c1e-4f0f-9d2a-0b6f3c5d7e91";
 const OTHER_DEVICE: &str = "GPU-00000000-0000-0000-0000-000000000001";
-/// How long anything may take to come true.
+/// Time that anything may take to come true.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A reservation pod and its program.
@@ -85,14 +85,14 @@ async fn wait_for_line(daemon: &mut Daemon, words: &str) -> Result<()> {
     }
 }
 
-/// Whether a driver is here: NVML would say then which device the program has, whatever the environment names.
+/// Tells whether a driver is here: NVML would say then which device the program has, whatever the environment names.
 fn has_driver() -> Result<bool> {
     let said = Command::new(binary("kai-reservation")).arg("--show-devices").output()?;
     let said: Value = serde_json::from_slice(&said.stdout)?;
     Ok(said["nvml"].get("absent").is_none())
 }
 
-/// What a merge patch of a pod is answered with. Nothing is written; policies are asked as for a write.
+/// Asks what a merge patch of a pod is answered with. Nothing is written; policies are asked as for a write.
 async fn try_patch(client: &Client, name: &str, patch: &Value) -> Result<(), kube::Error> {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace::RESERVATION);
     pods.patch(name, &PatchParams::default().dry_run(), &Patch::Merge(patch)).await.map(|_| ())
@@ -151,7 +151,7 @@ async fn the_program_writes_its_device_on_its_own_pod_and_may_write_nothing_else
     stolen_token_ends_the_program(&own, &other).await
 }
 
-/// What a reservation pod is, but for what the server notes about writes.
+/// Picks what a reservation pod is, but for what the server notes about writes.
 fn facts(pod: &Pod) -> Value {
     let (labels, annotations) = (pod.labels(), pod.annotations());
     json!({"uid": pod.uid(), "labels": labels, "annotations": annotations, "spec": pod.spec,

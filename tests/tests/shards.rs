@@ -166,7 +166,7 @@ async fn conditions_tell(cluster: &Cluster, shards: &Api<SchedulingShard>) -> Re
         .await
 }
 
-/// What the default shard says reaches its scheduler's Deployment and no other, and goes again.
+/// Flags of the default shard reach its scheduler's Deployment and no other, and go again.
 async fn flags_of_the_default_shard_come_and_go(
     cluster: &Cluster,
     shards: &Api<SchedulingShard>,

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// How long the scheduler may take to come to rest.
+/// Time that the scheduler may take to come to rest.
 const SETTLED_WITHIN: Duration = Duration::from_mins(1);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -260,7 +260,7 @@ async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Resu
     client.request(request).await.with_context(|| path.to_owned())
 }
 
-/// What a command printed.
+/// Output of a command.
 struct Said {
     exit: Exit,
     data: String,

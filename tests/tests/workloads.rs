@@ -15,7 +15,7 @@ use kai_tests::{
 use kube::Client;
 use tokio::time::{Instant, sleep};
 
-/// How long all workloads of a cluster may take together.
+/// Time that all workloads of a cluster may take together.
 const TIMEOUT: Duration = Duration::from_mins(8);
 /// Between two looks, and between the steps of a workload's life.
 const PAUSE: Duration = Duration::from_millis(500);

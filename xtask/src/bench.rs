@@ -18,7 +18,7 @@ use crate::repository::print;
 use count::Counts;
 use measure::{Catalogue, Entry, Measured};
 
-/// What to measure and how to show it.
+/// Benchmarks to measure, and the way to show them.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// What continuous integration runs.
+    /// Gives the arguments of continuous integration.
     pub(crate) fn gate() -> Self {
         Self { gate: true, ..Self::default() }
     }

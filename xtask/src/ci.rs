@@ -9,7 +9,7 @@ use crate::{
     repository::{cargo, command, execute, root, say},
 };
 
-/// Which parts to leave out.
+/// Parts to leave out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Leave out `cargo deny` (it needs `cargo install cargo-deny`)

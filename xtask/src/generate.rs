@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::repository::{self, say};
 
-/// Whether to write or to compare.
+/// Choice between writing and comparing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Fail when a file differs from its source instead of writing it

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::repository::{cargo, command, execute, root, say};
 
-/// How long, and how much a round.
+/// Length of the hunt, and of a round.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Start no further round after so many minutes; building does not count

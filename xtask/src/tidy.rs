@@ -18,7 +18,7 @@ use crate::repository::{self, File};
 pub(crate) struct Finding {
     /// `path` or `path:line`.
     at: String,
-    /// What is wrong and what to do.
+    /// The mistake, and the way to mend it.
     what: String,
 }
 
@@ -28,7 +28,7 @@ impl Finding {
     }
 }
 
-/// Whether a path ends in `.extension`.
+/// Tells whether a path ends in `.extension`.
 fn has_extension(path: &str, extension: &str) -> bool {
     std::path::Path::new(path).extension().is_some_and(|one| one == extension)
 }

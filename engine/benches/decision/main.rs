@@ -1,4 +1,4 @@
-//! What a decision costs, over sizes.
+//! Benchmarks of a decision, over sizes.
 //!
 //! `decision ID SIZE` prints one JSON line a measurement: `id`, `size`, `wall_ms` (the median). `--once` runs the measured
 //! part once, for callgrind with `--toggle-collect=decision::measured`. `--list` prints what there is.

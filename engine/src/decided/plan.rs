@@ -1,4 +1,4 @@
-//! What a cycle decided, and why not more.
+//! Decisions of a cycle, and the reasons why it decided no more.
 
 pub(crate) mod domain;
 pub(crate) mod refusal;

@@ -1,4 +1,4 @@
-//! What a verdict is called, and what would change it.
+//! Names of verdicts, and what would change them.
 
 use crate::{
     base::{

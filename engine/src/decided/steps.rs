@@ -1,4 +1,4 @@
-//! What deciding takes, in counted steps: the same on every machine.
+//! Effort of deciding, in counted steps: the same on every machine.
 
 use crate::decided::proof::EvictionKind;
 

@@ -1,4 +1,4 @@
-//! When there is room.
+//! The time at which there is room.
 
 /// The time when there is room, or at which amounts are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! How many pods nodes would hold at most once victims are gone: a bound that needs no trial.
+//! Capacity of nodes once victims are gone, in pods at most: a bound that needs no trial.
 //!
 //! Per shape of the pods to place, and lane by lane, so that it is never too low: what it refuses no search finds.
 

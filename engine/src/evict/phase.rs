@@ -1,4 +1,4 @@
-//! How far a search is: which sets of victims it picks, and for how many pods it looks.
+//! Progress of a search: which sets of victims it picks, and for how many pods it looks.
 //!
 //! ```text
 //!   OneNode: 1, 2, 4 .. pods, then between the last that went and the first that did not, then all of them

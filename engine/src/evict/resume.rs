@@ -1,4 +1,4 @@
-//! What is known of searches for victims from one cycle to the next.
+//! Knowledge of searches for victims from one cycle to the next.
 //!
 //! While nothing changes that a search reads ([`SearchEpoch`]), one that ran out of steps goes on where it stopped, and one
 //! that found nothing is not asked again.

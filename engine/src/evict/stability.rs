@@ -1,4 +1,4 @@
-//! Whether evictions bring about what lasts.
+//! Stability of evictions: they have to bring about what lasts.
 //!
 //! Priorities decide within a queue, shares between queues, and shares come first. A preemptor that is larger than its
 //! victims takes free room besides, which may lift its queue above its share: a group of another queue is then entitled

@@ -1,4 +1,4 @@
-//! Whether a set of victims is one that may be taken.
+//! Validation of a set of victims: may it be taken?
 //!
 //! # Source
 //! docs/behaviour.md 4.4, 4.6.

@@ -1,4 +1,4 @@
-//! Who may be evicted for whom, and in what order.
+//! Victims: the groups that may be evicted for another, in their order.
 //!
 //! Victims come in the reverse of the order in which groups wait: the last queue first, in it the last group, of it
 //! first what it can spare, step by step, then the rest at once.

@@ -1,4 +1,4 @@
-//! Which devices of resource slices a claim would get on a node.
+//! Devices of resource slices that a claim would get on a node.
 
 pub(crate) mod admit;
 pub(crate) mod choose;

@@ -1,4 +1,4 @@
-//! Where a pod may go for the sake of the pods that are there: affinity, anti-affinity, host ports.
+//! Constraints on a pod by the pods that are there: affinity, anti-affinity, host ports.
 //!
 //! # Source
 //! docs/behaviour.md 10.2, check 6, and the Kubernetes filters `InterPodAffinity` and `NodePorts`. Pods that are

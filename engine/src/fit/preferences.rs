@@ -1,4 +1,5 @@
-//! Where a pod would rather go: preferred pod affinity, preferred node affinity, topology spread that is only wished for.
+//! Preferences of a pod among nodes: preferred pod affinity, preferred node affinity, topology spread that is only
+//! wished for.
 //!
 //! # Source
 //! docs/behaviour.md 9.2, `podaffinity`: the sum of the weights, not normalised, above all but the nominated node.

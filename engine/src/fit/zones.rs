@@ -1,4 +1,4 @@
-//! Which NUMA zones of a node a pod would get.
+//! NUMA zones of a node that a pod would get.
 //!
 //! # Source
 //! docs/behaviour.md 13.3.

@@ -1,4 +1,4 @@
-//! Which groups could stand in for each other.
+//! Classes of groups that could stand in for each other.
 
 use crate::{
     base::{

@@ -1,4 +1,4 @@
-//! How far an action looks into each leaf queue, where the operator sets a number.
+//! Depth to which an action looks into each leaf queue, where the operator sets a number.
 //!
 //! # Source
 //! docs/behaviour.md 1.11. What is kept are the best groups, exactly (14.3, Q8).

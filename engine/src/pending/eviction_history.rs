@@ -1,4 +1,4 @@
-//! Who lost a place to whom since the last news.
+//! Places that groups lost to others since the last news.
 //!
 //! Entitlements by quota, by share and by priority can contradict each other, so that groups could evict each other in
 //! turn for ever. A group that does not hold any more what it got by evicting another has lost that room again, though

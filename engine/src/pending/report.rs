@@ -1,4 +1,4 @@
-//! What groups that wait are told.
+//! Reasons that groups which wait are told.
 
 use std::sync::Arc;
 

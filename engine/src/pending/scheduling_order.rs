@@ -1,4 +1,4 @@
-//! Whose turn it is: the first waiting group of the first queue, down the tree.
+//! Order of turns: the first waiting group of the first queue, down the tree.
 
 use std::collections::BTreeMap;
 

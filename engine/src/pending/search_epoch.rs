@@ -1,4 +1,4 @@
-//! Whether what searches for victims read is as it was.
+//! Epochs in which what searches for victims read stays as it is.
 //!
 //! A search reads where pods are and which are nominated, what nodes and queues have, who waits for a turn, and whom time
 //! keeps safe. A counter moves with every such change. Nominations are taken back and made again in every cycle: that is

@@ -1,4 +1,4 @@
-//! Whether a group waits for room.
+//! Groups that wait for room, and those that wait for something else.
 
 use crate::{
     base::ids::{GroupId, QueueId},

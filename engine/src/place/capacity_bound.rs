@@ -1,4 +1,4 @@
-//! What nodes hold at most, by counting.
+//! Bounds on what nodes hold, by counting.
 
 use crate::{
     base::{

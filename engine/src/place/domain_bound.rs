@@ -1,4 +1,4 @@
-//! Whether sub-groups that have to be together, each by itself, find enough domains: a bound that needs no search.
+//! Bounds on the domains for sub-groups that have to be together, each by itself: a bound that needs no search.
 //!
 //! Of sub-groups that have some number of pods or more, a domain takes at most as many as this number goes into its room.
 //! Where all domains take fewer than there are, for one such number, no choice of domains lets all of them in.

@@ -1,4 +1,4 @@
-//! What queues may take, give and claim first: pure rules over the numbers of queues.
+//! Rules for what queues may take, give and claim first: pure rules over the numbers of queues.
 //!
 //! Every function reads queues through `row`, so that it runs on the cluster's columns and on plain numbers alike.
 //!

@@ -1,4 +1,4 @@
-//! What queues allow at most.
+//! Limits of queues.
 //!
 //! # Source
 //! docs/behaviour.md 3.7.

@@ -1,4 +1,4 @@
-//! Who goes next: groups of a queue, and queues among their siblings.
+//! Order of who goes next: groups of a queue, and queues among their siblings.
 
 use crate::{
     base::resources::{Charge, Limit, PerLane, QueueLane},

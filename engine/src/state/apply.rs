@@ -1,4 +1,4 @@
-//! What the outside tells, taken into the tables.
+//! Takes into the tables what the outside tells.
 
 pub(crate) mod pod;
 pub(crate) mod queue;

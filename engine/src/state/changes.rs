@@ -1,4 +1,4 @@
-//! What changed in the state since somebody asked: written down here, and turned into what follows from it by who remembers
+//! Changes in the state since somebody asked: written down here, and turned into what follows from it by who remembers
 //! decisions (`Cluster::absorb`).
 
 use crate::{

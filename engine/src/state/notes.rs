@@ -1,4 +1,4 @@
-//! What decisions write into the state, beside where pods are.
+//! Notes that decisions write into the state, beside where pods are.
 
 use std::collections::BTreeSet;
 

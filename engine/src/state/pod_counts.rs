@@ -1,4 +1,4 @@
-//! How many pods that a selector means are on each node: counted as pods come and go, never searched for.
+//! Counts of the pods that a selector means, by node: counted as pods come and go, never searched for.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What is left of a node's zones.
+//! Room that is left in a node's zones.
 
 use crate::{
     base::resources::Resources,

@@ -1,4 +1,4 @@
-//! What the adapter tells of dynamic resource allocation: resource claims, device classes, devices of resource slices.
+//! Facts of dynamic resource allocation: resource claims, device classes, devices of resource slices.
 //!
 //! Selectors and attributes are matched by the adapter: a device lists what selects it, a request names one selection.
 //!

@@ -1,4 +1,4 @@
-//! What the outside may tell the engine.
+//! News that the outside may tell the engine.
 
 use crate::{
     base::{

@@ -1,4 +1,4 @@
-//! What the adapter tells of a pod group, and its tree of sub-groups.
+//! Facts of a pod group, and its tree of sub-groups.
 
 use crate::base::{
     ids::{QueueId, Symbol, TopologyId},

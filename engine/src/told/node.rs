@@ -1,4 +1,4 @@
-//! What the adapter tells of a node.
+//! Facts of a node.
 
 use crate::base::{ids::Symbol, resources::Resources};
 

@@ -1,4 +1,4 @@
-//! How an operator wants nodes and devices ranked.
+//! Rankings of nodes and devices, as an operator wants them.
 
 use crate::told::pod::Shape;
 

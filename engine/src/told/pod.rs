@@ -1,4 +1,4 @@
-//! What the adapter tells of a pod.
+//! Facts of a pod.
 
 use crate::{
     base::{

@@ -1,4 +1,4 @@
-//! What the adapter tells of a queue.
+//! Facts of a queue.
 
 use crate::base::{
     ids::QueueId,

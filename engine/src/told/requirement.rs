@@ -1,4 +1,4 @@
-//! What labels have to be.
+//! Requirements on labels.
 
 use crate::base::ids::Symbol;
 

@@ -1,4 +1,4 @@
-//! What counting proves: no eviction lets a group in, and why; and what placement by fragments keeps of use.
+//! Proofs by counting: no eviction lets a group in, and why; and what placement by fragments keeps of use.
 
 use std::fmt::Write;
 

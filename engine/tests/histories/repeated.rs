@@ -1,4 +1,4 @@
-//! What a plan says when it comes to what an earlier plan said already, and when time alone lets it act.
+//! Plans that come to what an earlier plan said already, and plans that time alone allows.
 
 use kai_engine::QueueLane;
 

@@ -1,4 +1,4 @@
-//! What holds for every cluster and every history.
+//! Properties of every cluster and every history.
 //!
 //! All news is made by hand: most of it no scenario could tell, as pods of groups that are not there, groups whose
 //! structure makes no sense, rings of queues, and everything in any order.

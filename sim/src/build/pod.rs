@@ -1,4 +1,4 @@
-//! What a pod asks for and where it may go.
+//! Requests of a pod, and the nodes that it may go to.
 
 use kai_engine::{
     Alignment, GPU_MILLI, GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement,

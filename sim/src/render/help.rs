@@ -1,4 +1,4 @@
-//! What a verdict is called, and what would change it, in words.
+//! Names of verdicts, and what would change them, in words.
 
 use kai_engine::{Blocked, Misfit, Missing, QueueLane, Remedy, Symbol, Why};
 

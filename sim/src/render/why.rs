@@ -1,4 +1,4 @@
-//! Why a group waits, in words.
+//! Reasons why a group waits, in words.
 
 use kai_engine::{
     Bound, Charge, ClaimProblem, DomainProblem, EvictionKind, GPU_MILLI, Misfit, Missing, NoDomain,

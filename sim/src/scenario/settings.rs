@@ -1,4 +1,4 @@
-//! What the operator chose.
+//! Choices of the operator.
 
 use serde::{Deserialize, Serialize};
 

@@ -18,7 +18,7 @@ const BEST_FIT: &str = "BestFit";
 struct Arguments {
     /// The folder of the trace
     folder: PathBuf,
-    /// How many orders of arrival
+    /// Number of orders of arrival
     #[arg(long, default_value_t = 10)]
     seeds: u64,
     /// Only workloads whose name contains this
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether placement by fragments fell nowhere below best-fit, told of the workload or not.
+/// Tells whether placement by fragments fell nowhere below best-fit, told of the workload or not.
 fn run(arguments: &Arguments) -> Result<bool> {
     let folder = &arguments.folder;
     let machines = machines(&folder.join("csv/openb_node_list_gpu_node.csv"))?;

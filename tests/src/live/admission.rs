@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Place;
 
-/// How long it may take until the API server asks it.
+/// Time that it may take until the API server asks it.
 const ASKED_WITHIN: Duration = Duration::from_mins(1);
 
 /// Admission that is served.

@@ -22,7 +22,7 @@ pub struct Move {
     pub delete: Vec<String>,
     /// Kinds of which all objects in the user's namespace are deleted, as they are there at this moment.
     pub delete_all: Vec<String>,
-    /// How often: a flood is a move with many.
+    /// Number of times: a flood is a move with many.
     pub times: Option<usize>,
     /// An annotation of so many bytes, which nobody reads, in each object that is created or patched.
     pub junk_bytes: usize,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{judge::Expect, object};
 
-/// What is not as it is expected.
+/// Lists what is not as it is expected.
 pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<String>> {
     let wants_any = !expect.devices.is_empty()
         || !expect.shares.is_empty()
@@ -50,7 +50,7 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
     Ok(misses)
 }
 
-/// What is told to a pod that shares GPUs.
+/// Values that are told to a pod that shares GPUs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Told {
     /// Its devices, which the reservation pods of its groups hold.
@@ -59,7 +59,8 @@ pub struct Told {
     pub share: String,
 }
 
-/// What pods of the namespace `default` are told, by name; an error where one is told other devices than its groups hold.
+/// Reads what pods of the namespace `default` are told, by name; an error where one is told other devices than its
+/// groups hold.
 ///
 /// # Errors
 /// When the API server cannot be asked, or a pod is told something else.

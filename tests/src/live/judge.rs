@@ -14,11 +14,11 @@ use super::{TENANT, devices, object};
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(super) struct Expect {
-    /// How many pods of a gang are on a node and not leaving.
+    /// Number of pods of a gang that are on a node and not leaving.
     bound: BTreeMap<String, usize>,
-    /// How many pods of the tenant are on a node and not leaving; no other of them waits.
+    /// Number of pods of the tenant that are on a node and not leaving; no other of them waits.
     tenant_bound: Option<usize>,
-    /// How many events are on objects of the tenant, each counted as often as it was said.
+    /// Number of events on objects of the tenant, each counted as often as it was said.
     event_count: Option<i64>,
     /// On how many nodes they are.
     nodes: BTreeMap<String, usize>,
@@ -46,13 +46,13 @@ pub(super) struct Expect {
     labels: BTreeMap<String, BTreeMap<String, String>>,
     /// Devices of the claims that are reserved for a pod, in the order of their names.
     claims: BTreeMap<String, String>,
-    /// How many devices a pod's container is told: those that the reservation pods of its groups hold.
+    /// Number of devices that a pod's container is told: those that the reservation pods of its groups hold.
     pub(super) devices: BTreeMap<String, usize>,
     /// The share of each device that it is told.
     pub(super) shares: BTreeMap<String, String>,
     /// Pods of each list are told the same devices, and those of different lists have none in common.
     pub(super) together: Vec<Vec<String>>,
-    /// How many reservation pods there are.
+    /// Number of reservation pods.
     pub(super) reservations: Option<usize>,
     /// For how long it has to stay true.
     pub(super) still_seconds: u64,
@@ -66,12 +66,12 @@ struct Said {
     reason: String,
     /// Part of its message.
     says: String,
-    /// Who says it.
+    /// The component that says it.
     #[serde(default)]
     by: Option<String>,
 }
 
-/// What is not true; empty where all is.
+/// Lists what is not true; empty where all is.
 pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<String>> {
     let pods = object::list(client, "Pod").await?;
     let mut misses = placed(expect, &pods, client).await?;

@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep};
 
 use super::TENANT;
 
-/// How long a kind may take to be served after its definition.
+/// Time that a kind may take to be served after its definition.
 const SERVED_WITHIN: Duration = Duration::from_secs(30);
-/// How long what is deleted may take to go.
+/// Time that what is deleted may take to go.
 const GONE_WITHIN: Duration = Duration::from_mins(1);
 
 /// A queue; what is not said is unlimited.
@@ -179,7 +179,7 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     Ok((GroupVersionKind::gvk(group, version, kind), namespaced))
 }
 
-/// Where objects of a kind are: in the namespace `default` unless another is said.
+/// Gives access to the objects of a kind: in the namespace `default` unless another is said.
 fn api(client: &Client, kind: &str, namespace: Option<&str>) -> Result<Api<DynamicObject>> {
     let (gvk, namespaced) = known(kind)?;
     let resource = ApiResource::from_gvk(&gvk);
@@ -199,7 +199,7 @@ fn parts(name: &str) -> Result<(&str, Option<&str>, &str)> {
     })
 }
 
-/// What is there without any scenario.
+/// Tells whether an object is there without any scenario.
 pub(super) fn is_installed(kind: &str, name: &str) -> bool {
     match kind {
         "Queue" => name.starts_with("default-"),
@@ -325,7 +325,7 @@ pub(super) async fn delete_all(client: &Client, kind: &str, namespace: &str) -> 
     Ok(())
 }
 
-/// Whether an answer says that the object is not there.
+/// Tells whether an answer says that the object is not there.
 fn is_gone<T>(answer: kube::Result<T>) -> Result<bool> {
     match answer {
         Ok(_) => Ok(false),

@@ -20,7 +20,7 @@ pub enum Place {
     Real(ControlPlane),
 }
 
-/// What scenarios make, dependants first.
+/// Kinds that scenarios make, dependants first.
 const KINDS: [&str; 20] = [
     "Job",
     "Pod",

@@ -16,7 +16,7 @@ use super::Place;
 
 /// The namespace of the user, and the name of its account there.
 pub const TENANT: &str = "mallory";
-/// What the account may do in its namespace: all that a user of a cluster is usually given, and no more.
+/// Rights of the account in its namespace: all that a user of a cluster is usually given, and no more.
 const RIGHTS: [(&str, &[&str]); 5] = [
     ("", &["pods", "configmaps", "persistentvolumeclaims", "services"]),
     ("batch", &["jobs"]),

@@ -33,7 +33,7 @@ pub(super) fn pod(task: &Task, models: &[Symbol], row: u32) -> Pod {
     Pod { owner: Owner::Group(GroupId::new(row)), shape, uid: row.into(), ..Pod::default() }
 }
 
-/// What a task asks for, on these models of GPUs.
+/// Makes what a task asks for, on these models of GPUs.
 pub(super) fn shape(task: &Task, models: &[Symbol]) -> Shape {
     let gpu = match (task.gpus, task.gpu_milli) {
         (0, _) => GpuRequest::None,

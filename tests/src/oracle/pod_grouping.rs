@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 /// A rule asks for a handful of facts; more than this is a loop.
 const READS_MAX: usize = 100;
 
-/// What one case came to: nothing when all its checks hold, else one line a broken check.
+/// Outcome of one case: nothing when all its checks hold, else one line a broken check.
 pub type Findings = Vec<String>;
 
 /// Runs all cases of a file; in the result the id of each with its findings.

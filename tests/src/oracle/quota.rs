@@ -387,7 +387,7 @@ impl Case {
     }
 }
 
-/// What pods ask for; GPU memory counts as a part of a device of this size.
+/// Sums what pods ask for; GPU memory counts as a part of a device of this size.
 fn request<'a>(pods: impl Iterator<Item = &'a Pod>, memory_mib: Option<f64>) -> Charge {
     let mut sum = Charge::default();
     for pod in pods {

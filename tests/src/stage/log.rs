@@ -32,7 +32,7 @@ impl Log {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// How many lines hold a text.
+    /// Counts the lines that hold a text.
     pub fn count(&self, part: &str) -> usize {
         self.text().lines().filter(|line| line.contains(part)).count()
     }

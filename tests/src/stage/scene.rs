@@ -27,26 +27,26 @@ use tokio::time::{Instant, sleep};
 use super::{Call, Fault, Log, Stage};
 use crate::{live::Place, matching::differences};
 
-/// How long what is expected may take to come, by the paused clock.
+/// Time that what is expected may take to come, by the paused clock.
 const COME_MAX: Duration = Duration::from_secs(20);
 /// The same on a real API server, which shares its machine.
 const COME_MAX_REAL: Duration = Duration::from_secs(90);
-/// How long it must then stay as it is.
+/// Time for which it must then stay as it is.
 const STAY: Duration = Duration::from_secs(3);
 
 /// A scene.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// What it shows, in one sentence.
+    /// Statement that it shows, in one sentence.
     pub what: String,
-    /// Why it cannot be played on a real API server, where it cannot.
+    /// The reason why it cannot be played on a real API server, where it cannot.
     #[serde(default)]
     embedded: Option<String>,
     /// Flags of the podgrouper.
     #[serde(default)]
     flags: Vec<String>,
-    /// What happens, in order.
+    /// Events, in order.
     steps: Vec<Step>,
 }
 
@@ -96,7 +96,7 @@ struct Expect {
     queues: BTreeMap<String, Value>,
     /// Parts of warnings in the podgrouper's log since the scene began, each of exactly one line.
     said: Vec<String>,
-    /// How many requests of each kind there were since the last `expect` or `forget`.
+    /// Number of requests of each kind since the last `expect` or `forget`.
     calls: BTreeMap<String, usize>,
     /// The same of writes, but for events and statuses.
     writes: Option<usize>,
@@ -143,12 +143,12 @@ impl Scene {
         Ok(())
     }
 
-    /// Why the scene cannot be played on a real API server, where it cannot.
+    /// Says why the scene cannot be played on a real API server, where it cannot.
     pub fn is_embedded_only(&self) -> Option<&str> {
         self.embedded.as_deref()
     }
 
-    /// How long the scene waits by its own words.
+    /// Sums how long the scene waits by its own words.
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ impl Expect {
     }
 }
 
-/// Whether a call changes what is decided: not one of an event or a status.
+/// Tells whether a call changes what is decided: not one of an event or a status.
 pub fn is_write(call: &Call) -> bool {
     !matches!(call.verb.as_str(), "GET" | "WATCH")
         && !call.path.contains("/events")

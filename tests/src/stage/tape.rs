@@ -23,7 +23,7 @@ impl std::fmt::Display for Call {
     }
 }
 
-/// What happens to some requests instead of an answer.
+/// Fate of some requests instead of an answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fault {
@@ -42,7 +42,7 @@ pub struct Fault {
     /// The request is carried out all the same: only its answer is lost.
     #[serde(default)]
     pub after: bool,
-    /// How many requests it hits; without it all until the faults are cleared.
+    /// Number of requests that it hits; without it all until the faults are cleared.
     pub times: Option<usize>,
 }
 

@@ -31,7 +31,7 @@ const NAMESPACE: &str = "kai-scheduler";
 const SECRET: &str = "kai-admission-webhook-tls-secret";
 const REGISTRATION: &str = "admissionregistration.k8s.io/v1";
 const MUTATING: &str = "MutatingWebhookConfiguration";
-/// How long something that heals by itself may take.
+/// Time that something which heals by itself may take.
 const HEALED_WITHIN: Duration = Duration::from_mins(1);
 
 /// An API server with everything but the daemons in it.
@@ -57,7 +57,7 @@ fn api(
     }
 }
 
-/// Where an object is made.
+/// Gives access to where an object is made.
 fn home(client: &Client, object: &Value) -> Api<DynamicObject> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
@@ -66,7 +66,7 @@ fn home(client: &Client, object: &Value) -> Api<DynamicObject> {
     api(client, &api_version, &kind, is_namespaced.then_some(namespace))
 }
 
-/// What the API server says to an object: the object, or its message.
+/// Asks what the API server says to an object: the object, or its message.
 async fn create(client: &Client, object: &Value, dry: bool) -> Result<Result<Value, String>> {
     let params = PostParams { dry_run: dry, ..PostParams::default() };
     let made = home(client, object).create(&params, &serde_json::from_value(object.clone())?).await;
@@ -111,7 +111,7 @@ async fn policies_refuse_what_webhooks_refuse() -> Result<()> {
         ("validate-queue", "scheduling.run.ai/v2", "Queue"),
         ("validate-podgroup", "scheduling.run.ai/v2alpha2", "PodGroup"),
     ];
-    /// What CEL can't say, or only the Config knows.
+    /// Cases that CEL can't say, or only the Config knows.
     const ELSEWHERE: [&str; 3] = ["pod-sharing-switched-off", "pod-names-devices", "queue-quotas"];
     let Some(plane) = start("admission").await? else { return Ok(()) };
     let client = plane.client().await?;
@@ -323,7 +323,7 @@ impl Podgrouper {
         let _ = self.task.await;
     }
 
-    /// How many questions were asked.
+    /// Counts the questions that were asked.
     async fn asked(&self) -> Result<u64> {
         let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", self.metrics)).await?;
         stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await?;

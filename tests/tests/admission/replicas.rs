@@ -13,7 +13,7 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// Who holds the podgrouper's Lease; empty: nobody.
+/// Reads who holds the podgrouper's Lease; empty: nobody.
 async fn holder(leases: &Api<DynamicObject>) -> Result<String> {
     let all = leases.list(&kube::api::ListParams::default()).await?.items;
     ensure!(all.len() <= 1, "one Lease: {all:?}");

@@ -42,14 +42,14 @@ fn due() -> Result<[String; 3]> {
     Ok([certificate, key.serialize_pem(), authorities])
 }
 
-/// What the Secret has under a key, as text.
+/// Reads what the Secret has under a key, as text.
 async fn held(secrets: &Api<DynamicObject>, key: &str) -> Result<String> {
     let secret = secrets.get(SECRET).await?;
     let text = secret.data["data"][key].as_str().unwrap_or_default();
     Ok(String::from_utf8(BASE64_STANDARD.decode(text)?)?)
 }
 
-/// Where the API server asks about pods, and the authorities that it trusts there.
+/// Reads where the API server asks about pods, and the authorities that it trusts there.
 async fn registered(admin: &Client) -> Result<(u16, String)> {
     let found = api(admin, REGISTRATION, MUTATING, None).get("mutating-kai-admission").await?;
     let config = &found.data["webhooks"][0]["clientConfig"];

@@ -32,7 +32,7 @@ struct Case {
     title: String,
     #[serde(default)]
     why: String,
-    /// What the webhook answers, by the last part of its path.
+    /// Answers of the webhook, by the last part of its path.
     #[serde(default)]
     webhook: BTreeMap<String, Answer>,
     steps: Vec<Step>,
@@ -68,7 +68,7 @@ struct Step {
     /// Values to keep, by name: JSON pointers.
     #[serde(default)]
     save: BTreeMap<String, String>,
-    /// How often to ask again, 0.1 s apart, until the answer fits: for what controllers do.
+    /// Number of times to ask again, 0.1 s apart, until the answer fits: for what controllers do.
     #[serde(default)]
     retries: u32,
 }

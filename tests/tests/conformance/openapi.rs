@@ -14,7 +14,7 @@ async fn document(client: &Client, path: &str) -> Option<Value> {
     client.request(request).await.ok()
 }
 
-/// What differs between two definitions of a type.
+/// Lists what differs between two definitions of a type.
 fn differences(ours: &Value, theirs: &Value) -> Vec<String> {
     let fields = |schema: &Value| -> BTreeSet<String> {
         schema["properties"]

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// What one path of the webhook answers.
+/// Answer of one path of the webhook.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
@@ -115,7 +115,7 @@ impl Webhook {
         }
     }
 
-    /// Who was called since the last look, as `name OPERATION resource object`.
+    /// Lists who was called since the last look, as `name OPERATION resource object`.
     pub(crate) fn calls(&self, case: &str) -> Vec<String> {
         self.said.lock().unwrap().calls.remove(case).unwrap_or_default()
     }

@@ -78,7 +78,7 @@ async fn every_right_is_used_and_every_use_is_a_right() -> Result<()> {
     Ok(())
 }
 
-/// What the log and the roles say differently of the daemons' accounts.
+/// Lists what the log and the roles say differently of the daemons' accounts.
 fn findings(log: &Path) -> Result<Vec<String>> {
     let used = used(log)?;
     let mut findings = Vec::new();

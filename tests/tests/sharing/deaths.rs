@@ -12,14 +12,14 @@ use tokio::time::sleep;
 
 use crate::world::{Goal, Killable, Setup, Share, Wanted, World};
 
-/// How long all may take to agree again.
+/// Time that all may take to agree again.
 const CONVERGE_MAX: Duration = Duration::from_mins(1);
 /// Runs at once; they mostly wait.
 const AT_ONCE: usize = 8;
-/// How long the API server is away.
+/// Time for which the API server is away.
 const AWAY: Duration = Duration::from_millis(700);
 
-/// Who dies.
+/// The one that dies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Victim {
     Scheduler,
@@ -52,7 +52,7 @@ fn setup() -> Setup<'static> {
     }
 }
 
-/// What dies besides the scheduler.
+/// Has something die besides the scheduler.
 async fn strike(world: &World, victim: Victim) -> Result<()> {
     match victim {
         Victim::Scheduler | Victim::ApiServer => Ok(()),

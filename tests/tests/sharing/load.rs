@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::world::{Goal, Killable, Setup, Share, Wanted, World};
 
 const PODS: usize = 500;
-/// How often the scheduler is killed while pods come and go, and while all end.
+/// Number of times that the scheduler is killed while pods come and go, and while all end.
 const KILLS: [usize; 2] = [14, 6];
 /// Milliseconds between two kills.
 const BETWEEN: [u64; 2] = [100, 700];

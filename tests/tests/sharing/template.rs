@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 
 use crate::world::{Killable, Setup, Share, Wanted, World};
 
-/// How long the reservation pod may take to be made.
+/// Time that the reservation pod may take to be made.
 const WITHIN: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]

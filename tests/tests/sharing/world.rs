@@ -78,7 +78,7 @@ pub(crate) struct Wanted {
     pub(crate) name: String,
     /// Its `PodGroup`.
     pub(crate) group: String,
-    /// What it asks for.
+    /// Share that it asks for.
     pub(crate) share: Share,
     /// Of how many devices.
     pub(crate) devices: usize,
@@ -86,7 +86,7 @@ pub(crate) struct Wanted {
     pub(crate) has_claim: bool,
 }
 
-/// What a pod asks of each of its devices.
+/// Request of a pod for each of its devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Share {
     /// A part, in hundredths.
@@ -139,17 +139,17 @@ impl Wanted {
 pub(crate) struct Setup<'a> {
     /// As `sandbox --nodes` takes them.
     pub(crate) nodes: &'a str,
-    /// How long reservation pods take to say their device.
+    /// Time that reservation pods take to say their device.
     pub(crate) reservation_millis: std::ops::RangeInclusive<u64>,
     /// The pods; those of a group are a gang.
     pub(crate) wanted: Vec<Wanted>,
-    /// How long all may take to agree.
+    /// Time that all may take to agree.
     pub(crate) converge_max: Duration,
 }
 
 /// A cluster with simulated nodes.
 pub(crate) struct World {
-    /// Where it runs.
+    /// Place where it runs.
     pub(crate) place: Place,
     admin: Client,
     nodes: nodes::Running,
@@ -159,7 +159,7 @@ pub(crate) struct World {
     converge_max: Duration,
 }
 
-/// What a test waits for.
+/// Goal that a test waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     /// All pods that are wanted run on the devices that they name.
@@ -267,7 +267,7 @@ impl World {
             .pop()
     }
 
-    /// What is not as it should be while all pods are wanted; empty: they all run on the devices that they name.
+    /// Lists what is not as it should be while all pods are wanted; empty: they all run on the devices that they name.
     async fn differences(&self, pods: &[Pod]) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut devices = BTreeMap::new();
@@ -331,7 +331,7 @@ impl World {
         Err(format!("{name} names {groups:?}, which are {sorted:?}, and sees {seen:?}"))
     }
 
-    /// What is left although no pod is wanted.
+    /// Lists what is left although no pod is wanted.
     pub(crate) async fn leftovers(&self) -> Result<Vec<String>> {
         let all = ListParams::default();
         let pods = self.pods().list(&all).await?.items;
@@ -344,7 +344,7 @@ impl World {
         Ok(pods.chain(maps).chain(self.held_claims().await?).collect())
     }
 
-    /// What is not yet as a test wants it, after what its controllers do about it.
+    /// Lists what is not yet as a test wants it, after what its controllers do about it.
     async fn missing(&self, goal: Goal) -> Result<Vec<String>> {
         self.release_claims().await?;
         match goal {
@@ -438,7 +438,7 @@ impl World {
     }
 }
 
-/// What the kubelet says that a pod's containers wait for.
+/// Reads what the kubelet says that a pod's containers wait for.
 fn waits_for(pod: &Pod) -> Vec<String> {
     let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.clone());
     let waiting = statuses.into_iter().flatten().filter_map(|one| one.state?.waiting);

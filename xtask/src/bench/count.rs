@@ -10,7 +10,7 @@ use anyhow::Result;
 
 use super::measure::{Catalogue, Entry};
 
-/// What one measurement took, in its function `measured`.
+/// Cost of one measurement, in its function `measured`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Count {
     pub(super) instructions: u64,
@@ -18,7 +18,7 @@ pub(super) struct Count {
     pub(super) allocations: u64,
 }
 
-/// What was counted, by id and size.
+/// Counts by id and size.
 pub(super) type Counts<'e> = BTreeMap<(&'e str, u64), Count>;
 
 /// The functions of the C library that get memory.

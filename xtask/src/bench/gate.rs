@@ -9,7 +9,7 @@ use crate::repository::{self, say};
 
 /// Allowed instructions per `ID/size`, and allocations per `ID/size/allocations`; written by `--accept`.
 const LIMITS_FILE: &str = "xtask/bench-limits.json";
-/// How far a count may grow before the gate closes: another compiler moves instructions by about as much.
+/// Percentage by which a count may grow before the gate closes: another compiler moves instructions by about as much.
 const SLACK_PERCENT: u64 = 5;
 
 /// The counts of a line by the names of their limits.

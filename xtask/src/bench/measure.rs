@@ -36,7 +36,7 @@ fn yes() -> bool {
 }
 
 impl Entry {
-    /// Whether an id names this benchmark, or all of its kind: `B05` is also `B05-gangs`.
+    /// Tells whether an id names this benchmark, or all of its kind: `B05` is also `B05-gangs`.
     fn is_asked(&self, id: &str) -> bool {
         self.id.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
@@ -53,7 +53,7 @@ pub(super) struct Measured {
     pub(super) id: String,
     /// The median.
     pub(super) wall_ms: f64,
-    /// Why no search can succeed, where the plan shows it.
+    /// The reason why no search can succeed, where the plan shows it.
     #[serde(default)]
     pub(super) proof: Option<String>,
     /// The most memory that its process had, where it says so.
@@ -148,13 +148,13 @@ impl Catalogue {
     }
 }
 
-/// Whether these entries are all that is asked for; without ids there are always more.
+/// Tells whether these entries are all that is asked for; without ids there are always more.
 fn is_whole(ids: &[String], entries: &[Entry]) -> bool {
     let is_there = |id: &String| entries.iter().any(|entry| entry.is_asked(id));
     !ids.is_empty() && ids.iter().all(is_there)
 }
 
-/// What a program offers, after it was built.
+/// Lists what a program offers, after it was built.
 fn offered(package: &str, bench: &'static str) -> Result<Vec<Entry>> {
     let program = build(package, bench)?;
     let listing = capture(&mut command(&program.to_string_lossy(), &["--list"]))?;

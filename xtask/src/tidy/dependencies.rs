@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Finding;
 use crate::repository::{File, capture, cargo, command};
 
-/// What a crate may depend on. `None` for others means "anything".
+/// Crates that a crate may depend on. `None` for others means "anything".
 struct Row {
     name: &'static str,
     ours: &'static [&'static str],

@@ -19,7 +19,7 @@ struct Row {
     folder: &'static str,
     /// Its files and folders without `lib` and `main`, the lowest first; empty where any order without a circle will do.
     order: &'static [&'static str],
-    /// Whether types get their methods in the member that defines them.
+    /// True if types get their methods in the member that defines them.
     keeps_impls: bool,
 }
 

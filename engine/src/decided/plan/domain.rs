@@ -1,4 +1,4 @@
-//! Why no topology domain takes a group.
+//! Reasons why no topology domain takes a group.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Why one node is not for a pod: the detailed form of a verdict.
+//! Reasons why one node is not for a pod: the detailed form of a verdict.
 
 use crate::{base::ids::NodeId, decided::plan::Misfit};
 

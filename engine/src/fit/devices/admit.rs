@@ -1,4 +1,4 @@
-//! Which devices a pod would get on a node.
+//! Devices that a pod would get on a node.
 
 use crate::{
     base::{

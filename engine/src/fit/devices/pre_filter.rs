@@ -1,4 +1,4 @@
-//! Whether a claim keeps its pods out, wherever they may go.
+//! Claims that keep their pods out, wherever they may go.
 
 use crate::{
     base::ids::{ClaimId, PodId},

@@ -1,4 +1,4 @@
-//! Where the claims of a pod stand before a node is looked for: bound to one, or free to be given devices.
+//! States of a pod's claims before a node is looked for: bound to one, or free to be given devices.
 
 use crate::{
     base::{

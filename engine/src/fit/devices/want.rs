@@ -1,4 +1,4 @@
-//! What one request of a claim wants.
+//! Wants: the requests of claims, one by one.
 
 use crate::{
     base::ids::{ClaimId, DeviceClassId},

@@ -1,4 +1,4 @@
-//! What is said of one node: whether only the overhead of a pod is too much for it, and how much is in use.
+//! Details of why one node refuses: whether only the overhead of a pod is too much for it, and how much is in use.
 
 use crate::{
     base::{

@@ -1,4 +1,4 @@
-//! Which zones serve a request: the rules of the kubelet's policies.
+//! Zones that serve a request: the rules of the kubelet's policies.
 
 use crate::{
     base::resources::{Lane, Resources},

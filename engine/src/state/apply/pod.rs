@@ -1,4 +1,5 @@
-//! What the outside tells of pods: the difference to what is known, and the pod out of its tables and in again.
+//! Takes in what the outside tells of pods: the difference to what is known, and the pod out of its tables and in
+//! again.
 
 use crate::{
     base::ids::{GroupId, PodId},

@@ -1,4 +1,4 @@
-//! Who holds devices: counts per device, and what they mean for the node's GPUs and for counters.
+//! Holders of devices: counts per device, and what they mean for the node's GPUs and for counters.
 //!
 //! A device that one pod holds or more counts once. A claim that was given devices holds them itself while none of its
 //! pods has a place. Of a device that claims share each has its share, once however many pods have the claim. Access that

@@ -1,4 +1,4 @@
-//! Whether nodes of a kind can use a volume.
+//! Volumes that nodes of a kind can use.
 
 use crate::{
     decided::plan::Misfit,

@@ -1,4 +1,4 @@
-//! How many pods of a leaf are in which state.
+//! Counts of a leaf's pods by state.
 
 /// Pods of a leaf by state.
 ///

@@ -35,7 +35,7 @@ pub struct Procedure {
     pub rounds_after_check: u32,
 }
 
-/// How a case is run.
+/// Way in which a case is run.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -84,7 +84,7 @@ impl Default for Plugins {
 }
 
 impl Plugins {
-    /// Whether KAI loads a plugin that is among its own.
+    /// Tells whether KAI loads a plugin that is among its own.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Named(_) => true,
@@ -252,7 +252,7 @@ pub struct Request {
     pub gpu: Gpu,
 }
 
-/// What a task asks of GPUs.
+/// Request of a task for GPUs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 #[expect(missing_docs, reason = "SCHEMA.md beside the cases describes every field")]
@@ -402,7 +402,7 @@ pub struct Expect {
     pub assertions: Vec<Assertion>,
 }
 
-/// What must hold for a task.
+/// Conditions that must hold for a task.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "SCHEMA.md beside the cases describes every field")]

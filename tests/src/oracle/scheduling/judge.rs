@@ -7,18 +7,18 @@ use super::{
     renaming::{self, Renaming},
 };
 
-/// What a round led to.
+/// Outcome of a round.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Per task.
     pub tasks: BTreeMap<String, Seen>,
     /// Per node.
     pub nodes: BTreeMap<String, Room>,
-    /// How many pods were placed on free room.
+    /// Number of pods that were placed on free room.
     pub binds: usize,
-    /// How many pods were told to leave.
+    /// Number of pods that were told to leave.
     pub evictions: usize,
-    /// How many pods were placed on room that is not free yet.
+    /// Number of pods that were placed on room that is not free yet.
     pub nominations: usize,
 }
 
@@ -27,24 +27,24 @@ pub struct Outcome {
 pub struct Seen {
     /// In the words of the cases.
     pub status: String,
-    /// Where it is, or was when it was told to leave.
+    /// The node where it is, or was when it was told to leave.
     pub node: Option<String>,
     /// Thousandths of GPUs it was given.
     pub gpus_milli: i64,
-    /// How long it has run.
+    /// Time for which it has run.
     pub started_seconds_ago: Option<i64>,
     /// Zones it was placed on.
     pub zones: BTreeSet<i64>,
 }
 
-/// What a node has left.
+/// Room that a node has left.
 #[derive(Clone, Debug, Default)]
 pub struct Room {
     /// Thousandths of GPUs nobody holds.
     pub gpus_idle_milli: i64,
     /// Thousandths of GPUs that will be given back.
     pub gpus_terminating_milli: i64,
-    /// What is left per zone and resource.
+    /// Amounts that are left per zone and resource.
     pub zones: BTreeMap<String, BTreeMap<String, i64>>,
 }
 
@@ -63,7 +63,7 @@ pub fn differences(case: &Case, outcome: &Outcome) -> Vec<String> {
     differences
 }
 
-/// What a round did more often than it may: upper bounds only, which hold for every round.
+/// Lists what a round did more often than it may: upper bounds only, which hold for every round.
 pub fn calls(case: &Case, outcome: &Outcome) -> Vec<String> {
     let calls = case.expect.max_calls_per_round;
     let rows = [

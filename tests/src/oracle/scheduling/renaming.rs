@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 
-/// How many exchanges are tried before a case is judged by the names as they stand.
+/// Number of exchanges that are tried before a case is judged by the names as they stand.
 const TRIES_MAX: usize = 50_000;
 
 /// A bijection from the nodes of a case to its nodes: what an expectation calls `a` is `b` in our result.

@@ -12,7 +12,7 @@ use kai_sim::world::{World, place};
 
 use super::{case, judge::Room};
 
-/// What a node has of something, by who holds it.
+/// Amounts of something on a node, by who holds them.
 #[derive(Default)]
 struct Ledger {
     /// Whole GPUs that are held, and those of them that will be given back.
@@ -125,7 +125,7 @@ fn whole(gpu: &GpuRequest) -> i64 {
     }
 }
 
-/// How many GPUs a claim stands for.
+/// Counts the GPUs that a claim stands for.
 fn gpus_of(world: &World, claim: ClaimId) -> i64 {
     let Some(facts) = world.facts.claims.get(&claim) else { return 0 };
     let devices = |count: DeviceCount| match count {

@@ -31,7 +31,7 @@ pub fn run(case: &Case) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// Whether tasks may be considered at all, given their claims.
+/// Tells whether tasks may be considered at all, given their claims.
 fn admission(case: &Case, world: &World) -> Vec<String> {
     let judged = case.expect.assertions.iter().filter_map(|assertion| {
         let Assertion::TaskAdmission { task, admitted } = assertion else { return None };
@@ -83,7 +83,7 @@ fn books(world: &World) -> Vec<String> {
     world.cluster.check().into_iter().map(|finding| format!("wrong books: {finding}")).collect()
 }
 
-/// What the API would hold when all of `plan` is done and controllers have made evicted pods again.
+/// Writes what the API would hold when all of `plan` is done and controllers have made evicted pods again.
 fn write_back(case: &Case, world: &mut World, plan: &Plan) {
     let stay: BTreeSet<&str> = case
         .jobs
@@ -261,7 +261,7 @@ fn held(world: &World, gpu: &GpuRequest, place: &Place) -> i64 {
     }
 }
 
-/// What a task holds that the case has nominated.
+/// Sums what a task holds that the case has nominated.
 fn nominated_milli(world: &World, task: &case::Task) -> i64 {
     let pod = world.names.find_pod(&task.name);
     let facts = pod.and_then(|pod| world.facts.pods.get(&pod));

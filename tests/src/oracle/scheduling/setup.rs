@@ -17,7 +17,7 @@ use kai_sim::{
 use super::{case, devices, zones};
 use crate::oracle::bound::{Bound, milli};
 
-/// How long a job that has started counts as started, in every round.
+/// Time for which a job that has started counts as started, in every round.
 pub const STARTED_AGO_MS: i64 = 60_000;
 
 /// The world that `case` starts from.
@@ -172,7 +172,7 @@ fn tell_job(world: &mut World, case: &case::Case, job: &case::Job, uid: u128) {
     world.tell(Delta::Group(id, Box::new(facts)));
 }
 
-/// Whether the job is one podset without a name.
+/// Tells whether the job is one podset without a name.
 fn is_flat(job: &case::Job) -> bool {
     let gang = &job.gang;
     gang.groups.is_empty()

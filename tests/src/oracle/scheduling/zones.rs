@@ -41,7 +41,7 @@ fn amounts(given: &Amounts) -> impl Iterator<Item = (Lane, i64)> {
     })
 }
 
-/// What a task asks of zones: its only container is the pod.
+/// Makes what a task asks of zones: its only container is the pod.
 pub fn alignment(task: &case::Task) -> Option<Box<Alignment>> {
     let gpus = match &task.request.gpu {
         case::Gpu::Whole { count } => *count * GPU_MILLI,
@@ -98,8 +98,8 @@ pub fn of_pods(world: &World, plan: Option<&Plan>) -> BTreeMap<String, BTreeSet<
     zones
 }
 
-/// What is left per zone of a node, under `plan` where one is given: victims of the plan have left, and whom it
-/// nominates has come.
+/// Works out what is left per zone of a node, under `plan` where one is given: victims of the plan have left, and whom
+/// it nominates has come.
 pub fn left(world: &World, node: &case::Node, plan: Option<&Plan>) -> BTreeMap<String, Amounts> {
     let Some(numa) = &node.numa else { return BTreeMap::new() };
     let mut left: BTreeMap<i64, Resources> =

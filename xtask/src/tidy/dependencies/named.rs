@@ -35,7 +35,7 @@ pub(super) fn check(packages: &[Package], files: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// Whether a file may use the dependency: what only tests name belongs to the section of development.
+/// Tells whether a file may use the dependency: what only tests name belongs to the section of development.
 fn is_of(path: &Path, dependency: &Dependency) -> bool {
     match dependency.kind.as_deref() {
         None => path.starts_with("src"),
@@ -44,7 +44,7 @@ fn is_of(path: &Path, dependency: &Dependency) -> bool {
     }
 }
 
-/// Whether code, not a comment, has the crate at the beginning of a path, or takes it in by `use`.
+/// Tells whether code, not a comment, has the crate at the beginning of a path, or takes it in by `use`.
 fn is_named(name: &str, text: &str) -> bool {
     let lines = text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
     lines.into_iter().any(|line| {

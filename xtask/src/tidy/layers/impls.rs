@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::imports::code;
 use crate::{repository::File, tidy::Finding};
 
-/// What a line begins that defines a type.
+/// Words with which a line begins that defines a type.
 const TYPES: [&str; 5] = ["struct", "enum", "union", "trait", "type"];
 
 /// Finds `impl` blocks of types of the same crate that another member of its root defines.
