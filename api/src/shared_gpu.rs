@@ -1,4 +1,4 @@
-//! What a pod asks of shared GPUs, and where what it is given is written down.
+//! Requests of pods for shared GPUs, and where what they are given is written down.
 //!
 //! Admission, the scheduler, the status controllers and the CLI read the same annotations; this is the one place that
 //! says what they mean, so that no two of them differ.

@@ -1,4 +1,4 @@
-//! How a daemon finds its API server.
+//! Finds the API server of a daemon.
 
 use std::path::{Path, PathBuf};
 

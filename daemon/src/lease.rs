@@ -1,4 +1,4 @@
-//! Who may act: one process of a name at a time, by a Lease.
+//! Election of who may act: one process of a name at a time, by a Lease.
 //!
 //! In [`Mode::Election`] standbys wait for the Lease to run out, and a leader that cannot renew it ends. In
 //! [`Mode::Handover`] the Lease is held as a guard: the newest process takes it over and the older one stands by; it takes

@@ -1,4 +1,4 @@
-//! What every daemon of the project needs beside its purpose: to be one of several, to be asked how it does, to reach
+//! Needs of every daemon of the project beside its purpose: to be one of several, to be asked how it does, to reach
 //! the API server.
 //!
 //! [`lease`] lets one process of a name act at a time; [`serve`] answers health and metrics; [`connect`] makes a client;

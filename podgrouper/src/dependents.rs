@@ -1,4 +1,4 @@
-//! Which pods have to be looked at again when an object changes.
+//! Pods that have to be looked at again when an object changes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What ends the process.
+//! Errors that end the process.
 
 /// The reason why the podgrouper could not start or had to stop.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! What a rule has to know besides the pod and its owners, asked for one read at a time.
+//! Facts that a rule has to know besides the pod and its owners, asked for one read at a time.
 //!
 //! A rule never reads the API. It looks a fact up, and where the fact is not there yet it stops with
 //! [`Stop::Need`]; the caller reads, adds the answer and calls again. So grouping stays a function of

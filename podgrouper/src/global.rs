@@ -1,4 +1,4 @@
-//! What the Config says of every part of the system, put over the flags.
+//! Settings of every part of the system in the Config, put over the flags.
 //!
 //! # Source
 //! `docs/contract.md` 1.7, `global`. KAI's operator hands these on as flags and restarts its daemons; here the controllers

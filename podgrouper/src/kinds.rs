@@ -1,4 +1,4 @@
-//! Which rule groups which kind: a row a kind (`docs/grouping.md` 5.1).
+//! Table of the rule that groups each kind: a row a kind (`docs/grouping.md` 5.1).
 
 pub(crate) mod batch;
 pub(crate) mod grove;

@@ -1,4 +1,4 @@
-//! What the process waits for before it is ready.
+//! Things that the process waits for before it is ready.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

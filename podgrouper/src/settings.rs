@@ -1,4 +1,4 @@
-//! What an operator of the cluster sets for grouping.
+//! Settings of grouping, as an operator of the cluster makes them.
 
 /// Rules that hold where the two differ (`docs/grouping.md` 13, X1 to X15).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the watches deliver: pods, `PodGroup`s, priority classes, queues.
+//! Objects that the watches deliver: pods, `PodGroup`s, priority classes, queues.
 //!
 //! A pod costs some hundred bytes here (a test below counts them): its name and UID are its own, all else it shares
 //! with the pods that have the same.

@@ -1,4 +1,5 @@
-//! Which device the pod was given, from what NVML says and what the device plugin put into the environment. Pure.
+//! Finds the device that the pod was given, from what NVML says and what the device plugin put into the environment.
+//! Pure.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What NVML and the device plugin may say, as files: their answer in, the device or the refusal out.
+//! Answers of NVML and the device plugin, as files: their answer in, the device or the refusal out.
 //!
 //! `nvml/*.yaml` hold one idea each: what it is about (`what`), where the answer is from (`source`), the answer itself
 //! (`nvml` and `environment`, in the form that `kai-reservation --show-devices` prints), and either the `device` with

@@ -1,5 +1,5 @@
-//! What the tests that cross crates share: a real control plane, the project's own processes, and an observer that
-//! checks the promises from outside.
+//! Common ground of the tests that cross crates: a real control plane, the project's own processes, and an observer
+//! that checks the promises from outside.
 //!
 //! ```text
 //! KUBEBUILDER_ASSETS ─► ControlPlane (etcd, kube-apiserver, kube-controller-manager)

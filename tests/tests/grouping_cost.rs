@@ -1,4 +1,5 @@
-//! What the podgrouper asks of the API server: counted on an embedded one, so that the counts are the same in every run.
+//! Requests of the podgrouper to the API server: counted on an embedded one, so that the counts are the same in every
+//! run.
 
 use std::{collections::BTreeMap, time::Duration};
 

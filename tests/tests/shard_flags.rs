@@ -1,4 +1,4 @@
-//! What a shard's `spec.args` may name, the scheduler takes.
+//! Arguments that a shard's `spec.args` may name: the scheduler takes each of them.
 
 use anyhow::{Context, Result, ensure};
 use clap::CommandFactory;

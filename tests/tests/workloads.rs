@@ -1,4 +1,4 @@
-//! What real operators make of some sixty workloads is grouped, bound and run on a real kube-apiserver.
+//! Some sixty workloads: what real operators make of them is grouped, bound and run on a real kube-apiserver.
 //!
 //! `workloads/*.yaml` say what is submitted and what must come of it. `KAI_RECORD=1` writes what the operators made into
 //! `podgrouper/tests/recorded`, which `cargo test` replays without a cluster.

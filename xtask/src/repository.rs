@@ -1,4 +1,4 @@
-//! Where the repository is, what it tracks, and how a task runs a command in it.
+//! Finds the repository, what it tracks, and how a task runs a command in it.
 
 use std::{
     fs,

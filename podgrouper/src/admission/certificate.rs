@@ -1,4 +1,4 @@
-//! What the server proves itself with: made here, judged as the API server will judge it.
+//! The certificate that the server proves itself with: made here, judged as the API server will judge it.
 //!
 //! Each certificate has an authority of its own, whose key is thrown away when it has signed: nobody can sign another.
 

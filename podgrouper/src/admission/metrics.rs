@@ -1,4 +1,4 @@
-//! What admission counts: questions by their answers, and how long these took.
+//! Metrics of admission: questions by their answers, and how long these took.
 
 use std::time::Duration;
 

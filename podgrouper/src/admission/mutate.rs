@@ -1,4 +1,4 @@
-//! What admission writes into a pod.
+//! Changes that admission writes into a pod.
 //!
 //! Each part does nothing where its work is done already, since the API server asks again after other webhooks.
 

@@ -1,4 +1,4 @@
-//! Which `PodGroup`s are refused: sub-groups that make no tree, and minimums that can't be counted.
+//! `PodGroup`s that are refused: sub-groups that make no tree, and minimums that can't be counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which queues are refused, and what is said of quotas that cannot all be given.
+//! Queues that are refused, and warnings of quotas that cannot all be given.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the API server is told: whom to ask about which objects.
+//! Registrations with the API server: whom to ask about which objects.
 
 pub(super) mod controller;
 

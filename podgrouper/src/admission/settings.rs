@@ -1,4 +1,4 @@
-//! What the Config says of admission.
+//! Settings of admission in the Config.
 
 use std::collections::BTreeMap;
 

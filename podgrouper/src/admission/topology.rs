@@ -1,4 +1,4 @@
-//! Which Topologies are refused: aliases that don't name one level.
+//! Topologies that are refused: aliases that don't name one level.
 
 use std::collections::{BTreeMap, BTreeSet};
 

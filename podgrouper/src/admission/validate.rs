@@ -1,4 +1,4 @@
-//! Which pods are refused.
+//! Pods that are refused.
 
 use kai_api::names::{CONFIG_NAME, annotation};
 use kai_api::shared_gpu;

@@ -1,4 +1,4 @@
-//! How much of the objects that were read whole is kept.
+//! The part that is kept of objects which were read whole.
 
 use std::collections::VecDeque;
 

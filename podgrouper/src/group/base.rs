@@ -1,5 +1,5 @@
-//! What every rule starts from (`docs/grouping.md` 6): identity, labels, queue, priority,
-//! preemptibility, durations and topology of a `PodGroup` from its top owner and the pod.
+//! The start of every rule (`docs/grouping.md` 6): identity, labels, queue, priority, preemptibility, durations and
+//! topology of a `PodGroup` from its top owner and the pod.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

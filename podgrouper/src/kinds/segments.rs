@@ -1,4 +1,4 @@
-//! What segmented `PyTorchJobs` and `LeaderWorkerSets` share.
+//! Segments, as `PyTorchJobs` and `LeaderWorkerSets` share them.
 
 use crate::desired::Topology;
 use crate::facts::Stop;

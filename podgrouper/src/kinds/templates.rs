@@ -1,4 +1,4 @@
-//! Which pod templates of a workload run under our scheduler.
+//! Pod templates of a workload that run under our scheduler.
 
 use serde_json::Value;
 

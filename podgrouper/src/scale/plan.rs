@@ -1,4 +1,4 @@
-//! What is to be done about scaling pods. Pure: no I/O, no clock.
+//! Plans what is to be done about scaling pods. Pure: no I/O, no clock.
 //!
 //! Pods are counted class by class, a class being the pods that may go to the same nodes: a scaling pod that no
 //! autoscaler can make room for holds up only those that the same nodes would serve, and these take turns.

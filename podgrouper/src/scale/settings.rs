@@ -1,4 +1,4 @@
-//! How scaling pods are made, from the Config and the command line.
+//! Settings of scaling pods, from the Config and the command line.
 
 use kai_api::config::NodeScaleAdjuster;
 use kai_api::names::namespace;

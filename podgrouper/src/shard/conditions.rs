@@ -1,4 +1,4 @@
-//! What the status of a shard or of the Config says (`docs/contract.md` 1.8).
+//! Conditions in the status of a shard or of the Config (`docs/contract.md` 1.8).
 
 use jiff::Timestamp;
 use kai_api::names::condition;

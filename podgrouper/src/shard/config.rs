@@ -1,4 +1,4 @@
-//! What the status of the Config says (`docs/contract.md` 1.7, 1.8).
+//! Status of the Config (`docs/contract.md` 1.7, 1.8).
 //!
 //! There is no operator here that would make an installation from it: the installer does, and flags and shards set it
 //! up. Whoever waits for the Config (Argo CD, Helm, kstatus) still has to hear whether the installation stands, so its

@@ -1,4 +1,4 @@
-//! What a shard needs, from what there is: a function without I/O.
+//! Plans what a shard needs, from what there is: a function without I/O.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the Config says about shared GPUs, as flags of every scheduler (`docs/contract.md` 1.7, `binder`).
+//! Settings of shared GPUs in the Config, as flags of every scheduler (`docs/contract.md` 1.7, `binder`).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What one pod asks for and has.
+//! Amounts that one pod asks for and has.
 
 use kai_api::names::{annotation, resource, value};
 use kai_api::quantity::Quantity;

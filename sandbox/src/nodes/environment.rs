@@ -1,4 +1,4 @@
-//! What the containers of a pod see in their environment, from the pod, what it refers to, and the devices it was given.
+//! Environment of the containers of a pod, from the pod, what it refers to, and the devices it was given.
 //!
 //! Pure: the caller reads config maps and secrets, and says which devices the device plugin handed out.
 //!

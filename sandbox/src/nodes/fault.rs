@@ -1,4 +1,4 @@
-//! What goes wrong on a simulated node, as an annotation of its Node object says.
+//! Faults of a simulated node, as an annotation of its Node object says.
 //!
 //! ```text
 //! kubectl annotate node node-1 sandbox.kai.scheduler/faults=lost=3,silent-reservations

@@ -1,4 +1,4 @@
-//! What `--nodes` says: groups of equal nodes, such as `4xH100:8,2xcpu:64,1xA100:8/1g.10gb`.
+//! Reads `--nodes`: groups of equal nodes, such as `4xH100:8,2xcpu:64,1xA100:8/1g.10gb`.
 
 mod mig;
 

@@ -1,4 +1,4 @@
-//! What the kubelets of all simulated nodes decide, as a pure state machine: pods in, steps out.
+//! Decisions of the kubelets of all simulated nodes, as a pure state machine: pods in, steps out.
 //!
 //! ```text
 //! pod seen ──> admitted ──> running ──> ended (Succeeded, Failed) or started again

@@ -1,4 +1,4 @@
-//! What is taken on one simulated node, counted as its kubelet and device plugin would.
+//! Amounts that are taken on one simulated node, counted as its kubelet and device plugin would.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What a simulated container writes to its log: a pure text of its run, as it is by now.
+//! Log of a simulated container: a pure text of its run, as it is by now.
 
 use std::sync::{Arc, Mutex};
 

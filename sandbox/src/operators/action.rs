@@ -1,4 +1,4 @@
-//! What a reconcile sees and what it may ask for.
+//! The view of a reconcile, and the actions that it may ask for.
 
 use jiff::{SignedDuration, Timestamp};
 use kube::core::DynamicObject;

@@ -1,4 +1,4 @@
-//! Who asks: bearer tokens, impersonation, and whether the rules of RBAC allow it.
+//! Users who ask: bearer tokens, impersonation, and whether the rules of RBAC allow it.
 
 mod rbac;
 mod review;

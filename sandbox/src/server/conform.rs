@@ -1,4 +1,4 @@
-//! Whether an object has the form of its kind: unknown fields, types, the schema of a custom resource.
+//! Checks that an object has the form of its kind: unknown fields, types, the schema of a custom resource.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a cluster's own controllers do that only the server can see whole: owner references, namespaces, accounts.
+//! Deeds of a cluster's own controllers that only the server can see whole: owner references, namespaces, accounts.
 //!
 //! They are driven by the feed of writes, one after another, so that their work is in the order of the writes.
 

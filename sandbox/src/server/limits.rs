@@ -1,4 +1,4 @@
-//! What this server leaves out.
+//! Limits of this server.
 
 /// Limits of the embedded API server, a line each; `kubectl kai sandbox --limits` prints it.
 pub const LIMITS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Where the text of container logs comes from.
+//! Source of the text of container logs.
 
 use std::sync::Arc;
 

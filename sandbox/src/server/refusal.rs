@@ -1,4 +1,4 @@
-//! What the API says when it refuses: a Kubernetes `Status` with code, reason, message and causes.
+//! Refusals of the API: a Kubernetes `Status` with code, reason, message and causes.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What the server knows.
+//! State of the server.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What each kind does to an object on its way in, besides defaults.
+//! Changes that each kind makes to an object on its way in, besides defaults.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Who asks.
+//! The user who asks.
 
 /// Somebody who sends requests.
 #[derive(Debug, Clone, PartialEq, Eq)]

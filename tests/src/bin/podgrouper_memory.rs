@@ -1,5 +1,5 @@
-//! How much memory the podgrouper holds for many pods: `podgrouper_memory [PODS [GANG]]`, 100,000 pods in gangs of
-//! 1,000 unless said.
+//! Measures the memory that the podgrouper holds for many pods: `podgrouper_memory [PODS [GANG]]`, 100,000 pods in
+//! gangs of 1,000 unless said.
 //!
 //! An embedded API server in this process holds the pods; `kai-podgrouper` from the same folder runs as a process of
 //! its own and groups all of them. Printed is its resident memory when every pod is marked, in all and at its highest;

@@ -1,4 +1,4 @@
-//! What a user does who has rights in one namespace only: a small language of moves, so that stories are told in it and
+//! Moves of a user who has rights in one namespace only: a small language of moves, so that stories are told in it and
 //! random sequences can be drawn.
 
 use std::collections::BTreeMap;

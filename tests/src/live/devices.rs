@@ -1,5 +1,5 @@
-//! What pods that share GPUs are told of their devices, followed from the pod to its config map and to the reservation
-//! pods, as the kubelet and the container would see it.
+//! Devices that pods which share GPUs are told, followed from the pod to its config map and to the reservation pods,
+//! as the kubelet and the container would see it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

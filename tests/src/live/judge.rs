@@ -1,4 +1,4 @@
-//! What a scenario expects, compared with what the API server holds.
+//! Expectations of a scenario, compared with what the API server holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Where a scenario runs: the embedded API server, or a real one.
+//! Places where a scenario runs: the embedded API server, or a real one.
 
 use anyhow::{Context, Result};
 use kai_api::names::namespace;

@@ -1,4 +1,4 @@
-//! What the podgrouper warns of, heard in this thread.
+//! Warnings of the podgrouper, heard in this thread.
 
 use std::{
     io::{self, Write},

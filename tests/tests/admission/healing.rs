@@ -1,4 +1,4 @@
-//! What somebody breaks is mended.
+//! Things that somebody breaks are mended.
 
 use super::*;
 

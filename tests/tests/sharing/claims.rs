@@ -1,4 +1,5 @@
-//! What a world has besides shared GPUs: a claim for a device of resource slices, and a bind that another scheduler left.
+//! Parts of a world besides shared GPUs: a claim for a device of resource slices, and a bind that another scheduler
+//! left.
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Pod;

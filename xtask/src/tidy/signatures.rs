@@ -38,13 +38,15 @@ pub(super) fn tuples(all: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// A comment on an item begins with a verb or names a thing, instead of leaving it to the reader to complete a question.
+/// A comment on an item or a module begins with a verb or names a thing, instead of leaving it to the reader to complete
+/// a question.
 pub(super) fn riddles(all: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in outside(all, &POSE_RIDDLES) {
         let mut is_first = true;
         for (number, line) in (1..).zip(text.lines()) {
-            let comment = line.trim_start().strip_prefix("///");
+            let line = line.trim_start();
+            let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
             let first = comment.and_then(|comment| comment.split_whitespace().next());
             if let Some(word) = first.filter(|word| is_first && RIDDLES.contains(word)) {
                 let what = format!("begins with `{word}`: begin with a verb, or name the thing");
@@ -187,6 +189,7 @@ mod tests {
     fn a_comment_is_no_riddle() {
         check(riddles, "/// What it holds.\nx: u8,", &["a/src/x.rs:1"]);
         check(riddles, "x\n    /// Whether it is.\n    /// How it is.", &["a/src/x.rs:2"]);
+        check(riddles, "//! Who holds it.\n", &["a/src/x.rs:1"]);
         check(riddles, "/// Says\n/// What it holds.\n///\n/// How it is.", &[]);
         check(riddles, "/// Whatever it holds.\n// What it holds.\n", &[]);
     }

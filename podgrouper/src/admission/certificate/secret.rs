@@ -1,4 +1,4 @@
-//! What is to be done about the Secret with the certificate, at any time and whatever is in it.
+//! Steps about the Secret with the certificate, at any time and whatever is in it.
 //!
 //! A certificate is renewed in two steps, so that no connection fails on the way: first its successor lies beside it and
 //! clients learn the successor's authority, then it takes its place.

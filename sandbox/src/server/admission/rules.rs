@@ -1,4 +1,4 @@
-//! Which requests a webhook or policy wants to hear of: rules, and selectors of namespaces and objects.
+//! Requests that a webhook or policy wants to hear of: rules, and selectors of namespaces and objects.
 //!
 //! # Source
 //!

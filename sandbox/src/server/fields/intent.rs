@@ -1,4 +1,4 @@
-//! Who writes, and how.
+//! A write's manager, and the way in which it writes.
 
 use super::FieldSet;
 use crate::server::params::Params;

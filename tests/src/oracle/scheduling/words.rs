@@ -1,4 +1,4 @@
-//! What we say of jobs that wait, against the words that KAI's tables keep.
+//! Words that we say of jobs that wait, against the words that KAI's tables keep.
 
 use anyhow::Context;
 use kai_engine::{GroupId, Symbol, TopologyId, ids::Id};

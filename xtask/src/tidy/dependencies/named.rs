@@ -1,7 +1,7 @@
-//! What a manifest declares is named in the sources of its section: `src` for dependencies, `build.rs` for those of the
-//! build, any file of the package for those of development. It needs no tool that would have to be installed first, as
-//! cargo-shear would. A crate whose library has another name than its package is told apart by nothing here; there is
-//! none.
+//! Dependencies that a manifest declares are named in the sources of its section: `src` for dependencies, `build.rs`
+//! for those of the build, any file of the package for those of development. It needs no tool that would have to be
+//! installed first, as cargo-shear would. A crate whose library has another name than its package is told apart by
+//! nothing here; there is none.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Where types get their methods: in the folder that defines them, so that a layer says all that it can do.
+//! Homes of types, where they get their methods: in the folder that defines them, so that a layer says all that it can
+//! do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
