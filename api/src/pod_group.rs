@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::queue::ResourceList;
 
-/// The most sub-groups of a group: one with more is malformed. Source: docs/contract.md 10 (KAI #1829).
+/// The most sub-groups of a group: one with more is malformed. Source: docs/contract.md 10.2 (KAI #1829).
 pub const SUB_GROUPS_MAX: usize = 10_000;
 /// The most sub-groups above each other: one with more is malformed. Workloads have three or four; what is asked of a
 /// tree costs its depth for each of its leaves.

@@ -150,7 +150,7 @@ fn phase(request: &BindRequest) -> &str {
     request.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
-/// Source: docs/contract.md 4.1, step 4.
+/// Source: docs/contract.md 4.1.
 fn has_failed(request: &BindRequest) -> bool {
     let attempts = request.status.as_ref().and_then(|status| status.failed_attempts).unwrap_or(0);
     phase(request) == "Failed" && request.spec.backoff_limit.is_none_or(|limit| attempts >= limit)

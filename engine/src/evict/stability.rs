@@ -6,8 +6,8 @@
 //! in one resource may lose others: once it is below in all, its victims are entitled to what was taken from them.
 //!
 //! # Source
-//! No pod is evicted twice for the same one while nothing is told. KAI goes round: docs/behaviour.md 4.4 and 5
-//! look at the queues before the evictions, 5 at no shares.
+//! docs/behaviour.md 4.4 and 5, K7. KAI looks at the queues before the evictions only, and at no shares where it
+//! preempts, so that it goes round.
 
 use crate::{
     base::{

@@ -77,7 +77,8 @@ impl VictimSearch<'_> {
     /// that lose pods, without pods that leave for other reasons.
     ///
     /// # Source
-    /// docs/behaviour.md 4.6; there what leaves anyway counts as kept, also what an eviction of the same cycle took.
+    /// docs/behaviour.md 4.6, K1. In KAI what leaves anyway counts as kept, also what an eviction of the same cycle
+    /// took.
     fn spares_min_runtime(
         trial: &Trial<'_>,
         losses: &QueueLosses,
@@ -96,7 +97,7 @@ impl VictimSearch<'_> {
     }
 
     /// # Source
-    /// docs/behaviour.md 4.4; what a victim loses is split by what it spares and what it needs.
+    /// docs/behaviour.md 4.4; what a victim loses is split by its minimum, whatever it keeps (Q24).
     fn may_reclaim(&self, trial: &Trial<'_>, count: usize, losses: &QueueLosses) -> bool {
         let memory = trial.nodes().memory_min();
         let request = self.search.pods[..count]

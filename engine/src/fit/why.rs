@@ -174,7 +174,7 @@ fn beside(state: &State, named: &[(Misfit, NodeId)]) -> Vec<(NodeId, PodId)> {
 /// Counts the nodes that refuse a pod, in an area or everywhere, by reason.
 ///
 /// # Source
-/// docs/behaviour.md 1.13 (step 5: room before predicates) and 10.2 for the order of evaluation.
+/// docs/behaviour.md 1.13 (step 3: room before predicates) and 10.2 for the order of evaluation.
 fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
     let Unplaced { pod, area, names_nodes, .. } = *unplaced;
     let id = state.pods()[pod].shape;

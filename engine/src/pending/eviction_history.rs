@@ -7,7 +7,7 @@
 //! anybody else does is news, and begins anew.
 //!
 //! # Source
-//! KAI has no such rule and goes round: docs/behaviour.md 4 to 6 look at one cycle.
+//! docs/behaviour.md 4.4, K8. KAI has no such rule: it looks at one cycle, and goes round.
 
 use crate::{
     base::{

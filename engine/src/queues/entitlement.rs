@@ -264,7 +264,7 @@ impl<R: Fn(QueueId) -> Holding> Books<'_, R> {
     /// Tells whether `queue` would be fuller, against its share, than a sibling that loses to it.
     ///
     /// # Source
-    /// docs/behaviour.md 4.4, step 3: GPUs that are MIG instances decide nothing here.
+    /// docs/behaviour.md 4.4, the siblings: GPUs that are MIG instances decide nothing here.
     fn outgrows(&self, queue: QueueId, claim: &Reclaimer, multiplier_milli: u64) -> bool {
         let ours = (self.row)(queue);
         let wanted = self.rest(queue) + claim.request;

@@ -7,8 +7,8 @@
 //! is deleted once its last user left, and its GPU comes free with it.
 //!
 //! # Source
-//! docs/behaviour.md 2.6 gives KAI's ledger as steps; here the same is a function of a few sums. docs/contract.md 4.5 and
-//! 4.6: reservation pods.
+//! docs/behaviour.md 2.6: a function of a few sums, where KAI keeps a ledger in steps. docs/contract.md 4.5 and 4.6:
+//! reservation pods.
 
 use crate::{
     base::{ids::DeviceId, resources::GPU_MILLI},

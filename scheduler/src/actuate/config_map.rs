@@ -1,7 +1,7 @@
 //! The config maps that tell a pod which GPUs it shares: written, renewed and removed only where they are the pod's own.
 //!
 //! # Source
-//! docs/contract.md 4.7, 4.8.
+//! docs/contract.md 4.7.
 
 use http::Method;
 use kai_api::names::{annotation, env};

@@ -4,7 +4,7 @@
 //! is written anew by its next bind; both maps belong to the pod and go with it.
 //!
 //! # Source
-//! docs/contract.md 4.5 (labels), 4.7 (config maps), 4.8 (a map that is not the pod's own is not taken over).
+//! docs/contract.md 4.5 (labels), 4.7 (config maps; one that is not the pod's own is not taken over).
 
 use futures::future::join;
 use kai_api::names::env;

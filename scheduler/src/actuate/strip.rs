@@ -2,7 +2,7 @@
 //! which they are found.
 //!
 //! # Source
-//! docs/contract.md 4.3 (rollback), 4.8.
+//! docs/contract.md 4.3 (rollback), 4.6 (what a crash left).
 
 use http::Method;
 use serde_json::{Map, Value, json};

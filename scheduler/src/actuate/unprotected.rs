@@ -1,7 +1,7 @@
 //! Ends pods that use a GPU which nothing holds for them any more: the device plugin may give it to another.
 //!
 //! # Source
-//! docs/contract.md 4.6, 4.8; 10.1 D7: the API server is asked first, and each pod is told why.
+//! docs/contract.md 4.6; 10.1 D7: the API server is asked first, and each pod is told why.
 
 use std::sync::Arc;
 

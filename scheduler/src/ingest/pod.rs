@@ -368,7 +368,7 @@ fn keep_member(ingest: &Ingest, row: u32, facts: &mut Pod) {
 /// A label alone, which any user can set, makes no reservation pod and no scaling pod: both are in a namespace of their
 /// own, in which only the daemons create pods.
 ///
-/// Source: docs/behaviour.md 2.11; docs/contract.md 4.8.
+/// Source: docs/behaviour.md 2.11; docs/contract.md 10.1 D16.
 fn owner(ingest: &mut Ingest, wire: &Wire<'_>) -> Owner {
     let meta = &wire.metadata;
     let app = meta.labels.value(label::APP);

@@ -8,7 +8,7 @@ use crate::names::{Names, Number};
 /// An error for each domain that was looked at, and one for the constraint.
 ///
 /// # Source
-/// docs/behaviour.md 11.3, steps 1, 5, 8, 9 and 10. A job is named in angle brackets, as KAI's tables show it.
+/// docs/behaviour.md 11.3, steps 1, 5, 9 and 10. A job is named in angle brackets, as KAI's tables show it.
 pub(super) fn errors(no_domain: &NoDomain, group: u32, names: &Names) -> Vec<Error> {
     let topology = names.topologies.key(no_domain.topology.number());
     let sub_group = names.text(no_domain.sub_group);

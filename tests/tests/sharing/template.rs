@@ -2,7 +2,7 @@
 //!
 //! `tests/reservation-pods/*.yaml` hold one template each: the flags, and the pod with `$(name)` and `$(group)` where the
 //! scheduler draws a group. Each is written from the contract, not from what was posted.
-//! Source: docs/contract.md 2.2, 2.4, 4.5 and 11.2 #4.
+//! Source: docs/contract.md 2.2, 2.4, 4.5 and 11.2.
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 

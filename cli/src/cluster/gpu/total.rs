@@ -40,7 +40,7 @@ pub(crate) fn share(share: Share) -> String {
 /// thousandths, memory to hundredths, as the scheduler does.
 ///
 /// # Source
-/// docs/contract.md 4.9.
+/// docs/behaviour.md 2.3.
 pub(crate) fn part_milli(share: Share, device_mib: Option<u64>) -> Option<u64> {
     match share {
         Share::Fraction(part) => u64::try_from(part.milli().ok()?).ok(),

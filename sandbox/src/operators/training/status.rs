@@ -167,7 +167,7 @@ fn conditions(view: &View<'_>, framework: &Framework, verdict: &Verdict) -> Vec<
 /// Tells whether the pods that decide have succeeded.
 ///
 /// # Source
-/// `docs/workloads.md` 4.1, "Success as the operator sees it".
+/// `docs/workloads.md` 4.1.
 fn succeeded(view: &View<'_>, framework: &Framework, replicas: &[Replica<'_>]) -> bool {
     let done =
         |one: &Replica<'_>| view.child(POD, &one.name).is_some_and(|pod| phase(pod) == "Succeeded");
