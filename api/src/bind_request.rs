@@ -11,7 +11,7 @@ use crate::schema;
 /// A pod, the node that it goes to, and the devices that it gets.
 ///
 /// # Source
-/// Contract 1.4. Named like the pod, in its namespace, owned by it.
+/// docs/contract.md 1.4. Named like the pod, in its namespace, owned by it.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "scheduling.run.ai",

@@ -23,7 +23,7 @@ pub use component::{
 /// The setup of an installation; every field is optional.
 ///
 /// # Source
-/// Contract 1.7. Objects with other names than `kai-config` are ignored; defaults are applied
+/// docs/contract.md 1.7. Objects with other names than `kai-config` are ignored; defaults are applied
 /// when it is read and never written back.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(

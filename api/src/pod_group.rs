@@ -18,7 +18,7 @@ pub const SUB_GROUP_DEPTH_MAX: usize = 32;
 /// Pods that a gang needs to start, and its place.
 ///
 /// # Source
-/// Contract 1.3. `minMember` excludes `minSubGroup`, and counts only without sub-groups.
+/// docs/contract.md 1.3. `minMember` excludes `minSubGroup`, and counts only without sub-groups.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "scheduling.run.ai",
@@ -179,7 +179,7 @@ pub struct PodGroupCondition {
 /// The reason why a gang waits in a node pool.
 ///
 /// # Source
-/// Contract 8.5.
+/// docs/contract.md 8.5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SchedulingCondition {

@@ -15,7 +15,7 @@ pub type ResourceList = BTreeMap<String, Quantity>;
 /// A queue's place in the tree and what it may use.
 ///
 /// # Source
-/// Contract 1.2. Nothing is immutable; only leaf queues run work.
+/// docs/contract.md 1.2. Nothing is immutable; only leaf queues run work.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "scheduling.run.ai",

@@ -13,7 +13,7 @@ use crate::schema;
 /// The setup of one scheduler.
 ///
 /// # Source
-/// Contract 1.6. Defaults are applied when it is read and never written back.
+/// docs/contract.md 1.6. Defaults are applied when it is read and never written back.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "kai.scheduler",

@@ -10,7 +10,7 @@ use crate::schema;
 /// The levels, from coarse to fine.
 ///
 /// # Source
-/// Contract 1.5. Node labels can't change after creation; aliases can.
+/// docs/contract.md 1.5. Node labels can't change after creation; aliases can.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "kai.scheduler",

@@ -3,7 +3,8 @@
 //! Starts etcd and kube-apiserver from the folder in `KUBEBUILDER_ASSETS`; wall times inform, they
 //! never gate. B20: pods that wait, from the scheduler's start to its last bind, beside
 //! kube-scheduler without client limits in the same run. B22: pods that come at a steady rate, from
-//! the request that creates one to its node. B22-share: the same of pods that share GPUs beside others. Source: design B20, B22 of the performance plan.
+//! the request that creates one to its node. B22-share: the same of pods that share GPUs beside others.
+//! Source: docs/performance.md, the scheduler on a real API server.
 
 use std::{
     io::{Error, Result, Write},

@@ -1,7 +1,7 @@
 //! An installation of KAI v0.17: found, refused, or replaced.
 //!
 //! Its operator would restore what we take away, and its binder would delete our reservations, so
-//! that both can't run side by side. Source: contract 11.4.
+//! that both can't run side by side. Source: docs/contract.md 11.4.
 
 use std::time::{Duration, Instant};
 
