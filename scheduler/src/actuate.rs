@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use kai_daemon::lease::Guard;
 
-use crate::{metrics::Metrics, sharing};
+use crate::{serve::metrics::Metrics, server::Write};
 
 mod bind;
 mod claim;
@@ -28,9 +28,11 @@ mod event;
 mod evict;
 mod extended;
 mod found;
+mod portion;
 mod queue;
 mod reservation;
 mod share;
+mod share_outcome;
 mod status;
 mod strip;
 mod unprotected;
@@ -43,9 +45,11 @@ pub use event::{Event, Target};
 pub use evict::Evict;
 pub(crate) use extended::EXTENDED;
 pub use extended::{Backed, ExtendedGrant};
+pub use portion::portion_text;
 use queue::{Flight, Haste, Queue};
 pub use reservation::{Place, Reserve, Template};
 pub use share::ShareGrant;
+pub use share_outcome::{Ending, ShareOutcome};
 pub use status::{GroupChange, GroupPatch, PodCondition};
 pub use strip::Strip;
 pub use unprotected::Unprotected;
@@ -74,6 +78,25 @@ pub enum ShareTask {
     Strip(Strip),
     /// Reservation pods that failed while nobody looked are deleted.
     Sweep(Arc<Template>),
+}
+
+impl Task {
+    async fn carry_out(self, write: &Write) -> Option<Outcome> {
+        if write.guard.check().await.is_err() {
+            return Some(Outcome::Lost);
+        }
+        match self {
+            Self::Bind(bind) => Some(bind.carry_out(write).await),
+            Self::Evict(evict) => Some(evict.carry_out(write).await),
+            Self::Group(patch) => Some(patch.carry_out(write).await),
+            Self::Pod(condition) => Some(condition.carry_out(write).await),
+            Self::Event(event) => {
+                event.carry_out(write).await;
+                None
+            }
+            Self::Share(task) => task.carry_out(write).await,
+        }
+    }
 }
 
 impl ShareTask {
@@ -128,7 +151,7 @@ pub enum Outcome {
     /// The condition of the pod of this number and UID was written, or not.
     Pod(u32, Box<str>, bool),
     /// A write about shared GPUs ended.
-    Shared(sharing::Outcome),
+    Shared(ShareOutcome),
     /// The Lease is lost: nothing more will be written.
     Lost,
 }
@@ -207,50 +230,11 @@ impl Actuator {
         };
         let outcomes = self.outcomes.clone();
         self.flights.spawn(async move {
-            if let Some(outcome) = write.carry_out(flight.task).await {
+            if let Some(outcome) = flight.task.carry_out(&write).await {
                 // Without a receiver the process is ending.
                 let _ = outcomes.send(outcome);
             }
             (flight.haste, flight.marks)
         });
-    }
-}
-
-/// What every write needs.
-#[derive(Clone)]
-#[expect(missing_debug_implementations, reason = "the client has none")]
-pub struct Write {
-    /// To the API server.
-    pub client: Client,
-    /// The Lease.
-    pub guard: Guard,
-    /// Where writes are counted.
-    pub metrics: Metrics,
-    /// Ends what waits for others.
-    pub stop: CancellationToken,
-}
-
-impl Write {
-    async fn carry_out(&self, task: Task) -> Option<Outcome> {
-        if self.guard.check().await.is_err() {
-            return Some(Outcome::Lost);
-        }
-        match task {
-            Task::Bind(bind) => Some(bind.carry_out(self).await),
-            Task::Evict(evict) => Some(evict.carry_out(self).await),
-            Task::Group(patch) => Some(patch.carry_out(self).await),
-            Task::Pod(condition) => Some(condition.carry_out(self).await),
-            Task::Event(event) => {
-                event.carry_out(self).await;
-                None
-            }
-            Task::Share(task) => task.carry_out(self).await,
-        }
-    }
-
-    /// Counts a write by how it ended.
-    fn count(&self, what: &str, done: bool) {
-        let result = if done { "success" } else { "error" };
-        self.metrics.writes.with_label_values(&[what, result]).inc();
     }
 }

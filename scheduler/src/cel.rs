@@ -11,8 +11,10 @@
 //! `CELSelectorExpressionMaxCost`.
 
 mod cost;
+pub mod desk;
 mod device;
 mod extent;
+pub mod lane;
 mod meter;
 mod question;
 

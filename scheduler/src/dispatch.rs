@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use crate::{
     actuate::{Backed, Bind, ClaimGrant, Event, Evict, ExtendedGrant, ShareGrant, Target, Task},
     message::eviction,
-    metrics::Metrics,
     names::{Names, Number},
+    serve::metrics::Metrics,
 };
 
 mod allocation;

@@ -21,14 +21,10 @@ use crate::{
 };
 
 mod budget;
-mod catalog;
-mod claim;
-mod device;
-mod gpu;
+mod devices;
 mod group;
 mod kind;
 mod namespace;
-mod needs;
 mod node;
 mod numa;
 mod object;
@@ -36,13 +32,10 @@ mod pod;
 mod priority;
 mod queue;
 mod request;
-mod shape;
+mod selector;
 mod shard;
-mod share;
-mod sharing;
-mod slice;
+mod storage;
 mod topology;
-mod volume;
 
 pub use kind::Kind;
 
@@ -103,7 +96,7 @@ impl Rules {
     }
 
     /// Whether an object with these labels belongs to our node pool.
-    pub(crate) fn is_ours(&self, labels: &crate::wire::Pairs<'_>) -> bool {
+    pub(crate) fn is_ours(&self, labels: &crate::server::wire::Pairs<'_>) -> bool {
         let value = labels.value(&self.pool_key);
         match (self.pool_key.is_empty(), self.pool_value.is_empty()) {
             (true, _) => true,
@@ -139,9 +132,9 @@ pub struct Ingest {
     /// Keys of pod labels that some pod affinity asks about.
     asked: BTreeSet<u32>,
     /// Devices and what selects them.
-    catalog: catalog::Catalog,
+    catalog: devices::catalog::Catalog,
     /// Volumes and config maps, and who needs them.
-    needs: needs::Needs,
+    needs: storage::Needs,
     /// What queues used in the past, as it was read last.
     usage: Usage,
     /// NUMA zones of nodes.
@@ -173,8 +166,8 @@ impl Ingest {
             shards_changed: false,
             releasing: Vec::new(),
             asked: BTreeSet::new(),
-            catalog: catalog::Catalog::default(),
-            needs: needs::Needs::default(),
+            catalog: devices::catalog::Catalog::default(),
+            needs: storage::Needs::default(),
             usage: Usage::new(),
             zones: numa::Zones::default(),
             levels: topology::Levels::default(),
@@ -193,8 +186,8 @@ impl Ingest {
     pub fn advance(&mut self, now: Timestamp) {
         self.now = now;
         pod::stuck(self);
-        catalog::flush(self);
-        needs::flush(self);
+        devices::catalog::flush(self);
+        storage::needs::flush(self);
     }
 
     /// Takes in what came of [`Ingest::questions`]; devices are told anew by [`Ingest::advance`].
@@ -267,37 +260,39 @@ impl Ingest {
             Kind::PriorityClass => priority::end(self),
             Kind::Shard => {}
             Kind::PersistentVolumeClaim | Kind::PersistentVolume | Kind::StorageClass => {
-                volume::end(self, kind);
+                storage::volume::end(self, kind);
             }
-            Kind::CsiDriver | Kind::CsiStorageCapacity => volume::capacity::end(self, kind),
+            Kind::CsiDriver | Kind::CsiStorageCapacity => {
+                storage::volume::capacity::end(self, kind)
+            }
             Kind::Namespace => namespace::end(self),
             Kind::DisruptionBudget => budget::end(self),
             Kind::ConfigMap => {
                 let maps = self.needs.config_maps.iter();
                 let gone = maps.filter(|(_, seen)| **seen != generation);
                 for name in gone.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-                    needs::config_map_gone(self, &name);
+                    storage::needs::config_map_gone(self, &name);
                 }
             }
             Kind::NodeResourceTopology => numa::end(self),
             Kind::ResourceClaim => {
                 let rows = self.names.claims.iter();
                 for row in numbers(rows.filter(|(_, row)| unseen(&row.presence))) {
-                    claim::gone(self, row);
+                    devices::claim::gone(self, row);
                 }
             }
             Kind::ResourceSlice => {
                 let slices = self.catalog.slices.iter();
                 let gone = slices.filter(|(_, slice)| slice.generation != generation);
                 for name in gone.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-                    slice::gone(self, &name);
+                    devices::slice::gone(self, &name);
                 }
             }
             Kind::DeviceClass => {
                 let classes = self.catalog.classes.iter();
                 let gone = classes.filter(|(_, class)| class.generation != generation);
                 for name in gone.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-                    slice::class_gone(self, &name);
+                    devices::slice::class_gone(self, &name);
                 }
             }
         }
@@ -315,23 +310,29 @@ impl Ingest {
             Kind::Topology => topology::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Shard => shard::applied(self, serde_json::from_slice(bytes)?),
             Kind::PodGroup => group::applied(self, &serde_json::from_slice(bytes)?),
-            Kind::ResourceClaim => claim::applied(self, &serde_json::from_slice(bytes)?),
-            Kind::ResourceSlice => slice::applied(self, &serde_json::from_slice(bytes)?),
-            Kind::DeviceClass => slice::class_applied(self, serde_json::from_slice(bytes)?),
-            Kind::PersistentVolumeClaim => {
-                volume::claim_applied(self, &serde_json::from_slice(bytes)?)
+            Kind::ResourceClaim => devices::claim::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::ResourceSlice => devices::slice::applied(self, &serde_json::from_slice(bytes)?),
+            Kind::DeviceClass => {
+                devices::slice::class_applied(self, serde_json::from_slice(bytes)?)
             }
-            Kind::PersistentVolume => volume::volume_applied(self, &serde_json::from_slice(bytes)?),
-            Kind::StorageClass => volume::class_applied(self, &serde_json::from_slice(bytes)?),
+            Kind::PersistentVolumeClaim => {
+                storage::volume::claim_applied(self, &serde_json::from_slice(bytes)?)
+            }
+            Kind::PersistentVolume => {
+                storage::volume::volume_applied(self, &serde_json::from_slice(bytes)?)
+            }
+            Kind::StorageClass => {
+                storage::volume::class_applied(self, &serde_json::from_slice(bytes)?)
+            }
             Kind::CsiDriver => {
-                volume::capacity::driver_applied(self, &serde_json::from_slice(bytes)?)
+                storage::volume::capacity::driver_applied(self, &serde_json::from_slice(bytes)?)
             }
             Kind::CsiStorageCapacity => {
-                volume::capacity::applied(self, &serde_json::from_slice(bytes)?)
+                storage::volume::capacity::applied(self, &serde_json::from_slice(bytes)?)
             }
             Kind::ConfigMap => {
                 let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
-                needs::config_map_applied(self, &metadata)
+                storage::needs::config_map_applied(self, &metadata)
             }
             Kind::NodeResourceTopology => numa::applied(self, &serde_json::from_slice(bytes)?),
             Kind::Namespace => {
@@ -378,16 +379,16 @@ impl Ingest {
             Kind::PriorityClass => priority::gone(self, &metadata.name),
             Kind::ResourceClaim => {
                 let row = self.names.claim(&metadata.namespace, &metadata.name).number();
-                claim::gone(self, row);
+                devices::claim::gone(self, row);
             }
-            Kind::ResourceSlice => slice::gone(self, &metadata.name),
-            Kind::DeviceClass => slice::class_gone(self, &metadata.name),
-            Kind::PersistentVolumeClaim => volume::claim_gone(self, &metadata.key()),
-            Kind::PersistentVolume => volume::volume_gone(self, &metadata.name),
-            Kind::StorageClass => volume::class_gone(self, &metadata.name),
-            Kind::CsiDriver => volume::capacity::driver_gone(self, &metadata.name),
-            Kind::CsiStorageCapacity => volume::capacity::gone(self, &metadata.key()),
-            Kind::ConfigMap => needs::config_map_gone(self, &metadata.key()),
+            Kind::ResourceSlice => devices::slice::gone(self, &metadata.name),
+            Kind::DeviceClass => devices::slice::class_gone(self, &metadata.name),
+            Kind::PersistentVolumeClaim => storage::volume::claim_gone(self, &metadata.key()),
+            Kind::PersistentVolume => storage::volume::volume_gone(self, &metadata.name),
+            Kind::StorageClass => storage::volume::class_gone(self, &metadata.name),
+            Kind::CsiDriver => storage::volume::capacity::driver_gone(self, &metadata.name),
+            Kind::CsiStorageCapacity => storage::volume::capacity::gone(self, &metadata.key()),
+            Kind::ConfigMap => storage::needs::config_map_gone(self, &metadata.key()),
             Kind::NodeResourceTopology => numa::gone(self, &metadata.name),
             Kind::Namespace => namespace::gone(self, &metadata.name),
             Kind::DisruptionBudget => budget::gone(self, &metadata.key()),
@@ -397,7 +398,7 @@ impl Ingest {
     }
 
     /// Whether an object with these labels belongs to our node pool.
-    fn is_ours(&self, labels: &crate::wire::Pairs<'_>) -> bool {
+    fn is_ours(&self, labels: &crate::server::wire::Pairs<'_>) -> bool {
         self.rules.is_ours(labels)
     }
 
@@ -428,7 +429,7 @@ impl Ingest {
 #[derive(serde::Deserialize)]
 struct Named<'a> {
     #[serde(borrow)]
-    metadata: crate::wire::Meta<'a>,
+    metadata: crate::server::wire::Meta<'a>,
 }
 
 /// One reference less to a node; its row goes with the last where the node is gone.
@@ -445,6 +446,6 @@ fn numbers<'a, R: 'a>(rows: impl Iterator<Item = (u32, &'a R)>) -> Vec<u32> {
 }
 
 /// Milliseconds of an API timestamp, the epoch where there is none.
-fn moment(text: Option<&crate::wire::Text<'_>>) -> Timestamp {
-    Timestamp(text.and_then(|text| crate::wire::milliseconds(text)).unwrap_or(0))
+fn moment(text: Option<&crate::server::wire::Text<'_>>) -> Timestamp {
+    Timestamp(text.and_then(|text| crate::server::wire::milliseconds(text)).unwrap_or(0))
 }

@@ -13,29 +13,23 @@
 //! ([`kai_daemon::lease`]) and a UID or version as guard.
 
 pub mod actuate;
-pub mod args;
-pub mod call;
+mod bind_requests;
 pub mod cel;
-pub mod config;
 pub mod dispatch;
-pub mod health;
 pub mod ingest;
-pub mod leftover;
 pub mod message;
-pub mod metrics;
 pub mod names;
-pub mod order;
 pub mod report;
 pub mod run;
-pub mod selecting;
+pub mod serve;
+pub mod server;
 pub mod settings;
 pub mod sharing;
 pub mod snapshot;
 pub mod usage;
 pub mod watch;
-pub mod wire;
 
 mod start;
 
-pub use args::Args;
+pub use settings::{Args, config};
 pub use start::{Error, client, run};

@@ -21,6 +21,7 @@ mod domain;
 mod eviction;
 mod explanation;
 mod misfit;
+mod task;
 
 pub use eviction::eviction;
 pub use explanation::explanation;
@@ -205,7 +206,7 @@ fn waiting_for(unready: &Unready, names: &Names) -> String {
 }
 
 fn short_of_room(no_room: &NoRoom, group: u32, names: &Names) -> Told {
-    let task = misfit::task(no_room, names);
+    let task = task::task(no_room, names);
     let NoRoom { placed, min, .. } = no_room;
     let message = if !no_room.gang || !has_gang(&names.groups[group].facts.structure) {
         let pod = &names.pods.row(no_room.pod.number());

@@ -11,9 +11,8 @@ use kai_engine::{
     TopologyId, ids::Id,
 };
 
-use crate::sharing::Maps;
-
 mod group;
+mod maps;
 mod table;
 
 /// The row of an id as the tables here count them.
@@ -29,6 +28,7 @@ impl<I: Id> Number for I {
 }
 
 pub use group::{Before, GroupRow, Said, Stamps};
+pub use maps::{Maps, NOT_PREPARED};
 pub use table::Table;
 
 /// So many resources get a lane because pods name them: rows of nodes grow with lanes.

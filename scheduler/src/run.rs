@@ -15,15 +15,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     actuate::{Outcome, Task},
-    config::Source,
+    cel,
     dispatch::Dispatch,
-    health::Health,
     ingest::{Ingest, Kind},
-    metrics::{Metrics, QueueGauges, milliseconds},
     names::{Names, Number},
-    order::{self, Desk},
     report::Report,
-    selecting,
+    serve::{
+        health::Health,
+        metrics::{Metrics, QueueGauges, milliseconds},
+        order::{self, Desk},
+    },
+    settings::config::Source,
     sharing::Sharing,
     usage::Feed,
     watch::Event,
@@ -89,7 +91,7 @@ pub struct Channels {
     /// What queues used in the past.
     pub usage: Feed,
     /// Selectors are evaluated there.
-    pub selecting: selecting::Desk,
+    pub selecting: cel::desk::Desk,
     /// Who asks in which order groups have their turns.
     pub order: Desk,
 }

@@ -29,25 +29,19 @@ use kai_engine::{Delta, NodeId};
 use crate::{
     actuate::{Bind, Place, Reserve, ShareTask, Strip, Task, Template, Unprotected, Unreserve},
     names::Names,
+    settings::SharingArgs,
 };
 
 pub mod cdi;
 mod device;
-mod flags;
 pub(crate) mod image;
-mod maps;
 mod outcome;
-mod portion;
 mod set_aside;
 mod told;
 mod waiting;
 
 pub use device::Reservation;
 use device::{Device, Next};
-pub use flags::SharingArgs;
-pub use maps::{Maps, NOT_PREPARED};
-pub use outcome::{Ending, Outcome};
-pub use portion::portion_text;
 use set_aside::SetAside;
 pub use told::{Standing, Told};
 use waiting::Waiting;
@@ -136,7 +130,7 @@ impl Sharing {
     pub fn new(args: &crate::Args, image: Option<Box<str>>) -> Self {
         let sharing = &args.sharing;
         let mut template =
-            sharing.template(&args.resource_reservation_app_label, &args.scheduler_name);
+            template(sharing, &args.resource_reservation_app_label, &args.scheduler_name);
         template.image = template.image.or(image);
         Self { template: Arc::new(template), patience_ms: sharing.patience_ms(), ..Self::default() }
     }
@@ -432,5 +426,28 @@ impl Sharing {
                 self.deltas.push(Self::reopened(*node));
             }
         }
+    }
+}
+
+/// How reservation pods are made by the scheduler of this name, in its own namespace.
+fn template(args: &SharingArgs, app: &str, scheduler_name: &str) -> Template {
+    let text = |text: &str| (!text.is_empty()).then(|| Box::from(text));
+    Template {
+        namespace: Box::from(&*args.resource_reservation_namespace),
+        app: Box::from(app),
+        scheduler_name: Box::from(scheduler_name),
+        service_account: Box::from(&*args.resource_reservation_service_account),
+        image: text(&args.resource_reservation_pod_image),
+        runtime_class: text(&args.runtime_class_name),
+        resources: args.resource_reservation_pod_resources.clone().filter(|one| !one.is_null()),
+        pod_security: args
+            .resource_reservation_pod_security_context
+            .clone()
+            .filter(|one| !one.is_null()),
+        container_security: args
+            .resource_reservation_container_security_context
+            .clone()
+            .filter(|one| !one.is_null()),
+        is_fake: args.fake_gpu_nodes,
     }
 }

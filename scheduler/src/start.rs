@@ -16,19 +16,23 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    actuate::{Actuator, Write},
-    args::Args,
-    call::{Failure, read},
-    config,
+    actuate::Actuator,
+    bind_requests,
+    cel::desk::Desk,
     dispatch::Dispatch,
-    health::Health,
     ingest::{Ingest, Kind, Rules},
-    leftover,
-    metrics::{Metrics, QueueGauges},
-    order,
     report::Report,
     run::{self, Channels, End, Run},
-    selecting,
+    serve::{
+        health::Health,
+        metrics::{Metrics, QueueGauges},
+        order,
+    },
+    server::{
+        Write,
+        call::{Failure, read},
+    },
+    settings::{Args, config},
     sharing::{Sharing, cdi, image},
     usage,
     watch::{self, Source},
@@ -172,7 +176,7 @@ impl Shared {
         let resync: [Arc<Notify>; Kind::ALL.len()] = Default::default();
         let mut watches = JoinSet::new();
         let sources = sources(&self.args, devices.version, &resync).into_iter();
-        for source in sources.filter(|source| is_watched(&self.args, source.kind)) {
+        for source in sources.filter(|source| source.kind.is_watched(&self.args)) {
             watches.spawn(watch::watch(
                 self.client.clone(),
                 source,
@@ -193,7 +197,7 @@ impl Shared {
         let reader = tokio::spawn(reader.keep(turn.clone()));
         let (order, endpoint) = order::desk(self.args.plugin_server_port);
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
-        let selecting = selecting::Desk::open().map_err(Error::Thread)?;
+        let selecting = Desk::open().map_err(Error::Thread)?;
         let channels = Channels { events, outcomes, tasks, resync, usage, selecting, order };
         let (says_cdi, has_cdi) =
             tokio::sync::watch::channel(self.args.sharing.cdi().unwrap_or(false));
@@ -238,7 +242,7 @@ impl Shared {
             let result = tokio::select! {
                 () = stop.cancelled() => return,
                 () = guard.lost() => return,
-                result = leftover::settle(&write, &selector) => result,
+                result = bind_requests::settle(&write, &selector) => result,
             };
             let Err(failure) = result else { return };
             if failures == 0 {
@@ -320,7 +324,7 @@ impl Shared {
             sharing: Sharing::new(args, image),
             held: Vec::new(),
             // What is not watched is not waited for.
-            versions: Kind::ALL.map(|kind| (!is_watched(args, kind)).then(String::new)),
+            versions: Kind::ALL.map(|kind| (!kind.is_watched(args)).then(String::new)),
             awaited: Default::default(),
             cycles: 0,
         }
@@ -333,13 +337,6 @@ struct Devices {
     /// The newest version; where none is served the newest of all, which reads as empty lists.
     version: &'static str,
     are_served: bool,
-}
-
-/// Whether a kind matters under these flags.
-pub(crate) fn is_watched(args: &Args, kind: Kind) -> bool {
-    let is_of_storage = matches!(kind, Kind::CsiDriver | Kind::CsiStorageCapacity);
-    (args.schedule_csi_storage || !is_of_storage)
-        && (args.respect_disruption_budgets || kind != Kind::DisruptionBudget)
 }
 
 /// Where each kind is found. What belongs to another node pool is left out by the server.

@@ -205,7 +205,7 @@ impl Reader<'_> {
     ) -> Result<Vec<query::Sample>, Failure> {
         let started = Instant::now();
         let answer = client::ask(client, query, now, self.params.timeout).await;
-        self.latency.observe(crate::metrics::milliseconds(started.elapsed()));
+        self.latency.observe(crate::serve::metrics::milliseconds(started.elapsed()));
         answer
     }
 }

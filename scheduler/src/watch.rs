@@ -27,7 +27,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{health::Health, ingest::Kind, wire::Text};
+use crate::{ingest::Kind, serve::health::Health, server::wire::Text};
 
 mod line;
 
@@ -233,7 +233,7 @@ impl Watch {
     async fn end_list(&mut self, version: String) -> Result<(), Problem> {
         self.listing = false;
         self.send(vec![Event::End(self.source.kind, version)]).await?;
-        self.health.synced(self.source.kind);
+        self.health.synced(self.source.kind.name());
         Ok(())
     }
 
@@ -264,7 +264,7 @@ impl Watch {
                 Ok(Some(Err(error))) => return Err(Problem::broken(error)),
                 Ok(Some(Ok(frame))) => frame,
             };
-            self.health.heard(self.source.kind);
+            self.health.heard(self.source.kind.name());
             self.read(&mut unread, &frame).await?;
         }
     }
@@ -312,7 +312,7 @@ impl Watch {
         let answer = answer.map_err(|_| Problem::silent())?.map_err(Problem::broken)?;
         let (parts, body) = answer.into_parts();
         if parts.status.is_success() {
-            self.health.heard(self.source.kind);
+            self.health.heard(self.source.kind.name());
             return Ok(body);
         }
         let text = timeout(ANSWER_MAX, body.collect()).await.map_err(|_| Problem::silent())?;
@@ -344,7 +344,7 @@ impl Watch {
                 tracing::debug!(%kind, %problem, "listing anew");
             }
             Problem::Refused { .. } | Problem::Broken(_) => {
-                if self.health.failed(kind, &problem.to_string()) {
+                if self.health.failed(kind.name(), &problem.to_string()) {
                     tracing::warn!(%kind, path = self.source.path, %problem, "failed to watch");
                 }
             }

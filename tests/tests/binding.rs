@@ -11,7 +11,7 @@ use kai_scheduler::{
     actuate::{
         Actuator, Backed, Bind, ClaimGrant, ExtendedGrant, Outcome, Task, VolumeGrant, VolumeStep,
     },
-    metrics::Metrics,
+    serve::metrics::Metrics,
 };
 use kai_tests::{
     live::Place,

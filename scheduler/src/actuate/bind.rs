@@ -20,9 +20,11 @@ use super::{
     extended::Made,
 };
 use crate::{
-    call::{Failure, Form, call, read},
-    metrics::milliseconds,
-    wire::Whereabouts,
+    serve::metrics::milliseconds,
+    server::{
+        call::{Failure, Form, call, read},
+        wire::Whereabouts,
+    },
 };
 
 /// One bind.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::Write;
-use crate::call::{Failure, Form, call, read};
+use crate::server::call::{Failure, Form, call, read};
 
 /// Nobody deletes a claim that has devices.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";

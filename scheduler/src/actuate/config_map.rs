@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
 use super::{Write, reservation::ATTEMPTS_MAX};
-use crate::{
+use crate::server::{
     call::{Failure, Form, call, read},
     wire::{Pairs, Text, Whereabouts, null_as_default},
 };

@@ -6,7 +6,7 @@ use kai_daemon::event::{Regarding, Severity, Statement, object};
 use serde_json::Value;
 
 use super::Write;
-use crate::call::{Form, call};
+use crate::server::call::{Form, call};
 
 /// What an event is about.
 #[derive(Clone, PartialEq, Eq, Debug)]

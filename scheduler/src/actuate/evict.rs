@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::{Outcome, Write};
-use crate::{
+use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
 };

@@ -13,7 +13,7 @@ use super::{
     Write,
     claim::{Consumer, FINALIZER},
 };
-use crate::call::{Failure, Form, call, read};
+use crate::server::call::{Failure, Form, call, read};
 
 /// Says that a claim was made for extended resources.
 pub(crate) const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";

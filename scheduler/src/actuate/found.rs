@@ -1,7 +1,11 @@
-//! Pods as they are read back to decide about reservations.
+//! Pods as they are read back to decide about reservations, and how they are deleted.
 
+use http::Method;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::Write;
+use crate::server::call::{Failure, Form, call};
 
 /// A reservation pod as it is read back.
 #[derive(Deserialize, Default, Debug)]
@@ -88,6 +92,23 @@ impl Found {
         };
         words(&status.reason, &status.message)
             .or_else(|| causes.flatten().find_map(|cause| words(&cause.reason, &cause.message)))
+    }
+}
+
+/// Deletes a pod at once, this very one only; whether it is gone.
+pub(super) async fn delete_now(write: &Write, path: &str, uid: &str) -> bool {
+    let body = json!({
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "gracePeriodSeconds": 0,
+        "preconditions": { "uid": uid },
+    });
+    match call(write, Method::DELETE, path, Form::Object, &body).await {
+        Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => true,
+        Err(failure) => {
+            tracing::warn!("failed to delete the reservation pod at {path}: {failure}");
+            false
+        }
     }
 }
 

@@ -12,10 +12,13 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
-use super::{Write, found::Found, unreserve::delete_now};
+use super::{
+    Write,
+    found::{Found, delete_now},
+};
 use crate::{
-    call::{Failure, Form, call, read},
-    sharing::Outcome,
+    actuate::ShareOutcome,
+    server::call::{Failure, Form, call, read},
 };
 
 /// The program of the container.
@@ -128,7 +131,7 @@ impl Template {
 }
 
 impl Reserve {
-    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+    pub(super) async fn carry_out(self, write: &Write) -> ShareOutcome {
         let refused = self.reserve(write).await.err();
         write.count("reservation", refused.is_none());
         if let Some(reason) = &refused {
@@ -139,7 +142,7 @@ impl Reserve {
                 "failed to reserve a GPU"
             );
         }
-        Outcome::Reserved { device: self.device, refused }
+        ShareOutcome::Reserved { device: self.device, refused }
     }
 
     async fn reserve(&self, write: &Write) -> Result<(), String> {

@@ -11,7 +11,10 @@ use kai_api::names::env;
 use serde_json::{Map, Value, json};
 
 use super::{Write, config_map::Owner};
-use crate::sharing::{Maps, NOT_PREPARED, portion_text};
+use crate::{
+    actuate::portion_text,
+    names::{Maps, NOT_PREPARED},
+};
 
 /// Before a device's UUID, where devices are named as the Container Device Interface does.
 const CDI_PREFIX: &str = "k8s.device-plugin.nvidia.com/gpu=";

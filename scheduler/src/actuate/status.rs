@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{Outcome, Write};
-use crate::call::{Form, call};
+use crate::server::call::{Form, call};
 
 /// Changes to a pod group, guarded by the version they were computed from.
 #[derive(Clone, Debug)]

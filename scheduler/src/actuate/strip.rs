@@ -9,9 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::{Write, config_map::Owner};
 use crate::{
-    call::{Failure, Form, call, read},
-    sharing::{Maps, Outcome},
-    wire::Whereabouts,
+    actuate::ShareOutcome,
+    names::Maps,
+    server::{
+        call::{Failure, Form, call, read},
+        wire::Whereabouts,
+    },
 };
 
 /// A pod without a node that carries labels of shared GPUs.
@@ -32,7 +35,7 @@ pub struct Strip {
 }
 
 impl Strip {
-    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+    pub(super) async fn carry_out(self, write: &Write) -> ShareOutcome {
         let result = self.strip(write).await;
         write.count("strip", result.is_ok());
         if let Err(failure) = &result {
@@ -42,7 +45,7 @@ impl Strip {
                 self.name
             );
         }
-        Outcome::Stripped { pod: self.pod, done: result.is_ok() }
+        ShareOutcome::Stripped { pod: self.pod, done: result.is_ok() }
     }
 
     async fn strip(&self, write: &Write) -> Result<(), Failure> {

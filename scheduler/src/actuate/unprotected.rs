@@ -16,8 +16,8 @@ use super::{
     unreserve::{reservations, users},
 };
 use crate::{
-    call::{Failure, Form, call},
-    sharing::Outcome,
+    actuate::ShareOutcome,
+    server::call::{Failure, Form, call},
 };
 
 /// The reason of the event on a pod that is ended.
@@ -37,9 +37,9 @@ pub struct Unprotected {
 }
 
 impl Unprotected {
-    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+    pub(super) async fn carry_out(self, write: &Write) -> ShareOutcome {
         let done = self.end_users(write).await.unwrap_or(false);
-        Outcome::Unprotected { device: self.device, done }
+        ShareOutcome::Unprotected { device: self.device, done }
     }
 
     /// Whether a reservation pod may hold the GPU that the users were told.

@@ -5,36 +5,17 @@
 
 use std::sync::Arc;
 
-use http::Method;
 use kai_api::names::label;
-use serde_json::json;
 
 use super::{
     Write,
-    found::{Found, FoundList},
+    found::{Found, FoundList, delete_now},
     reservation::{Place, Template},
 };
 use crate::{
-    call::{Failure, Form, call, read},
-    sharing::{Ending, Outcome},
+    actuate::{Ending, ShareOutcome},
+    server::call::{Failure, read},
 };
-
-/// Deletes a pod at once, this very one only; whether it is gone.
-pub(super) async fn delete_now(write: &Write, path: &str, uid: &str) -> bool {
-    let body = json!({
-        "apiVersion": "v1",
-        "kind": "DeleteOptions",
-        "gracePeriodSeconds": 0,
-        "preconditions": { "uid": uid },
-    });
-    match call(write, Method::DELETE, path, Form::Object, &body).await {
-        Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => true,
-        Err(failure) => {
-            tracing::warn!("failed to delete the reservation pod at {path}: {failure}");
-            false
-        }
-    }
-}
 
 /// Takes away the reservation pod of a device.
 #[derive(Clone, Debug)]
@@ -50,10 +31,10 @@ pub struct Unreserve {
 }
 
 impl Unreserve {
-    pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+    pub(super) async fn carry_out(self, write: &Write) -> ShareOutcome {
         let ending = self.unreserve(write).await;
         write.count("unreserve", ending != Ending::Refused);
-        Outcome::Unreserved { device: self.device, has_failed: self.has_failed, ending }
+        ShareOutcome::Unreserved { device: self.device, has_failed: self.has_failed, ending }
     }
 
     async fn unreserve(&self, write: &Write) -> Ending {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kai_engine::{Budget, BudgetId, Delta};
 use serde::Deserialize;
 
-use super::{Ingest, Kind, shape::LabelSelector};
+use super::{Ingest, Kind, selector::LabelSelector};
 
 /// The budgets that are there, by `namespace/name`: each one's number, and the full list in which it was seen last.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     });
     row.1 = generation;
     let id = BudgetId::new(row.0);
-    let selector = selector.requirements(ingest);
+    let selector = selector.requirements(&mut ingest.names);
     for requirement in &selector {
         ingest.ask_for_pod_label(requirement.key);
     }

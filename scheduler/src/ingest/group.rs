@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Delta, GroupId, Ingest, Kind, Timestamp, moment};
 use crate::{
     names::{Number, Stamps},
-    wire::{Meta, Text, milliseconds, null_as_default, uid_number},
+    server::wire::{Meta, Text, milliseconds, null_as_default, uid_number},
 };
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::settings::Args;
+
 /// A kind of object that is watched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the API's kind")]
@@ -73,6 +75,15 @@ impl Kind {
             Self::Namespace => "Namespace",
             Self::DisruptionBudget => "PodDisruptionBudget",
             Self::Pod => "Pod",
+        }
+    }
+
+    /// Whether the kind matters under these flags.
+    pub fn is_watched(self, args: &Args) -> bool {
+        match self {
+            Self::CsiDriver | Self::CsiStorageCapacity => args.schedule_csi_storage,
+            Self::DisruptionBudget => args.respect_disruption_budgets,
+            _ => true,
         }
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use kai_engine::{Requirement, Symbol};
 
-use super::{Ingest, Kind, shape::selects};
-use crate::wire::Meta;
+use super::{Ingest, Kind, selector::selects};
+use crate::server::wire::Meta;
 
 /// Labels of namespaces, and whether anybody asks about them.
 #[derive(Debug, Default)]

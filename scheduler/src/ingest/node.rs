@@ -2,14 +2,19 @@
 
 use kai_api::names::{node as labels, resource};
 use kai_engine::{
-    Blocked, Effect, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Resources, Taint, Worker,
+    Blocked, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Resources, Taint, Worker,
 };
 use serde::Deserialize;
 
-use super::{Delta, Ingest, Kind, NodeId, request::Amounts, topology};
+use super::{
+    Delta, Ingest, Kind, NodeId,
+    request::Amounts,
+    selector::{NAME_KEY, effect},
+    topology,
+};
 use crate::{
     names::Number,
-    wire::{Meta, Text, null_as_default},
+    server::wire::{Meta, Text, null_as_default},
 };
 
 #[derive(Deserialize, Debug)]
@@ -57,9 +62,6 @@ struct Condition<'a> {
     #[serde(borrow)]
     status: Text<'a>,
 }
-
-/// The key under which a node's own name can be selected (`matchFields`).
-pub(super) const NAME_KEY: &str = "metadata.name";
 
 pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let version = wire.metadata.resource_version.to_string();
@@ -149,16 +151,6 @@ fn read_taint(ingest: &mut Ingest, taint: &WireTaint<'_>) -> Option<Taint> {
     })
 }
 
-/// The effect of a taint or toleration; none where it is empty or unknown.
-pub(super) fn effect(text: &str) -> Option<Effect> {
-    match text {
-        "NoSchedule" => Some(Effect::NoSchedule),
-        "PreferNoSchedule" => Some(Effect::PreferNoSchedule),
-        "NoExecute" => Some(Effect::NoExecute),
-        _ => None,
-    }
-}
-
 /// Source: docs/behaviour.md 10.2, check 5. A condition that is absent blocks nothing.
 fn blocked(wire: &Wire<'_>) -> Option<Blocked> {
     if wire.spec.unschedulable {
@@ -183,7 +175,7 @@ fn blocked(wire: &Wire<'_>) -> Option<Blocked> {
 
 /// Source: docs/behaviour.md 2.4. A memory below 100 MiB would round to nothing (Q17): it is
 /// taken as not known.
-fn gpus(node: &crate::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
+fn gpus(node: &crate::server::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
     let unknown = Gpus::default();
     let hundreds = memory_mib(node).map(|mib| mib / 100 * 100).filter(|mib| *mib > 0);
     let label_count = node.value(labels::GPU_COUNT).and_then(|text| text.parse().ok());
@@ -196,7 +188,7 @@ fn gpus(node: &crate::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
 }
 
 /// Memory of each GPU as the node's label says it, in MiB; a value that can only be bytes is converted.
-fn memory_mib(node: &crate::wire::Pairs<'_>) -> Option<u32> {
+fn memory_mib(node: &crate::server::wire::Pairs<'_>) -> Option<u32> {
     const BYTES_FROM: u64 = 1 << 20;
     let memory = node.value(labels::GPU_MEMORY)?.parse::<u64>().ok()?;
     u32::try_from(if memory >= BYTES_FROM { memory >> 20 } else { memory }).ok()

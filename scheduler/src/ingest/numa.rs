@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     names::Number,
+    server::wire::{Meta, Pairs, Text, null_as_default},
     settings::Aligning,
-    wire::{Meta, Pairs, Text, null_as_default},
 };
 
 /// What is known of zones.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::wire::Meta;
+use crate::server::wire::Meta;
 
 /// An object of the API: its metadata, what is asked for, and how it stands; what is not named is not read.
 #[derive(Deserialize, Debug)]

@@ -7,19 +7,21 @@ use kai_engine::{
 };
 use serde::Deserialize;
 
+mod gpu;
+mod shape;
+mod sharing;
+
 use super::{
-    Delta, Ingest, Kind, NodeId, PodId, Timestamp,
-    gpu::{self, gpu_request},
-    moment,
-    needs::{self, Mentions, WireVolume},
-    numa,
+    Delta, Ingest, Kind, NodeId, PodId, Timestamp, moment, numa,
     request::{Amounts, Asking, Container, Requirements, amounts},
-    shape::{Affinity, Constraints, WireSpread, WireToleration},
-    sharing,
+    storage::needs::{self, Mentions, WireVolume},
 };
+use gpu::gpu_request;
+use shape::{Affinity, Constraints, WireSpread, WireToleration};
+
 use crate::{
     names::Number,
-    wire::{Pairs, Text, milliseconds, null_as_default, uid_number},
+    server::wire::{Pairs, Text, milliseconds, null_as_default, uid_number},
 };
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status<'a>>;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Ingest, group};
-use crate::wire::Meta;
+use crate::server::wire::Meta;
 
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::{Delta, Ingest, Kind, QueueId, moment};
 use crate::{
     names::Number,
+    server::wire::{Text, null_as_default, uid_number},
     usage::Usage,
-    wire::{Text, null_as_default, uid_number},
 };
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>>;

@@ -10,7 +10,7 @@ use kai_engine::{GPU_MILLI, Lane, Resources};
 use serde::{Deserialize, Deserializer, de::Visitor};
 
 use super::Ingest;
-use crate::wire::{Text, null_as_default};
+use crate::server::wire::{Text, null_as_default};
 
 /// Amounts by resource name, none of them zero.
 #[derive(Clone, Default, Debug)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Delta, Ingest, Kind};
 use crate::{
     names::Number,
-    wire::{Text, null_as_default},
+    server::wire::{Text, null_as_default},
 };
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>>;

@@ -1,61 +1,15 @@
 //! Why no node takes a pod: counts of nodes by reason.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::fmt::Write as _;
 
 use kai_api::names::no_reservation;
 use kai_engine::{
-    Blocked, ClaimProblem, Lane, Misfit, Missing, NoRoom, NodeId, QueueLane, TooLarge, Unselected,
+    Blocked, ClaimProblem, Lane, Misfit, NoRoom, NodeId, QueueLane, TooLarge, Unselected,
     Unsupported, Why,
 };
 
-use super::{amount_text, detail, over_limit, over_quota, thousandths};
+use super::{amount_text, over_limit, over_quota, thousandths};
 use crate::names::{Names, Number};
-
-/// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
-pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
-    const BASE: &str = "no nodes with enough resources were found";
-    let (namespace, name) = pod_name(no_room, names);
-    let unmet = unmet(no_room, names);
-    if !unmet.is_empty() {
-        let unmet = unmet.concat();
-        return format!("Scheduling conditions were not met for pod {namespace}/{name}:{unmet}");
-    }
-    if !no_room.nodes.is_empty() {
-        return format!("{BASE}:{}", detail::nodes(no_room, names));
-    }
-    // Reasons that are told alike, as several taints are, are one line.
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    for one in no_room.misfits.iter().chain(&no_room.also) {
-        for (reason, count) in lines(*one, no_room, names) {
-            *counts.entry(reason).or_default() += count;
-        }
-    }
-    if counts.is_empty() {
-        return String::from(BASE);
-    }
-    let mut reasons: Vec<String> =
-        counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    reasons.sort_unstable();
-    format!("{BASE}: {}.", reasons.join(". \n"))
-}
-
-/// How many nodes refuse for a reason; one by one where KAI names each, for those that are known by name.
-fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<(String, u32)> {
-    if misfit == Misfit::Queue {
-        let reason = reason(misfit, no_room, names);
-        return vec![(format!("{reason}{}", too_dear(no_room, names)), count)];
-    }
-    let named = no_room.named.iter().filter(|(one, _)| *one == misfit);
-    let known = named.filter(|(_, node)| names.nodes.row(node.number()).is_some());
-    let mut lines: Vec<(String, u32)> =
-        known.map(|(_, node)| (on_node(misfit, no_room, *node, names), 1)).collect();
-    let told = u32::try_from(lines.len()).unwrap_or(u32::MAX);
-    let rest = count.saturating_sub(told);
-    if rest > 0 {
-        lines.push((reason(misfit, no_room, names), rest));
-    }
-    lines
-}
 
 /// The reason of one node that is known: some name the pod, the node or what is on it.
 ///
@@ -109,7 +63,7 @@ pub(super) fn overhead(no_room: &NoRoom, names: &Names) -> String {
 ///
 /// # Source
 /// docs/behaviour.md 10.2, check 1.
-fn too_dear(no_room: &NoRoom, names: &Names) -> String {
+pub(super) fn too_dear(no_room: &NoRoom, names: &Names) -> String {
     let error = match no_room.too_dear.as_deref() {
         Some(Why::OverLimit(bound)) => over_limit(bound, names),
         Some(Why::OverQuota(bound)) => over_quota(bound, names),
@@ -118,73 +72,13 @@ fn too_dear(no_room: &NoRoom, names: &Names) -> String {
     format!(". Reason: {}, Details: {}", error.code, error.message)
 }
 
-fn pod_name<'n>(no_room: &NoRoom, names: &'n Names) -> (&'n str, &'n str) {
+pub(super) fn pod_name<'n>(no_room: &NoRoom, names: &'n Names) -> (&'n str, &'n str) {
     let pod = names.pods.row(no_room.pod.number());
     pod.map_or(("", ""), |pod| (&*pod.namespace, &*pod.name))
 }
 
-/// What keeps the pod out before any node is looked at: a line for each filter, with the line's break before it.
-///
-/// # Source
-/// docs/behaviour.md 10.1.
-fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
-    let line = |filter: &str, error: &str| format!("\n{filter}: {error}.");
-    let (namespace, name) = pod_name(no_room, names);
-    let mut lines = Vec::new();
-    if let Some(large) = &no_room.too_large {
-        let error = too_large(large, &format!("{namespace}/{name}"), names);
-        lines.push(line("MaxNodePoolResources", &error));
-    }
-    let mut config_maps = Vec::new();
-    for (misfit, _) in &no_room.misfits {
-        if let Misfit::Claim(claim, problem) = misfit {
-            let error = claim_problem(*problem, names.of_claim(*claim));
-            lines.push(line("DynamicResources", &error));
-        } else if let Misfit::Missing(Missing::ConfigMap(name)) = misfit {
-            config_maps.push(names.text(*name));
-        } else if let Misfit::Missing(Missing::Request(what)) = misfit {
-            lines.push(line("Request", names.text(*what)));
-        } else if let Misfit::Missing(missing) = misfit {
-            let error = volume_problem(*missing, (namespace, name), names);
-            lines.push(line("VolumeBinding", &error));
-        }
-    }
-    if !config_maps.is_empty() {
-        let error = format!("Missing required configmaps: [{}]", config_maps.join(" "));
-        lines.push(line("ConfigMap", &error));
-    }
-    lines
-}
-
-/// What is wrong with a volume of a pod, in the words of the Kubernetes filter `VolumeBinding`.
-fn volume_problem(missing: Missing, (namespace, pod): (&str, &str), names: &Names) -> String {
-    let text = |symbol| names.text(symbol);
-    match missing {
-        Missing::Claim(claim) => format!("persistentvolumeclaim \"{}\" not found", text(claim)),
-        Missing::Ephemeral(claim) => format!(
-            "waiting for ephemeral volume controller to create the persistentvolumeclaim \"{}\"",
-            text(claim)
-        ),
-        Missing::NotOwned(claim) => format!(
-            "PVC {namespace}/{} was not created for pod {namespace}/{pod} (pod is not owner)",
-            text(claim)
-        ),
-        Missing::Deleted(claim) => {
-            format!("persistentvolumeclaim \"{}\" is being deleted", text(claim))
-        }
-        Missing::Lost(claim, volume) => format!(
-            "persistentvolumeclaim \"{}\" bound to non-existent persistentvolume \"{}\"",
-            text(claim),
-            text(volume)
-        ),
-        Missing::Unbound => String::from("pod has unbound immediate PersistentVolumeClaims"),
-        Missing::ConfigMap(name) => format!("config map {} is missing", text(name)),
-        Missing::Request(what) => String::from(text(what)),
-    }
-}
-
 /// What no node has so much of.
-fn too_large(large: &TooLarge, pod: &str, names: &Names) -> String {
+pub(super) fn too_large(large: &TooLarge, pod: &str, names: &Names) -> String {
     let asked = |lane: Lane| amount(lane, large.request.amount(lane));
     // A pod takes one pod slot; KAI counts slots as any resource.
     let mut others = String::from(", pods: 1");
@@ -227,7 +121,7 @@ pub(super) fn amount(lane: Lane, amount: i64) -> String {
     }
 }
 
-fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
+pub(super) fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
     let words = match misfit {
         Misfit::Short(lane) => return short(lane, names),
         Misfit::Overhead(lane) => return short(lane, names) + &overhead(no_room, names),
@@ -284,7 +178,7 @@ fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String {
 ///
 /// # Source
 /// docs/behaviour.md 13.1, pre-filter; docs/contract.md 2.1 for the queue label.
-fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
+pub(super) fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
     match problem {
         ClaimProblem::NotServed => format!(
             "the pod cannot be scheduled, it references resource claim {claim} while dynamic resource allocation is not \

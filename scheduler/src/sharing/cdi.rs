@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::read;
+use crate::server::call::read;
 
 /// The GPU operator is rarely changed.
 const READ_EVERY: Duration = Duration::from_mins(5);

@@ -4,7 +4,7 @@ use kai_api::names::{env, label};
 use kube::Client;
 use serde_json::Value;
 
-use crate::call::read;
+use crate::server::call::read;
 
 /// The image that this process runs from, where it runs in a pod that it may read. The pod is named by `POD_NAME` and
 /// `POD_NAMESPACE` (downward API); without them it is the host's name in `namespace`, which is right but on the host's

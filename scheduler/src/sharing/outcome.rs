@@ -1,64 +1,19 @@
-//! What became of writes about shared GPUs.
+//! Takes in what became of writes about shared GPUs.
 
 use kai_api::names::no_reservation;
 
 use super::{RETRY_MS, Sharing};
-
-/// What became of one write.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// A reservation pod was to be made.
-    Reserved {
-        /// The group by number.
-        device: u32,
-        /// Why it was not, where it was not.
-        refused: Option<String>,
-    },
-    /// A reservation pod was to go.
-    Unreserved {
-        /// The group by number.
-        device: u32,
-        /// It was to go because it came to nothing.
-        has_failed: bool,
-        /// How that ended.
-        ending: Ending,
-    },
-    /// Users of a device that nothing holds were to be ended.
-    Unprotected {
-        /// The group by number.
-        device: u32,
-        /// All of them are; else it is looked at again.
-        done: bool,
-    },
-    /// What was written for a bind that came to nothing was to go.
-    Stripped {
-        /// The pod by number.
-        pod: u32,
-        /// It is gone.
-        done: bool,
-    },
-}
-
-/// How it ended that a reservation pod was to go.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ending {
-    /// It is gone; what it said of why it came to nothing.
-    Gone(Option<String>),
-    /// Pods use its device after all.
-    InUse,
-    /// The API server did not do it.
-    Refused,
-}
+use crate::actuate::{Ending, ShareOutcome};
 
 impl Sharing {
     /// Takes in what became of a write.
-    pub fn ended(&mut self, outcome: Outcome, now: i64) {
+    pub fn ended(&mut self, outcome: ShareOutcome, now: i64) {
         match outcome {
-            Outcome::Reserved { device, refused } => self.reserved(device, refused, now),
-            Outcome::Unreserved { device, has_failed, ending } => {
+            ShareOutcome::Reserved { device, refused } => self.reserved(device, refused, now),
+            ShareOutcome::Unreserved { device, has_failed, ending } => {
                 self.unreserved(device, has_failed, ending, now);
             }
-            Outcome::Unprotected { device, done } => {
+            ShareOutcome::Unprotected { device, done } => {
                 let Some(known) = self.wrote(device) else { return };
                 if done {
                     // They leave as any pod does; nothing more has to be written for that.
@@ -68,7 +23,7 @@ impl Sharing {
                 }
                 self.fail(device, no_reservation::GONE, true);
             }
-            Outcome::Stripped { pod, done } => {
+            ShareOutcome::Stripped { pod, done } => {
                 let Some(sharer) = self.pods.get_mut(&pod) else { return };
                 sharer.is_stripping = false;
                 if done {

@@ -1,6 +1,6 @@
 //! The arrays of `rawObjects`: which kind each holds, and where the API serves it. Source: docs/contract.md 8.3.
 
-use crate::{Args, ingest::Kind, start::is_watched};
+use crate::{Args, ingest::Kind};
 
 /// One array of `rawObjects`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ impl Array {
     /// Whether a scheduler with this command line looks at such objects.
     pub fn is_wanted(&self, args: &Args) -> bool {
         match self.of {
-            Of::Kind(kind) => is_watched(args, kind),
+            Of::Kind(kind) => kind.is_watched(args),
             Of::BindRequests => true,
         }
     }

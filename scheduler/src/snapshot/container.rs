@@ -114,7 +114,7 @@ fn moment(at: &ZipDateTimeKind) -> Option<Timestamp> {
         ZipDateTimeKind::Utc(at) => (at.year(), at.to_string()),
         ZipDateTimeKind::Local(at) => (at.year(), format!("{at}Z")),
     };
-    (year > 1980).then(|| crate::wire::milliseconds(&text).map(Timestamp)).flatten()
+    (year > 1980).then(|| crate::server::wire::milliseconds(&text).map(Timestamp)).flatten()
 }
 
 /// A source that ends with an error where it goes on for too long.

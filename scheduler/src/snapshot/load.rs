@@ -21,14 +21,13 @@ use super::{
 use crate::{
     Args,
     actuate::Bind,
-    config,
+    bind_requests::{begun, objection},
+    cel::desk::Desk,
     ingest::{Ingest, Kind, Rules},
-    leftover::{begun, objection},
     run,
-    selecting::Desk,
-    settings::Settings,
+    server::wire::{Pairs, Whereabouts},
+    settings::{Settings, config},
     sharing::Sharing,
-    wire::{Pairs, Whereabouts},
 };
 
 /// Objects at most, twenty times what a large cluster has: their facts stay in memory, about a KiB each, and the smallest

@@ -12,10 +12,8 @@ use kube::{Client, client::Body};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use tokio::time::timeout;
 
-use super::{
-    params::{Address, Params},
-    query::{Sample, samples},
-};
+use super::params::{Address, Params};
+use super::query::{Sample, samples};
 
 /// Why usage cannot be read.
 #[derive(thiserror::Error, Debug)]

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::wire::{Meta, Text};
+use crate::server::wire::{Meta, Text};
 
 /// A line of a watch.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,10 +7,7 @@ use kai_engine::{
     Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
     SliceDeviceId, Structure, Symbol,
 };
-use kai_scheduler::{
-    names::{Names, Number},
-    sharing::Maps,
-};
+use kai_scheduler::names::{Maps, Names, Number};
 
 use super::NOW;
 

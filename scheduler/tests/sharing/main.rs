@@ -11,9 +11,9 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 use kai_engine::Delta;
 use kai_scheduler::{
     Args,
-    actuate::{Bind, ShareGrant, ShareTask, Task},
+    actuate::{Bind, Ending, ShareGrant, ShareOutcome as Outcome, ShareTask, Task},
     ingest::{Ingest, Kind, Rules},
-    sharing::{Ending, Outcome, Sharing},
+    sharing::Sharing,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -42,6 +42,29 @@ const TABLE: &[Row] = &[
         keeps_impls: true,
     },
     Row { folder: "sandbox/src/server", order: &[], keeps_impls: false },
+    Row {
+        folder: "scheduler/src",
+        order: &[
+            "cel",
+            "names",
+            "serve",
+            "server",
+            "message",
+            "usage",
+            "settings",
+            "actuate",
+            "dispatch",
+            "bind_requests",
+            "sharing",
+            "ingest",
+            "watch",
+            "report",
+            "run",
+            "snapshot",
+            "start",
+        ],
+        keeps_impls: false,
+    },
 ];
 
 /// Finds arrows that go up, and circles between the files and folders of a folder.

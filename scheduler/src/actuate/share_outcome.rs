@@ -1,0 +1,47 @@
+//! What became of writes about shared GPUs.
+
+/// What became of one write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShareOutcome {
+    /// A reservation pod was to be made.
+    Reserved {
+        /// The group by number.
+        device: u32,
+        /// Why it was not, where it was not.
+        refused: Option<String>,
+    },
+    /// A reservation pod was to go.
+    Unreserved {
+        /// The group by number.
+        device: u32,
+        /// It was to go because it came to nothing.
+        has_failed: bool,
+        /// How that ended.
+        ending: Ending,
+    },
+    /// Users of a device that nothing holds were to be ended.
+    Unprotected {
+        /// The group by number.
+        device: u32,
+        /// All of them are; else it is looked at again.
+        done: bool,
+    },
+    /// What was written for a bind that came to nothing was to go.
+    Stripped {
+        /// The pod by number.
+        pod: u32,
+        /// It is gone.
+        done: bool,
+    },
+}
+
+/// How it ended that a reservation pod was to go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It is gone; what it said of why it came to nothing.
+    Gone(Option<String>),
+    /// Pods use its device after all.
+    InUse,
+    /// The API server did not do it.
+    Refused,
+}

@@ -1,0 +1,7 @@
+//! Devices of `resource.k8s.io`: what slices publish, what classes and claims ask for, and which is for which.
+
+pub(in crate::ingest) mod catalog;
+pub(in crate::ingest) mod claim;
+mod device;
+mod share;
+pub(in crate::ingest) mod slice;

@@ -1,0 +1,370 @@
+//! `ResourceClaim`, of `resource.k8s.io` v1, v1beta2 and v1beta1.
+
+use std::collections::BTreeMap;
+
+use kai_api::names::label;
+use kai_engine::{
+    Allocation, Claim, ClaimId, Consumed, DeviceCount, DeviceMatch, DeviceRequest, Holds,
+    Requirement, SliceDeviceId, Symbol, Unsupported,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    catalog::{self, Wish},
+    device::Tolerated,
+    share::{milli, qualified},
+};
+use crate::{
+    actuate::EXTENDED,
+    ingest::{
+        Delta, Ingest, Kind, let_go_of_node,
+        object::Object,
+        queue,
+        selector::{NAME_KEY, NodeSelector, node_terms},
+    },
+    names::{AskedFor, Number},
+    server::wire::{Text, null_as_default},
+};
+
+/// Which entry of its pod a claim was made for from a template.
+const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
+
+pub(in crate::ingest) type Wire<'a> = Object<'a, Spec<'a>, Status<'a>>;
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(in crate::ingest) struct Spec<'a> {
+    #[serde(borrow)]
+    devices: Devices<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Devices<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    requests: Vec<Request<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    constraints: Vec<Constraint<'a>>,
+}
+
+/// A request; v1beta1 has the fields of `exactly` in the request itself.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Request<'a> {
+    #[serde(borrow)]
+    exactly: Option<Exactly<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    first_available: Vec<Exactly<'a>>,
+    #[serde(borrow, flatten)]
+    own: Exactly<'a>,
+}
+
+/// What devices one request, or one of its alternatives, is for.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Exactly<'a> {
+    /// Of an alternative.
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    device_class_name: Text<'a>,
+    #[serde(deserialize_with = "null_as_default")]
+    selectors: Vec<WireSelector>,
+    #[serde(borrow)]
+    allocation_mode: Text<'a>,
+    count: Option<i64>,
+    admin_access: Option<bool>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    capacity: Amounts<'a>,
+    #[serde(deserialize_with = "null_as_default")]
+    tolerations: Vec<Value>,
+}
+
+/// How much of which capacities.
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Amounts<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    requests: BTreeMap<Text<'a>, Text<'a>>,
+}
+
+/// A selector of a class or a request.
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(in crate::ingest) struct WireSelector {
+    cel: Option<Cel>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Cel {
+    expression: Box<str>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Constraint<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    requests: Vec<Text<'a>>,
+    #[serde(borrow)]
+    match_attribute: Option<Text<'a>>,
+    #[serde(borrow)]
+    distinct_attribute: Option<Text<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::ingest) struct Status<'a> {
+    #[serde(borrow)]
+    allocation: Option<WireAllocation<'a>>,
+    #[serde(deserialize_with = "null_as_default")]
+    reserved_for: Vec<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct WireAllocation<'a> {
+    #[serde(borrow)]
+    devices: Results<'a>,
+    #[serde(borrow)]
+    node_selector: Option<NodeSelector<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Results<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    results: Vec<Given<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Given<'a> {
+    #[serde(borrow)]
+    request: Text<'a>,
+    #[serde(borrow)]
+    driver: Text<'a>,
+    #[serde(borrow)]
+    pool: Text<'a>,
+    #[serde(borrow)]
+    device: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    consumed_capacity: BTreeMap<Text<'a>, Text<'a>>,
+}
+
+/// The expressions of selectors.
+pub(in crate::ingest) fn expressions(selectors: &[WireSelector]) -> Vec<Box<str>> {
+    selectors.iter().filter_map(|one| Some(one.cel.as_ref()?.expression.clone())).collect()
+}
+
+pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
+    let meta = &wire.metadata;
+    let id = ingest.names.claim(&meta.namespace, &meta.name);
+    let (facts, asked) = facts(ingest, wire);
+    let mut presence = ingest.names.claims[id.number()].presence;
+    ingest.seen(Kind::ResourceClaim, &mut presence);
+    refer(ingest, id.number(), &facts);
+    let row = &mut ingest.names.claims[id.number()];
+    row.presence = presence;
+    if *row.uid != *meta.uid {
+        row.uid = Box::from(&*meta.uid);
+    }
+    let attribute = |one: &DeviceMatch| Box::from(ingest.names.text(one.attribute));
+    let alike = facts.matches.iter().map(attribute).collect();
+    catalog::asks(ingest, id.number(), (asked, alike));
+    ingest.deltas.push(Delta::Claim(id, Box::new(facts)));
+    meta.resource_version.to_string()
+}
+
+pub(in crate::ingest) fn gone(ingest: &mut Ingest, row: u32) {
+    let Some(claim) = ingest.names.claims.row(row) else { return };
+    let presence = claim.presence;
+    refer(ingest, row, &Claim::default());
+    catalog::asks(ingest, row, (Vec::new(), Vec::new()));
+    if presence.is_there {
+        ingest.names.claims[row].presence.is_there = false;
+        ingest.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
+    }
+    if presence.references == 0 {
+        ingest.names.claims.remove(row);
+    }
+}
+
+/// Moves the references of a claim's row to its node and queue.
+fn refer(ingest: &mut Ingest, row: u32, facts: &Claim) {
+    let node = facts.allocation.as_ref().and_then(|given| given.node).map(Number::number);
+    let queue = facts.queue.map(Number::number);
+    let (old_node, old_queue) = (ingest.names.claims[row].node, ingest.names.claims[row].queue);
+    if node != old_node {
+        if let Some(new) = node {
+            ingest.names.nodes[new].presence.references += 1;
+        }
+        if let Some(old) = old_node {
+            let_go_of_node(ingest, old);
+        }
+    }
+    if queue != old_queue {
+        if let Some(new) = queue {
+            ingest.names.queues[new].presence.references += 1;
+        }
+        if let Some(old) = old_queue {
+            queue::release(ingest, old);
+        }
+    }
+    let claim = &mut ingest.names.claims[row];
+    (claim.node, claim.queue) = (node, queue);
+}
+
+fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
+    let meta = &wire.metadata;
+    let devices = &wire.spec.devices;
+    let mut claim = Claim {
+        own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
+        synthetic: meta.annotations.value(EXTENDED) == Some("true"),
+        queue: meta.labels.value(label::QUEUE).map(|queue| ingest.names.queue(queue)),
+        consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
+        ..Claim::default()
+    };
+    claim.own |= claim.synthetic;
+    let mut asked: Vec<AskedFor> = Vec::new();
+    for request in &devices.requests {
+        for (at, (name, one)) in request.entries().into_iter().enumerate() {
+            claim.unsupported = claim.unsupported.or(one.unsupported());
+            let class = &*one.device_class_name;
+            let (selection, admin) =
+                (catalog::selection(ingest, class, one.wish()), one.admin_access == Some(true));
+            claim.requests.push(DeviceRequest {
+                class: selection,
+                count: one.device_count(),
+                instead: at > 0,
+                gpu: request.first_available.is_empty() && catalog::is_gpu(class),
+                admin,
+            });
+            asked.push(AskedFor {
+                request: name,
+                class: Box::from(class),
+                selection: selection.number(),
+                admin,
+                tolerations: one.tolerations.clone(),
+            });
+        }
+    }
+    for constraint in &devices.constraints {
+        let (attribute, distinct) = match constraint {
+            Constraint { match_attribute: Some(attribute), .. } => (attribute, false),
+            Constraint { distinct_attribute: Some(attribute), .. } => (attribute, true),
+            Constraint { .. } => {
+                claim.unsupported = claim.unsupported.or(Some(Unsupported::Constraint));
+                continue;
+            }
+        };
+        let requests = constraint.requests.iter().flat_map(|name| positions(&asked, name));
+        let requests = requests.collect();
+        let attribute = ingest.names.symbol(attribute);
+        claim.matches.push(DeviceMatch { requests, attribute, distinct });
+    }
+    claim.allocation =
+        wire.status.allocation.as_ref().map(|given| allocation(ingest, &asked, given));
+    (claim, asked)
+}
+
+/// The entries of a request, or the one of an alternative: it is named behind a slash.
+fn positions(asked: &[AskedFor], name: &str) -> impl Iterator<Item = u16> {
+    let is_of =
+        move |own: &str| own == name || own.split_once('/').is_some_and(|(of, _)| of == name);
+    (0..).zip(asked).filter(move |(_, one)| is_of(&one.request)).map(|(at, _)| at)
+}
+
+fn allocation(ingest: &mut Ingest, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
+    let mut within = Vec::new();
+    if let Some(selector) = &wire.node_selector {
+        within = node_terms(&mut ingest.names, selector);
+    }
+    let name_key = ingest.names.symbol(NAME_KEY);
+    let node = match within.as_slice() {
+        [term] => match term.as_slice() {
+            [Requirement { key, holds: Holds::In(values) }] if *key == name_key => {
+                values.first().map(|name| String::from(ingest.names.text(*name)))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let node = node.map(|node| ingest.names.node(&node));
+    let device = |given: &Given<'_>| {
+        let key = format!("{}/{}/{}", given.driver, given.pool, given.device);
+        let id = SliceDeviceId::new(ingest.names.slice_devices.intern(&key));
+        (positions(asked, &given.request).next().unwrap_or(0), id)
+    };
+    let results = &wire.devices.results;
+    let devices: Vec<(u16, SliceDeviceId)> = results.iter().map(device).collect();
+    let shared =
+        devices.iter().zip(results).filter(|(_, given)| !given.consumed_capacity.is_empty());
+    let consumed = shared.map(|((request, device), given)| Consumed {
+        request: *request,
+        device: *device,
+        amounts: given.amounts(ingest),
+    });
+    let consumed = consumed.collect();
+    if node.is_some() {
+        within.clear();
+    }
+    Allocation { node, within, devices, consumed }
+}
+
+impl Given<'_> {
+    /// What was consumed of which capacities.
+    fn amounts(&self, ingest: &mut Ingest) -> Box<[(Symbol, i64)]> {
+        let amount = |(name, amount): (&Text<'_>, &Text<'_>)| {
+            let (domain, name) = qualified(&self.driver, name);
+            (ingest.names.symbol(&format!("{domain}/{name}")), milli(amount))
+        };
+        self.consumed_capacity.iter().map(amount).collect()
+    }
+}
+
+impl<'a> Request<'a> {
+    /// What it is for, or its alternatives, the best first, each with the name that an allocation uses.
+    fn entries(&self) -> Vec<(Box<str>, &Exactly<'a>)> {
+        let own = &self.own.name;
+        if self.first_available.is_empty() {
+            return vec![(Box::from(&**own), self.exactly.as_ref().unwrap_or(&self.own))];
+        }
+        let name = |one: &Exactly<'_>| format!("{own}/{}", one.name).into_boxed_str();
+        self.first_available.iter().map(|one| (name(one), one)).collect()
+    }
+}
+
+impl Exactly<'_> {
+    fn wish(&self) -> Wish {
+        let tolerated = |one: &Value| {
+            let text = |field: &str| Box::from(one[field].as_str().unwrap_or_default());
+            Tolerated {
+                key: text("key"),
+                value: (one["operator"] != "Exists").then(|| text("value")),
+                effect: text("effect"),
+            }
+        };
+        let amounts = self.capacity.requests.iter();
+        Wish {
+            selectors: expressions(&self.selectors),
+            tolerations: self.tolerations.iter().map(tolerated).collect(),
+            capacity: amounts.map(|(name, one)| (Box::from(&**name), milli(one))).collect(),
+        }
+    }
+
+    /// What of it is not known here.
+    fn unsupported(&self) -> Option<Unsupported> {
+        let is_known = matches!(&*self.allocation_mode, "" | "ExactCount" | "All");
+        (!is_known).then_some(Unsupported::Mode)
+    }
+
+    fn device_count(&self) -> DeviceCount {
+        if &*self.allocation_mode == "All" {
+            return DeviceCount::All;
+        }
+        let count = self.count.filter(|count| *count > 0).unwrap_or(1);
+        DeviceCount::Exactly(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+}

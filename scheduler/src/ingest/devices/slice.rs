@@ -1,0 +1,292 @@
+//! `ResourceSlice` and `DeviceClass`, of `resource.k8s.io` v1, v1beta2 and v1beta1.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    catalog::{self, Class, Site, Slice},
+    device::{Attribute, Device},
+    share::{WireCapacity, milli, qualified},
+};
+use crate::{
+    ingest::{Ingest, Kind, let_go_of_node, object::Object, selector::node_terms},
+    names::{Number, ReachRow},
+    server::wire::{Meta, Text, null_as_default},
+};
+
+pub(in crate::ingest) type Wire<'a> = Object<'a, Spec<'a>>;
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::ingest) struct Spec<'a> {
+    #[serde(borrow)]
+    driver: Text<'a>,
+    #[serde(borrow)]
+    pool: Pool<'a>,
+    #[serde(borrow, flatten)]
+    nodes: Whose<'a>,
+    /// Each device says itself which nodes reach it.
+    per_device_node_selection: Option<bool>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    devices: Vec<WireDevice<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    shared_counters: Vec<Amounts<'a>>,
+}
+
+/// Which nodes reach devices: one of these.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Whose<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    node_name: Text<'a>,
+    node_selector: Option<Value>,
+    all_nodes: Option<bool>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Pool<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    generation: i64,
+    resource_slice_count: usize,
+}
+
+/// Counters of a pool, or what a device draws from them.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Amounts<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    counter_set: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    counters: BTreeMap<Text<'a>, Counter<'a>>,
+}
+
+#[derive(Deserialize, Debug)]
+struct Counter<'a> {
+    #[serde(borrow)]
+    value: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct WireDevice<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    /// v1beta1 keeps the rest one level lower.
+    #[serde(borrow)]
+    basic: Option<Properties<'a>>,
+    #[serde(borrow, flatten)]
+    own: Properties<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Properties<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    attributes: HashMap<Text<'a>, WireAttribute<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    capacity: HashMap<Text<'a>, WireCapacity<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    taints: Vec<WireTaint<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    consumes_counters: Vec<Amounts<'a>>,
+    #[serde(borrow, flatten)]
+    nodes: Whose<'a>,
+    allow_multiple_allocations: Option<bool>,
+    binds_to_node: Option<bool>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    binding_conditions: Vec<Text<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    binding_failure_conditions: Vec<Text<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct WireAttribute<'a> {
+    bool: Option<bool>,
+    int: Option<i64>,
+    #[serde(borrow)]
+    string: Option<Text<'a>>,
+    #[serde(borrow)]
+    version: Option<Text<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct WireTaint<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(borrow)]
+    effect: Text<'a>,
+}
+
+pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
+    let (meta, spec) = (&wire.metadata, &wire.spec);
+    let of_all = spec.nodes.site(ingest);
+    let mut devices = Vec::with_capacity(spec.devices.len());
+    for one in &spec.devices {
+        let each = spec.per_device_node_selection == Some(true);
+        let site = if each { one.properties().nodes.site(ingest) } else { of_all };
+        // The API lets no device be without a site.
+        devices.extend(site.map(|site| {
+            let device = device(&spec.driver, one);
+            let described = ingest.catalog.described(device.described(&spec.driver));
+            (site, device, described)
+        }));
+    }
+    let slice = Slice {
+        driver: Box::from(&*spec.driver),
+        pool: Box::from(&*spec.pool.name),
+        pool_generation: spec.pool.generation,
+        pool_slices: spec.pool.resource_slice_count,
+        devices,
+        counters: spec.shared_counters.iter().flat_map(|set| set.amounts(&set.name)).collect(),
+        generation: ingest.generation(Kind::ResourceSlice),
+    };
+    for node in slice.nodes() {
+        ingest.names.nodes[node].presence.references += 1;
+    }
+    gone(ingest, &meta.name);
+    ingest.catalog.put(&meta.name, slice);
+    meta.resource_version.to_string()
+}
+
+pub(in crate::ingest) fn gone(ingest: &mut Ingest, name: &str) {
+    let Some(slice) = ingest.catalog.take(name) else { return };
+    for node in slice.nodes() {
+        let_go_of_node(ingest, node);
+    }
+}
+
+impl Whose<'_> {
+    fn site(&self, ingest: &mut Ingest) -> Option<Site> {
+        if !self.node_name.is_empty() {
+            return Some(Site::Node(ingest.names.node(&self.node_name).number()));
+        }
+        if self.all_nodes == Some(true) {
+            return Some(Site::Reach(ingest.names.reaches.intern("")));
+        }
+        let selector = self.node_selector.as_ref()?;
+        // Keys of a JSON object are in order, so that equal selectors are equal texts.
+        let text = selector.to_string();
+        let terms = serde_json::from_str(&text).ok();
+        let terms = terms.map(|wire| node_terms(&mut ingest.names, &wire))?;
+        let reach = ingest.names.reaches.intern(&text);
+        ingest.names.reaches[reach] = ReachRow { selector: Some(selector.clone()), terms };
+        Some(Site::Reach(reach))
+    }
+}
+
+impl Amounts<'_> {
+    /// The counters as `set/counter`, with their amounts.
+    fn amounts<'s>(&'s self, set: &'s str) -> impl Iterator<Item = (Box<str>, i64)> {
+        let name = move |counter: &Text<'_>| format!("{set}/{counter}").into_boxed_str();
+        self.counters.iter().map(move |(counter, one)| (name(counter), milli(&one.value)))
+    }
+}
+
+impl<'a> WireDevice<'a> {
+    fn properties(&self) -> &Properties<'a> {
+        self.basic.as_ref().unwrap_or(&self.own)
+    }
+}
+
+/// What of a device decides.
+fn device(driver: &str, wire: &WireDevice<'_>) -> Device {
+    let properties = wire.properties();
+    let texts = |all: &[Text<'_>]| all.iter().map(|text| Box::from(&**text)).collect();
+    let attributes = properties.attributes.iter();
+    let capacity = properties.capacity.iter();
+    let taints = properties.taints.iter();
+    Device {
+        name: Box::from(&*wire.name),
+        attributes: attributes
+            .filter_map(|(name, value)| Some((qualified(driver, name), attribute(value)?)))
+            .collect(),
+        capacity: capacity
+            .map(|(name, capacity)| (qualified(driver, name), capacity.read(name)))
+            .collect(),
+        taints: taints
+            .filter(|taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute"))
+            .map(|taint| [&taint.key, &taint.value, &taint.effect].map(|text| Box::from(&**text)))
+            .collect(),
+        draws: properties
+            .consumes_counters
+            .iter()
+            .flat_map(|set| set.amounts(&set.counter_set))
+            .collect(),
+        is_shared: properties.allow_multiple_allocations == Some(true),
+        binds: properties.binds_to_node == Some(true),
+        conditions: [
+            texts(&properties.binding_conditions),
+            texts(&properties.binding_failure_conditions),
+        ],
+    }
+}
+
+fn attribute(wire: &WireAttribute<'_>) -> Option<Attribute> {
+    let text = |text: &Text<'_>| Box::from(&**text);
+    let bool = wire.bool.map(Attribute::Bool);
+    let int = wire.int.map(Attribute::Int);
+    let string = wire.string.as_ref().map(|one| Attribute::Text(text(one)));
+    let version = wire.version.as_ref().map(|one| Attribute::Version(text(one)));
+    bool.or(int).or(string).or(version)
+}
+
+#[derive(Deserialize, Debug)]
+pub(in crate::ingest) struct WireClass<'a> {
+    #[serde(borrow)]
+    metadata: Meta<'a>,
+    #[serde(default)]
+    spec: ClassSpec,
+}
+
+/// The extended resource of a class that names none, before its name.
+const IMPLICIT: &str = "deviceclass.resource.kubernetes.io/";
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct ClassSpec {
+    #[serde(deserialize_with = "null_as_default")]
+    selectors: Vec<super::claim::WireSelector>,
+    #[serde(deserialize_with = "null_as_default")]
+    config: Vec<Value>,
+    extended_resource_name: Option<String>,
+}
+
+pub(in crate::ingest) fn class_applied(ingest: &mut Ingest, wire: WireClass<'_>) -> String {
+    let meta = &wire.metadata;
+    let backs = wire.spec.extended_resource_name.filter(|name| !name.is_empty());
+    let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
+    let class = Class {
+        selectors: super::claim::expressions(&wire.spec.selectors),
+        backs: ingest.lane(&backs),
+        generation: ingest.generation(Kind::DeviceClass),
+    };
+    let name: Box<str> = Box::from(&*meta.name);
+    ingest.names.backing.retain(|_, backing| *backing != name);
+    ingest.names.backing.insert(class.backs, name.clone());
+    ingest.names.device_configs.insert(name.clone(), wire.spec.config);
+    let before = ingest.catalog.classes.insert(name.clone(), class);
+    let now = &ingest.catalog.classes[&name];
+    let decides = |class: &Class| (class.selectors.clone(), class.backs);
+    if before.is_none_or(|before| decides(&before) != decides(now)) {
+        catalog::class_changed(ingest, &name);
+    }
+    meta.resource_version.to_string()
+}
+
+pub(in crate::ingest) fn class_gone(ingest: &mut Ingest, name: &str) {
+    ingest.names.device_configs.remove(name);
+    ingest.names.backing.retain(|_, backing| **backing != *name);
+    if ingest.catalog.classes.remove(name).is_some() {
+        catalog::class_changed(ingest, name);
+    }
+}

@@ -1,0 +1,246 @@
+//! Where a pod may go: selectors, affinities, tolerations, ports.
+
+use kai_engine::{Holds, HostPort, PodTerm, Requirement, Shape, Spread, Symbol, Toleration};
+use serde::Deserialize;
+
+use crate::{
+    ingest::{
+        Ingest, namespace,
+        request::Container,
+        selector::{LabelSelector, NodeSelector, NodeTerm, effect, node_term, node_terms, symbols},
+    },
+    server::wire::{Pairs, Text, null_as_default},
+};
+
+/// `spec.affinity`.
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(in crate::ingest) struct Affinity<'a> {
+    #[serde(rename = "nodeAffinity", borrow)]
+    nodes: Option<NodeAffinity<'a>>,
+    #[serde(rename = "podAffinity", borrow)]
+    near: Option<PodAffinity<'a>>,
+    #[serde(rename = "podAntiAffinity", borrow)]
+    apart: Option<PodAffinity<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct NodeAffinity<'a> {
+    #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution", borrow)]
+    required: Option<NodeSelector<'a>>,
+    #[serde(
+        rename = "preferredDuringSchedulingIgnoredDuringExecution",
+        borrow,
+        deserialize_with = "null_as_default"
+    )]
+    preferred: Vec<PreferredNodes<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct PreferredNodes<'a> {
+    weight: i32,
+    #[serde(borrow)]
+    preference: NodeTerm<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct PodAffinity<'a> {
+    #[serde(
+        rename = "requiredDuringSchedulingIgnoredDuringExecution",
+        borrow,
+        deserialize_with = "null_as_default"
+    )]
+    required: Vec<WireTerm<'a>>,
+    #[serde(
+        rename = "preferredDuringSchedulingIgnoredDuringExecution",
+        borrow,
+        deserialize_with = "null_as_default"
+    )]
+    preferred: Vec<PreferredPods<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct PreferredPods<'a> {
+    weight: i32,
+    #[serde(borrow)]
+    pod_affinity_term: WireTerm<'a>,
+}
+
+/// One of `spec.topologySpreadConstraints`.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::ingest) struct WireSpread<'a> {
+    max_skew: u32,
+    #[serde(borrow)]
+    topology_key: Text<'a>,
+    #[serde(borrow)]
+    when_unsatisfiable: Text<'a>,
+    #[serde(borrow)]
+    label_selector: Option<LabelSelector<'a>>,
+    min_domains: Option<u32>,
+    #[serde(borrow)]
+    node_affinity_policy: Text<'a>,
+    #[serde(borrow)]
+    node_taints_policy: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    match_label_keys: Vec<Text<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct WireTerm<'a> {
+    #[serde(borrow)]
+    topology_key: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    namespaces: Vec<Text<'a>>,
+    #[serde(borrow)]
+    namespace_selector: Option<LabelSelector<'a>>,
+    #[serde(borrow)]
+    label_selector: Option<LabelSelector<'a>>,
+}
+
+/// One of `spec.tolerations`.
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(in crate::ingest) struct WireToleration<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    operator: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(borrow)]
+    effect: Text<'a>,
+}
+
+/// Everything of a pod that says where it may go.
+#[derive(Debug)]
+pub(in crate::ingest) struct Constraints<'w, 'a> {
+    pub(in crate::ingest) namespace: &'w str,
+    pub(in crate::ingest) labels: &'w Pairs<'a>,
+    pub(in crate::ingest) spread: &'w [WireSpread<'a>],
+    pub(in crate::ingest) node_selector: &'w Pairs<'a>,
+    pub(in crate::ingest) affinity: Option<&'w Affinity<'a>>,
+    pub(in crate::ingest) tolerations: &'w [WireToleration<'a>],
+    pub(in crate::ingest) containers: &'w [Container<'a>],
+    pub(in crate::ingest) init_containers: &'w [Container<'a>],
+}
+
+impl Constraints<'_, '_> {
+    /// Fills in all of a shape but what it requests.
+    pub(in crate::ingest) fn read(&self, ingest: &mut Ingest, shape: &mut Shape) {
+        shape.node_selector = symbols(&mut ingest.names, self.node_selector);
+        shape.tolerations = self.tolerations.iter().map(|wire| toleration(ingest, wire)).collect();
+        shape.ports = self.ports(ingest);
+        shape.spread = self.spread.iter().map(|wire| self.spread(ingest, wire)).collect();
+        let Some(affinity) = self.affinity else { return };
+        if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
+            shape.node_affinity = node_terms(&mut ingest.names, required);
+        }
+        shape.pod_affinity = self.terms(ingest, affinity.near.as_ref());
+        shape.pod_anti_affinity = self.terms(ingest, affinity.apart.as_ref());
+        for one in affinity.nodes.iter().flat_map(|nodes| &nodes.preferred) {
+            let term = node_term(&mut ingest.names, &one.preference);
+            shape.preferred_nodes.push((one.weight, term));
+        }
+        let near = affinity.near.iter().flat_map(|near| &near.preferred).map(|one| (one, 1));
+        let apart = affinity.apart.iter().flat_map(|apart| &apart.preferred).map(|one| (one, -1));
+        for (one, sign) in near.chain(apart) {
+            let term = pod_term(ingest, &one.pod_affinity_term, self.namespace);
+            shape.preferred_pods.push((one.weight.saturating_mul(sign), term));
+        }
+    }
+
+    /// Source: the API's `TopologySpreadConstraint`.
+    fn spread(&self, ingest: &mut Ingest, wire: &WireSpread<'_>) -> Spread {
+        let mut selector = selector(ingest, wire.label_selector.as_ref());
+        for key in &wire.match_label_keys {
+            if let Some(value) = self.labels.value(key) {
+                let key = ingest.names.symbol(key);
+                let value = ingest.names.symbol(value);
+                ingest.ask_for_pod_label(key);
+                selector.push(Requirement { key, holds: Holds::In(vec![value]) });
+            }
+        }
+        Spread {
+            topology_key: ingest.names.symbol(&wire.topology_key),
+            skew_max: wire.max_skew,
+            domains_min: wire.min_domains.unwrap_or(1),
+            namespace: ingest.names.symbol(self.namespace),
+            selector,
+            honors_selection: &*wire.node_affinity_policy != "Ignore",
+            honors_taints: &*wire.node_taints_policy == "Honor",
+            required: &*wire.when_unsatisfiable != "ScheduleAnyway",
+        }
+    }
+
+    fn terms(&self, ingest: &mut Ingest, affinity: Option<&PodAffinity<'_>>) -> Vec<PodTerm> {
+        let Some(affinity) = affinity else { return Vec::new() };
+        affinity.required.iter().map(|term| pod_term(ingest, term, self.namespace)).collect()
+    }
+
+    fn ports(&self, ingest: &mut Ingest) -> Vec<HostPort> {
+        let sidecars = self.init_containers.iter().filter(|one| &*one.restart_policy == "Always");
+        let mut ports = Vec::new();
+        for port in self.containers.iter().chain(sidecars).flat_map(|one| &one.ports) {
+            if port.on_host == 0 {
+                continue;
+            }
+            let protocol = if port.protocol.is_empty() { "TCP" } else { &*port.protocol };
+            let address = if &*port.host_ip == "0.0.0.0" { "" } else { &*port.host_ip };
+            ports.push(HostPort {
+                port: port.on_host,
+                protocol: ingest.names.symbol(protocol),
+                address: ingest.names.symbol(address),
+            });
+        }
+        ports
+    }
+}
+
+fn toleration(ingest: &mut Ingest, wire: &WireToleration<'_>) -> Toleration {
+    let exists = &*wire.operator == "Exists";
+    Toleration {
+        key: (!wire.key.is_empty()).then(|| ingest.names.symbol(&wire.key)),
+        value: (!exists).then(|| ingest.names.symbol(&wire.value)),
+        effect: effect(&wire.effect),
+    }
+}
+
+fn pod_term(ingest: &mut Ingest, term: &WireTerm<'_>, own: &str) -> PodTerm {
+    let topology_key = ingest.names.symbol(&term.topology_key);
+    let mut namespaces: Vec<Symbol> =
+        term.namespaces.iter().map(|name| ingest.names.symbol(name)).collect();
+    if let Some(wire) = &term.namespace_selector {
+        let requirements = wire.requirements(&mut ingest.names);
+        namespaces.extend(namespace::selected(ingest, &requirements));
+        if namespaces.is_empty() {
+            // No namespace has an empty name: no pod is meant.
+            namespaces.push(Symbol::EMPTY);
+        }
+    } else if namespaces.is_empty() {
+        namespaces.push(ingest.names.symbol(own));
+    }
+    namespaces.sort_unstable();
+    namespaces.dedup();
+    let selector = selector(ingest, term.label_selector.as_ref());
+    PodTerm { topology_key, namespaces, selector }
+}
+
+/// What has to hold for the labels of pods; no selector selects no pod.
+fn selector(ingest: &mut Ingest, wire: Option<&LabelSelector<'_>>) -> Vec<Requirement> {
+    let selector = match wire {
+        None => {
+            vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }]
+        }
+        Some(selector) => selector.requirements(&mut ingest.names),
+    };
+    for requirement in &selector {
+        ingest.ask_for_pod_label(requirement.key);
+    }
+    selector
+}

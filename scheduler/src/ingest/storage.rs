@@ -1,0 +1,111 @@
+//! What pods refer to besides nodes and devices: volumes and config maps.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kai_engine::{ClaimId, Pod};
+
+pub(in crate::ingest) mod needs;
+pub(in crate::ingest) mod volume;
+
+use volume::{Volumes, counted::Counted};
+
+/// A volume claim that a pod uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::ingest) struct Mount {
+    /// Namespace and name, with a slash between.
+    pub(in crate::ingest) claim: Box<str>,
+    /// The claim is made for the pod and goes with it.
+    pub(in crate::ingest) ephemeral: bool,
+}
+
+/// A pod that refers to something.
+#[derive(Debug)]
+pub(in crate::ingest) struct Needy {
+    uid: Box<str>,
+    /// As it was told last.
+    facts: Pod,
+    /// Its resource claims.
+    claims: Vec<ClaimId>,
+    mounts: Vec<Mount>,
+    /// Config maps by namespace and name.
+    config_maps: Vec<Box<str>>,
+}
+
+/// What pods refer to, and who refers to it.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Needs {
+    pub(in crate::ingest) volumes: Volumes,
+    /// Volumes as the engine counts them.
+    pub(in crate::ingest) counted: Counted,
+    /// Config maps by namespace and name, each with the full list in which it was seen last.
+    pub(in crate::ingest) config_maps: HashMap<Box<str>, u32>,
+    /// By the pod's number.
+    pods: HashMap<u32, Needy>,
+    /// Pods by the claim that they use.
+    pub(in crate::ingest) claim_users: HashMap<Box<str>, BTreeSet<u32>>,
+    /// Pods by the config map that they refer to.
+    config_map_users: HashMap<Box<str>, BTreeSet<u32>>,
+    /// Pods to look at again.
+    due: BTreeSet<u32>,
+    /// Claims without a volume have to be looked at again: what they may get changed.
+    pub(in crate::ingest) unbound_due: bool,
+}
+
+impl Needs {
+    /// A claim changed.
+    pub(in crate::ingest) fn claim_changed(&mut self, claim: &str) {
+        self.due.extend(self.claim_users.get(claim).into_iter().flatten());
+        self.counted.due.insert(Box::from(claim));
+    }
+
+    /// What claims without a volume may get changed.
+    pub(in crate::ingest) fn offers_changed(&mut self) {
+        self.unbound_due = true;
+    }
+
+    /// A config map came or went.
+    pub(in crate::ingest) fn config_map_changed(&mut self, name: &str) {
+        self.due.extend(self.config_map_users.get(name).into_iter().flatten());
+    }
+
+    /// The claims of a pod, in the order of its volumes.
+    fn mounts_of(&self, pod: u32) -> &[Mount] {
+        self.pods.get(&pod).map_or(&[], |needy| &needy.mounts)
+    }
+
+    /// Has a pod looked at again.
+    fn look_again(&mut self, pod: u32) {
+        self.due.insert(pod);
+    }
+
+    fn remove(&mut self, pod: u32) {
+        let Some(needy) = self.pods.remove(&pod) else { return };
+        for mount in &needy.mounts {
+            leave(&mut self.claim_users, &mount.claim, pod);
+            self.counted.due.insert(mount.claim.clone());
+        }
+        for name in &needy.config_maps {
+            leave(&mut self.config_map_users, name, pod);
+        }
+    }
+
+    fn insert(&mut self, pod: u32, needy: Needy) {
+        for mount in &needy.mounts {
+            self.claim_users.entry(mount.claim.clone()).or_default().insert(pod);
+            self.counted.due.insert(mount.claim.clone());
+        }
+        for name in &needy.config_maps {
+            self.config_map_users.entry(name.clone()).or_default().insert(pod);
+        }
+        self.pods.insert(pod, needy);
+    }
+}
+
+fn leave(users: &mut HashMap<Box<str>, BTreeSet<u32>>, key: &str, pod: u32) {
+    if let Some(pods) = users.get_mut(key) {
+        pods.remove(&pod);
+        if pods.is_empty() {
+            users.remove(key);
+        }
+    }
+}

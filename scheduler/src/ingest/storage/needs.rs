@@ -1,0 +1,226 @@
+//! Pods that refer to volume claims and config maps. When one of them changes, the pods that refer to it are told anew,
+//! each with the nodes that its volumes allow and with what is missing.
+
+use std::collections::{BTreeSet, HashSet};
+
+use kai_api::names::annotation;
+use kai_engine::{Missing, Pod, PodState, VolumeNodes};
+use serde::Deserialize;
+
+use super::{
+    Mount, Needs, Needy,
+    volume::{self, counted},
+};
+use crate::{
+    ingest::{
+        Delta, Ingest, Kind, PodId,
+        request::{Container, Named},
+    },
+    server::wire::{Meta, Text, null_as_default},
+};
+
+/// Kubernetes puts this into every namespace by itself, and the kubelet waits for it: nobody has to be told.
+const ROOT_CA: &str = "kube-root-ca.crt";
+
+/// One of `spec.volumes`, only what refers to other objects.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::ingest) struct WireVolume<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    persistent_volume_claim: Option<ClaimSource<'a>>,
+    ephemeral: Option<serde::de::IgnoredAny>,
+    #[serde(borrow)]
+    config_map: Option<Named<'a>>,
+    #[serde(borrow)]
+    projected: Option<Projected<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct ClaimSource<'a> {
+    #[serde(borrow)]
+    claim_name: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Projected<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    sources: Vec<Projection<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+struct Projection<'a> {
+    #[serde(borrow)]
+    config_map: Option<Named<'a>>,
+}
+
+/// All of a pod that refers to what it needs.
+pub(in crate::ingest) struct Mentions<'w, 'a> {
+    pub(in crate::ingest) meta: &'w Meta<'a>,
+    pub(in crate::ingest) volumes: &'w [WireVolume<'a>],
+    /// Those that run and those that initialise.
+    pub(in crate::ingest) containers: Vec<&'w Container<'a>>,
+}
+
+/// Fills in what a pod's volumes allow and what of its needs is missing, and remembers who needs it.
+pub(in crate::ingest) fn tie(
+    ingest: &mut Ingest,
+    row: u32,
+    mentions: &Mentions<'_, '_>,
+    facts: &mut Pod,
+) {
+    ingest.needs.remove(row);
+    let has_ended = match facts.state {
+        PodState::Gated | PodState::Pending | PodState::Bound(_) | PodState::Running(_) => false,
+        PodState::Releasing(_) | PodState::Stuck(_) | PodState::Succeeded | PodState::Failed => {
+            true
+        }
+    };
+    if has_ended {
+        return;
+    }
+    let (mounts, config_maps) = (mentions.mounts(), mentions.config_maps());
+    if mounts.is_empty() && config_maps.is_empty() {
+        return;
+    }
+    let uid = Box::from(&*mentions.meta.uid);
+    let claims = facts.claims.clone();
+    let mut needy = Needy { uid, facts: facts.clone(), claims, mounts, config_maps };
+    resolve(ingest, &mut needy);
+    facts.shape = needy.facts.shape.clone();
+    facts.claims.clone_from(&needy.facts.claims);
+    ingest.needs.insert(row, needy);
+}
+
+/// Forgets what a pod needed.
+pub(in crate::ingest) fn untie(ingest: &mut Ingest, row: u32) {
+    ingest.needs.remove(row);
+    ingest.needs.due.remove(&row);
+}
+
+/// Tells anew of pods for which something changed.
+pub(in crate::ingest) fn flush(ingest: &mut Ingest) {
+    if std::mem::take(&mut ingest.needs.unbound_due) {
+        let Needs { volumes, claim_users, due, .. } = &mut ingest.needs;
+        for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
+            due.extend(pods);
+        }
+    }
+    for row in std::mem::take(&mut ingest.needs.due) {
+        let Some(mut needy) = ingest.needs.pods.remove(&row) else { continue };
+        if resolve(ingest, &mut needy) {
+            let facts = Box::new(needy.facts.clone());
+            ingest.deltas.push(Delta::Pod(PodId::new(row), facts));
+        }
+        ingest.needs.pods.insert(row, needy);
+    }
+    counted::flush(ingest);
+    ingest.needs.volumes.flushed();
+}
+
+/// Works out what a pod's needs allow; says whether that differs from what was told.
+fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
+    let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
+    // What is wrong with the request itself is known from the pod alone, and stays.
+    let told = needy.facts.shape.missing.iter().copied();
+    let mut missing: Vec<Missing> = told.filter(|one| matches!(one, Missing::Request(_))).collect();
+    let mut volumes: Vec<VolumeNodes> = Vec::new();
+    let mut claims = needy.claims.clone();
+    for mount in &needy.mounts {
+        match volume::nodes(ingest, mount, (&needy.mounts, &needy.uid)) {
+            Ok(nodes) => {
+                volumes.extend(nodes);
+                claims.extend(waits.then(|| counted::claim(ingest, &mount.claim)).flatten());
+            }
+            Err(problem) if waits && !missing.contains(&problem) => missing.push(problem),
+            // It has its place already, or that was said.
+            Err(_) => {}
+        }
+    }
+    if waits {
+        for name in &needy.config_maps {
+            if !ingest.needs.config_maps.contains_key(name) {
+                let name = name.split_once('/').map_or(&**name, |(_, name)| name);
+                missing.push(Missing::ConfigMap(ingest.names.symbol(name)));
+            }
+        }
+    }
+    let Pod { shape, claims: told, .. } = &mut needy.facts;
+    let is_new = shape.missing != missing || shape.volumes != volumes || *told != claims;
+    (shape.missing, shape.volumes, *told) = (missing, volumes, claims);
+    is_new
+}
+
+impl Mentions<'_, '_> {
+    fn mounts(&self) -> Vec<Mount> {
+        let of_namespace = |name: &str| format!("{}/{name}", self.meta.namespace).into();
+        let mut mounts: Vec<Mount> = Vec::new();
+        for volume in self.volumes {
+            let mount = if let Some(source) = &volume.persistent_volume_claim {
+                Mount { claim: of_namespace(&source.claim_name), ephemeral: false }
+            } else if volume.ephemeral.is_some() {
+                let name = format!("{}-{}", self.meta.name, &*volume.name);
+                Mount { claim: of_namespace(&name), ephemeral: true }
+            } else {
+                continue;
+            };
+            // A pod may have a claim under several names.
+            if !mounts.contains(&mount) {
+                mounts.push(mount);
+            }
+        }
+        mounts
+    }
+
+    /// Config maps without which no container starts: of volumes that are mounted, and of variables.
+    ///
+    /// # Source
+    /// docs/behaviour.md 10.1.
+    fn config_maps(&self) -> Vec<Box<str>> {
+        let mut found: Vec<&Named<'_>> = Vec::new();
+        let mounts = self.containers.iter().flat_map(|one| &one.volume_mounts);
+        let mounted: HashSet<&str> = mounts.map(|mount| &*mount.name).collect();
+        for volume in self.volumes.iter().filter(|volume| mounted.contains(&*volume.name)) {
+            let projected = volume.projected.iter().flat_map(|projected| &projected.sources);
+            found.extend(projected.filter_map(|source| source.config_map.as_ref()));
+            found.extend(&volume.config_map);
+        }
+        for container in &self.containers {
+            let variables = container.env.iter().filter_map(|one| one.value_from.as_ref());
+            let sources = variables.chain(&container.env_from);
+            found.extend(sources.filter_map(|source| source.config_map_ref.as_ref()));
+        }
+        let ignored = self.meta.annotations.value(annotation::SHARED_GPU_CONFIG_MAP);
+        let counts = |one: &&Named<'_>| {
+            one.optional != Some(true)
+                && !one.name.is_empty()
+                && &*one.name != ROOT_CA
+                && ignored.is_none_or(|prefix| prefix.is_empty() || !one.name.starts_with(prefix))
+        };
+        let names = found.into_iter().filter(counts);
+        let names: BTreeSet<Box<str>> =
+            names.map(|one| format!("{}/{}", self.meta.namespace, &*one.name).into()).collect();
+        names.into_iter().collect()
+    }
+}
+
+/// A config map is there.
+pub(in crate::ingest) fn config_map_applied(ingest: &mut Ingest, meta: &Meta<'_>) -> String {
+    let key: Box<str> = meta.key().into();
+    let generation = ingest.generation(Kind::ConfigMap);
+    if ingest.needs.config_maps.insert(key.clone(), generation).is_none() {
+        ingest.needs.config_map_changed(&key);
+    }
+    meta.resource_version.to_string()
+}
+
+/// A config map is gone.
+pub(in crate::ingest) fn config_map_gone(ingest: &mut Ingest, key: &str) {
+    if ingest.needs.config_maps.remove(key).is_some() {
+        ingest.needs.config_map_changed(key);
+    }
+}

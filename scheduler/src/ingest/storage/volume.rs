@@ -1,0 +1,431 @@
+//! `PersistentVolumeClaim`, `PersistentVolume` and `StorageClass`: from which nodes a claim's volume can be used, and
+//! which volume an unbound claim gets on a node.
+//!
+//! # Source
+//! docs/behaviour.md 10.2, check 6: the filter `VolumeBinding` of the Kubernetes scheduler, whose rules for matching,
+//! for classes that wait for their first consumer and for topologies are those of the API's volume documentation.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kai_api::quantity::Quantity;
+use kai_engine::{Holds, Missing, Requirement, Storage as Counted, VolumeNodes};
+
+use super::{Mount, Needs};
+use crate::{
+    actuate::SELECTED_NODE,
+    ingest::{
+        Ingest, Kind,
+        selector::{NAME_KEY, node_terms, topology_term},
+    },
+    server::wire::{Pairs, Text},
+};
+
+pub(in crate::ingest) mod capacity;
+pub(in crate::ingest) mod counted;
+mod grant;
+mod open;
+mod wire;
+
+use capacity::{Capacities, Need, Room};
+use open::{Open, Wish, join, joined};
+use wire::{Storage, WireClaim, WireClass, WireVolume};
+
+/// The claim has its volume, and both know.
+const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+/// The class of a claim or volume, in an old form that still counts before the field.
+const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+/// The provisioner of classes for which nobody makes volumes.
+const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
+
+/// What has to be the same of a claim and its volume, and what may not be less.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Form {
+    class: Box<str>,
+    modes: Vec<Box<str>>,
+    /// `Filesystem` or `Block`.
+    volume_mode: Box<str>,
+    bytes: i64,
+}
+
+/// What is kept of a claim.
+#[derive(Debug, Default)]
+struct Claim {
+    generation: u32,
+    uid: Box<str>,
+    wish: Wish,
+    volume: Box<str>,
+    is_bound: bool,
+    is_lost: bool,
+    is_deleted: bool,
+    selected_node: Option<Box<str>>,
+    /// The UIDs of its owners.
+    owners: Vec<Box<str>>,
+}
+
+/// What is kept of a volume.
+#[derive(Debug, Default)]
+struct Volume {
+    generation: u32,
+    form: Form,
+    labels: Vec<(Box<str>, Box<str>)>,
+    /// The claim that it is or will be bound to: namespace and name, and its UID where it is known.
+    claim: Option<(Box<str>, Box<str>)>,
+    /// The claim that a bind under way gives it to.
+    given: Option<Box<str>>,
+    /// Nobody has it yet, or had it before.
+    is_free: bool,
+    /// The claim that it names may have it.
+    is_usable: bool,
+    /// From where it can be used; none: from everywhere.
+    terms: Option<Vec<Vec<Requirement>>>,
+    /// Who reaches it and others of its class, by number, where it may become any claim's; none: nobody.
+    reach: Option<u32>,
+}
+
+impl Volume {
+    /// Whether any claim may have it.
+    fn is_open(&self) -> bool {
+        self.is_free && self.claim.is_none() && self.given.is_none()
+    }
+}
+
+/// What is kept of a storage class.
+#[derive(Debug, Default)]
+struct Class {
+    generation: u32,
+    /// Claims get their volume when a pod needs it.
+    waits: bool,
+    /// Who makes volumes; nobody where it is empty.
+    driver: Box<str>,
+    /// Where volumes can be made; none: everywhere.
+    terms: Vec<Vec<Requirement>>,
+}
+
+/// Claims, volumes and classes.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Volumes {
+    /// By namespace and name.
+    claims: HashMap<Box<str>, Claim>,
+    /// Volumes by name.
+    rows: HashMap<Box<str>, Volume>,
+    classes: HashMap<Box<str>, Class>,
+    /// Volumes that any claim may get.
+    open: Open,
+    /// Volumes by the claim that they name, or that a bind under way gives them to.
+    named: HashMap<Box<str>, BTreeSet<Box<str>>>,
+    /// Where drivers have room for volumes.
+    capacities: Capacities,
+}
+
+impl Volumes {
+    /// Whether a claim has its volume.
+    pub(in crate::ingest) fn is_bound(&self, claim: &str) -> bool {
+        self.claims.get(claim).is_some_and(|claim| claim.is_bound)
+    }
+
+    /// Forgets what nobody will ask again soon.
+    pub(in crate::ingest) fn flushed(&mut self) {
+        self.capacities.clear_rooms();
+    }
+
+    /// What a pod's claims of a class need that have no volume yet. One that was told its node has its room there.
+    ///
+    /// A claim that could get a volume which is there counts as well: on a node where it gets that one, a pod may be
+    /// refused that would fit.
+    fn need(&self, mounts: &[Mount], class: &str) -> Need {
+        let mut need = Need::default();
+        let claims = mounts.iter().filter_map(|mount| self.claims.get(&mount.claim));
+        let waits = |claim: &&Claim| claim.volume.is_empty() && claim.selected_node.is_none();
+        for claim in claims.filter(waits).filter(|claim| *claim.wish.form.class == *class) {
+            need.add(claim.wish.form.bytes);
+        }
+        need
+    }
+}
+
+impl Class {
+    fn provisions(&self) -> bool {
+        !self.driver.is_empty()
+    }
+
+    /// Where volumes can be made, given where there is room; none: everywhere.
+    fn made_where(&self, room: Room) -> Option<Vec<Vec<Requirement>>> {
+        match room {
+            Room::Anywhere if self.terms.is_empty() => None,
+            Room::Anywhere => Some(self.terms.clone()),
+            Room::Within { within, .. } if self.terms.is_empty() => Some(within),
+            Room::Within { within, .. } => {
+                let both = |term: &Vec<Requirement>| -> Vec<Vec<Requirement>> {
+                    within.iter().map(|one| [term.as_slice(), one].concat()).collect()
+                };
+                Some(self.terms.iter().flat_map(both).collect())
+            }
+        }
+    }
+}
+
+impl Form {
+    fn is_met_by(&self, volume: &Self) -> bool {
+        self.class == volume.class
+            && self.volume_mode == volume.volume_mode
+            && self.bytes <= volume.bytes
+            && self.modes.iter().all(|mode| volume.modes.contains(mode))
+    }
+}
+
+/// From which nodes the volume of a mount can be used, one of those of a pod; none: from every node.
+pub(in crate::ingest) fn nodes(
+    ingest: &mut Ingest,
+    mount: &Mount,
+    (mounts, pod_uid): (&[Mount], &str),
+) -> Result<Option<VolumeNodes>, Missing> {
+    let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
+    let symbol = ingest.names.symbol(name);
+    let volumes = &mut ingest.needs.volumes;
+    let Some(claim) = volumes.claims.get(&mount.claim) else {
+        return Err(if mount.ephemeral {
+            Missing::Ephemeral(symbol)
+        } else {
+            Missing::Claim(symbol)
+        });
+    };
+    if claim.is_lost {
+        let volume = claim.volume.clone();
+        return Err(Missing::Lost(symbol, ingest.names.symbol(&volume)));
+    }
+    if claim.is_deleted {
+        return Err(Missing::Deleted(symbol));
+    }
+    if mount.ephemeral && !claim.owners.iter().any(|owner| **owner == *pod_uid) {
+        return Err(Missing::NotOwned(symbol));
+    }
+    if claim.is_bound {
+        // A volume that is not there can be used from nowhere.
+        let terms = match volumes.rows.get(&claim.volume) {
+            Some(volume) => volume.terms.clone(),
+            None => Some(Vec::new()),
+        };
+        return Ok(terms.map(|terms| VolumeNodes { terms, bound: true, storage: None }));
+    }
+    let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.waits);
+    let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
+        return Err(Missing::Unbound);
+    };
+    if let Some(node) = claim.selected_node.clone() {
+        let key = ingest.names.symbol(NAME_KEY);
+        let holds = Holds::In(vec![ingest.names.symbol(&node)]);
+        let terms = vec![vec![Requirement { key, holds }]];
+        return Ok(Some(VolumeNodes { terms, bound: false, storage: None }));
+    }
+    let mut own = volumes.own(&mount.claim, claim).map(|(_, volume)| volume).peekable();
+    if own.peek().is_some() {
+        let nodes = |terms| VolumeNodes { terms, bound: false, storage: None };
+        return Ok(joined(own).map(nodes));
+    }
+    drop(own);
+    let (mut terms, mut storage) = (Vec::new(), None);
+    if class.provisions() {
+        let need = volumes.need(mounts, &claim.wish.form.class);
+        let of = (&*claim.wish.form.class, &*class.driver);
+        let room = volumes.capacities.room(of, need, mounts);
+        if let Room::Within { offered, .. } = &room {
+            let (allowed, offered) = (class.terms.clone(), offered.clone());
+            let class = ingest.names.symbol(&claim.wish.form.class);
+            storage = Some(Box::new(Counted { class, allowed, offered }));
+        }
+        match class.made_where(room) {
+            None => return Ok(None),
+            Some(made) => terms = made,
+        }
+    }
+    match volumes.open.nodes(&claim.wish, &volumes.rows, &ingest.names) {
+        None => return Ok(None),
+        Some(open) => open.iter().for_each(|term| join(&mut terms, term)),
+    }
+    Ok(Some(VolumeNodes { terms, bound: false, storage }))
+}
+
+pub(in crate::ingest) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String {
+    let meta = &wire.metadata;
+    let spec = &wire.spec;
+    let class = spec.storage_class_name.as_deref().unwrap_or_default();
+    let annotations = &meta.annotations;
+    let selector = spec
+        .selector
+        .as_ref()
+        .map_or_else(Vec::new, |selector| selector.requirements(&mut ingest.names));
+    let form = Form {
+        class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
+        modes: boxes(&spec.access_modes),
+        volume_mode: mode(&spec.volume_mode),
+        bytes: bytes(&spec.resources.requests),
+    };
+    let claim = Claim {
+        generation: ingest.generation(Kind::PersistentVolumeClaim),
+        uid: Box::from(&*meta.uid),
+        wish: Wish { form, selector },
+        volume: Box::from(&*spec.volume_name),
+        is_bound: !spec.volume_name.is_empty() && annotations.value(BIND_COMPLETED).is_some(),
+        is_lost: &*wire.status.phase == "Lost",
+        is_deleted: meta.deletion_timestamp.is_some(),
+        selected_node: annotations.value(SELECTED_NODE).map(Box::from),
+        owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
+    };
+    let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
+    let known = ingest.needs.volumes.claims.get(&key);
+    if known.is_some_and(|known| known.uid != claim.uid) {
+        claim_gone(ingest, &key);
+    }
+    ingest.needs.claim_changed(&key);
+    let Volumes { claims, capacities, .. } = &mut ingest.needs.volumes;
+    let was_told = claims.get(&key).is_some_and(|known| known.selected_node.is_some());
+    let is_given_up = was_told && claim.selected_node.is_none();
+    if claim.is_bound || is_given_up {
+        if capacities.forget(&key) {
+            ingest.needs.offers_changed();
+        }
+    } else if claim.selected_node.is_some() {
+        capacities.tell(&key);
+    }
+    ingest.needs.volumes.claims.insert(key, claim);
+    meta.resource_version.to_string()
+}
+
+pub(in crate::ingest) fn claim_gone(ingest: &mut Ingest, key: &str) {
+    let volumes = &mut ingest.needs.volumes;
+    let has_own = volumes.named.contains_key(key);
+    volumes.take_all_back(key);
+    if volumes.capacities.forget(key) | has_own {
+        ingest.needs.offers_changed();
+    }
+    if ingest.needs.volumes.claims.remove(key).is_some() {
+        ingest.needs.claim_changed(key);
+    }
+}
+
+pub(in crate::ingest) fn volume_applied(ingest: &mut Ingest, wire: &WireVolume<'_>) -> String {
+    let meta = &wire.metadata;
+    let spec = &wire.spec;
+    let claim = spec.claim_ref.as_ref().map(|claim| {
+        let key: Box<str> = format!("{}/{}", &*claim.namespace, &*claim.name).into();
+        (key, Box::from(&*claim.uid))
+    });
+    // What a bind gives it to may not show yet; once it names a claim it says so itself.
+    let known = ingest.needs.volumes.rows.get(&*meta.name);
+    let given = known.and_then(|known| known.given.clone()).filter(|_| claim.is_none());
+    volume_gone(ingest, &meta.name);
+    let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
+    let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
+    let terms = required.map(|required| node_terms(&mut ingest.names, required));
+    let (phase, stays) = (&*wire.status.phase, meta.deletion_timestamp.is_none());
+    let is_free = stays && matches!(phase, "" | "Pending" | "Available");
+    let is_anyones = is_free && claim.is_none();
+    let volume = Volume {
+        generation: ingest.generation(Kind::PersistentVolume),
+        form: Form {
+            class: Box::from(class),
+            modes: boxes(&spec.access_modes),
+            volume_mode: mode(&spec.volume_mode),
+            bytes: bytes(&spec.capacity),
+        },
+        labels: pairs(&meta.labels),
+        claim,
+        given,
+        is_free,
+        is_usable: is_free || (stays && phase == "Bound"),
+        reach: is_anyones.then(|| open::reach(&mut ingest.names, class, &terms)).flatten(),
+        terms,
+    };
+    if volume.is_free {
+        ingest.needs.offers_changed();
+    }
+    if let Some((claim, _)) = &volume.claim {
+        ingest.needs.claim_changed(claim);
+    }
+    ingest.needs.volumes.put(&meta.name, volume);
+    meta.resource_version.to_string()
+}
+
+pub(in crate::ingest) fn volume_gone(ingest: &mut Ingest, name: &str) {
+    let Some(volume) = ingest.needs.volumes.take(name) else { return };
+    if volume.is_free {
+        ingest.needs.offers_changed();
+    }
+    for claim in volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given) {
+        ingest.needs.claim_changed(claim);
+    }
+}
+
+pub(in crate::ingest) fn class_applied(ingest: &mut Ingest, wire: &WireClass<'_>) -> String {
+    let terms =
+        wire.allowed_topologies.iter().map(|term| topology_term(&mut ingest.names, term)).collect();
+    let class = Class {
+        generation: ingest.generation(Kind::StorageClass),
+        waits: wire.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"),
+        driver: match &*wire.provisioner {
+            NO_PROVISIONER => Box::default(),
+            driver => Box::from(driver),
+        },
+        terms,
+    };
+    ingest.needs.volumes.classes.insert(Box::from(&*wire.metadata.name), class);
+    class_changed(ingest, &wire.metadata.name);
+    wire.metadata.resource_version.to_string()
+}
+
+pub(in crate::ingest) fn class_gone(ingest: &mut Ingest, name: &str) {
+    if ingest.needs.volumes.classes.remove(name).is_some() {
+        class_changed(ingest, name);
+    }
+}
+
+fn class_changed(ingest: &mut Ingest, name: &str) {
+    let Needs { volumes, counted, .. } = &mut ingest.needs;
+    let of_it = volumes.claims.iter().filter(|(_, claim)| *claim.wish.form.class == *name);
+    counted.due.extend(of_it.map(|(key, _)| key.clone()));
+    ingest.needs.offers_changed();
+}
+
+/// A full list is complete: what was not in it is gone.
+pub(in crate::ingest) fn end(ingest: &mut Ingest, kind: Kind) {
+    let generation = ingest.generation(kind);
+    let volumes = &ingest.needs.volumes;
+    let names = |all: &mut dyn Iterator<Item = (&Box<str>, u32)>| -> Vec<Box<str>> {
+        all.filter(|(_, seen)| *seen != generation).map(|(name, _)| name.clone()).collect()
+    };
+    if kind == Kind::PersistentVolumeClaim {
+        for name in names(&mut volumes.claims.iter().map(|(name, one)| (name, one.generation))) {
+            claim_gone(ingest, &name);
+        }
+    } else if kind == Kind::PersistentVolume {
+        for name in names(&mut volumes.rows.iter().map(|(name, one)| (name, one.generation))) {
+            volume_gone(ingest, &name);
+        }
+    } else {
+        for name in names(&mut volumes.classes.iter().map(|(name, one)| (name, one.generation))) {
+            class_gone(ingest, &name);
+        }
+    }
+}
+
+fn boxes(texts: &[Text<'_>]) -> Vec<Box<str>> {
+    texts.iter().map(|text| Box::from(&**text)).collect()
+}
+
+fn pairs(pairs: &Pairs<'_>) -> Vec<(Box<str>, Box<str>)> {
+    pairs.iter().map(|(key, value)| (Box::from(key), Box::from(value))).collect()
+}
+
+fn mode(mode: &str) -> Box<str> {
+    Box::from(if mode.is_empty() { "Filesystem" } else { mode })
+}
+
+/// An amount of storage; one that cannot be read is none.
+fn bytes(storage: &Storage) -> i64 {
+    let text = match &storage.storage {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => return 0,
+    };
+    text.parse::<Quantity>().ok().and_then(|quantity| quantity.value().ok()).unwrap_or(0)
+}

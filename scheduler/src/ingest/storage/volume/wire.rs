@@ -1,0 +1,136 @@
+//! What is read of volume claims, volumes and storage classes.
+
+use serde::Deserialize;
+
+use crate::{
+    ingest::selector::{LabelSelector, NodeSelector, TopologyTerm},
+    server::wire::{Meta, Pairs, Text, null_as_default},
+};
+
+#[derive(Deserialize, Debug)]
+pub(in crate::ingest) struct WireClaim<'a> {
+    #[serde(borrow)]
+    pub(super) metadata: ClaimMeta<'a>,
+    #[serde(borrow, default)]
+    pub(super) spec: ClaimSpec<'a>,
+    #[serde(borrow, default)]
+    pub(super) status: Phase<'a>,
+}
+
+/// What is read of a claim's metadata: also whose it is.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ClaimMeta<'a> {
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) namespace: Text<'a>,
+    #[serde(borrow)]
+    pub(super) uid: Text<'a>,
+    #[serde(borrow)]
+    pub(super) resource_version: Text<'a>,
+    pub(super) deletion_timestamp: Option<serde::de::IgnoredAny>,
+    #[serde(borrow)]
+    pub(super) annotations: Pairs<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) owner_references: Vec<OwnerReference<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct OwnerReference<'a> {
+    #[serde(borrow)]
+    pub(super) uid: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct Phase<'a> {
+    #[serde(borrow)]
+    pub(super) phase: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ClaimSpec<'a> {
+    #[serde(borrow)]
+    pub(super) volume_name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) storage_class_name: Option<Text<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) access_modes: Vec<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) volume_mode: Text<'a>,
+    pub(super) resources: Requests,
+    #[serde(borrow)]
+    pub(super) selector: Option<LabelSelector<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct Requests {
+    pub(super) requests: Storage,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct Storage {
+    pub(super) storage: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize, Debug)]
+pub(in crate::ingest) struct WireVolume<'a> {
+    #[serde(borrow)]
+    pub(super) metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    pub(super) spec: VolumeSpec<'a>,
+    #[serde(borrow, default)]
+    pub(super) status: Phase<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct VolumeSpec<'a> {
+    #[serde(borrow)]
+    pub(super) storage_class_name: Text<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) access_modes: Vec<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) volume_mode: Text<'a>,
+    pub(super) capacity: Storage,
+    #[serde(borrow)]
+    pub(super) claim_ref: Option<ClaimRef<'a>>,
+    #[serde(borrow)]
+    pub(super) node_affinity: Option<VolumeAffinity<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct ClaimRef<'a> {
+    #[serde(borrow)]
+    pub(super) namespace: Text<'a>,
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) uid: Text<'a>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct VolumeAffinity<'a> {
+    #[serde(borrow)]
+    pub(super) required: Option<NodeSelector<'a>>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::ingest) struct WireClass<'a> {
+    #[serde(borrow)]
+    pub(super) metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    pub(super) provisioner: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) volume_binding_mode: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "null_as_default")]
+    pub(super) allowed_topologies: Vec<TopologyTerm<'a>>,
+}

@@ -1,0 +1,105 @@
+//! How the process is doing: what `/readyz` and `/healthz` answer from.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// Without a cycle for this long nothing is being decided. Cycles end at least once a period.
+const CYCLE_AGE_MAX: Duration = Duration::from_mins(1);
+
+/// What the parts of the process report; cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Health(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    watches: BTreeMap<&'static str, Watch>,
+    leads: bool,
+    last_cycle: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Watch {
+    synced: bool,
+    heard: Option<Instant>,
+    problem: Option<String>,
+}
+
+impl Health {
+    /// The watch of a kind has a full list.
+    pub fn synced(&self, kind: &'static str) {
+        let mut state = self.lock();
+        let watch = state.watches.entry(kind).or_default();
+        watch.synced = true;
+        watch.problem = None;
+    }
+
+    /// A watch got an answer.
+    pub fn heard(&self, kind: &'static str) {
+        let mut state = self.lock();
+        let watch = state.watches.entry(kind).or_default();
+        watch.heard = Some(Instant::now());
+        watch.problem = None;
+    }
+
+    /// A watch failed; true where it failed otherwise before, or not at all.
+    pub fn failed(&self, kind: &'static str, problem: &str) -> bool {
+        let mut state = self.lock();
+        let watch = state.watches.entry(kind).or_default();
+        let is_new = watch.problem.as_deref() != Some(problem);
+        watch.problem = Some(String::from(problem));
+        is_new
+    }
+
+    /// The Lease is held, or not any more.
+    pub fn leads(&self, leads: bool) {
+        let mut state = self.lock();
+        state.leads = leads;
+        state.last_cycle = None;
+    }
+
+    /// A cycle ended well.
+    pub fn cycle(&self) {
+        self.lock().last_cycle = Some(Instant::now());
+    }
+
+    /// The longest time since one of the watches heard from the server.
+    pub fn watch_age(&self) -> Duration {
+        let state = self.lock();
+        let ages = state.watches.values().filter_map(|watch| watch.heard);
+        ages.map(|heard| heard.elapsed()).max().unwrap_or_default()
+    }
+
+    /// Nothing where the process is ready, else why not.
+    pub fn problems(&self) -> Vec<String> {
+        let state = self.lock();
+        let mut problems = Vec::new();
+        for (kind, watch) in &state.watches {
+            match &watch.problem {
+                Some(problem) => problems.push(format!("{kind}: {problem}")),
+                None if !watch.synced => problems.push(format!("{kind}: not listed yet")),
+                None => {}
+            }
+        }
+        if !state.leads {
+            // A standby is as ready as it can be.
+            return problems;
+        }
+        match state.last_cycle {
+            None => problems.push(String::from("no cycle has ended yet")),
+            Some(at) if at.elapsed() > CYCLE_AGE_MAX => {
+                problems.push(format!("the last good cycle was {}s ago", at.elapsed().as_secs()));
+            }
+            Some(_) => {}
+        }
+        problems
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no holder of the lock panics")
+    }
+}

@@ -1,0 +1,118 @@
+//! One request to the API server, bounded in time, and what its failure means.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, header};
+use http_body_util::BodyExt;
+use kai_daemon::process::causes;
+use kube::{Client, client::Body};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
+
+pub use super::failure::Failure;
+use super::{failure::refusal, write::Write};
+
+/// A write that is not answered within this time may or may not have been done.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// How long a request waits in all when the server asks for patience (429).
+const PATIENCE_MAX: Duration = Duration::from_mins(1);
+
+/// What the server's words have in them where a budget of disruptions refuses.
+const BUDGET: &str = "disruption budget";
+
+/// What a body is.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// A whole object.
+    Object,
+    /// A JSON merge patch.
+    Merge,
+    /// A strategic merge patch, for built-in types.
+    Strategic,
+}
+
+impl Form {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Object => "application/json",
+            Self::Merge => "application/merge-patch+json",
+            Self::Strategic => "application/strategic-merge-patch+json",
+        }
+    }
+}
+
+/// Sends a request with a body; the answer's body comes back. The only way to a write: each attempt asks the Lease's
+/// guard first, however long what came before it took.
+///
+/// A refusal for overload (429) is waited out, as nothing was done; one by a budget of disruptions, which has the same
+/// code, is an answer: it stands for as long as the budget does.
+///
+/// # Errors
+/// [`Failure`]; only [`Failure::Unsure`] leaves open whether it was done.
+pub async fn call(
+    write: &Write,
+    method: Method,
+    path: &str,
+    form: Form,
+    body: &Value,
+) -> Result<Bytes, Failure> {
+    let bytes = Bytes::from(body.to_string());
+    let started = Instant::now();
+    loop {
+        let request = Request::builder()
+            .method(method.clone())
+            .uri(path)
+            .header(header::CONTENT_TYPE, form.content_type())
+            .body(Body::from(bytes.clone()))
+            .map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
+        let until = write.guard.check().await?;
+        match once(&write.client, request, until).await {
+            Err((Failure::Refused { code: 429, message }, wait))
+                if started.elapsed() < PATIENCE_MAX && !message.contains(BUDGET) =>
+            {
+                sleep(wait.mul_f64(1.0 + fastrand::f64())).await;
+            }
+            answer => return answer.map_err(|(failure, _)| failure),
+        }
+    }
+}
+
+/// Reads one object.
+///
+/// # Errors
+/// [`Failure`].
+pub async fn read(client: &Client, path: &str) -> Result<Bytes, Failure> {
+    let request = Request::get(path).body(Body::empty());
+    let request =
+        request.map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
+    once(client, request, None).await.map_err(|(failure, _)| failure)
+}
+
+/// One attempt, whose answer is waited for until 10 s have passed, or `until`. With a failure comes how long the server asks
+/// to wait.
+async fn once(
+    client: &Client,
+    request: Request<Body>,
+    until: Option<Instant>,
+) -> Result<Bytes, (Failure, Duration)> {
+    let patience = Instant::now() + ANSWER_MAX;
+    let until = until.map_or(patience, |until| until.min(patience));
+    let unsure = |text: String| (Failure::Unsure(text), Duration::ZERO);
+    let exchange = async {
+        let answer = client.send(request).await.map_err(|error| unsure(causes(&error)))?;
+        let (parts, body) = answer.into_parts();
+        let text = body.collect().await.map_err(|error| unsure(causes(&error)))?.to_bytes();
+        Ok((parts, text))
+    };
+    let began = Instant::now();
+    let (parts, text) = timeout_at(until, exchange)
+        .await
+        .map_err(|_| unsure(format!("none within {}s", began.elapsed().as_secs())))??;
+    if parts.status.is_success() {
+        return Ok(text);
+    }
+    let wait = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let seconds = wait.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1).min(10);
+    Err((refusal(parts.status, &text), Duration::from_secs(seconds)))
+}
