@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use kai_api::names::resource;
 use kai_engine::{
-    ClaimId, Constraint, DeviceId, GroupId, Lane, LaneKind, NodeId, PodId, Queue, QueueId, Symbol,
+    ClaimId, Constraint, DeviceId, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Symbol,
     TopologyId, ids::Id,
 };
 
@@ -63,8 +63,6 @@ pub struct Names {
     pub device_configs: HashMap<Box<str>, Vec<serde_json::Value>>,
     /// The device class that serves a resource where no device plugin does.
     pub backing: HashMap<Lane, Box<str>>,
-    /// Priority classes.
-    pub priorities: Priorities,
     /// Our node pool, as messages name it.
     pub pool: Box<str>,
     /// Whether messages have the detailed form.
@@ -86,6 +84,24 @@ pub struct Presence {
     pub references: u32,
 }
 
+/// A row of an object that comes and goes.
+pub trait Present {
+    /// Tells whether the object is there.
+    fn presence(&self) -> &Presence;
+}
+
+macro_rules! present {
+    ($($row:ty),*) => {
+        $(impl Present for $row {
+            fn presence(&self) -> &Presence {
+                &self.presence
+            }
+        })*
+    };
+}
+
+present!(NodeRow, QueueRow, TopologyRow, GroupRow, PodRow, ClaimRow);
+
 /// What is kept of a node.
 #[derive(Debug, Default)]
 pub struct NodeRow {
@@ -106,8 +122,6 @@ pub struct QueueRow {
     pub parent: Option<u32>,
     /// `spec.displayName`, else empty.
     pub display_name: Box<str>,
-    /// The facts as the engine has them.
-    pub facts: Box<Queue>,
 }
 
 /// What is kept of a topology.
@@ -234,27 +248,6 @@ pub struct ReachRow {
     pub selector: Option<serde_json::Value>,
     /// What has to hold for a node.
     pub terms: Vec<Vec<kai_engine::Requirement>>,
-}
-
-/// Priority classes by name.
-#[derive(Debug, Default)]
-pub struct Priorities {
-    /// Value by name.
-    pub classes: HashMap<Box<str>, i32>,
-    /// The class for work that names none.
-    pub global_default: Option<(Box<str>, i32)>,
-    /// Names seen in the list that is being read.
-    pub listed: Vec<Box<str>>,
-}
-
-impl Priorities {
-    /// The priority of a class by the rule of the contract: its value, else the global default's,
-    /// else 50. Source: docs/contract.md 2.5.
-    pub fn value(&self, class: &str) -> i32 {
-        let global = self.global_default.as_ref().map(|(_, value)| *value);
-        let own = self.classes.get(class).copied();
-        own.or(global).unwrap_or(kai_api::names::priority_class::FALLBACK)
-    }
 }
 
 impl Names {
@@ -464,15 +457,5 @@ mod tests {
         assert_eq!(kind, Some(LaneKind::Mig { gpus: 3 }));
         assert_eq!(names.lane("nvidia.com/mig-3g.20gb"), (lane, None));
         assert_eq!(names.lane_name(lane), "nvidia.com/mig-3g.20gb");
-    }
-
-    #[test]
-    fn a_class_that_is_missing_has_the_global_default_else_fifty() {
-        let mut priorities = Priorities::default();
-        assert_eq!(priorities.value("train"), 50);
-        priorities.global_default = Some((Box::from("std"), 10));
-        assert_eq!(priorities.value("train"), 10);
-        priorities.classes.insert(Box::from("train"), 70);
-        assert_eq!(priorities.value("train"), 70);
     }
 }

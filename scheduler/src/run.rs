@@ -87,7 +87,7 @@ pub struct Channels {
     /// To carrying out.
     pub tasks: mpsc::UnboundedSender<Vec<Task>>,
     /// Ask a watch for a full list.
-    pub resync: [Arc<Notify>; Kind::ALL.len()],
+    pub resync: [Arc<Notify>; Kind::COUNT],
     /// What queues used in the past.
     pub usage: Feed,
     /// Selectors are evaluated there.
@@ -124,9 +124,9 @@ pub struct Run {
     /// Groups whose binds failed, left out until then.
     pub held: Vec<(Timestamp, u32)>,
     /// Up to which version each kind is taken in; none before its first full list.
-    pub versions: [Option<String>; Kind::ALL.len()],
+    pub versions: [Option<String>; Kind::COUNT],
     /// Kinds that have to be listed again before anything is decided.
-    pub awaited: [Awaited; Kind::ALL.len()],
+    pub awaited: [Awaited; Kind::COUNT],
     /// How many cycles there were.
     pub cycles: u64,
 }
@@ -172,7 +172,7 @@ impl Run {
                 Some(answers) = channels.selecting.next() => self.ingest.answered(answers),
                 Some(reply) = channels.order.next() => {
                     let is_early = self.cycles == 0;
-                    let order = (!is_early).then(|| order::text(&self.cluster, &self.ingest.names));
+                    let order = (!is_early).then(|| order::text(&self.cluster, &self.ingest.common.names));
                     // Who asked may have gone meanwhile.
                     let _ = reply.send(order);
                 }
@@ -204,7 +204,7 @@ impl Run {
         if self.is_complete() {
             self.configure(channels);
         }
-        for kind in self.ingest.resync.drain(..) {
+        for kind in self.ingest.common.resync.drain(..) {
             self.awaited[kind.index()] = Awaited::Asked;
             channels.resync[kind.index()].notify_one();
         }
@@ -234,7 +234,7 @@ impl Run {
 
     /// Follows the shards as they are now.
     fn configure(&mut self, channels: &mut Channels) {
-        if std::mem::take(&mut self.ingest.shards_changed) {
+        if self.ingest.shards.take_changed() {
             let settings = self.source.settings(self.ingest.shards.iter());
             self.config = settings.config;
             channels.usage.want(settings.usage);
@@ -251,7 +251,7 @@ impl Run {
 
     /// When the next cycle is due although nothing changes.
     fn wake(&self) -> Instant {
-        if !self.ingest.deltas.is_empty() {
+        if !self.ingest.common.deltas.is_empty() {
             return Instant::now();
         }
         let now = now();
@@ -329,12 +329,12 @@ impl Run {
         }
         self.release(now);
         self.tell(now);
-        channels.selecting.ask(std::mem::take(&mut self.ingest.questions));
+        channels.selecting.ask(std::mem::take(&mut self.ingest.common.questions));
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
         let plan = self.plan(now);
         let decided = Instant::now();
-        self.gauges.tell(&self.cluster, &self.ingest.names);
+        self.gauges.tell(&self.cluster, &self.ingest.common.names);
         let tasks = self.hand_over(&plan, now);
         if !tasks.is_empty() {
             // Without a receiver the process is ending.
@@ -368,7 +368,7 @@ impl Run {
         });
         for change in &plan.changes {
             if let Change::Place { pod, .. } = change {
-                let created = self.ingest.names.pods[pod.number()].created;
+                let created = self.ingest.common.names.pods[pod.number()].created;
                 let waited = u64::try_from(now.0.saturating_sub(created)).unwrap_or(0);
                 metrics.task.observe(milliseconds(Duration::from_millis(waited)));
             }
@@ -377,13 +377,13 @@ impl Run {
     }
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
-        let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.names);
+        let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.common.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
-        let mut tasks = self.sharing.begin(tasks, &self.ingest.names);
-        tasks.extend(self.sharing.settle(now.0, &self.ingest.names));
+        let mut tasks = self.sharing.begin(tasks, &self.ingest.common.names);
+        tasks.extend(self.sharing.settle(now.0, &self.ingest.common.names));
         tasks.extend(self.give_up_binds());
-        let names = &mut self.ingest.names;
-        let mut groups = std::mem::take(&mut self.ingest.touched);
+        let names = &mut self.ingest.common.names;
+        let mut groups = std::mem::take(&mut self.ingest.common.touched);
         groups.extend(plan.changes.iter().filter_map(|change| match change {
             Change::Evict { pod, .. } => names.pods[pod.number()].group,
             Change::Place { .. } | Change::Nominate { .. } => None,
@@ -415,7 +415,7 @@ impl Run {
 
     /// Tells the engine and the users what became of a write.
     fn settle(&mut self, outcome: Outcome, tasks: &mpsc::UnboundedSender<Vec<Task>>) {
-        let names = &mut self.ingest.names;
+        let names = &mut self.ingest.common.names;
         let is_same = |pod: u32, uid: &str, names: &Names| names.pods.find(uid) == Some(pod);
         match outcome {
             Outcome::Bound(pod, uid, node) => {
@@ -423,21 +423,21 @@ impl Run {
                     return;
                 }
                 self.sharing.bound(pod);
-                self.ingest.touched.extend(names.pods[pod].group);
+                self.ingest.common.touched.extend(names.pods[pod].group);
                 if let Some(group) = names.pods[pod].group {
                     names.groups[group].bind_failures = 0;
                 }
-                self.ingest.deltas.push(Delta::Bound(PodId::new(pod)));
+                self.ingest.common.deltas.push(Delta::Bound(PodId::new(pod)));
                 let _ = tasks.send(bound(pod, &node, names, &self.dispatch));
             }
             Outcome::BindFailed { pod, uid, node, reason, volumes } => {
                 self.ingest.take_back_volumes(pod, &volumes);
-                let names = &mut self.ingest.names;
+                let names = &mut self.ingest.common.names;
                 if !is_same(pod, &uid, names) {
                     return;
                 }
                 self.sharing.not_bound(pod);
-                self.ingest.deltas.push(Delta::BindFailed(PodId::new(pod)));
+                self.ingest.common.deltas.push(Delta::BindFailed(PodId::new(pod)));
                 let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
                 if let Some(group) = names.pods[pod].group {
                     self.hold(group);
@@ -445,19 +445,19 @@ impl Run {
             }
             Outcome::Evicted(pod, uid) => {
                 if is_same(pod, &uid, names) {
-                    self.ingest.deltas.push(Delta::Evicted(PodId::new(pod)));
+                    self.ingest.common.deltas.push(Delta::Evicted(PodId::new(pod)));
                 }
             }
             Outcome::EvictFailed(pod, uid, reason) => {
                 if is_same(pod, &uid, names) {
                     tracing::warn!(uid = %uid, reason, "failed to evict a pod");
-                    self.ingest.deltas.push(Delta::EvictFailed(PodId::new(pod)));
+                    self.ingest.common.deltas.push(Delta::EvictFailed(PodId::new(pod)));
                 }
             }
             Outcome::Group { group, uid, settled, version } => {
                 if names.groups.row(group).is_some_and(|row| row.uid == uid) {
                     names.groups[group].wrote(settled, version);
-                    self.ingest.touched.push(group);
+                    self.ingest.common.touched.push(group);
                     if !settled {
                         self.report.retry(group, now().0);
                     }

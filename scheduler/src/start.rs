@@ -20,7 +20,7 @@ use crate::{
     bind_requests,
     cel::desk::Desk,
     dispatch::Dispatch,
-    ingest::{Ingest, Kind, Rules},
+    ingest::{Ingest, Kind, Rules, Selector},
     report::Report,
     run::{self, Channels, End, Run},
     serve::{
@@ -173,10 +173,9 @@ impl Shared {
         let (events_in, events) = mpsc::channel(BATCHES_MAX);
         let (outcomes_in, outcomes) = mpsc::unbounded_channel();
         let (tasks, tasks_out) = mpsc::unbounded_channel();
-        let resync: [Arc<Notify>; Kind::ALL.len()] = Default::default();
+        let resync: [Arc<Notify>; Kind::COUNT] = Default::default();
         let mut watches = JoinSet::new();
-        let sources = sources(&self.args, devices.version, &resync).into_iter();
-        for source in sources.filter(|source| source.kind.is_watched(&self.args)) {
+        for source in sources(&self.args, devices.version, &resync) {
             watches.spawn(watch::watch(
                 self.client.clone(),
                 source,
@@ -271,7 +270,7 @@ impl Shared {
                 }
                 Err(Failure::Refused { code, .. }) => {
                     tracing::info!(code, "resource.k8s.io is not served: no claims, no devices");
-                    return Some(Devices { version: DEVICES_VERSIONS[0], are_served: code != 404 });
+                    return Some(Devices { version: newest_version(b""), are_served: code != 404 });
                 }
                 Err(failure) => {
                     tracing::warn!(%failure, "failed to read what resource.k8s.io serves");
@@ -339,98 +338,36 @@ struct Devices {
     are_served: bool,
 }
 
-/// Where each kind is found. What belongs to another node pool is left out by the server.
-fn sources(
-    args: &Args,
-    devices_version: &str,
-    resync: &[Arc<Notify>; Kind::ALL.len()],
-) -> Vec<Source> {
+/// Says where each kind is found that matters under these flags. What belongs to another node pool is left out by the
+/// server.
+fn sources<'s>(
+    args: &'s Args,
+    devices_version: &'s str,
+    resync: &'s [Arc<Notify>; Kind::COUNT],
+) -> impl Iterator<Item = Source> {
     let pool = pool_selector(args);
-    let source = |kind: Kind, path, selector: &str| Source {
+    let watched = Kind::ALL.into_iter().filter(|kind| kind.is_watched(args));
+    watched.map(move |kind| Source {
         kind,
-        path,
-        selector: String::from(selector),
-        required: !matches!(
-            kind,
-            Kind::Topology
-                | Kind::Shard
-                | Kind::DeviceClass
-                | Kind::ResourceSlice
-                | Kind::ResourceClaim
-                | Kind::PersistentVolumeClaim
-                | Kind::PersistentVolume
-                | Kind::StorageClass
-                | Kind::CsiDriver
-                | Kind::CsiStorageCapacity
-                | Kind::ConfigMap
-                | Kind::NodeResourceTopology
-                | Kind::Namespace
-        ),
-        metadata_only: matches!(kind, Kind::ConfigMap | Kind::Namespace),
+        path: kind.path(devices_version),
+        selector: match kind.selector() {
+            Selector::All => String::new(),
+            Selector::Pool => pool.clone(),
+            Selector::Query(query) => String::from(query),
+        },
         resync: Arc::clone(&resync[kind.index()]),
-    };
-    Kind::ALL
-        .into_iter()
-        .map(|kind| match kind {
-            Kind::Node => source(kind, "/api/v1/nodes", &pool),
-            Kind::Queue => source(kind, "/apis/scheduling.run.ai/v2/queues", &pool),
-            Kind::PriorityClass => source(kind, "/apis/scheduling.k8s.io/v1/priorityclasses", ""),
-            Kind::Topology => source(kind, "/apis/kai.scheduler/v1alpha1/topologies", ""),
-            Kind::Shard => source(kind, "/apis/kai.scheduler/v1/schedulingshards", ""),
-            Kind::PodGroup => source(kind, "/apis/scheduling.run.ai/v2alpha2/podgroups", &pool),
-            Kind::DeviceClass => source(kind, devices(devices_version)[0], ""),
-            Kind::ResourceSlice => source(kind, devices(devices_version)[1], ""),
-            Kind::ResourceClaim => source(kind, devices(devices_version)[2], ""),
-            Kind::PersistentVolumeClaim => source(kind, "/api/v1/persistentvolumeclaims", ""),
-            Kind::PersistentVolume => source(kind, "/api/v1/persistentvolumes", ""),
-            Kind::StorageClass => source(kind, "/apis/storage.k8s.io/v1/storageclasses", ""),
-            Kind::CsiDriver => source(kind, "/apis/storage.k8s.io/v1/csidrivers", ""),
-            Kind::CsiStorageCapacity => {
-                source(kind, "/apis/storage.k8s.io/v1/csistoragecapacities", "")
-            }
-            Kind::ConfigMap => source(kind, "/api/v1/configmaps", ""),
-            Kind::NodeResourceTopology => {
-                source(kind, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "")
-            }
-            Kind::Namespace => source(kind, "/api/v1/namespaces", ""),
-            Kind::DisruptionBudget => source(kind, "/apis/policy/v1/poddisruptionbudgets", ""),
-            Kind::Pod => source(kind, "/api/v1/pods", "&fieldSelector=status.phase%21%3DFailed"),
-        })
-        .collect()
-}
-
-/// Versions of `resource.k8s.io` that are understood, the best first.
-const DEVICES_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
-
-/// Classes, slices and claims of a version.
-fn devices(version: &str) -> [&'static str; 3] {
-    match version {
-        "v1beta2" => [
-            "/apis/resource.k8s.io/v1beta2/deviceclasses",
-            "/apis/resource.k8s.io/v1beta2/resourceslices",
-            "/apis/resource.k8s.io/v1beta2/resourceclaims",
-        ],
-        "v1beta1" => [
-            "/apis/resource.k8s.io/v1beta1/deviceclasses",
-            "/apis/resource.k8s.io/v1beta1/resourceslices",
-            "/apis/resource.k8s.io/v1beta1/resourceclaims",
-        ],
-        _ => [
-            "/apis/resource.k8s.io/v1/deviceclasses",
-            "/apis/resource.k8s.io/v1/resourceslices",
-            "/apis/resource.k8s.io/v1/resourceclaims",
-        ],
-    }
+    })
 }
 
 /// The best version that an `APIGroup` lists, the best of all where it lists none that is understood.
 fn newest_version(group: &[u8]) -> &'static str {
+    let versions = Kind::ResourceClaim.api().versions;
     let group: serde_json::Value = serde_json::from_slice(group).unwrap_or_default();
-    let listed = |version: &&str| {
+    let listed = |version: &str| {
         let mut versions = group["versions"].as_array().into_iter().flatten();
-        versions.any(|one| one["version"] == **version)
+        versions.any(|one| one["version"] == *version)
     };
-    DEVICES_VERSIONS.into_iter().find(listed).unwrap_or(DEVICES_VERSIONS[0])
+    versions.iter().find(|version| listed(version)).unwrap_or(&versions[0])
 }
 
 /// Source: docs/behaviour.md 12.1.

@@ -56,13 +56,9 @@ pub struct Source {
     /// The kind of its objects.
     pub kind: Kind,
     /// The path of the collection.
-    pub path: &'static str,
+    pub path: String,
     /// Query parameters that narrow the collection, encoded, each with its `&`.
     pub selector: String,
-    /// Without it nothing can be decided; else an absent API reads as an empty list.
-    pub required: bool,
-    /// Only the metadata of its objects is asked for.
-    pub metadata_only: bool,
     /// Asks for a full list.
     pub resync: Arc<Notify>,
 }
@@ -95,7 +91,7 @@ pub enum Error {
     #[error("failed to watch {path}: the API server refuses the credentials (401)")]
     Unauthorized {
         /// The collection.
-        path: &'static str,
+        path: String,
     },
 }
 
@@ -142,12 +138,12 @@ pub async fn watch(
         let is_unauthorized = matches!(problem, Problem::Refused { code: 401, .. });
         unauthorized = if is_unauthorized { unauthorized + 1 } else { 0 };
         if unauthorized == UNAUTHORIZED_MAX {
-            return Err(Error::Unauthorized { path: watch.source.path });
+            return Err(Error::Unauthorized { path: watch.source.path.clone() });
         }
         watch.report(&problem).await;
         failures = if started.elapsed() > HEALTHY_MIN { 0 } else { failures + 1 };
         let is_refused = matches!(problem, Problem::Refused { code: 400..500, .. });
-        let is_waited_for = watch.source.required || !is_refused;
+        let is_waited_for = watch.source.kind.is_required() || !is_refused;
         let pause_max = if is_waited_for { RECONNECT_MAX } else { PAUSE_MAX };
         let is_expected = matches!(problem, Problem::ListsNotStreamed | Problem::Expired);
         if is_expected && failures < 3 {
@@ -303,7 +299,7 @@ impl Watch {
     async fn request(&mut self, query: &str) -> Result<Body, Problem> {
         let uri = format!("{}{query}", self.source.path);
         let mut request = Request::get(uri);
-        if self.source.metadata_only {
+        if self.source.kind.is_metadata_only() {
             let form = if query.contains("watch=true") { METADATA } else { METADATA_LIST };
             request = request.header(header::ACCEPT, form);
         }
@@ -331,7 +327,9 @@ impl Watch {
     async fn report(&mut self, problem: &Problem) {
         let kind = self.source.kind;
         match problem {
-            Problem::Refused { code: code @ (403 | 404), .. } if !self.source.required => {
+            Problem::Refused { code: code @ (403 | 404), .. }
+                if !self.source.kind.is_required() =>
+            {
                 if *code == 403 && !std::mem::replace(&mut self.said_forbidden, true) {
                     tracing::warn!(%kind, path = self.source.path, %problem, "read as empty");
                 }

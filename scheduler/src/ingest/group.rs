@@ -11,7 +11,10 @@ use kai_engine::{Constraint, Group, Min, Structure, SubGroup};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Delta, GroupId, Ingest, Kind, Timestamp, moment};
+use super::{
+    Common, Delta, GroupId, Kind, Timestamp, moment,
+    priority::{self, Priorities},
+};
 use crate::{
     names::{Number, Stamps},
     server::wire::{Meta, Text, milliseconds, null_as_default, uid_number},
@@ -74,127 +77,166 @@ pub(super) struct Status {
     scheduling_conditions: Vec<Value>,
 }
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
-    let meta = &wire.metadata;
-    let version = meta.resource_version.to_string();
-    let row = ingest.names.group(&meta.namespace, &meta.name).number();
-    if !ingest.is_ours(&meta.labels) {
-        gone(ingest, row);
-        return version;
-    }
-    let stamps = stamps(meta);
-    let facts = facts(ingest, wire, &stamps);
-    let queue = facts.queue.map(Number::number);
-    refer(ingest, row, queue);
-    let mut presence = ingest.names.groups[row].presence;
-    ingest.seen(Kind::PodGroup, &mut presence);
-    let group = &mut ingest.names.groups[row];
-    group.presence = presence;
-    // Our own write before the one that is under way says nothing against it.
-    let is_known = group.before.is_some() && *group.version == *meta.resource_version;
-    group.uid = Box::from(&*meta.uid);
-    group.version = Box::from(&*meta.resource_version);
-    group.queue_name = Box::from(&*wire.spec.queue);
-    group.priority_class = Box::from(&*wire.spec.priority_class_name);
-    group.preemptibility_derived = wire.spec.preemptibility.is_empty();
-    group.has_topology = has_topology(&wire.spec);
-    group.mark_unschedulable = wire.spec.mark_unschedulable.unwrap_or(true);
-    group.backs_off = wire.spec.scheduling_backoff == Some(1);
-    if !is_known {
-        group.conditions.clone_from(&wire.status.scheduling_conditions);
-        group.stamps = stamps;
-        group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
-        // What is on the object now is what counts, whatever became of a write.
-        group.before = None;
-    }
-    *group.facts = facts;
-    let told = group.told();
-    ingest.touched.push(row);
-    ingest.deltas.push(Delta::Group(GroupId::new(row), told));
-    version
+/// What is kept of groups beside their names.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    priorities: Priorities,
 }
 
-pub(super) fn gone(ingest: &mut Ingest, row: u32) {
-    if ingest.names.groups.row(row).is_none() {
-        return;
-    }
-    refer(ingest, row, None);
-    let group = &mut ingest.names.groups[row];
-    let was_there = std::mem::take(&mut group.presence.is_there);
-    if was_there {
-        ingest.deltas.push(Delta::GroupGone(GroupId::new(row)));
-    }
-    if group.presence.references == 0 {
-        ingest.names.groups.remove(row);
-    }
-}
-
-/// Tells every group whose priority follows from its class anew.
-pub(super) fn reprioritize(ingest: &mut Ingest) {
-    let rows: Vec<u32> = ingest.names.groups.iter().map(|(row, _)| row).collect();
-    for row in rows {
-        let priorities = &ingest.names.priorities;
-        let group = &ingest.names.groups[row];
-        let priority = priorities.value(&group.priority_class);
-        if !group.presence.is_there || group.facts.priority == priority {
-            continue;
+impl Groups {
+    /// Takes a group in.
+    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+        let meta = &wire.metadata;
+        let version = meta.resource_version.to_string();
+        let row = common.names.group(&meta.namespace, &meta.name).number();
+        if !common.is_ours(&meta.labels) {
+            self.gone(common, row);
+            return version;
         }
-        let group = &mut ingest.names.groups[row];
-        group.facts.priority = priority;
-        if group.preemptibility_derived {
-            group.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+        let stamps = stamps(meta);
+        let facts = self.facts(common, wire, &stamps);
+        let queue = facts.queue.map(Number::number);
+        refer(common, row, queue);
+        let mut presence = common.names.groups[row].presence;
+        common.seen(Kind::PodGroup, &mut presence);
+        let group = &mut common.names.groups[row];
+        group.presence = presence;
+        // Our own write before the one that is under way says nothing against it.
+        let is_known = group.before.is_some() && *group.version == *meta.resource_version;
+        group.uid = Box::from(&*meta.uid);
+        group.version = Box::from(&*meta.resource_version);
+        group.queue_name = Box::from(&*wire.spec.queue);
+        group.priority_class = Box::from(&*wire.spec.priority_class_name);
+        group.preemptibility_derived = wire.spec.preemptibility.is_empty();
+        group.has_topology = has_topology(&wire.spec);
+        group.mark_unschedulable = wire.spec.mark_unschedulable.unwrap_or(true);
+        group.backs_off = wire.spec.scheduling_backoff == Some(1);
+        if !is_known {
+            group.conditions.clone_from(&wire.status.scheduling_conditions);
+            group.stamps = stamps;
+            group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
+            // What is on the object now is what counts, whatever became of a write.
+            group.before = None;
+        }
+        *group.facts = facts;
+        let told = group.told();
+        common.touched.push(row);
+        common.deltas.push(Delta::Group(GroupId::new(row), told));
+        version
+    }
+
+    /// Takes the group of this namespace and name out.
+    pub(super) fn remove(&mut self, common: &mut Common, key: &str) {
+        if let Some(row) = common.names.groups.find(key) {
+            self.gone(common, row);
+        }
+    }
+
+    /// Takes out what was not in the full list that is complete now.
+    pub(super) fn end(&mut self, common: &mut Common) {
+        for row in common.unseen(Kind::PodGroup, |names| &names.groups) {
+            self.gone(common, row);
+        }
+    }
+
+    fn gone(&mut self, common: &mut Common, row: u32) {
+        refer(common, row, None);
+        let group = &mut common.names.groups[row];
+        let was_there = std::mem::take(&mut group.presence.is_there);
+        if was_there {
+            common.deltas.push(Delta::GroupGone(GroupId::new(row)));
+        }
+        if group.presence.references == 0 {
+            common.names.groups.remove(row);
+        }
+    }
+
+    /// Takes a priority class in.
+    pub(super) fn apply_class(&mut self, common: &mut Common, wire: &priority::Wire<'_>) -> String {
+        self.priorities.apply(wire, common.generation(Kind::PriorityClass));
+        self.reprioritize(common);
+        wire.metadata.resource_version.to_string()
+    }
+
+    /// Takes the priority class of this name out.
+    pub(super) fn remove_class(&mut self, common: &mut Common, name: &str) {
+        self.priorities.remove(name);
+        self.reprioritize(common);
+    }
+
+    /// Takes out the priority classes that were not in the full list that is complete now.
+    pub(super) fn end_classes(&mut self, common: &mut Common) {
+        self.priorities.end(common.generation(Kind::PriorityClass));
+        self.reprioritize(common);
+    }
+
+    /// Tells every group whose priority follows from its class anew.
+    pub(super) fn reprioritize(&mut self, common: &mut Common) {
+        let rows: Vec<u32> = common.names.groups.iter().map(|(row, _)| row).collect();
+        for row in rows {
+            let priorities = &self.priorities;
+            let group = &common.names.groups[row];
+            let priority = priorities.value(&group.priority_class);
+            if !group.presence.is_there || group.facts.priority == priority {
+                continue;
+            }
+            let group = &mut common.names.groups[row];
+            group.facts.priority = priority;
+            if group.preemptibility_derived {
+                group.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+            }
+            let told = group.told();
+            common.deltas.push(Delta::Group(GroupId::new(row), told));
+        }
+    }
+
+    /// Leaves a group out, or lets it back in.
+    pub(super) fn pause(&mut self, common: &mut Common, row: u32, is_paused: bool) {
+        let group = &mut common.names.groups[row];
+        let was_paused = std::mem::replace(&mut group.is_paused, is_paused);
+        if was_paused == is_paused || !group.presence.is_there {
+            return;
         }
         let told = group.told();
-        ingest.deltas.push(Delta::Group(GroupId::new(row), told));
+        common.deltas.push(Delta::Group(GroupId::new(row), told));
     }
-}
 
-/// Leaves a group out, or lets it back in.
-pub(super) fn pause(ingest: &mut Ingest, row: u32, is_paused: bool) {
-    let group = &mut ingest.names.groups[row];
-    let was_paused = std::mem::replace(&mut group.is_paused, is_paused);
-    if was_paused == is_paused || !group.presence.is_there {
-        return;
+    fn facts(&mut self, common: &mut Common, wire: &Wire<'_>, stamps: &Stamps) -> Group {
+        let spec = &wire.spec;
+        let priority = self.priorities.value(&spec.priority_class_name);
+        let queue = (!spec.queue.is_empty()).then(|| common.names.queue(&spec.queue));
+        Group {
+            queue,
+            priority,
+            preemptible: match &*spec.preemptibility {
+                value::PREEMPTIBLE => true,
+                value::NON_PREEMPTIBLE => false,
+                _ => priority < priority_class::NON_PREEMPTIBLE_FROM,
+            },
+            created: moment(wire.metadata.creation_timestamp.as_ref()),
+            uid: uid_number(&wire.metadata.uid),
+            structure: structure(common, spec),
+            preemption_delay: duration(spec.preemption_delay.as_ref()).unwrap_or(0),
+            staleness_grace: duration(spec.staleness_grace_period.as_ref()),
+            last_start: stamps.last_start.map(Timestamp),
+            last_eviction: stamps.last_eviction.map(Timestamp),
+            stale_since: stamps.stale_since.map(Timestamp),
+            held: is_held(common, wire),
+        }
     }
-    let told = group.told();
-    ingest.deltas.push(Delta::Group(GroupId::new(row), told));
 }
 
 /// Moves the reference of a group's row to its queue.
-fn refer(ingest: &mut Ingest, row: u32, queue: Option<u32>) {
-    let old = std::mem::replace(&mut ingest.names.groups[row].queue, queue);
+fn refer(common: &mut Common, row: u32, queue: Option<u32>) {
+    let old = std::mem::replace(&mut common.names.groups[row].queue, queue);
     if old == queue {
         return;
     }
     if let Some(new) = queue {
-        ingest.names.queues[new].presence.references += 1;
+        common.names.queues[new].presence.references += 1;
     }
     if let Some(old) = old {
-        super::queue::release(ingest, old);
-    }
-}
-
-fn facts(ingest: &mut Ingest, wire: &Wire<'_>, stamps: &Stamps) -> Group {
-    let spec = &wire.spec;
-    let priority = ingest.names.priorities.value(&spec.priority_class_name);
-    let queue = (!spec.queue.is_empty()).then(|| ingest.names.queue(&spec.queue));
-    Group {
-        queue,
-        priority,
-        preemptible: match &*spec.preemptibility {
-            value::PREEMPTIBLE => true,
-            value::NON_PREEMPTIBLE => false,
-            _ => priority < priority_class::NON_PREEMPTIBLE_FROM,
-        },
-        created: moment(wire.metadata.creation_timestamp.as_ref()),
-        uid: uid_number(&wire.metadata.uid),
-        structure: structure(ingest, spec),
-        preemption_delay: duration(spec.preemption_delay.as_ref()).unwrap_or(0),
-        staleness_grace: duration(spec.staleness_grace_period.as_ref()),
-        last_start: stamps.last_start.map(Timestamp),
-        last_eviction: stamps.last_eviction.map(Timestamp),
-        stale_since: stamps.stale_since.map(Timestamp),
-        held: is_held(ingest, wire),
+        common.release_queue(old);
     }
 }
 
@@ -213,7 +255,7 @@ fn stamps(meta: &Meta<'_>) -> Stamps {
 
 /// Source: docs/behaviour.md 12.1: left out while the condition with the highest transition id is
 /// of this node pool.
-fn is_held(ingest: &Ingest, wire: &Wire<'_>) -> bool {
+fn is_held(common: &Common, wire: &Wire<'_>) -> bool {
     if wire.spec.scheduling_backoff.unwrap_or(-1) == -1 {
         return false;
     }
@@ -228,7 +270,7 @@ fn is_held(ingest: &Ingest, wire: &Wire<'_>) -> bool {
     }
     latest.is_some_and(|entry| {
         entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL
-            && entry["nodePool"].as_str() == Some(ingest.rules.pool())
+            && entry["nodePool"].as_str() == Some(common.rules.pool())
     })
 }
 
@@ -240,15 +282,15 @@ fn has_topology(spec: &Spec<'_>) -> bool {
         || spec.sub_groups.iter().any(|sub_group| asks(&sub_group.topology_constraint))
 }
 
-fn constraint(ingest: &mut Ingest, levels: Option<&Levels<'_>>) -> Option<Constraint> {
+fn constraint(common: &mut Common, levels: Option<&Levels<'_>>) -> Option<Constraint> {
     let levels = levels.filter(|levels| !levels.topology.is_empty())?;
     let wanted = [&*levels.required_topology_level, &*levels.preferred_topology_level];
-    Some(ingest.names.constraint(&levels.topology, wanted))
+    Some(common.names.constraint(&levels.topology, wanted))
 }
 
 /// Source: docs/behaviour.md 1.6; a broken tree is told as such, not replaced (Q3).
-fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
-    let topology = constraint(ingest, spec.topology_constraint.as_ref());
+fn structure(common: &mut Common, spec: &Spec<'_>) -> Structure {
+    let topology = constraint(common, spec.topology_constraint.as_ref());
     if spec.sub_groups.is_empty() {
         // The one set of pods there is can't be two: KAI waits for ever (Q45).
         if spec.min_sub_group.is_some_and(|min| min > 1) {
@@ -275,14 +317,14 @@ fn structure(ingest: &mut Ingest, spec: &Spec<'_>) -> Structure {
     let mut sub_groups = Vec::with_capacity(sorted.len());
     for (place, wire) in (0_u16..).zip(&sorted) {
         sub_groups.push(SubGroup {
-            name: ingest.names.symbol(&wire.name),
+            name: common.names.symbol(&wire.name),
             parent: parents[usize::from(place)],
             min: if is_inner[usize::from(place)] {
                 Min::Members(wire.min_sub_group.map(count))
             } else {
                 Min::Pods(wire.min_member.map_or(0, count))
             },
-            topology: constraint(ingest, wire.topology_constraint.as_ref()),
+            topology: constraint(common, wire.topology_constraint.as_ref()),
         });
     }
     Structure::Tree { min: spec.min_sub_group.map(count), topology, sub_groups }

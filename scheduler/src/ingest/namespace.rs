@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use kai_engine::{Requirement, Symbol};
 
-use super::{Ingest, Kind, selector::selects};
-use crate::server::wire::Meta;
+use super::{Common, Kind, object::Named, selector::selects};
 
 /// Labels of namespaces, and whether anybody asks about them.
 #[derive(Debug, Default)]
@@ -18,47 +17,55 @@ pub(super) struct Namespaces {
 
 type Labels = Vec<(Box<str>, Box<str>)>;
 
-/// The namespaces that a selector means now. From now on changes of namespaces have pods read again.
-pub(super) fn selected(ingest: &mut Ingest, selector: &[Requirement]) -> Vec<Symbol> {
-    ingest.namespaces.asked = true;
-    let Ingest { names, namespaces, .. } = ingest;
-    let rows = namespaces.rows.iter();
-    let found = rows.filter(|(_, (_, labels))| selects(selector, labels, names));
-    let mut found: Vec<Box<str>> = found.map(|(name, _)| name.clone()).collect();
-    found.sort_unstable();
-    found.iter().map(|name| names.symbol(name)).collect()
-}
-
-pub(super) fn applied(ingest: &mut Ingest, meta: &Meta<'_>) -> String {
-    let labels = meta.labels.iter();
-    let labels: Labels = labels.map(|(key, value)| (Box::from(key), Box::from(value))).collect();
-    let generation = ingest.generation(Kind::Namespace);
-    let rows = &mut ingest.namespaces.rows;
-    let was = rows.insert(Box::from(&*meta.name), (generation, labels.clone()));
-    if was.is_none_or(|(_, was)| was != labels) {
-        read_pods_again(ingest);
+impl Namespaces {
+    /// The namespaces that a selector means now. From now on changes of namespaces have pods read again.
+    pub(super) fn selected(
+        &mut self,
+        common: &mut Common,
+        selector: &[Requirement],
+    ) -> Vec<Symbol> {
+        self.asked = true;
+        let names = &mut common.names;
+        let rows = self.rows.iter();
+        let found = rows.filter(|(_, (_, labels))| selects(selector, labels, names));
+        let mut found: Vec<Box<str>> = found.map(|(name, _)| name.clone()).collect();
+        found.sort_unstable();
+        found.iter().map(|name| names.symbol(name)).collect()
     }
-    meta.resource_version.to_string()
-}
 
-pub(super) fn gone(ingest: &mut Ingest, name: &str) {
-    if ingest.namespaces.rows.remove(name).is_some() {
-        read_pods_again(ingest);
+    pub(super) fn apply(&mut self, common: &mut Common, wire: &Named<'_>) -> String {
+        let meta = &wire.metadata;
+        let labels = meta.labels.iter();
+        let labels: Labels =
+            labels.map(|(key, value)| (Box::from(key), Box::from(value))).collect();
+        let generation = common.generation(Kind::Namespace);
+        let rows = &mut self.rows;
+        let was = rows.insert(Box::from(&*meta.name), (generation, labels.clone()));
+        if was.is_none_or(|(_, was)| was != labels) {
+            self.read_pods_again(common);
+        }
+        meta.resource_version.to_string()
     }
-}
 
-/// A full list is complete: what was not in it is gone.
-pub(super) fn end(ingest: &mut Ingest) {
-    let generation = ingest.generation(Kind::Namespace);
-    let count = ingest.namespaces.rows.len();
-    ingest.namespaces.rows.retain(|_, (seen, _)| *seen == generation);
-    if ingest.namespaces.rows.len() != count {
-        read_pods_again(ingest);
+    pub(super) fn remove(&mut self, common: &mut Common, name: &str) {
+        if self.rows.remove(name).is_some() {
+            self.read_pods_again(common);
+        }
     }
-}
 
-fn read_pods_again(ingest: &mut Ingest) {
-    if ingest.namespaces.asked {
-        ingest.resync.push(Kind::Pod);
+    /// A full list is complete: what was not in it is gone.
+    pub(super) fn end(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::Namespace);
+        let count = self.rows.len();
+        self.rows.retain(|_, (seen, _)| *seen == generation);
+        if self.rows.len() != count {
+            self.read_pods_again(common);
+        }
+    }
+
+    fn read_pods_again(&self, common: &mut Common) {
+        if self.asked {
+            common.resync.push(Kind::Pod);
+        }
     }
 }

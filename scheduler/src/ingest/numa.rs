@@ -11,7 +11,7 @@ use kai_engine::{Alignment, Lane, NodeId, Numa, NumaPolicy, NumaScope, Resources
 use serde::Deserialize;
 
 use super::{
-    Delta, Ingest, Kind,
+    Common, Delta, Kind,
     request::{Amount, Amounts, Container, add, amounts, raise},
 };
 use crate::{
@@ -74,100 +74,165 @@ struct Has<'a> {
     allocatable: Amount,
 }
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
-    let meta = &wire.metadata;
-    let node = ingest.names.node(&meta.name).number();
-    let mut zones: Vec<&Zone<'_>> =
-        wire.zones.iter().filter(|zone| &*zone.kind == "Node").collect();
-    zones.sort_by_key(|zone| {
-        let number = trailing_number(&zone.name);
-        (number.is_none(), number, &*zone.name)
-    });
-    let has = |ingest: &mut Ingest, zone: &Zone<'_>| -> Resources {
-        let mut lanes = Vec::with_capacity(zone.resources.len());
-        for Has { name, allocatable } in &zone.resources {
-            let lane = ingest.lane(name);
-            lanes.push((lane, allocatable.on(lane)));
+impl Zones {
+    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+        let meta = &wire.metadata;
+        let node = common.names.node(&meta.name).number();
+        let mut zones: Vec<&Zone<'_>> =
+            wire.zones.iter().filter(|zone| &*zone.kind == "Node").collect();
+        zones.sort_by_key(|zone| {
+            let number = trailing_number(&zone.name);
+            (number.is_none(), number, &*zone.name)
+        });
+        let has = |common: &mut Common, zone: &Zone<'_>| -> Resources {
+            let mut lanes = Vec::with_capacity(zone.resources.len());
+            for Has { name, allocatable } in &zone.resources {
+                let lane = common.lane(name);
+                lanes.push((lane, allocatable.on(lane)));
+            }
+            lanes.into_iter().collect()
+        };
+        let (policy, scope) = manager(wire);
+        let facts =
+            Numa { policy, scope, zones: zones.iter().map(|zone| has(common, zone)).collect() };
+        let names: Vec<Box<str>> = zones.iter().map(|zone| Box::from(&*zone.name)).collect();
+        let generation = common.generation(Kind::NodeResourceTopology);
+        let own = u32::from(self.reports.contains_key(&node));
+        let row = &mut common.names.nodes[node];
+        let renamed = row.zones != names;
+        row.zones = names;
+        let has_pods = row.presence.references > own;
+        if renamed && has_pods && self.wanted.is_some() {
+            // What pods hold is written with the names of zones.
+            common.resync.push(Kind::Pod);
         }
-        lanes.into_iter().collect()
-    };
-    let (policy, scope) = manager(wire);
-    let facts = Numa { policy, scope, zones: zones.iter().map(|zone| has(ingest, zone)).collect() };
-    let names: Vec<Box<str>> = zones.iter().map(|zone| Box::from(&*zone.name)).collect();
-    let generation = ingest.generation(Kind::NodeResourceTopology);
-    let own = u32::from(ingest.zones.reports.contains_key(&node));
-    let row = &mut ingest.names.nodes[node];
-    let renamed = row.zones != names;
-    row.zones = names;
-    let has_pods = row.presence.references > own;
-    if renamed && has_pods && ingest.zones.wanted.is_some() {
-        // What pods hold is written with the names of zones.
-        ingest.resync.push(Kind::Pod);
-    }
-    let before = ingest.zones.reports.insert(node, Report { generation, facts });
-    match &before {
-        None => ingest.names.nodes[node].presence.references += 1,
-        Some(before) if before.facts == ingest.zones.reports[&node].facts => {
-            return meta.resource_version.to_string();
+        let before = self.reports.insert(node, Report { generation, facts });
+        match &before {
+            None => common.names.nodes[node].presence.references += 1,
+            Some(before) if before.facts == self.reports[&node].facts => {
+                return meta.resource_version.to_string();
+            }
+            Some(_) => {}
         }
-        Some(_) => {}
-    }
-    if ingest.zones.wanted.is_some() {
-        tell(ingest, node);
-    }
-    meta.resource_version.to_string()
-}
-
-pub(super) fn gone(ingest: &mut Ingest, name: &str) {
-    if let Some(node) = ingest.names.nodes.find(name) {
-        forget(ingest, node);
-    }
-}
-
-/// A full list is complete.
-pub(super) fn end(ingest: &mut Ingest) {
-    let generation = ingest.generation(Kind::NodeResourceTopology);
-    let reports = ingest.zones.reports.iter();
-    let unseen = reports.filter(|(_, report)| report.generation != generation);
-    for node in unseen.map(|(node, _)| *node).collect::<Vec<_>>() {
-        forget(ingest, node);
-    }
-}
-
-fn forget(ingest: &mut Ingest, node: u32) {
-    if ingest.zones.reports.remove(&node).is_none() {
-        return;
-    }
-    if ingest.zones.wanted.is_some() {
-        ingest.deltas.push(Delta::Zones(NodeId::new(node), None));
-    }
-    ingest.names.nodes[node].zones.clear();
-    super::let_go_of_node(ingest, node);
-}
-
-/// Switches alignment on with these arguments, or off; then pods are read again for it.
-pub(super) fn align(ingest: &mut Ingest, wanted: Option<Aligning>) {
-    if ingest.zones.wanted == wanted {
-        return;
-    }
-    ingest.zones.wanted = wanted;
-    for node in ingest.zones.reports.keys().copied().collect::<Vec<_>>() {
-        tell(ingest, node);
-    }
-    ingest.resync.push(Kind::Pod);
-}
-
-/// Tells the engine of a node's zones, without what is to be ignored.
-fn tell(ingest: &mut Ingest, node: u32) {
-    let facts = ingest.zones.wanted.as_ref().map(|wanted| {
-        let counts = |lane: Lane| !wanted.ignored.contains(ingest.names.lane_name(lane));
-        let mut facts = ingest.zones.reports[&node].facts.clone();
-        for zone in &mut facts.zones {
-            *zone = zone.iter().filter(|(lane, _)| counts(*lane)).collect();
+        if self.wanted.is_some() {
+            self.tell(common, node);
         }
-        Box::new(facts)
-    });
-    ingest.deltas.push(Delta::Zones(NodeId::new(node), facts));
+        meta.resource_version.to_string()
+    }
+
+    pub(super) fn remove(&mut self, common: &mut Common, name: &str) {
+        if let Some(node) = common.names.nodes.find(name) {
+            self.forget(common, node);
+        }
+    }
+
+    /// Takes out what was not in the full list that is complete now.
+    pub(super) fn end(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::NodeResourceTopology);
+        let reports = self.reports.iter();
+        let unseen = reports.filter(|(_, report)| report.generation != generation);
+        for node in unseen.map(|(node, _)| *node).collect::<Vec<_>>() {
+            self.forget(common, node);
+        }
+    }
+
+    fn forget(&mut self, common: &mut Common, node: u32) {
+        if self.reports.remove(&node).is_none() {
+            return;
+        }
+        if self.wanted.is_some() {
+            common.deltas.push(Delta::Zones(NodeId::new(node), None));
+        }
+        common.names.nodes[node].zones.clear();
+        common.let_go_of_node(node);
+    }
+
+    /// Switches alignment on with these arguments, or off; then pods are read again for it.
+    pub(super) fn align(&mut self, common: &mut Common, wanted: Option<Aligning>) {
+        if self.wanted == wanted {
+            return;
+        }
+        self.wanted = wanted;
+        for node in self.reports.keys().copied().collect::<Vec<_>>() {
+            self.tell(common, node);
+        }
+        common.resync.push(Kind::Pod);
+    }
+
+    /// Tells the engine of a node's zones, without what is to be ignored.
+    fn tell(&self, common: &mut Common, node: u32) {
+        let facts = self.wanted.as_ref().map(|wanted| {
+            let counts = |lane: Lane| !wanted.ignored.contains(common.names.lane_name(lane));
+            let mut facts = self.reports[&node].facts.clone();
+            for zone in &mut facts.zones {
+                *zone = zone.iter().filter(|(lane, _)| counts(*lane)).collect();
+            }
+            Box::new(facts)
+        });
+        common.deltas.push(Delta::Zones(NodeId::new(node), facts));
+    }
+
+    /// What a pod asks of zones; none where nothing of it is aligned.
+    ///
+    /// Guaranteed pods ask for all but parts of cores, others for devices alone.
+    pub(super) fn alignment(
+        &self,
+        common: &mut Common,
+        guaranteed: bool,
+        containers: &[Container<'_>],
+        init_containers: &[Container<'_>],
+    ) -> Option<Box<Alignment>> {
+        self.wanted.as_ref()?;
+        let mut ask = |container: &Container<'_>| -> Resources {
+            let request = amounts(common, &container.resources.requests);
+            let aligned = |lane: Lane, amount: i64| match lane {
+                Lane::CPU => guaranteed && amount % 1000 == 0,
+                Lane::MEMORY => guaranteed,
+                lane => guaranteed || common.names.lane_name(lane).contains('/'),
+            };
+            request.iter().filter(|(lane, amount)| *amount > 0 && aligned(*lane, *amount)).collect()
+        };
+        let mut alignment = Alignment::default();
+        let (mut sidecars, mut peak) = (Resources::default(), Resources::default());
+        for container in init_containers {
+            let mut own = ask(container);
+            if &*container.restart_policy == "Always" {
+                add(&mut sidecars, &own);
+                alignment.concurrent.push(own);
+            } else {
+                alignment.serial.push(own.clone());
+                add(&mut own, &sidecars);
+                raise(&mut peak, &own);
+            }
+        }
+        alignment.pod = sidecars;
+        for container in containers {
+            let own = ask(container);
+            add(&mut alignment.pod, &own);
+            alignment.concurrent.push(own);
+        }
+        raise(&mut alignment.pod, &peak);
+        let asks = |request: &Resources| request.iter().next().is_some();
+        alignment.concurrent.retain(asks);
+        alignment.serial.retain(asks);
+        asks(&alignment.pod).then(|| Box::new(alignment))
+    }
+
+    /// What a pod on a node holds of its zones: as it was seen, else as it was foretold. A record that names a zone which
+    /// is not there says nothing.
+    pub(super) fn held(
+        &self,
+        common: &mut Common,
+        node: NodeId,
+        annotations: &Pairs<'_>,
+    ) -> Vec<ZoneAmount> {
+        if self.wanted.is_none() {
+            return Vec::new();
+        }
+        let records = [annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED];
+        let mut records = records.into_iter().filter_map(|key| annotations.value(key));
+        records.find_map(|text| recorded(common, node, text)).unwrap_or_default()
+    }
 }
 
 /// The number at the end of a zone's name.
@@ -209,51 +274,6 @@ fn manager(wire: &Wire<'_>) -> (NumaPolicy, NumaScope) {
     (policy, scope.unwrap_or(of_policy))
 }
 
-/// What a pod asks of zones; none where nothing of it is aligned.
-///
-/// Guaranteed pods ask for all but parts of cores, others for devices alone.
-pub(super) fn alignment(
-    ingest: &mut Ingest,
-    guaranteed: bool,
-    containers: &[Container<'_>],
-    init_containers: &[Container<'_>],
-) -> Option<Box<Alignment>> {
-    ingest.zones.wanted.as_ref()?;
-    let mut ask = |container: &Container<'_>| -> Resources {
-        let request = amounts(ingest, &container.resources.requests);
-        let aligned = |lane: Lane, amount: i64| match lane {
-            Lane::CPU => guaranteed && amount % 1000 == 0,
-            Lane::MEMORY => guaranteed,
-            lane => guaranteed || ingest.names.lane_name(lane).contains('/'),
-        };
-        request.iter().filter(|(lane, amount)| *amount > 0 && aligned(*lane, *amount)).collect()
-    };
-    let mut alignment = Alignment::default();
-    let (mut sidecars, mut peak) = (Resources::default(), Resources::default());
-    for container in init_containers {
-        let mut own = ask(container);
-        if &*container.restart_policy == "Always" {
-            add(&mut sidecars, &own);
-            alignment.concurrent.push(own);
-        } else {
-            alignment.serial.push(own.clone());
-            add(&mut own, &sidecars);
-            raise(&mut peak, &own);
-        }
-    }
-    alignment.pod = sidecars;
-    for container in containers {
-        let own = ask(container);
-        add(&mut alignment.pod, &own);
-        alignment.concurrent.push(own);
-    }
-    raise(&mut alignment.pod, &peak);
-    let asks = |request: &Resources| request.iter().next().is_some();
-    alignment.concurrent.retain(asks);
-    alignment.serial.retain(asks);
-    asks(&alignment.pod).then(|| Box::new(alignment))
-}
-
 /// A zone of a placement as annotations hold it.
 #[derive(Deserialize)]
 struct Recorded<'a> {
@@ -263,26 +283,15 @@ struct Recorded<'a> {
     amount: Amounts<'a>,
 }
 
-/// What a pod on a node holds of its zones: as it was seen, else as it was foretold. A record that names a zone which
-/// is not there says nothing.
-pub(super) fn held(ingest: &mut Ingest, node: NodeId, annotations: &Pairs<'_>) -> Vec<ZoneAmount> {
-    if ingest.zones.wanted.is_none() {
-        return Vec::new();
-    }
-    let records = [annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED];
-    let mut records = records.into_iter().filter_map(|key| annotations.value(key));
-    records.find_map(|text| recorded(ingest, node, text)).unwrap_or_default()
-}
-
-fn recorded(ingest: &mut Ingest, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
+fn recorded(common: &mut Common, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
     let zones: Vec<Recorded<'_>> = serde_json::from_str(text).ok()?;
     let mut held = Vec::new();
     for Recorded { zone, amount } in &zones {
-        let known = &ingest.names.nodes[node.number()].zones;
+        let known = &common.names.nodes[node.number()].zones;
         let at = known.iter().position(|known| **known == **zone)?;
         let zone = u16::try_from(at).ok()?;
         for (name, amount) in amount.iter() {
-            let lane = ingest.lane(name);
+            let lane = common.lane(name);
             held.push(ZoneAmount { zone, lane, amount: amount.on(lane) });
         }
     }

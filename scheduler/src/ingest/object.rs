@@ -17,3 +17,11 @@ pub(super) struct Object<'a, S, T = IgnoredAny> {
     #[serde(default)]
     pub(super) status: T,
 }
+
+/// An object of which only the metadata matters.
+#[derive(Deserialize, Debug)]
+pub(super) struct Named<'a> {
+    /// Its metadata.
+    #[serde(borrow)]
+    pub(super) metadata: Meta<'a>,
+}

@@ -3,20 +3,22 @@
 use kai_api::names::{annotation, label, namespace, resource, value};
 use kai_engine::{
     ClaimId, GpuRequest, GroupId, Lane, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
-    Reserved, Shape, Symbol,
+    Reserved, Shape,
 };
 use serde::Deserialize;
 
 mod gpu;
+pub(super) mod releasing;
 mod shape;
 mod sharing;
 
 use super::{
-    Delta, Ingest, Kind, NodeId, PodId, Timestamp, moment, numa,
+    Common, Delta, Ingest, Kind, NodeId, PodId, moment,
     request::{Amounts, Asking, Container, Requirements, amounts},
-    storage::needs::{self, Mentions, WireVolume},
+    storage::needs::{Mentions, WireVolume},
 };
 use gpu::gpu_request;
+use releasing::Releasing;
 use shape::{Affinity, Constraints, WireSpread, WireToleration};
 
 use crate::{
@@ -116,23 +118,16 @@ struct Condition<'a> {
     message: Text<'a>,
 }
 
-/// A pod that terminates, and when it counts as stuck.
-#[derive(Debug)]
-pub(super) struct Releasing {
-    stuck_at: i64,
-    pod: u32,
-    uid: Box<str>,
-    facts: Pod,
-}
-
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
+/// Takes a pod in.
+pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
-    let row = ingest.names.pod(&meta.uid).number();
+    let row = ingest.common.names.pod(&meta.uid).number();
     let mut facts = facts(ingest, wire);
-    keep_member(ingest, row, &mut facts);
-    sharing::keep_bound(ingest, row, &mut facts);
-    refuse(ingest, wire, &mut facts);
+    let common = &mut ingest.common;
+    keep_member(common, row, &mut facts);
+    sharing::keep_bound(common, row, &mut facts);
+    refuse(common, wire, &mut facts);
     // Told to go before it had a node: it will never run.
     if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
         gone(ingest, row);
@@ -145,67 +140,57 @@ pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         containers: spec.containers.iter().chain(&spec.init_containers).collect(),
     };
     // Volumes are counted as claims too, and are none that a bind writes.
-    refer(ingest, row, &facts);
-    needs::tie(ingest, row, &mentions, &mut facts);
-    remember(ingest, row, wire, &facts);
-    sharing::tell(ingest, row, wire, &facts);
+    refer(common, row, &facts);
+    ingest.needs.tie(common, row, &mentions, &mut facts);
+    remember(common, row, wire, &facts);
+    sharing::tell(common, row, wire, &facts);
     if let PodState::Releasing(_) = facts.state {
         let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
-        ingest.releasing.retain(|one| one.pod != row);
-        ingest.releasing.push(Releasing {
-            stuck_at: deleted.unwrap_or(ingest.now.0).saturating_add(ingest.rules.stuck_after),
-            pod: row,
-            uid: Box::from(&*meta.uid),
-            facts: facts.clone(),
-        });
+        let stuck_at = deleted.unwrap_or(common.now.0).saturating_add(common.rules.stuck_after);
+        let uid = Box::from(&*meta.uid);
+        ingest.releasing.insert(Releasing { stuck_at, pod: row, uid, facts: facts.clone() });
     }
-    ingest.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+    common.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
     version
 }
 
-pub(super) fn gone(ingest: &mut Ingest, row: u32) {
-    let Some(pod) = ingest.names.pods.row(row) else { return };
+/// Takes the pod of this UID out.
+pub(super) fn remove(ingest: &mut Ingest, uid: &str) {
+    if let Some(row) = ingest.common.names.pods.find(uid) {
+        gone(ingest, row);
+    }
+}
+
+/// Takes out what was not in the full list that is complete now.
+pub(super) fn end(ingest: &mut Ingest) {
+    for row in ingest.common.unseen(Kind::Pod, |names| &names.pods) {
+        gone(ingest, row);
+    }
+}
+
+fn gone(ingest: &mut Ingest, row: u32) {
+    let common = &mut ingest.common;
+    let Some(pod) = common.names.pods.row(row) else { return };
     let was_there = pod.presence.is_there;
     // It may be stale now, or all that was said of it done with.
-    ingest.touched.extend(pod.group);
-    refer(ingest, row, &Pod::default());
-    needs::untie(ingest, row);
-    sharing::tell_gone(ingest, row);
-    ingest.names.pods.remove(row);
+    common.touched.extend(pod.group);
+    refer(common, row, &Pod::default());
+    ingest.needs.untie(row);
+    sharing::tell_gone(common, row);
+    common.names.pods.remove(row);
     if was_there {
-        ingest.deltas.push(Delta::PodGone(PodId::new(row)));
+        common.deltas.push(Delta::PodGone(PodId::new(row)));
     }
-}
-
-/// Tells of pods that have been terminating for longer than the threshold.
-pub(super) fn stuck(ingest: &mut Ingest) {
-    let now = ingest.now.0;
-    let (due, waiting) =
-        std::mem::take(&mut ingest.releasing).into_iter().partition(|one| one.stuck_at < now);
-    ingest.releasing = waiting;
-    let due: Vec<Releasing> = due;
-    for one in due {
-        let PodState::Releasing(place) = one.facts.state.clone() else { continue };
-        if ingest.names.pods.find(&one.uid) == Some(one.pod) {
-            let facts = Pod { state: PodState::Stuck(place), ..one.facts };
-            ingest.deltas.push(Delta::Pod(PodId::new(one.pod), Box::new(facts)));
-        }
-    }
-}
-
-/// When the next terminating pod counts as stuck.
-pub(super) fn next_stuck(ingest: &Ingest) -> Option<Timestamp> {
-    ingest.releasing.iter().map(|one| Timestamp(one.stuck_at + 1)).min()
 }
 
 /// Moves the references of a pod's row to its group and node.
-fn refer(ingest: &mut Ingest, row: u32, facts: &Pod) {
+fn refer(common: &mut Common, row: u32, facts: &Pod) {
     let group = match facts.owner {
         Owner::Group(group) => Some(group.number()),
         Owner::Foreign | Owner::Reservation => None,
     };
     let node = place(&facts.state).map(|place| place.node.number());
-    let names = &mut ingest.names;
+    let names = &mut common.names;
     let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
     if old_group != group {
         if let Some(new) = group {
@@ -235,12 +220,12 @@ fn refer(ingest: &mut Ingest, row: u32, facts: &Pod) {
     }
     names.pods[row].group = group;
     names.pods[row].node = node;
-    refer_to_claims(ingest, row, &facts.claims);
+    refer_to_claims(common, row, &facts.claims);
 }
 
-fn refer_to_claims(ingest: &mut Ingest, row: u32, claims: &[ClaimId]) {
+fn refer_to_claims(common: &mut Common, row: u32, claims: &[ClaimId]) {
     let claims: Vec<u32> = claims.iter().map(|claim| claim.number()).collect();
-    let names = &mut ingest.names;
+    let names = &mut common.names;
     if names.pods[row].claims == claims {
         return;
     }
@@ -267,25 +252,25 @@ pub(super) fn place(state: &PodState) -> Option<&Place> {
 }
 
 /// Keeps what carrying out a plan will need.
-fn remember(ingest: &mut Ingest, row: u32, wire: &Wire<'_>, facts: &Pod) {
+fn remember(common: &mut Common, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let meta = &wire.metadata;
-    let mut presence = ingest.names.pods[row].presence;
-    ingest.seen(Kind::Pod, &mut presence);
+    let mut presence = common.names.pods[row].presence;
+    common.seen(Kind::Pod, &mut presence);
     let unschedulable = wire.status.conditions.iter().find(|condition| {
         &*condition.kind == "PodScheduled"
             && &*condition.status == "False"
             && &*condition.reason == "Unschedulable"
     });
-    let pool = Some(&*ingest.rules.pool_value);
-    let has_pool_label = meta.labels.value(&ingest.rules.pool_key) == pool;
-    ingest.touched.extend(ingest.names.pods[row].group);
+    let pool = Some(&*common.rules.pool_value);
+    let has_pool_label = meta.labels.value(&common.rules.pool_key) == pool;
+    common.touched.extend(common.names.pods[row].group);
     let is_fractional =
         matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
     let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
     let maps = (is_fractional && waits)
         .then(|| gpu::maps(&meta.annotations, &wire.spec.asking()))
         .flatten();
-    let pod = &mut ingest.names.pods[row];
+    let pod = &mut common.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = Box::from(&*meta.namespace);
         pod.name = Box::from(&*meta.name);
@@ -303,25 +288,28 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
     let meta = &wire.metadata;
     let nominated = &wire.status.nominated_node_name;
     Pod {
-        owner: owner(ingest, wire),
-        sub_group: ingest.names.symbol(meta.labels.value(label::SUBGROUP).unwrap_or_default()),
+        owner: owner(&mut ingest.common, wire),
+        sub_group: ingest
+            .common
+            .names
+            .symbol(meta.labels.value(label::SUBGROUP).unwrap_or_default()),
         shape: shape(ingest, wire),
         state: state(ingest, wire),
         rank: rank(&meta.labels),
         created: moment(meta.creation_timestamp.as_ref()),
         uid: uid_number(&meta.uid),
         nominated: (!nominated.is_empty())
-            .then(|| ingest.names.nodes.find(nominated))
+            .then(|| ingest.common.names.nodes.find(nominated))
             .flatten()
             .map(NodeId::new),
-        namespace: ingest.names.symbol(&meta.namespace),
-        labels: ingest.pod_labels(&meta.labels),
-        claims: claims(ingest, wire),
+        namespace: ingest.common.names.symbol(&meta.namespace),
+        labels: ingest.common.pod_labels(&meta.labels),
+        claims: claims(&mut ingest.common, wire),
     }
 }
 
 /// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found.
-fn claims(ingest: &mut Ingest, wire: &Wire<'_>) -> Vec<ClaimId> {
+fn claims(common: &mut Common, wire: &Wire<'_>) -> Vec<ClaimId> {
     let meta = &wire.metadata;
     let mut claims = Vec::new();
     for entry in &wire.spec.resource_claims {
@@ -335,33 +323,33 @@ fn claims(ingest: &mut Ingest, wire: &Wire<'_>) -> Vec<ClaimId> {
             },
             (None, None) => format!("{}/{}", meta.name, entry.name),
         };
-        claims.push(ingest.names.claim(&meta.namespace, &name));
+        claims.push(common.names.claim(&meta.namespace, &name));
     }
     let extended = wire.status.extended.as_ref();
     if let Some(name) = extended.and_then(|status| status.resource_claim_name.as_ref()) {
-        claims.push(ingest.names.claim(&meta.namespace, name));
+        claims.push(common.names.claim(&meta.namespace, name));
     }
     claims
 }
 
 /// A pod that waits and asks for what cannot be understood or counted goes on to wait, and is told why.
-fn refuse(ingest: &mut Ingest, wire: &Wire<'_>, facts: &mut Pod) {
+fn refuse(common: &mut Common, wire: &Wire<'_>, facts: &mut Pod) {
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }
     let asking = wire.spec.asking();
-    let problem = asking.uncounted(ingest);
-    let is_off = ingest.rules.is_sharing_off;
+    let problem = asking.uncounted(common);
+    let is_off = common.rules.is_sharing_off;
     let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking, is_off));
     if let Some(problem) = problem {
-        facts.shape.missing.push(Missing::Request(ingest.names.symbol(&problem)));
+        facts.shape.missing.push(Missing::Request(common.names.symbol(&problem)));
     }
 }
 
 /// A pod with a node stays in the group that it was first seen in with one: its user may name another later, and what runs
 /// stays on its queue's account. After a restart the API's word counts again.
-fn keep_member(ingest: &Ingest, row: u32, facts: &mut Pod) {
-    let known = &ingest.names.pods[row];
+fn keep_member(common: &Common, row: u32, facts: &mut Pod) {
+    let known = &common.names.pods[row];
     if let (Some(group), Some(_), Some(_)) = (known.group, known.node, place(&facts.state)) {
         facts.owner = Owner::Group(GroupId::new(group));
     }
@@ -371,19 +359,19 @@ fn keep_member(ingest: &Ingest, row: u32, facts: &mut Pod) {
 /// own, in which only the daemons create pods.
 ///
 /// Source: docs/behaviour.md 2.11; docs/contract.md 10.1 D16.
-fn owner(ingest: &mut Ingest, wire: &Wire<'_>) -> Owner {
+fn owner(common: &mut Common, wire: &Wire<'_>) -> Owner {
     let meta = &wire.metadata;
     let app = meta.labels.value(label::APP);
-    let reserves = app == Some(&*ingest.rules.reservation_app)
-        && *meta.namespace == *ingest.rules.reservation_namespace;
+    let reserves = app == Some(&*common.rules.reservation_app)
+        && *meta.namespace == *common.rules.reservation_namespace;
     let scales = app == Some(value::SCALING_APP) && &*meta.namespace == namespace::SCALE_ADJUST;
     if reserves || scales {
         return Owner::Reservation;
     }
-    let ours = *wire.spec.scheduler_name == *ingest.rules.scheduler_name;
+    let ours = *wire.spec.scheduler_name == *common.rules.scheduler_name;
     match meta.annotations.value(annotation::POD_GROUP) {
         Some(name) if ours && !name.is_empty() => {
-            Owner::Group(ingest.names.group(&meta.namespace, name))
+            Owner::Group(common.names.group(&meta.namespace, name))
         }
         Some(_) | None => Owner::Foreign,
     }
@@ -404,16 +392,16 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     let mut devices: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
     devices.sort_unstable();
     devices.dedup();
-    let node = ingest.names.node(&wire.spec.node_name);
-    let zones = numa::held(ingest, node, &wire.metadata.annotations);
+    let node = ingest.common.names.node(&wire.spec.node_name);
+    let zones = ingest.zones.held(&mut ingest.common, node, &wire.metadata.annotations);
     let place = Place {
         node,
-        devices: devices.into_iter().map(|group| ingest.names.device(group)).collect(),
+        devices: devices.into_iter().map(|group| ingest.common.names.device(group)).collect(),
         reserved: (!zones.is_empty()).then(|| Box::new(Reserved { zones, ..Reserved::default() })),
     };
     if let Some(deleted) = &wire.metadata.deletion_timestamp {
-        let deleted = milliseconds(deleted).unwrap_or(ingest.now.0);
-        let stuck = ingest.now.0.saturating_sub(deleted) > ingest.rules.stuck_after;
+        let deleted = milliseconds(deleted).unwrap_or(ingest.common.now.0);
+        let stuck = ingest.common.now.0.saturating_sub(deleted) > ingest.common.rules.stuck_after;
         return if stuck { PodState::Stuck(place) } else { PodState::Releasing(place) };
     }
     if &*wire.status.phase == "Pending" { PodState::Bound(place) } else { PodState::Running(place) }
@@ -441,18 +429,20 @@ fn rank(labels: &Pairs<'_>) -> PodRank {
 
 fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let spec = &wire.spec;
-    let whole = spec.asking().request(ingest);
-    let gpu = gpu_request(ingest, &wire.metadata.annotations, &whole);
-    let overhead = amounts(ingest, &spec.overhead);
+    let common = &mut ingest.common;
+    let whole = spec.asking().request(common);
+    let gpu = gpu_request(common, &wire.metadata.annotations, &whole);
+    let overhead = amounts(common, &spec.overhead);
     let is_plain = |(lane, _): &(Lane, i64)| {
         *lane != Lane::GPU
             && *lane != Lane::PODS
-            && !ingest.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
+            && !common.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
     };
     let request = whole.iter().filter(is_plain).collect();
     let overhead = overhead.iter().filter(is_plain).collect();
     let guaranteed = &*wire.status.qos_class == "Guaranteed";
-    let alignment = numa::alignment(ingest, guaranteed, &spec.containers, &spec.init_containers);
+    let alignment =
+        ingest.zones.alignment(common, guaranteed, &spec.containers, &spec.init_containers);
     let mut shape = Shape { request, overhead, gpu, alignment, ..Shape::default() };
     let constraints = Constraints {
         namespace: &wire.metadata.namespace,
@@ -464,33 +454,6 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
         containers: &spec.containers,
         init_containers: &spec.init_containers,
     };
-    constraints.read(ingest, &mut shape);
+    constraints.read(common, &mut ingest.namespaces, &mut shape);
     shape
-}
-
-impl Ingest {
-    /// The labels of a pod that some pod affinity asks about; the others would only cost memory.
-    fn pod_labels(&mut self, labels: &Pairs<'_>) -> Vec<(Symbol, Symbol)> {
-        let mut known = Vec::new();
-        for (key, value) in labels.iter() {
-            let Some(number) = self.names.symbols.find(key) else { continue };
-            if self.asked.contains(&number) {
-                known.push((Symbol::new(number), self.names.symbol(value)));
-            }
-        }
-        known.sort_unstable();
-        known
-    }
-
-    /// From now on this label of pods matters. Pods that were read before have to be read again.
-    pub(super) fn ask_for_pod_label(&mut self, key: Symbol) {
-        if self.asked.insert(key.number()) {
-            self.resync.push(Kind::Pod);
-        }
-    }
-
-    /// When something changes by time alone.
-    pub fn next_wake(&self) -> Option<Timestamp> {
-        next_stuck(self)
-    }
 }

@@ -1,12 +1,12 @@
 //! Queue.
 
-use std::str::FromStr;
+use std::{collections::HashMap, str::FromStr};
 
 use kai_api::duration::GoDuration;
 use kai_engine::{Limit, PerLane, Queue};
 use serde::Deserialize;
 
-use super::{Delta, Ingest, Kind, QueueId, moment};
+use super::{Common, Delta, Kind, QueueId, moment};
 use crate::{
     names::Number,
     server::wire::{Text, null_as_default, uid_number},
@@ -54,73 +54,92 @@ const AMOUNT_MAX: f64 = 1e17;
 /// The queue that all others hang under without the full hierarchy. Not a name that a Queue has.
 const FLAT_ROOT: &str = "/default";
 
-pub(super) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
-    let meta = &wire.metadata;
-    let version = meta.resource_version.to_string();
-    let row = ingest.names.queue(&meta.name).number();
-    let parentless = wire.spec.parent_queue.is_empty();
-    if !ingest.is_ours(&meta.labels) || (parentless && !ingest.rules.full_hierarchy) {
-        gone(ingest, row);
-        return version;
-    }
-    let mut facts = facts(ingest, wire);
-    facts.usage_micro = usage_of(ingest, row);
-    refer(ingest, row, facts.parent.map(Number::number));
-    let mut presence = ingest.names.queues[row].presence;
-    ingest.seen(Kind::Queue, &mut presence);
-    ingest.names.queues[row].presence = presence;
-    ingest.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
-    *ingest.names.queues[row].facts = facts.clone();
-    ingest.deltas.push(Delta::Queue(QueueId::new(row), Box::new(facts)));
-    version
+/// What is kept of queues beside their names.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    /// As they were told, by number: past use changes without their objects.
+    facts: HashMap<u32, Box<Queue>>,
+    /// What queues used in the past, as it was read last.
+    usage: Usage,
 }
 
-/// Takes in what queues used in the past; who is not named used nothing.
-pub(super) fn used(ingest: &mut Ingest, usage: Usage) {
-    ingest.usage = usage;
-    let live = ingest.names.queues.iter().filter(|(_, row)| row.presence.is_there);
-    for row in super::numbers(live) {
-        let used = usage_of(ingest, row);
-        let facts = &mut ingest.names.queues[row].facts;
-        if facts.usage_micro != used {
-            facts.usage_micro = used;
-            ingest.deltas.push(Delta::Queue(QueueId::new(row), facts.clone()));
+impl Queues {
+    /// Takes a queue in.
+    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+        let meta = &wire.metadata;
+        let version = meta.resource_version.to_string();
+        let row = common.names.queue(&meta.name).number();
+        let parentless = wire.spec.parent_queue.is_empty();
+        if !common.is_ours(&meta.labels) || (parentless && !common.rules.full_hierarchy) {
+            self.gone(common, row);
+            return version;
+        }
+        let mut facts = facts(common, wire);
+        facts.usage_micro = self.usage_of(common, row);
+        refer(common, row, facts.parent.map(Number::number));
+        let mut presence = common.names.queues[row].presence;
+        common.seen(Kind::Queue, &mut presence);
+        common.names.queues[row].presence = presence;
+        common.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
+        let facts = Box::new(facts);
+        self.facts.insert(row, facts.clone());
+        common.deltas.push(Delta::Queue(QueueId::new(row), facts));
+        version
+    }
+
+    /// Takes the queue of this name out.
+    pub(super) fn remove(&mut self, common: &mut Common, name: &str) {
+        if let Some(row) = common.names.queues.find(name) {
+            self.gone(common, row);
         }
     }
-}
 
-fn usage_of(ingest: &Ingest, row: u32) -> PerLane<u64> {
-    ingest.usage.get(&**ingest.names.queues.key(row)).copied().unwrap_or_default()
-}
+    /// Takes out what was not in the full list that is complete now.
+    pub(super) fn end(&mut self, common: &mut Common) {
+        for row in common.unseen(Kind::Queue, |names| &names.queues) {
+            self.gone(common, row);
+        }
+    }
 
-pub(super) fn gone(ingest: &mut Ingest, row: u32) {
-    if &**ingest.names.queues.key(row) == FLAT_ROOT {
-        return;
+    /// Takes in what queues used in the past; who is not named used nothing.
+    pub(super) fn used(&mut self, common: &mut Common, usage: Usage) {
+        self.usage = usage;
+        let live = common.names.queues.iter().filter(|(_, row)| row.presence.is_there);
+        for row in live.map(|(row, _)| row).collect::<Vec<_>>() {
+            let used = self.usage_of(common, row);
+            let Some(facts) = self.facts.get_mut(&row) else { continue };
+            if facts.usage_micro != used {
+                facts.usage_micro = used;
+                common.deltas.push(Delta::Queue(QueueId::new(row), facts.clone()));
+            }
+        }
     }
-    refer(ingest, row, None);
-    let presence = &mut ingest.names.queues[row].presence;
-    if std::mem::take(&mut presence.is_there) {
-        ingest.deltas.push(Delta::QueueGone(QueueId::new(row)));
-    }
-    if ingest.names.queues[row].presence.references == 0 {
-        ingest.names.queues.remove(row);
-    }
-}
 
-/// One reference less; a row that nobody refers to and that is not there goes.
-pub(super) fn release(ingest: &mut Ingest, row: u32) {
-    let presence = &mut ingest.names.queues[row].presence;
-    presence.references -= 1;
-    if presence.references == 0 && !presence.is_there {
-        ingest.names.queues.remove(row);
+    fn usage_of(&self, common: &Common, row: u32) -> PerLane<u64> {
+        self.usage.get(&**common.names.queues.key(row)).copied().unwrap_or_default()
+    }
+
+    fn gone(&mut self, common: &mut Common, row: u32) {
+        if &**common.names.queues.key(row) == FLAT_ROOT {
+            return;
+        }
+        refer(common, row, None);
+        self.facts.remove(&row);
+        let presence = &mut common.names.queues[row].presence;
+        if std::mem::take(&mut presence.is_there) {
+            common.deltas.push(Delta::QueueGone(QueueId::new(row)));
+        }
+        if common.names.queues[row].presence.references == 0 {
+            common.names.queues.remove(row);
+        }
     }
 }
 
 /// Without the full hierarchy every queue hangs under one without limits.
 /// Source: docs/behaviour.md 1.2, step 7.
-pub(super) fn flat_root(ingest: &mut Ingest) {
-    let id = ingest.names.queue(FLAT_ROOT);
-    let presence = &mut ingest.names.queues[id.number()].presence;
+pub(super) fn flat_root(common: &mut Common) {
+    let id = common.names.queue(FLAT_ROOT);
+    let presence = &mut common.names.queues[id.number()].presence;
     presence.references = 1;
     let facts = Queue {
         quota: PerLane::splat(Limit::UNLIMITED),
@@ -128,28 +147,28 @@ pub(super) fn flat_root(ingest: &mut Ingest) {
         weight_milli: PerLane::splat(1000),
         ..Queue::default()
     };
-    ingest.deltas.push(Delta::Queue(id, Box::new(facts)));
+    common.deltas.push(Delta::Queue(id, Box::new(facts)));
 }
 
-fn refer(ingest: &mut Ingest, row: u32, parent: Option<u32>) {
-    let old = std::mem::replace(&mut ingest.names.queues[row].parent, parent);
+fn refer(common: &mut Common, row: u32, parent: Option<u32>) {
+    let old = std::mem::replace(&mut common.names.queues[row].parent, parent);
     if old == parent {
         return;
     }
     if let Some(new) = parent {
-        ingest.names.queues[new].presence.references += 1;
+        common.names.queues[new].presence.references += 1;
     }
     if let Some(old) = old {
-        release(ingest, old);
+        common.release_queue(old);
     }
 }
 
-fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Queue {
+fn facts(common: &mut Common, wire: &Wire<'_>) -> Queue {
     let spec = &wire.spec;
-    let parent = match (ingest.rules.full_hierarchy, &*spec.parent_queue) {
+    let parent = match (common.rules.full_hierarchy, &*spec.parent_queue) {
         (true, "") => None,
-        (true, parent) => Some(ingest.names.queue(parent)),
-        (false, _) => Some(ingest.names.queue(FLAT_ROOT)),
+        (true, parent) => Some(common.names.queue(parent)),
+        (false, _) => Some(common.names.queue(FLAT_ROOT)),
     };
     let shares = [spec.resources.cpu, spec.resources.memory, spec.resources.gpu];
     let by_lane = |read: fn(Share) -> f64| {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use kai_engine::{ClaimId, Pod};
 
+mod config_map;
 pub(in crate::ingest) mod needs;
 pub(in crate::ingest) mod volume;
 

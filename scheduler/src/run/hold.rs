@@ -9,7 +9,7 @@ impl Run {
     /// A group whose bind failed is left out for a while, longer each time, so that one that can
     /// never be bound takes nothing from the others.
     pub(super) fn hold(&mut self, group: u32) {
-        let row = &mut self.ingest.names.groups[group];
+        let row = &mut self.ingest.common.names.groups[group];
         row.bind_failures += 1;
         let pause = backoff(row.bind_failures + 3);
         let until = now().0 + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
@@ -25,7 +25,7 @@ impl Run {
         self.held = rest;
         let due: Vec<(Timestamp, u32)> = due;
         for (_, group) in due {
-            if self.ingest.names.groups.row(group).is_some() {
+            if self.ingest.common.names.groups.row(group).is_some() {
                 self.ingest.pause(group, false);
             }
         }

@@ -1,6 +1,11 @@
 //! The arrays of `rawObjects`: which kind each holds, and where the API serves it. Source: docs/contract.md 8.3.
 
-use crate::{Args, ingest::Kind};
+use std::sync::LazyLock;
+
+use crate::{
+    Args,
+    ingest::{Api, Kind, Selector},
+};
 
 /// One array of `rawObjects`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,38 +47,8 @@ impl Of {
     }
 }
 
-const CORE: (&str, &[&str]) = ("", &["v1"]);
-const STORAGE: (&str, &[&str]) = ("storage.k8s.io", &["v1"]);
-const DEVICES: (&str, &[&str]) = ("resource.k8s.io", &["v1", "v1beta2", "v1beta1"]);
-
-const fn row(
-    key: &'static str,
-    kind: Kind,
-    (group, versions): (&'static str, &'static [&'static str]),
-    plural: &'static str,
-) -> Array {
-    Array {
-        key,
-        of: Of::Kind(kind),
-        group,
-        versions,
-        plural,
-        is_namespaced: false,
-        is_of_pool: false,
-        is_named_only: false,
-    }
-}
-
 impl Array {
-    const fn namespaced(self) -> Self {
-        Self { is_namespaced: true, ..self }
-    }
-
-    const fn of_pool(self) -> Self {
-        Self { is_of_pool: true, ..self }
-    }
-
-    /// Whether a scheduler with this command line looks at such objects.
+    /// Tells whether a scheduler with this command line looks at such objects.
     pub fn is_wanted(&self, args: &Args) -> bool {
         match self.of {
             Of::Kind(kind) => kind.is_watched(args),
@@ -81,57 +56,42 @@ impl Array {
         }
     }
 
-    const fn named_only(self) -> Self {
-        Self { is_named_only: true, ..self }
+    /// The array of a kind, where snapshots have one.
+    fn of(kind: Kind) -> Option<Self> {
+        let Api { group, versions, plural } = kind.api();
+        Some(Self {
+            key: kind.array()?,
+            of: Of::Kind(kind),
+            group,
+            versions,
+            plural,
+            is_namespaced: kind.is_namespaced(),
+            is_of_pool: kind.selector() == Selector::Pool,
+            is_named_only: kind.is_metadata_only(),
+        })
     }
 }
+
+const BIND_REQUESTS: Array = Array {
+    key: "bindRequests",
+    of: Of::BindRequests,
+    group: "scheduling.run.ai",
+    versions: &["v1alpha2"],
+    plural: "bindrequests",
+    is_namespaced: true,
+    is_of_pool: true,
+    is_named_only: false,
+};
 
 /// All of them, in the order in which they are written: what pods refer to comes before pods, so that a file of ours is
 /// understood as it is read, and is read once. KAI writes pods first; readers take any order.
 ///
 /// `namespaces` and `podDisruptionBudgets` are ours: pod affinity by labels of namespaces and
 /// `--respect-disruption-budgets` need them. KAI's reader passes over what it does not know.
-pub const ARRAYS: [Array; 19] = [
-    row("nodes", Kind::Node, CORE, "nodes").of_pool(),
-    row("queues", Kind::Queue, ("scheduling.run.ai", &["v2"]), "queues").of_pool(),
-    row("podGroups", Kind::PodGroup, ("scheduling.run.ai", &["v2alpha2"]), "podgroups")
-        .namespaced()
-        .of_pool(),
-    Array {
-        of: Of::BindRequests,
-        ..row("bindRequests", Kind::Pod, ("scheduling.run.ai", &["v1alpha2"]), "bindrequests")
-            .namespaced()
-            .of_pool()
-    },
-    row("priorityClasses", Kind::PriorityClass, ("scheduling.k8s.io", &["v1"]), "priorityclasses"),
-    row("topologies", Kind::Topology, ("kai.scheduler", &["v1alpha1"]), "topologies"),
-    row("namespaces", Kind::Namespace, CORE, "namespaces").named_only(),
-    row("configMaps", Kind::ConfigMap, CORE, "configmaps").namespaced().named_only(),
-    row("persistentVolumes", Kind::PersistentVolume, CORE, "persistentvolumes"),
-    row("persistentVolumeClaims", Kind::PersistentVolumeClaim, CORE, "persistentvolumeclaims")
-        .namespaced(),
-    row("storageClasses", Kind::StorageClass, STORAGE, "storageclasses"),
-    row("csiDrivers", Kind::CsiDriver, STORAGE, "csidrivers"),
-    row("csiStorageCapacities", Kind::CsiStorageCapacity, STORAGE, "csistoragecapacities")
-        .namespaced(),
-    row("deviceClasses", Kind::DeviceClass, DEVICES, "deviceclasses"),
-    row("resourceSlices", Kind::ResourceSlice, DEVICES, "resourceslices"),
-    row("resourceClaims", Kind::ResourceClaim, DEVICES, "resourceclaims").namespaced(),
-    row(
-        "nodeResourceTopologies",
-        Kind::NodeResourceTopology,
-        ("topology.node.k8s.io", &["v1alpha2"]),
-        "noderesourcetopologies",
-    ),
-    row(
-        "podDisruptionBudgets",
-        Kind::DisruptionBudget,
-        ("policy", &["v1"]),
-        "poddisruptionbudgets",
-    )
-    .namespaced(),
-    row("pods", Kind::Pod, CORE, "pods").namespaced(),
-];
+pub static ARRAYS: LazyLock<Vec<Array>> = LazyLock::new(|| {
+    let beside = |kind| (kind == Kind::PodGroup).then_some(BIND_REQUESTS);
+    Kind::ALL.into_iter().flat_map(|kind| Array::of(kind).into_iter().chain(beside(kind))).collect()
+});
 
 /// The array of a key, whatever its case: Go's decoder does not look at it.
 pub(super) fn find(key: &str) -> Option<&'static Array> {

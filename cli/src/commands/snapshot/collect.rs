@@ -33,7 +33,7 @@ pub(super) async fn served(cluster: &Cluster) -> Result<Served, Error> {
     let groups = cluster.groups().await.map_err(|failure| explain(&failure))?;
     let mut versions = BTreeMap::new();
     let mut paths = BTreeSet::new();
-    for array in &ARRAYS {
+    for array in ARRAYS.iter() {
         let served = groups.iter().find(|(name, _)| name == array.group);
         let is_served = |version: &&&str| {
             array.group.is_empty()

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     cel::{Answer, Described},
-    ingest::Ingest,
+    ingest::Common,
     names::{AskedFor, Names, Number, SpecialDevice},
 };
 use kai_engine::{
@@ -245,111 +245,120 @@ fn leave<K: Ord>(all: &mut BTreeMap<K, BTreeSet<Box<str>>>, key: &K, name: &str)
     }
 }
 
-/// A class came, changed or went: its selections are told, and matched anew.
-pub(in crate::ingest) fn class_changed(ingest: &mut Ingest, class: &str) {
-    ingest.catalog.selection(class, Wish::default());
-    for (id, told) in ingest.catalog.class_changed(class) {
-        ingest.deltas.push(match told {
-            Some(told) => Delta::DeviceClass(id, told),
-            None => Delta::DeviceClassGone(id),
-        });
-    }
-}
-
-/// The number of a selection; the engine hears of a new one.
-pub(in crate::ingest) fn selection(ingest: &mut Ingest, class: &str, own: Wish) -> DeviceClassId {
-    let (id, is_new) = ingest.catalog.selection(class, own);
-    if is_new && ingest.catalog.classes.contains_key(class) {
-        ingest.deltas.push(Delta::DeviceClass(id, DeviceClass::default()));
-    }
-    id
-}
-
-/// What a claim asks for from now on. What no claim asks for any more is let go by and by.
-pub(in crate::ingest) fn asks(
-    ingest: &mut Ingest,
-    claim: u32,
-    (asked, alike): (Vec<AskedFor>, Vec<Box<str>>),
-) {
-    let Ingest { catalog, names, deltas, .. } = ingest;
-    let before = std::mem::replace(&mut names.claims[claim].alike, alike);
-    catalog.match_attributes(&names.claims[claim].alike, &before);
-    let namespace = names.claims.key(claim).split_once('/').map_or("", |(namespace, _)| namespace);
-    let namespace: Arc<str> = Arc::from(namespace);
-    for one in &asked {
-        if catalog.selections.enter(one.selection, &namespace) {
-            catalog.stale.extend(catalog.by_site.keys());
+impl Catalog {
+    /// A class came, changed or went: its selections are told, and matched anew.
+    pub(in crate::ingest) fn tell_class(&mut self, common: &mut Common, class: &str) {
+        self.selection(class, Wish::default());
+        for (id, told) in self.class_changed(class) {
+            common.deltas.push(match told {
+                Some(told) => Delta::DeviceClass(id, told),
+                None => Delta::DeviceClassGone(id),
+            });
         }
     }
-    for one in std::mem::replace(&mut names.claims[claim].asked, asked) {
-        catalog.selections.leave(one.selection, &namespace);
-    }
-    let gone = catalog.selections.evict(&catalog.classes).into_iter();
-    deltas.extend(gone.map(|number| Delta::DeviceClassGone(DeviceClassId::new(number))));
-}
 
-/// Tells the devices of sites where something changed, and counters that hold something else.
-pub(in crate::ingest) fn flush(ingest: &mut Ingest) {
-    let pools = std::mem::take(&mut ingest.catalog.stale_pools);
-    for pool in pools {
-        tell_counters(ingest, &pool);
+    /// The number of a selection; the engine hears of a new one.
+    pub(in crate::ingest) fn tell_selection(
+        &mut self,
+        common: &mut Common,
+        class: &str,
+        own: Wish,
+    ) -> DeviceClassId {
+        let (id, is_new) = self.selection(class, own);
+        if is_new && self.classes.contains_key(class) {
+            common.deltas.push(Delta::DeviceClass(id, DeviceClass::default()));
+        }
+        id
     }
-    let stale = std::mem::take(&mut ingest.catalog.stale);
-    if stale.is_empty() {
-        return;
-    }
-    let mut verdicts = std::mem::take(&mut ingest.catalog.verdicts);
-    for site in stale {
-        let mut devices = Vec::new();
-        let Ingest { catalog, names, .. } = ingest;
-        for slice in catalog.current(site) {
-            for (_, device, described) in slice.devices.iter().filter(|(of, ..)| *of == site) {
-                let is_selected = |selection: &Selection, verdicts: &mut Verdicts| {
-                    selection.holds(described, site, verdicts)
-                };
-                let told = catalog.told(names, (site, slice, device), |selection| {
-                    is_selected(selection, &mut verdicts)
-                });
-                devices.push(told);
+
+    /// What a claim asks for from now on. What no claim asks for any more is let go by and by.
+    pub(in crate::ingest) fn asks(
+        &mut self,
+        common: &mut Common,
+        claim: u32,
+        asked: Vec<AskedFor>,
+        alike: Vec<Box<str>>,
+    ) {
+        let Common { names, deltas, .. } = common;
+        let before = std::mem::replace(&mut names.claims[claim].alike, alike);
+        self.match_attributes(&names.claims[claim].alike, &before);
+        let namespace =
+            names.claims.key(claim).split_once('/').map_or("", |(namespace, _)| namespace);
+        let namespace: Arc<str> = Arc::from(namespace);
+        for one in &asked {
+            if self.selections.enter(one.selection, &namespace) {
+                self.stale.extend(self.by_site.keys());
             }
         }
-        ingest.deltas.push(match site {
-            Site::Node(node) => Delta::Slices(NodeId::new(node), devices),
-            Site::Reach(reach) => {
-                let uid = uuid::Uuid::new_v5(
-                    &uuid::Uuid::NAMESPACE_OID,
-                    names.reaches.key(reach).as_bytes(),
-                );
-                let nodes = names.reaches[reach].terms.clone();
-                let told = Reach { uid: uid.as_u128(), nodes, devices };
-                Delta::Reach(ReachId::new(reach), Box::new(told))
-            }
-        });
-    }
-    ingest.questions.append(&mut verdicts.questions);
-    let catalog = &mut ingest.catalog;
-    catalog.verdicts = verdicts;
-    catalog.tidy();
-    let unselected = catalog.selections.unselected(&catalog.verdicts).into_iter();
-    let told = unselected.filter_map(|(number, class)| {
-        let told = catalog.selections.told(number, catalog.classes.get(&class)?);
-        Some(Delta::DeviceClass(DeviceClassId::new(number), told))
-    });
-    ingest.deltas.extend(told);
-}
-
-/// Tells what the counters of a pool hold.
-fn tell_counters(ingest: &mut Ingest, pool: &Pool) {
-    let Ingest { catalog, names, deltas, .. } = ingest;
-    let mut told = std::mem::take(&mut catalog.counters);
-    let slices = catalog.complete(pool).unwrap_or_default();
-    for (name, amount) in slices.into_iter().flat_map(|slice| &slice.counters) {
-        let id = names.counters.intern(&counter_key(pool, name));
-        if told.insert(id, *amount) != Some(*amount) {
-            deltas.push(Delta::Counter(CounterId::new(id), *amount));
+        for one in std::mem::replace(&mut names.claims[claim].asked, asked) {
+            self.selections.leave(one.selection, &namespace);
         }
+        let gone = self.selections.evict(&self.classes).into_iter();
+        deltas.extend(gone.map(|number| Delta::DeviceClassGone(DeviceClassId::new(number))));
     }
-    catalog.counters = told;
+
+    /// Tells the devices of sites where something changed, and counters that hold something else.
+    pub(in crate::ingest) fn flush(&mut self, common: &mut Common) {
+        let pools = std::mem::take(&mut self.stale_pools);
+        for pool in pools {
+            self.tell_counters(common, &pool);
+        }
+        let stale = std::mem::take(&mut self.stale);
+        if stale.is_empty() {
+            return;
+        }
+        let mut verdicts = std::mem::take(&mut self.verdicts);
+        for site in stale {
+            let mut devices = Vec::new();
+            let names = &mut common.names;
+            for slice in self.current(site) {
+                for (_, device, described) in slice.devices.iter().filter(|(of, ..)| *of == site) {
+                    let is_selected = |selection: &Selection, verdicts: &mut Verdicts| {
+                        selection.holds(described, site, verdicts)
+                    };
+                    let told = self.told(names, (site, slice, device), |selection| {
+                        is_selected(selection, &mut verdicts)
+                    });
+                    devices.push(told);
+                }
+            }
+            common.deltas.push(match site {
+                Site::Node(node) => Delta::Slices(NodeId::new(node), devices),
+                Site::Reach(reach) => {
+                    let uid = uuid::Uuid::new_v5(
+                        &uuid::Uuid::NAMESPACE_OID,
+                        names.reaches.key(reach).as_bytes(),
+                    );
+                    let nodes = names.reaches[reach].terms.clone();
+                    let told = Reach { uid: uid.as_u128(), nodes, devices };
+                    Delta::Reach(ReachId::new(reach), Box::new(told))
+                }
+            });
+        }
+        common.questions.append(&mut verdicts.questions);
+        self.verdicts = verdicts;
+        self.tidy();
+        let unselected = self.selections.unselected(&self.verdicts).into_iter();
+        let told = unselected.filter_map(|(number, class)| {
+            let told = self.selections.told(number, self.classes.get(&class)?);
+            Some(Delta::DeviceClass(DeviceClassId::new(number), told))
+        });
+        common.deltas.extend(told);
+    }
+
+    /// Tells what the counters of a pool hold.
+    fn tell_counters(&mut self, common: &mut Common, pool: &Pool) {
+        let Common { names, deltas, .. } = common;
+        let mut told = std::mem::take(&mut self.counters);
+        let slices = self.complete(pool).unwrap_or_default();
+        for (name, amount) in slices.into_iter().flat_map(|slice| &slice.counters) {
+            let id = names.counters.intern(&counter_key(pool, name));
+            if told.insert(id, *amount) != Some(*amount) {
+                deltas.push(Delta::Counter(CounterId::new(id), *amount));
+            }
+        }
+        self.counters = told;
+    }
 }
 
 fn counter_key((driver, pool): &Pool, counter: &str) -> String {

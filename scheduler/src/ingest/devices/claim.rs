@@ -11,16 +11,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    catalog::{self, Wish},
+    catalog::{self, Catalog, Wish},
     device::Tolerated,
     share::{milli, qualified},
 };
 use crate::{
     actuate::EXTENDED,
     ingest::{
-        Delta, Ingest, Kind, let_go_of_node,
+        Common, Delta, Kind,
         object::Object,
-        queue,
         selector::{NAME_KEY, NodeSelector, node_terms},
     },
     names::{AskedFor, Number},
@@ -158,115 +157,138 @@ pub(in crate::ingest) fn expressions(selectors: &[WireSelector]) -> Vec<Box<str>
     selectors.iter().filter_map(|one| Some(one.cel.as_ref()?.expression.clone())).collect()
 }
 
-pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
-    let meta = &wire.metadata;
-    let id = ingest.names.claim(&meta.namespace, &meta.name);
-    let (facts, asked) = facts(ingest, wire);
-    let mut presence = ingest.names.claims[id.number()].presence;
-    ingest.seen(Kind::ResourceClaim, &mut presence);
-    refer(ingest, id.number(), &facts);
-    let row = &mut ingest.names.claims[id.number()];
-    row.presence = presence;
-    if *row.uid != *meta.uid {
-        row.uid = Box::from(&*meta.uid);
+impl Catalog {
+    /// Takes a claim in.
+    pub(in crate::ingest) fn apply_claim(
+        &mut self,
+        common: &mut Common,
+        wire: &Wire<'_>,
+    ) -> String {
+        let meta = &wire.metadata;
+        let id = common.names.claim(&meta.namespace, &meta.name);
+        let (facts, asked) = self.facts(common, wire);
+        let mut presence = common.names.claims[id.number()].presence;
+        common.seen(Kind::ResourceClaim, &mut presence);
+        refer(common, id.number(), &facts);
+        let row = &mut common.names.claims[id.number()];
+        row.presence = presence;
+        if *row.uid != *meta.uid {
+            row.uid = Box::from(&*meta.uid);
+        }
+        let attribute = |one: &DeviceMatch| Box::from(common.names.text(one.attribute));
+        let alike = facts.matches.iter().map(attribute).collect();
+        self.asks(common, id.number(), asked, alike);
+        common.deltas.push(Delta::Claim(id, Box::new(facts)));
+        meta.resource_version.to_string()
     }
-    let attribute = |one: &DeviceMatch| Box::from(ingest.names.text(one.attribute));
-    let alike = facts.matches.iter().map(attribute).collect();
-    catalog::asks(ingest, id.number(), (asked, alike));
-    ingest.deltas.push(Delta::Claim(id, Box::new(facts)));
-    meta.resource_version.to_string()
-}
 
-pub(in crate::ingest) fn gone(ingest: &mut Ingest, row: u32) {
-    let Some(claim) = ingest.names.claims.row(row) else { return };
-    let presence = claim.presence;
-    refer(ingest, row, &Claim::default());
-    catalog::asks(ingest, row, (Vec::new(), Vec::new()));
-    if presence.is_there {
-        ingest.names.claims[row].presence.is_there = false;
-        ingest.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
+    /// Takes out the claim of this namespace and name.
+    pub(in crate::ingest) fn remove_claim(&mut self, common: &mut Common, key: &str) {
+        if let Some(row) = common.names.claims.find(key) {
+            self.claim_gone(common, row);
+        }
     }
-    if presence.references == 0 {
-        ingest.names.claims.remove(row);
+
+    /// Takes out the claims that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_claims(&mut self, common: &mut Common) {
+        for row in common.unseen(Kind::ResourceClaim, |names| &names.claims) {
+            self.claim_gone(common, row);
+        }
+    }
+
+    fn claim_gone(&mut self, common: &mut Common, row: u32) {
+        let Some(claim) = common.names.claims.row(row) else { return };
+        let presence = claim.presence;
+        refer(common, row, &Claim::default());
+        self.asks(common, row, Vec::new(), Vec::new());
+        if presence.is_there {
+            common.names.claims[row].presence.is_there = false;
+            common.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
+        }
+        if presence.references == 0 {
+            common.names.claims.remove(row);
+        }
+    }
+
+    fn facts(&mut self, common: &mut Common, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
+        let meta = &wire.metadata;
+        let devices = &wire.spec.devices;
+        let mut claim = Claim {
+            own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
+            synthetic: meta.annotations.value(EXTENDED) == Some("true"),
+            queue: meta.labels.value(label::QUEUE).map(|queue| common.names.queue(queue)),
+            consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
+            ..Claim::default()
+        };
+        claim.own |= claim.synthetic;
+        let mut asked: Vec<AskedFor> = Vec::new();
+        for request in &devices.requests {
+            for (at, (name, one)) in request.entries().into_iter().enumerate() {
+                claim.unsupported = claim.unsupported.or(one.unsupported());
+                let class = &*one.device_class_name;
+                let (selection, admin) = (
+                    self.tell_selection(common, class, one.wish()),
+                    one.admin_access == Some(true),
+                );
+                claim.requests.push(DeviceRequest {
+                    class: selection,
+                    count: one.device_count(),
+                    instead: at > 0,
+                    gpu: request.first_available.is_empty() && catalog::is_gpu(class),
+                    admin,
+                });
+                asked.push(AskedFor {
+                    request: name,
+                    class: Box::from(class),
+                    selection: selection.number(),
+                    admin,
+                    tolerations: one.tolerations.clone(),
+                });
+            }
+        }
+        for constraint in &devices.constraints {
+            let (attribute, distinct) = match constraint {
+                Constraint { match_attribute: Some(attribute), .. } => (attribute, false),
+                Constraint { distinct_attribute: Some(attribute), .. } => (attribute, true),
+                Constraint { .. } => {
+                    claim.unsupported = claim.unsupported.or(Some(Unsupported::Constraint));
+                    continue;
+                }
+            };
+            let requests = constraint.requests.iter().flat_map(|name| positions(&asked, name));
+            let requests = requests.collect();
+            let attribute = common.names.symbol(attribute);
+            claim.matches.push(DeviceMatch { requests, attribute, distinct });
+        }
+        claim.allocation =
+            wire.status.allocation.as_ref().map(|given| allocation(common, &asked, given));
+        (claim, asked)
     }
 }
 
 /// Moves the references of a claim's row to its node and queue.
-fn refer(ingest: &mut Ingest, row: u32, facts: &Claim) {
+fn refer(common: &mut Common, row: u32, facts: &Claim) {
     let node = facts.allocation.as_ref().and_then(|given| given.node).map(Number::number);
     let queue = facts.queue.map(Number::number);
-    let (old_node, old_queue) = (ingest.names.claims[row].node, ingest.names.claims[row].queue);
+    let (old_node, old_queue) = (common.names.claims[row].node, common.names.claims[row].queue);
     if node != old_node {
         if let Some(new) = node {
-            ingest.names.nodes[new].presence.references += 1;
+            common.names.nodes[new].presence.references += 1;
         }
         if let Some(old) = old_node {
-            let_go_of_node(ingest, old);
+            common.let_go_of_node(old);
         }
     }
     if queue != old_queue {
         if let Some(new) = queue {
-            ingest.names.queues[new].presence.references += 1;
+            common.names.queues[new].presence.references += 1;
         }
         if let Some(old) = old_queue {
-            queue::release(ingest, old);
+            common.release_queue(old);
         }
     }
-    let claim = &mut ingest.names.claims[row];
+    let claim = &mut common.names.claims[row];
     (claim.node, claim.queue) = (node, queue);
-}
-
-fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
-    let meta = &wire.metadata;
-    let devices = &wire.spec.devices;
-    let mut claim = Claim {
-        own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
-        synthetic: meta.annotations.value(EXTENDED) == Some("true"),
-        queue: meta.labels.value(label::QUEUE).map(|queue| ingest.names.queue(queue)),
-        consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
-        ..Claim::default()
-    };
-    claim.own |= claim.synthetic;
-    let mut asked: Vec<AskedFor> = Vec::new();
-    for request in &devices.requests {
-        for (at, (name, one)) in request.entries().into_iter().enumerate() {
-            claim.unsupported = claim.unsupported.or(one.unsupported());
-            let class = &*one.device_class_name;
-            let (selection, admin) =
-                (catalog::selection(ingest, class, one.wish()), one.admin_access == Some(true));
-            claim.requests.push(DeviceRequest {
-                class: selection,
-                count: one.device_count(),
-                instead: at > 0,
-                gpu: request.first_available.is_empty() && catalog::is_gpu(class),
-                admin,
-            });
-            asked.push(AskedFor {
-                request: name,
-                class: Box::from(class),
-                selection: selection.number(),
-                admin,
-                tolerations: one.tolerations.clone(),
-            });
-        }
-    }
-    for constraint in &devices.constraints {
-        let (attribute, distinct) = match constraint {
-            Constraint { match_attribute: Some(attribute), .. } => (attribute, false),
-            Constraint { distinct_attribute: Some(attribute), .. } => (attribute, true),
-            Constraint { .. } => {
-                claim.unsupported = claim.unsupported.or(Some(Unsupported::Constraint));
-                continue;
-            }
-        };
-        let requests = constraint.requests.iter().flat_map(|name| positions(&asked, name));
-        let requests = requests.collect();
-        let attribute = ingest.names.symbol(attribute);
-        claim.matches.push(DeviceMatch { requests, attribute, distinct });
-    }
-    claim.allocation =
-        wire.status.allocation.as_ref().map(|given| allocation(ingest, &asked, given));
-    (claim, asked)
 }
 
 /// The entries of a request, or the one of an alternative: it is named behind a slash.
@@ -276,25 +298,25 @@ fn positions(asked: &[AskedFor], name: &str) -> impl Iterator<Item = u16> {
     (0..).zip(asked).filter(move |(_, one)| is_of(&one.request)).map(|(at, _)| at)
 }
 
-fn allocation(ingest: &mut Ingest, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
+fn allocation(common: &mut Common, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
     let mut within = Vec::new();
     if let Some(selector) = &wire.node_selector {
-        within = node_terms(&mut ingest.names, selector);
+        within = node_terms(&mut common.names, selector);
     }
-    let name_key = ingest.names.symbol(NAME_KEY);
+    let name_key = common.names.symbol(NAME_KEY);
     let node = match within.as_slice() {
         [term] => match term.as_slice() {
             [Requirement { key, holds: Holds::In(values) }] if *key == name_key => {
-                values.first().map(|name| String::from(ingest.names.text(*name)))
+                values.first().map(|name| String::from(common.names.text(*name)))
             }
             _ => None,
         },
         _ => None,
     };
-    let node = node.map(|node| ingest.names.node(&node));
+    let node = node.map(|node| common.names.node(&node));
     let device = |given: &Given<'_>| {
         let key = format!("{}/{}/{}", given.driver, given.pool, given.device);
-        let id = SliceDeviceId::new(ingest.names.slice_devices.intern(&key));
+        let id = SliceDeviceId::new(common.names.slice_devices.intern(&key));
         (positions(asked, &given.request).next().unwrap_or(0), id)
     };
     let results = &wire.devices.results;
@@ -304,7 +326,7 @@ fn allocation(ingest: &mut Ingest, asked: &[AskedFor], wire: &WireAllocation<'_>
     let consumed = shared.map(|((request, device), given)| Consumed {
         request: *request,
         device: *device,
-        amounts: given.amounts(ingest),
+        amounts: given.amounts(common),
     });
     let consumed = consumed.collect();
     if node.is_some() {
@@ -315,10 +337,10 @@ fn allocation(ingest: &mut Ingest, asked: &[AskedFor], wire: &WireAllocation<'_>
 
 impl Given<'_> {
     /// What was consumed of which capacities.
-    fn amounts(&self, ingest: &mut Ingest) -> Box<[(Symbol, i64)]> {
+    fn amounts(&self, common: &mut Common) -> Box<[(Symbol, i64)]> {
         let amount = |(name, amount): (&Text<'_>, &Text<'_>)| {
             let (domain, name) = qualified(&self.driver, name);
-            (ingest.names.symbol(&format!("{domain}/{name}")), milli(amount))
+            (common.names.symbol(&format!("{domain}/{name}")), milli(amount))
         };
         self.consumed_capacity.iter().map(amount).collect()
     }

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    catalog::{self, Class, Site, Slice},
+    catalog::{Catalog, Class, Site, Slice},
     device::{Attribute, Device},
     share::{WireCapacity, milli, qualified},
 };
 use crate::{
-    ingest::{Ingest, Kind, let_go_of_node, object::Object, selector::node_terms},
+    ingest::{Common, Kind, object::Object, selector::node_terms},
     names::{Number, ReachRow},
     server::wire::{Meta, Text, null_as_default},
 };
@@ -127,59 +127,121 @@ struct WireTaint<'a> {
     effect: Text<'a>,
 }
 
-pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
-    let (meta, spec) = (&wire.metadata, &wire.spec);
-    let of_all = spec.nodes.site(ingest);
-    let mut devices = Vec::with_capacity(spec.devices.len());
-    for one in &spec.devices {
-        let each = spec.per_device_node_selection == Some(true);
-        let site = if each { one.properties().nodes.site(ingest) } else { of_all };
-        // The API lets no device be without a site.
-        devices.extend(site.map(|site| {
-            let device = device(&spec.driver, one);
-            let described = ingest.catalog.described(device.described(&spec.driver));
-            (site, device, described)
-        }));
+impl Catalog {
+    /// Takes a slice in.
+    pub(in crate::ingest) fn apply_slice(
+        &mut self,
+        common: &mut Common,
+        wire: &Wire<'_>,
+    ) -> String {
+        let (meta, spec) = (&wire.metadata, &wire.spec);
+        let of_all = spec.nodes.site(common);
+        let mut devices = Vec::with_capacity(spec.devices.len());
+        for one in &spec.devices {
+            let each = spec.per_device_node_selection == Some(true);
+            let site = if each { one.properties().nodes.site(common) } else { of_all };
+            // The API lets no device be without a site.
+            devices.extend(site.map(|site| {
+                let device = device(&spec.driver, one);
+                let described = self.described(device.described(&spec.driver));
+                (site, device, described)
+            }));
+        }
+        let slice = Slice {
+            driver: Box::from(&*spec.driver),
+            pool: Box::from(&*spec.pool.name),
+            pool_generation: spec.pool.generation,
+            pool_slices: spec.pool.resource_slice_count,
+            devices,
+            counters: spec.shared_counters.iter().flat_map(|set| set.amounts(&set.name)).collect(),
+            generation: common.generation(Kind::ResourceSlice),
+        };
+        for node in slice.nodes() {
+            common.names.nodes[node].presence.references += 1;
+        }
+        self.remove_slice(common, &meta.name);
+        self.put(&meta.name, slice);
+        meta.resource_version.to_string()
     }
-    let slice = Slice {
-        driver: Box::from(&*spec.driver),
-        pool: Box::from(&*spec.pool.name),
-        pool_generation: spec.pool.generation,
-        pool_slices: spec.pool.resource_slice_count,
-        devices,
-        counters: spec.shared_counters.iter().flat_map(|set| set.amounts(&set.name)).collect(),
-        generation: ingest.generation(Kind::ResourceSlice),
-    };
-    for node in slice.nodes() {
-        ingest.names.nodes[node].presence.references += 1;
-    }
-    gone(ingest, &meta.name);
-    ingest.catalog.put(&meta.name, slice);
-    meta.resource_version.to_string()
-}
 
-pub(in crate::ingest) fn gone(ingest: &mut Ingest, name: &str) {
-    let Some(slice) = ingest.catalog.take(name) else { return };
-    for node in slice.nodes() {
-        let_go_of_node(ingest, node);
+    /// Takes the slice of this name out.
+    pub(in crate::ingest) fn remove_slice(&mut self, common: &mut Common, name: &str) {
+        let Some(slice) = self.take(name) else { return };
+        for node in slice.nodes() {
+            common.let_go_of_node(node);
+        }
+    }
+
+    /// Takes out the slices that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_slices(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::ResourceSlice);
+        let unseen = self.slices.iter().filter(|(_, slice)| slice.generation != generation);
+        for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.remove_slice(common, &name);
+        }
+    }
+
+    /// Takes a device class in.
+    pub(in crate::ingest) fn apply_class(
+        &mut self,
+        common: &mut Common,
+        wire: &WireClass<'_>,
+    ) -> String {
+        let meta = &wire.metadata;
+        let backs = wire.spec.extended_resource_name.clone().filter(|name| !name.is_empty());
+        let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
+        let class = Class {
+            selectors: super::claim::expressions(&wire.spec.selectors),
+            backs: common.lane(&backs),
+            generation: common.generation(Kind::DeviceClass),
+        };
+        let name: Box<str> = Box::from(&*meta.name);
+        common.names.backing.retain(|_, backing| *backing != name);
+        common.names.backing.insert(class.backs, name.clone());
+        common.names.device_configs.insert(name.clone(), wire.spec.config.clone());
+        let before = self.classes.insert(name.clone(), class);
+        let now = &self.classes[&name];
+        let decides = |class: &Class| (class.selectors.clone(), class.backs);
+        if before.is_none_or(|before| decides(&before) != decides(now)) {
+            self.tell_class(common, &name);
+        }
+        meta.resource_version.to_string()
+    }
+
+    /// Takes out the device classes that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_classes(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::DeviceClass);
+        let unseen = self.classes.iter().filter(|(_, class)| class.generation != generation);
+        for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.remove_class(common, &name);
+        }
+    }
+
+    /// Takes the device class of this name out.
+    pub(in crate::ingest) fn remove_class(&mut self, common: &mut Common, name: &str) {
+        common.names.device_configs.remove(name);
+        common.names.backing.retain(|_, backing| **backing != *name);
+        if self.classes.remove(name).is_some() {
+            self.tell_class(common, name);
+        }
     }
 }
 
 impl Whose<'_> {
-    fn site(&self, ingest: &mut Ingest) -> Option<Site> {
+    fn site(&self, common: &mut Common) -> Option<Site> {
         if !self.node_name.is_empty() {
-            return Some(Site::Node(ingest.names.node(&self.node_name).number()));
+            return Some(Site::Node(common.names.node(&self.node_name).number()));
         }
         if self.all_nodes == Some(true) {
-            return Some(Site::Reach(ingest.names.reaches.intern("")));
+            return Some(Site::Reach(common.names.reaches.intern("")));
         }
         let selector = self.node_selector.as_ref()?;
         // Keys of a JSON object are in order, so that equal selectors are equal texts.
         let text = selector.to_string();
         let terms = serde_json::from_str(&text).ok();
-        let terms = terms.map(|wire| node_terms(&mut ingest.names, &wire))?;
-        let reach = ingest.names.reaches.intern(&text);
-        ingest.names.reaches[reach] = ReachRow { selector: Some(selector.clone()), terms };
+        let terms = terms.map(|wire| node_terms(&mut common.names, &wire))?;
+        let reach = common.names.reaches.intern(&text);
+        common.names.reaches[reach] = ReachRow { selector: Some(selector.clone()), terms };
         Some(Site::Reach(reach))
     }
 }
@@ -259,34 +321,4 @@ struct ClassSpec {
     #[serde(deserialize_with = "null_as_default")]
     config: Vec<Value>,
     extended_resource_name: Option<String>,
-}
-
-pub(in crate::ingest) fn class_applied(ingest: &mut Ingest, wire: WireClass<'_>) -> String {
-    let meta = &wire.metadata;
-    let backs = wire.spec.extended_resource_name.filter(|name| !name.is_empty());
-    let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
-    let class = Class {
-        selectors: super::claim::expressions(&wire.spec.selectors),
-        backs: ingest.lane(&backs),
-        generation: ingest.generation(Kind::DeviceClass),
-    };
-    let name: Box<str> = Box::from(&*meta.name);
-    ingest.names.backing.retain(|_, backing| *backing != name);
-    ingest.names.backing.insert(class.backs, name.clone());
-    ingest.names.device_configs.insert(name.clone(), wire.spec.config);
-    let before = ingest.catalog.classes.insert(name.clone(), class);
-    let now = &ingest.catalog.classes[&name];
-    let decides = |class: &Class| (class.selectors.clone(), class.backs);
-    if before.is_none_or(|before| decides(&before) != decides(now)) {
-        catalog::class_changed(ingest, &name);
-    }
-    meta.resource_version.to_string()
-}
-
-pub(in crate::ingest) fn class_gone(ingest: &mut Ingest, name: &str) {
-    ingest.names.device_configs.remove(name);
-    ingest.names.backing.retain(|_, backing| **backing != *name);
-    if ingest.catalog.classes.remove(name).is_some() {
-        catalog::class_changed(ingest, name);
-    }
 }

@@ -4,16 +4,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use kai_api::names::annotation;
-use kai_engine::{Missing, Pod, PodState, VolumeNodes};
+use kai_engine::{Delta, Missing, Pod, PodId, PodState, VolumeNodes};
 use serde::Deserialize;
 
-use super::{
-    Mount, Needs, Needy,
-    volume::{self, counted},
-};
+use super::{Mount, Needs, Needy};
 use crate::{
     ingest::{
-        Delta, Ingest, Kind, PodId,
+        Common,
+        devices::catalog::Catalog,
         request::{Container, Named},
     },
     server::wire::{Meta, Text, null_as_default},
@@ -66,93 +64,104 @@ pub(in crate::ingest) struct Mentions<'w, 'a> {
     pub(in crate::ingest) containers: Vec<&'w Container<'a>>,
 }
 
-/// Fills in what a pod's volumes allow and what of its needs is missing, and remembers who needs it.
-pub(in crate::ingest) fn tie(
-    ingest: &mut Ingest,
-    row: u32,
-    mentions: &Mentions<'_, '_>,
-    facts: &mut Pod,
-) {
-    ingest.needs.remove(row);
-    let has_ended = match facts.state {
-        PodState::Gated | PodState::Pending | PodState::Bound(_) | PodState::Running(_) => false,
-        PodState::Releasing(_) | PodState::Stuck(_) | PodState::Succeeded | PodState::Failed => {
-            true
-        }
-    };
-    if has_ended {
-        return;
-    }
-    let (mounts, config_maps) = (mentions.mounts(), mentions.config_maps());
-    if mounts.is_empty() && config_maps.is_empty() {
-        return;
-    }
-    let uid = Box::from(&*mentions.meta.uid);
-    let claims = facts.claims.clone();
-    let mut needy = Needy { uid, facts: facts.clone(), claims, mounts, config_maps };
-    resolve(ingest, &mut needy);
-    facts.shape = needy.facts.shape.clone();
-    facts.claims.clone_from(&needy.facts.claims);
-    ingest.needs.insert(row, needy);
-}
-
-/// Forgets what a pod needed.
-pub(in crate::ingest) fn untie(ingest: &mut Ingest, row: u32) {
-    ingest.needs.remove(row);
-    ingest.needs.due.remove(&row);
-}
-
-/// Tells anew of pods for which something changed.
-pub(in crate::ingest) fn flush(ingest: &mut Ingest) {
-    if std::mem::take(&mut ingest.needs.unbound_due) {
-        let Needs { volumes, claim_users, due, .. } = &mut ingest.needs;
-        for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
-            due.extend(pods);
-        }
-    }
-    for row in std::mem::take(&mut ingest.needs.due) {
-        let Some(mut needy) = ingest.needs.pods.remove(&row) else { continue };
-        if resolve(ingest, &mut needy) {
-            let facts = Box::new(needy.facts.clone());
-            ingest.deltas.push(Delta::Pod(PodId::new(row), facts));
-        }
-        ingest.needs.pods.insert(row, needy);
-    }
-    counted::flush(ingest);
-    ingest.needs.volumes.flushed();
-}
-
-/// Works out what a pod's needs allow; says whether that differs from what was told.
-fn resolve(ingest: &mut Ingest, needy: &mut Needy) -> bool {
-    let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
-    // What is wrong with the request itself is known from the pod alone, and stays.
-    let told = needy.facts.shape.missing.iter().copied();
-    let mut missing: Vec<Missing> = told.filter(|one| matches!(one, Missing::Request(_))).collect();
-    let mut volumes: Vec<VolumeNodes> = Vec::new();
-    let mut claims = needy.claims.clone();
-    for mount in &needy.mounts {
-        match volume::nodes(ingest, mount, (&needy.mounts, &needy.uid)) {
-            Ok(nodes) => {
-                volumes.extend(nodes);
-                claims.extend(waits.then(|| counted::claim(ingest, &mount.claim)).flatten());
+impl Needs {
+    /// Fills in what a pod's volumes allow and what of its needs is missing, and remembers who needs it.
+    pub(in crate::ingest) fn tie(
+        &mut self,
+        common: &mut Common,
+        row: u32,
+        mentions: &Mentions<'_, '_>,
+        facts: &mut Pod,
+    ) {
+        self.remove(row);
+        let has_ended = match facts.state {
+            PodState::Gated | PodState::Pending | PodState::Bound(_) | PodState::Running(_) => {
+                false
             }
-            Err(problem) if waits && !missing.contains(&problem) => missing.push(problem),
-            // It has its place already, or that was said.
-            Err(_) => {}
+            PodState::Releasing(_)
+            | PodState::Stuck(_)
+            | PodState::Succeeded
+            | PodState::Failed => true,
+        };
+        if has_ended {
+            return;
         }
+        let (mounts, config_maps) = (mentions.mounts(), mentions.config_maps());
+        if mounts.is_empty() && config_maps.is_empty() {
+            return;
+        }
+        let uid = Box::from(&*mentions.meta.uid);
+        let claims = facts.claims.clone();
+        let mut needy = Needy { uid, facts: facts.clone(), claims, mounts, config_maps };
+        self.resolve(common, &mut needy);
+        facts.shape = needy.facts.shape.clone();
+        facts.claims.clone_from(&needy.facts.claims);
+        self.insert(row, needy);
     }
-    if waits {
-        for name in &needy.config_maps {
-            if !ingest.needs.config_maps.contains_key(name) {
-                let name = name.split_once('/').map_or(&**name, |(_, name)| name);
-                missing.push(Missing::ConfigMap(ingest.names.symbol(name)));
+
+    /// Forgets what a pod needed.
+    pub(in crate::ingest) fn untie(&mut self, row: u32) {
+        self.remove(row);
+        self.due.remove(&row);
+    }
+
+    /// Tells anew of pods for which something changed.
+    pub(in crate::ingest) fn flush(&mut self, common: &mut Common, catalog: &mut Catalog) {
+        if std::mem::take(&mut self.unbound_due) {
+            let Self { volumes, claim_users, due, .. } = self;
+            for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
+                due.extend(pods);
             }
         }
+        for row in std::mem::take(&mut self.due) {
+            let Some(mut needy) = self.pods.remove(&row) else { continue };
+            if self.resolve(common, &mut needy) {
+                let facts = Box::new(needy.facts.clone());
+                common.deltas.push(Delta::Pod(PodId::new(row), facts));
+            }
+            self.pods.insert(row, needy);
+        }
+        self.flush_counted(common, catalog);
+        self.volumes.flushed();
     }
-    let Pod { shape, claims: told, .. } = &mut needy.facts;
-    let is_new = shape.missing != missing || shape.volumes != volumes || *told != claims;
-    (shape.missing, shape.volumes, *told) = (missing, volumes, claims);
-    is_new
+
+    /// Works out what a pod's needs allow; says whether that differs from what was told.
+    fn resolve(&mut self, common: &mut Common, needy: &mut Needy) -> bool {
+        let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
+        // What is wrong with the request itself is known from the pod alone, and stays.
+        let told = needy.facts.shape.missing.iter().copied();
+        let mut missing: Vec<Missing> =
+            told.filter(|one| matches!(one, Missing::Request(_))).collect();
+        let mut volumes: Vec<VolumeNodes> = Vec::new();
+        let mut claims = needy.claims.clone();
+        for mount in &needy.mounts {
+            match self.nodes(common, mount, needy) {
+                Ok(nodes) => {
+                    volumes.extend(nodes);
+                    claims.extend(
+                        waits
+                            .then(|| self.counted_claim(&mut common.names, &mount.claim))
+                            .flatten(),
+                    );
+                }
+                Err(problem) if waits && !missing.contains(&problem) => missing.push(problem),
+                // It has its place already, or that was said.
+                Err(_) => {}
+            }
+        }
+        if waits {
+            for name in &needy.config_maps {
+                if !self.config_maps.contains_key(name) {
+                    let name = name.split_once('/').map_or(&**name, |(_, name)| name);
+                    missing.push(Missing::ConfigMap(common.names.symbol(name)));
+                }
+            }
+        }
+        let Pod { shape, claims: told, .. } = &mut needy.facts;
+        let is_new = shape.missing != missing || shape.volumes != volumes || *told != claims;
+        (shape.missing, shape.volumes, *told) = (missing, volumes, claims);
+        is_new
+    }
 }
 
 impl Mentions<'_, '_> {
@@ -205,22 +214,5 @@ impl Mentions<'_, '_> {
         let names: BTreeSet<Box<str>> =
             names.map(|one| format!("{}/{}", self.meta.namespace, &*one.name).into()).collect();
         names.into_iter().collect()
-    }
-}
-
-/// A config map is there.
-pub(in crate::ingest) fn config_map_applied(ingest: &mut Ingest, meta: &Meta<'_>) -> String {
-    let key: Box<str> = meta.key().into();
-    let generation = ingest.generation(Kind::ConfigMap);
-    if ingest.needs.config_maps.insert(key.clone(), generation).is_none() {
-        ingest.needs.config_map_changed(&key);
-    }
-    meta.resource_version.to_string()
-}
-
-/// A config map is gone.
-pub(in crate::ingest) fn config_map_gone(ingest: &mut Ingest, key: &str) {
-    if ingest.needs.config_maps.remove(key).is_some() {
-        ingest.needs.config_map_changed(key);
     }
 }

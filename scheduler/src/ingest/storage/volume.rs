@@ -10,11 +10,11 @@ use std::collections::{BTreeSet, HashMap};
 use kai_api::quantity::Quantity;
 use kai_engine::{Holds, Missing, Requirement, Storage as Counted, VolumeNodes};
 
-use super::{Mount, Needs};
+use super::{Mount, Needs, Needy};
 use crate::{
     actuate::SELECTED_NODE,
     ingest::{
-        Ingest, Kind,
+        Common, Kind,
         selector::{NAME_KEY, node_terms, topology_term},
     },
     server::wire::{Pairs, Text},
@@ -173,239 +173,265 @@ impl Form {
     }
 }
 
-/// From which nodes the volume of a mount can be used, one of those of a pod; none: from every node.
-pub(in crate::ingest) fn nodes(
-    ingest: &mut Ingest,
-    mount: &Mount,
-    (mounts, pod_uid): (&[Mount], &str),
-) -> Result<Option<VolumeNodes>, Missing> {
-    let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
-    let symbol = ingest.names.symbol(name);
-    let volumes = &mut ingest.needs.volumes;
-    let Some(claim) = volumes.claims.get(&mount.claim) else {
-        return Err(if mount.ephemeral {
-            Missing::Ephemeral(symbol)
-        } else {
-            Missing::Claim(symbol)
-        });
-    };
-    if claim.is_lost {
-        let volume = claim.volume.clone();
-        return Err(Missing::Lost(symbol, ingest.names.symbol(&volume)));
-    }
-    if claim.is_deleted {
-        return Err(Missing::Deleted(symbol));
-    }
-    if mount.ephemeral && !claim.owners.iter().any(|owner| **owner == *pod_uid) {
-        return Err(Missing::NotOwned(symbol));
-    }
-    if claim.is_bound {
-        // A volume that is not there can be used from nowhere.
-        let terms = match volumes.rows.get(&claim.volume) {
-            Some(volume) => volume.terms.clone(),
-            None => Some(Vec::new()),
+impl Needs {
+    /// Finds from which nodes the volume of a mount can be used, one of those of `needy`; none: from every node.
+    pub(in crate::ingest) fn nodes(
+        &mut self,
+        common: &mut Common,
+        mount: &Mount,
+        needy: &Needy,
+    ) -> Result<Option<VolumeNodes>, Missing> {
+        let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
+        let symbol = common.names.symbol(name);
+        let volumes = &mut self.volumes;
+        let Some(claim) = volumes.claims.get(&mount.claim) else {
+            return Err(if mount.ephemeral {
+                Missing::Ephemeral(symbol)
+            } else {
+                Missing::Claim(symbol)
+            });
         };
-        return Ok(terms.map(|terms| VolumeNodes { terms, bound: true, storage: None }));
-    }
-    let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.waits);
-    let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
-        return Err(Missing::Unbound);
-    };
-    if let Some(node) = claim.selected_node.clone() {
-        let key = ingest.names.symbol(NAME_KEY);
-        let holds = Holds::In(vec![ingest.names.symbol(&node)]);
-        let terms = vec![vec![Requirement { key, holds }]];
-        return Ok(Some(VolumeNodes { terms, bound: false, storage: None }));
-    }
-    let mut own = volumes.own(&mount.claim, claim).map(|(_, volume)| volume).peekable();
-    if own.peek().is_some() {
-        let nodes = |terms| VolumeNodes { terms, bound: false, storage: None };
-        return Ok(joined(own).map(nodes));
-    }
-    drop(own);
-    let (mut terms, mut storage) = (Vec::new(), None);
-    if class.provisions() {
-        let need = volumes.need(mounts, &claim.wish.form.class);
-        let of = (&*claim.wish.form.class, &*class.driver);
-        let room = volumes.capacities.room(of, need, mounts);
-        if let Room::Within { offered, .. } = &room {
-            let (allowed, offered) = (class.terms.clone(), offered.clone());
-            let class = ingest.names.symbol(&claim.wish.form.class);
-            storage = Some(Box::new(Counted { class, allowed, offered }));
+        if claim.is_lost {
+            let volume = claim.volume.clone();
+            return Err(Missing::Lost(symbol, common.names.symbol(&volume)));
         }
-        match class.made_where(room) {
+        if claim.is_deleted {
+            return Err(Missing::Deleted(symbol));
+        }
+        if mount.ephemeral && !claim.owners.iter().any(|owner| **owner == *needy.uid) {
+            return Err(Missing::NotOwned(symbol));
+        }
+        if claim.is_bound {
+            // A volume that is not there can be used from nowhere.
+            let terms = match volumes.rows.get(&claim.volume) {
+                Some(volume) => volume.terms.clone(),
+                None => Some(Vec::new()),
+            };
+            return Ok(terms.map(|terms| VolumeNodes { terms, bound: true, storage: None }));
+        }
+        let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.waits);
+        let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
+            return Err(Missing::Unbound);
+        };
+        if let Some(node) = claim.selected_node.clone() {
+            let key = common.names.symbol(NAME_KEY);
+            let holds = Holds::In(vec![common.names.symbol(&node)]);
+            let terms = vec![vec![Requirement { key, holds }]];
+            return Ok(Some(VolumeNodes { terms, bound: false, storage: None }));
+        }
+        let mut own = volumes.own(&mount.claim, claim).map(|(_, volume)| volume).peekable();
+        if own.peek().is_some() {
+            let nodes = |terms| VolumeNodes { terms, bound: false, storage: None };
+            return Ok(joined(own).map(nodes));
+        }
+        drop(own);
+        let (mut terms, mut storage) = (Vec::new(), None);
+        if class.provisions() {
+            let need = volumes.need(&needy.mounts, &claim.wish.form.class);
+            let of = (&*claim.wish.form.class, &*class.driver);
+            let room = volumes.capacities.room(of, need, &needy.mounts);
+            if let Room::Within { offered, .. } = &room {
+                let (allowed, offered) = (class.terms.clone(), offered.clone());
+                let class = common.names.symbol(&claim.wish.form.class);
+                storage = Some(Box::new(Counted { class, allowed, offered }));
+            }
+            match class.made_where(room) {
+                None => return Ok(None),
+                Some(made) => terms = made,
+            }
+        }
+        match volumes.open.nodes(&claim.wish, &volumes.rows, &common.names) {
             None => return Ok(None),
-            Some(made) => terms = made,
+            Some(open) => open.iter().for_each(|term| join(&mut terms, term)),
         }
+        Ok(Some(VolumeNodes { terms, bound: false, storage }))
     }
-    match volumes.open.nodes(&claim.wish, &volumes.rows, &ingest.names) {
-        None => return Ok(None),
-        Some(open) => open.iter().for_each(|term| join(&mut terms, term)),
-    }
-    Ok(Some(VolumeNodes { terms, bound: false, storage }))
-}
 
-pub(in crate::ingest) fn claim_applied(ingest: &mut Ingest, wire: &WireClaim<'_>) -> String {
-    let meta = &wire.metadata;
-    let spec = &wire.spec;
-    let class = spec.storage_class_name.as_deref().unwrap_or_default();
-    let annotations = &meta.annotations;
-    let selector = spec
-        .selector
-        .as_ref()
-        .map_or_else(Vec::new, |selector| selector.requirements(&mut ingest.names));
-    let form = Form {
-        class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
-        modes: boxes(&spec.access_modes),
-        volume_mode: mode(&spec.volume_mode),
-        bytes: bytes(&spec.resources.requests),
-    };
-    let claim = Claim {
-        generation: ingest.generation(Kind::PersistentVolumeClaim),
-        uid: Box::from(&*meta.uid),
-        wish: Wish { form, selector },
-        volume: Box::from(&*spec.volume_name),
-        is_bound: !spec.volume_name.is_empty() && annotations.value(BIND_COMPLETED).is_some(),
-        is_lost: &*wire.status.phase == "Lost",
-        is_deleted: meta.deletion_timestamp.is_some(),
-        selected_node: annotations.value(SELECTED_NODE).map(Box::from),
-        owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
-    };
-    let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
-    let known = ingest.needs.volumes.claims.get(&key);
-    if known.is_some_and(|known| known.uid != claim.uid) {
-        claim_gone(ingest, &key);
-    }
-    ingest.needs.claim_changed(&key);
-    let Volumes { claims, capacities, .. } = &mut ingest.needs.volumes;
-    let was_told = claims.get(&key).is_some_and(|known| known.selected_node.is_some());
-    let is_given_up = was_told && claim.selected_node.is_none();
-    if claim.is_bound || is_given_up {
-        if capacities.forget(&key) {
-            ingest.needs.offers_changed();
-        }
-    } else if claim.selected_node.is_some() {
-        capacities.tell(&key);
-    }
-    ingest.needs.volumes.claims.insert(key, claim);
-    meta.resource_version.to_string()
-}
-
-pub(in crate::ingest) fn claim_gone(ingest: &mut Ingest, key: &str) {
-    let volumes = &mut ingest.needs.volumes;
-    let has_own = volumes.named.contains_key(key);
-    volumes.take_all_back(key);
-    if volumes.capacities.forget(key) | has_own {
-        ingest.needs.offers_changed();
-    }
-    if ingest.needs.volumes.claims.remove(key).is_some() {
-        ingest.needs.claim_changed(key);
-    }
-}
-
-pub(in crate::ingest) fn volume_applied(ingest: &mut Ingest, wire: &WireVolume<'_>) -> String {
-    let meta = &wire.metadata;
-    let spec = &wire.spec;
-    let claim = spec.claim_ref.as_ref().map(|claim| {
-        let key: Box<str> = format!("{}/{}", &*claim.namespace, &*claim.name).into();
-        (key, Box::from(&*claim.uid))
-    });
-    // What a bind gives it to may not show yet; once it names a claim it says so itself.
-    let known = ingest.needs.volumes.rows.get(&*meta.name);
-    let given = known.and_then(|known| known.given.clone()).filter(|_| claim.is_none());
-    volume_gone(ingest, &meta.name);
-    let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
-    let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
-    let terms = required.map(|required| node_terms(&mut ingest.names, required));
-    let (phase, stays) = (&*wire.status.phase, meta.deletion_timestamp.is_none());
-    let is_free = stays && matches!(phase, "" | "Pending" | "Available");
-    let is_anyones = is_free && claim.is_none();
-    let volume = Volume {
-        generation: ingest.generation(Kind::PersistentVolume),
-        form: Form {
-            class: Box::from(class),
+    pub(in crate::ingest) fn apply_claim(
+        &mut self,
+        common: &mut Common,
+        wire: &WireClaim<'_>,
+    ) -> String {
+        let meta = &wire.metadata;
+        let spec = &wire.spec;
+        let class = spec.storage_class_name.as_deref().unwrap_or_default();
+        let annotations = &meta.annotations;
+        let selector = spec
+            .selector
+            .as_ref()
+            .map_or_else(Vec::new, |selector| selector.requirements(&mut common.names));
+        let form = Form {
+            class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
             modes: boxes(&spec.access_modes),
             volume_mode: mode(&spec.volume_mode),
-            bytes: bytes(&spec.capacity),
-        },
-        labels: pairs(&meta.labels),
-        claim,
-        given,
-        is_free,
-        is_usable: is_free || (stays && phase == "Bound"),
-        reach: is_anyones.then(|| open::reach(&mut ingest.names, class, &terms)).flatten(),
-        terms,
-    };
-    if volume.is_free {
-        ingest.needs.offers_changed();
-    }
-    if let Some((claim, _)) = &volume.claim {
-        ingest.needs.claim_changed(claim);
-    }
-    ingest.needs.volumes.put(&meta.name, volume);
-    meta.resource_version.to_string()
-}
-
-pub(in crate::ingest) fn volume_gone(ingest: &mut Ingest, name: &str) {
-    let Some(volume) = ingest.needs.volumes.take(name) else { return };
-    if volume.is_free {
-        ingest.needs.offers_changed();
-    }
-    for claim in volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given) {
-        ingest.needs.claim_changed(claim);
-    }
-}
-
-pub(in crate::ingest) fn class_applied(ingest: &mut Ingest, wire: &WireClass<'_>) -> String {
-    let terms =
-        wire.allowed_topologies.iter().map(|term| topology_term(&mut ingest.names, term)).collect();
-    let class = Class {
-        generation: ingest.generation(Kind::StorageClass),
-        waits: wire.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"),
-        driver: match &*wire.provisioner {
-            NO_PROVISIONER => Box::default(),
-            driver => Box::from(driver),
-        },
-        terms,
-    };
-    ingest.needs.volumes.classes.insert(Box::from(&*wire.metadata.name), class);
-    class_changed(ingest, &wire.metadata.name);
-    wire.metadata.resource_version.to_string()
-}
-
-pub(in crate::ingest) fn class_gone(ingest: &mut Ingest, name: &str) {
-    if ingest.needs.volumes.classes.remove(name).is_some() {
-        class_changed(ingest, name);
-    }
-}
-
-fn class_changed(ingest: &mut Ingest, name: &str) {
-    let Needs { volumes, counted, .. } = &mut ingest.needs;
-    let of_it = volumes.claims.iter().filter(|(_, claim)| *claim.wish.form.class == *name);
-    counted.due.extend(of_it.map(|(key, _)| key.clone()));
-    ingest.needs.offers_changed();
-}
-
-/// A full list is complete: what was not in it is gone.
-pub(in crate::ingest) fn end(ingest: &mut Ingest, kind: Kind) {
-    let generation = ingest.generation(kind);
-    let volumes = &ingest.needs.volumes;
-    let names = |all: &mut dyn Iterator<Item = (&Box<str>, u32)>| -> Vec<Box<str>> {
-        all.filter(|(_, seen)| *seen != generation).map(|(name, _)| name.clone()).collect()
-    };
-    if kind == Kind::PersistentVolumeClaim {
-        for name in names(&mut volumes.claims.iter().map(|(name, one)| (name, one.generation))) {
-            claim_gone(ingest, &name);
+            bytes: bytes(&spec.resources.requests),
+        };
+        let claim = Claim {
+            generation: common.generation(Kind::PersistentVolumeClaim),
+            uid: Box::from(&*meta.uid),
+            wish: Wish { form, selector },
+            volume: Box::from(&*spec.volume_name),
+            is_bound: !spec.volume_name.is_empty() && annotations.value(BIND_COMPLETED).is_some(),
+            is_lost: &*wire.status.phase == "Lost",
+            is_deleted: meta.deletion_timestamp.is_some(),
+            selected_node: annotations.value(SELECTED_NODE).map(Box::from),
+            owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
+        };
+        let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
+        let known = self.volumes.claims.get(&key);
+        if known.is_some_and(|known| known.uid != claim.uid) {
+            self.remove_claim(&key);
         }
-    } else if kind == Kind::PersistentVolume {
-        for name in names(&mut volumes.rows.iter().map(|(name, one)| (name, one.generation))) {
-            volume_gone(ingest, &name);
+        self.claim_changed(&key);
+        let Volumes { claims, capacities, .. } = &mut self.volumes;
+        let was_told = claims.get(&key).is_some_and(|known| known.selected_node.is_some());
+        let is_given_up = was_told && claim.selected_node.is_none();
+        if claim.is_bound || is_given_up {
+            if capacities.forget(&key) {
+                self.offers_changed();
+            }
+        } else if claim.selected_node.is_some() {
+            capacities.tell(&key);
         }
-    } else {
-        for name in names(&mut volumes.classes.iter().map(|(name, one)| (name, one.generation))) {
-            class_gone(ingest, &name);
+        self.volumes.claims.insert(key, claim);
+        meta.resource_version.to_string()
+    }
+
+    pub(in crate::ingest) fn remove_claim(&mut self, key: &str) {
+        let volumes = &mut self.volumes;
+        let has_own = volumes.named.contains_key(key);
+        volumes.take_all_back(key);
+        if volumes.capacities.forget(key) | has_own {
+            self.offers_changed();
+        }
+        if self.volumes.claims.remove(key).is_some() {
+            self.claim_changed(key);
         }
     }
+
+    pub(in crate::ingest) fn apply_volume(
+        &mut self,
+        common: &mut Common,
+        wire: &WireVolume<'_>,
+    ) -> String {
+        let meta = &wire.metadata;
+        let spec = &wire.spec;
+        let claim = spec.claim_ref.as_ref().map(|claim| {
+            let key: Box<str> = format!("{}/{}", &*claim.namespace, &*claim.name).into();
+            (key, Box::from(&*claim.uid))
+        });
+        // What a bind gives it to may not show yet; once it names a claim it says so itself.
+        let known = self.volumes.rows.get(&*meta.name);
+        let given = known.and_then(|known| known.given.clone()).filter(|_| claim.is_none());
+        self.remove_volume(&meta.name);
+        let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
+        let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
+        let terms = required.map(|required| node_terms(&mut common.names, required));
+        let (phase, stays) = (&*wire.status.phase, meta.deletion_timestamp.is_none());
+        let is_free = stays && matches!(phase, "" | "Pending" | "Available");
+        let is_anyones = is_free && claim.is_none();
+        let volume = Volume {
+            generation: common.generation(Kind::PersistentVolume),
+            form: Form {
+                class: Box::from(class),
+                modes: boxes(&spec.access_modes),
+                volume_mode: mode(&spec.volume_mode),
+                bytes: bytes(&spec.capacity),
+            },
+            labels: pairs(&meta.labels),
+            claim,
+            given,
+            is_free,
+            is_usable: is_free || (stays && phase == "Bound"),
+            reach: is_anyones.then(|| open::reach(&mut common.names, class, &terms)).flatten(),
+            terms,
+        };
+        if volume.is_free {
+            self.offers_changed();
+        }
+        if let Some((claim, _)) = &volume.claim {
+            self.claim_changed(claim);
+        }
+        self.volumes.put(&meta.name, volume);
+        meta.resource_version.to_string()
+    }
+
+    pub(in crate::ingest) fn remove_volume(&mut self, name: &str) {
+        let Some(volume) = self.volumes.take(name) else { return };
+        if volume.is_free {
+            self.offers_changed();
+        }
+        for claim in volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given) {
+            self.claim_changed(claim);
+        }
+    }
+
+    pub(in crate::ingest) fn apply_class(
+        &mut self,
+        common: &mut Common,
+        wire: &WireClass<'_>,
+    ) -> String {
+        let terms = wire
+            .allowed_topologies
+            .iter()
+            .map(|term| topology_term(&mut common.names, term))
+            .collect();
+        let class = Class {
+            generation: common.generation(Kind::StorageClass),
+            waits: wire.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"),
+            driver: match &*wire.provisioner {
+                NO_PROVISIONER => Box::default(),
+                driver => Box::from(driver),
+            },
+            terms,
+        };
+        self.volumes.classes.insert(Box::from(&*wire.metadata.name), class);
+        self.class_changed(&wire.metadata.name);
+        wire.metadata.resource_version.to_string()
+    }
+
+    pub(in crate::ingest) fn remove_class(&mut self, name: &str) {
+        if self.volumes.classes.remove(name).is_some() {
+            self.class_changed(name);
+        }
+    }
+
+    fn class_changed(&mut self, name: &str) {
+        let Self { volumes, counted, .. } = self;
+        let of_it = volumes.claims.iter().filter(|(_, claim)| *claim.wish.form.class == *name);
+        counted.due.extend(of_it.map(|(key, _)| key.clone()));
+        self.offers_changed();
+    }
+
+    /// Takes out the claims that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_claims(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::PersistentVolumeClaim);
+        for name in unseen(&self.volumes.claims, |claim| claim.generation != generation) {
+            self.remove_claim(&name);
+        }
+    }
+
+    /// Takes out the volumes that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_volumes(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::PersistentVolume);
+        for name in unseen(&self.volumes.rows, |volume| volume.generation != generation) {
+            self.remove_volume(&name);
+        }
+    }
+
+    /// Takes out the storage classes that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_classes(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::StorageClass);
+        for name in unseen(&self.volumes.classes, |class| class.generation != generation) {
+            self.remove_class(&name);
+        }
+    }
+}
+
+/// The names of rows that a full list did not have.
+fn unseen<R>(rows: &HashMap<Box<str>, R>, is_unseen: impl Fn(&R) -> bool) -> Vec<Box<str>> {
+    let unseen = rows.iter().filter(|(_, row)| is_unseen(row));
+    unseen.map(|(name, _)| name.clone()).collect()
 }
 
 fn boxes(texts: &[Text<'_>]) -> Vec<Box<str>> {

@@ -13,7 +13,11 @@ use kai_engine::{Holds, Requirement, Symbol};
 use serde::Deserialize;
 
 use crate::{
-    ingest::{Ingest, Kind, selector::LabelSelector, storage::Mount},
+    ingest::{
+        Common, Kind,
+        selector::LabelSelector,
+        storage::{Mount, Needs},
+    },
     server::wire::{Meta, Text},
 };
 
@@ -320,85 +324,98 @@ fn joined<'c>(nodes: impl Iterator<Item = &'c [Requirement]>) -> Vec<Vec<Require
     terms
 }
 
-pub(in crate::ingest) fn applied(ingest: &mut Ingest, wire: &WireCapacity<'_>) -> String {
-    let nodes = wire.node_topology.as_ref().map(|selector| {
-        let mut nodes = selector.requirements(&mut ingest.names);
-        nodes.sort();
-        nodes
-    });
-    let bytes = |text: &Text<'_>| {
-        let quantity = Quantity::parse(text).ok();
-        quantity.and_then(|quantity| quantity.value().ok()).unwrap_or(0)
-    };
-    let most = wire.maximum_volume_size.as_ref().map(bytes);
-    let capacity = Capacity {
-        generation: ingest.generation(Kind::CsiStorageCapacity),
-        class: Box::from(&*wire.storage_class_name),
-        nodes,
-        // A driver that says only how large a volume may be has room for one.
-        bytes: wire.capacity.as_ref().map(bytes).or(most).unwrap_or(0),
-        most,
-    };
-    let name: Box<str> = wire.metadata.key().into();
-    let capacities = &mut ingest.needs.volumes.capacities;
-    // Drivers say again and again what they said before.
-    if let Some(known) = capacities.rows.get_mut(&name) {
-        known.generation = capacity.generation;
-        if *known == capacity {
-            return wire.metadata.resource_version.to_string();
+impl Needs {
+    pub(in crate::ingest) fn apply_capacity(
+        &mut self,
+        common: &mut Common,
+        wire: &WireCapacity<'_>,
+    ) -> String {
+        let nodes = wire.node_topology.as_ref().map(|selector| {
+            let mut nodes = selector.requirements(&mut common.names);
+            nodes.sort();
+            nodes
+        });
+        let bytes = |text: &Text<'_>| {
+            let quantity = Quantity::parse(text).ok();
+            quantity.and_then(|quantity| quantity.value().ok()).unwrap_or(0)
+        };
+        let most = wire.maximum_volume_size.as_ref().map(bytes);
+        let capacity = Capacity {
+            generation: common.generation(Kind::CsiStorageCapacity),
+            class: Box::from(&*wire.storage_class_name),
+            nodes,
+            // A driver that says only how large a volume may be has room for one.
+            bytes: wire.capacity.as_ref().map(bytes).or(most).unwrap_or(0),
+            most,
+        };
+        let name: Box<str> = wire.metadata.key().into();
+        let capacities = &mut self.volumes.capacities;
+        // Drivers say again and again what they said before.
+        if let Some(known) = capacities.rows.get_mut(&name) {
+            known.generation = capacity.generation;
+            if *known == capacity {
+                return wire.metadata.resource_version.to_string();
+            }
+        }
+        capacities.take(&name);
+        capacities.by_class.entry(capacity.class.clone()).or_default().insert(name.clone());
+        capacities.rows.insert(name, capacity);
+        capacities.changed();
+        self.offers_changed();
+        wire.metadata.resource_version.to_string()
+    }
+
+    pub(in crate::ingest) fn remove_capacity(&mut self, name: &str) {
+        let capacities = &mut self.volumes.capacities;
+        if capacities.take(name).is_some() {
+            capacities.homeless(name);
+            capacities.changed();
+            self.offers_changed();
         }
     }
-    capacities.take(&name);
-    capacities.by_class.entry(capacity.class.clone()).or_default().insert(name.clone());
-    capacities.rows.insert(name, capacity);
-    capacities.changed();
-    ingest.needs.offers_changed();
-    wire.metadata.resource_version.to_string()
-}
 
-pub(in crate::ingest) fn gone(ingest: &mut Ingest, name: &str) {
-    let capacities = &mut ingest.needs.volumes.capacities;
-    if capacities.take(name).is_some() {
-        capacities.homeless(name);
-        capacities.changed();
-        ingest.needs.offers_changed();
-    }
-}
-
-pub(in crate::ingest) fn driver_applied(ingest: &mut Ingest, wire: &WireDriver<'_>) -> String {
-    let generation = ingest.generation(Kind::CsiDriver);
-    let reports = wire.spec.storage_capacity == Some(true);
-    let capacities = &mut ingest.needs.volumes.capacities;
-    let driver = Driver { generation, reports };
-    let known = capacities.drivers.insert(Box::from(&*wire.metadata.name), driver);
-    if known.is_none_or(|known| known.reports != reports) {
-        capacities.changed();
-        ingest.needs.offers_changed();
-    }
-    wire.metadata.resource_version.to_string()
-}
-
-pub(in crate::ingest) fn driver_gone(ingest: &mut Ingest, name: &str) {
-    let capacities = &mut ingest.needs.volumes.capacities;
-    if capacities.drivers.remove(name).is_some() {
-        capacities.changed();
-        ingest.needs.offers_changed();
-    }
-}
-
-/// A full list of capacities or of drivers is complete: what was not in it is gone.
-pub(in crate::ingest) fn end(ingest: &mut Ingest, kind: Kind) {
-    let generation = ingest.generation(kind);
-    let capacities = &ingest.needs.volumes.capacities;
-    if kind == Kind::CsiDriver {
-        let drivers = capacities.drivers.iter().filter(|(_, one)| one.generation != generation);
-        for name in drivers.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            driver_gone(ingest, &name);
+    pub(in crate::ingest) fn apply_driver(
+        &mut self,
+        common: &mut Common,
+        wire: &WireDriver<'_>,
+    ) -> String {
+        let generation = common.generation(Kind::CsiDriver);
+        let reports = wire.spec.storage_capacity == Some(true);
+        let capacities = &mut self.volumes.capacities;
+        let driver = Driver { generation, reports };
+        let known = capacities.drivers.insert(Box::from(&*wire.metadata.name), driver);
+        if known.is_none_or(|known| known.reports != reports) {
+            capacities.changed();
+            self.offers_changed();
         }
-    } else {
-        let rows = capacities.rows.iter().filter(|(_, one)| one.generation != generation);
-        for name in rows.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            gone(ingest, &name);
+        wire.metadata.resource_version.to_string()
+    }
+
+    pub(in crate::ingest) fn remove_driver(&mut self, name: &str) {
+        let capacities = &mut self.volumes.capacities;
+        if capacities.drivers.remove(name).is_some() {
+            capacities.changed();
+            self.offers_changed();
+        }
+    }
+
+    /// Takes out the capacities that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_capacities(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::CsiStorageCapacity);
+        let rows = self.volumes.capacities.rows.iter();
+        let unseen = rows.filter(|(_, one)| one.generation != generation);
+        for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.remove_capacity(&name);
+        }
+    }
+
+    /// Takes out the drivers that were not in the full list that is complete now.
+    pub(in crate::ingest) fn end_drivers(&mut self, common: &mut Common) {
+        let generation = common.generation(Kind::CsiDriver);
+        let drivers = self.volumes.capacities.drivers.iter();
+        let unseen = drivers.filter(|(_, one)| one.generation != generation);
+        for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.remove_driver(&name);
         }
     }
 }

@@ -5,16 +5,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kai_engine::{
-    Claim, ClaimId, DeviceClass, DeviceClassId, DeviceCount, DeviceRequest, Reach, ReachId,
+    Claim, ClaimId, Delta, DeviceClass, DeviceClassId, DeviceCount, DeviceRequest, Reach, ReachId,
     Reserved, SliceDevice, SliceDeviceId,
 };
 
 use super::{
-    Ingest, Volumes,
+    Needs, Volumes,
     open::{VOLUME, Wish},
 };
 use crate::{
-    ingest::Delta,
+    ingest::{Common, devices::catalog::Catalog},
     names::{Names, Number},
 };
 
@@ -82,10 +82,115 @@ fn key_of(claim: &str) -> String {
     format!("{VOLUME}{claim}")
 }
 
-/// How the engine knows a claim that is counted; none where it is not.
-pub(in crate::ingest) fn claim(ingest: &mut Ingest, key: &str) -> Option<ClaimId> {
-    let Ingest { needs, names, .. } = ingest;
-    needs.volumes.is_counted(key).then(|| ClaimId::new(names.claims.intern(&key_of(key))))
+impl Needs {
+    /// How the engine knows a claim that is counted; none where it is not.
+    pub(in crate::ingest) fn counted_claim(&self, names: &mut Names, key: &str) -> Option<ClaimId> {
+        let is_counted = self.volumes.is_counted(key);
+        is_counted.then(|| ClaimId::new(names.claims.intern(&key_of(key))))
+    }
+
+    /// Tells what changed of claims that pods use and of free volumes. The pods come before.
+    ///
+    /// # Cost
+    /// In the claims that changed, in the volumes that are reached as those are that came or went, and in all of a storage
+    /// class where a claim asks for something new of it.
+    pub(in crate::ingest) fn flush_counted(&mut self, common: &mut Common, catalog: &mut Catalog) {
+        let mut gone: Vec<DeviceClassId> = Vec::new();
+        for key in std::mem::take(&mut self.counted.due) {
+            gone.extend(self.tell_claim(common, catalog, &key));
+        }
+        self.tell_volumes(common);
+        for class in gone {
+            common.deltas.push(Delta::DeviceClassGone(class));
+            catalog.hand_back(class);
+        }
+    }
+
+    /// Tells of a claim; what nobody asks for any more comes back.
+    fn tell_claim(
+        &mut self,
+        common: &mut Common,
+        catalog: &mut Catalog,
+        key: &str,
+    ) -> Option<DeviceClassId> {
+        let wanted = self.wanted(&mut common.names, key);
+        let told = self.counted.claims.get(key).cloned();
+        if let Some(now) = wanted.as_ref().filter(|now| told.as_ref() != Some(now)) {
+            let deltas = &mut common.deltas;
+            let (class, is_new) = self.counted.enter(&now.wish, || catalog.lend());
+            if is_new {
+                deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
+                let open = &mut self.volumes.open;
+                let reaches: Vec<u32> = open.reaches_of(&now.wish.form.class).collect();
+                open.stale.extend(reaches);
+            }
+            let count = DeviceCount::Exactly(1);
+            let request = DeviceRequest { class, count, instead: false, gpu: false, admin: false };
+            let facts =
+                Claim { requests: vec![request], own: now.own, volume: true, ..Claim::default() };
+            deltas.push(Delta::Claim(now.id, Box::new(facts)));
+            self.counted.claims.insert(Box::from(key), now.clone());
+        }
+        let told = told.filter(|told| wanted.as_ref() != Some(told));
+        if let Some(told) = told.as_ref().filter(|_| wanted.is_none()) {
+            self.counted.claims.remove(key);
+            common.deltas.push(Delta::ClaimGone(told.id));
+        }
+        if !self.volumes.claims.contains_key(key)
+            && let Some(id) = common.names.claims.find(&key_of(key))
+        {
+            // No pod is told with it any more: all of its users were looked at again.
+            common.names.claims.remove(id);
+        }
+        let told = told?;
+        let class = self.counted.leave(&told.wish)?;
+        let open = &mut self.volumes.open;
+        let reaches: Vec<u32> = open.reaches_of(&told.wish.form.class).collect();
+        open.stale.extend(reaches);
+        Some(class)
+    }
+
+    /// A claim as it is to be told; none where it is not counted, or no pod uses it.
+    fn wanted(&self, names: &mut Names, key: &str) -> Option<Told> {
+        let own = self.claim_users.get(key)?.len() < 2;
+        let id = self.counted_claim(names, key)?;
+        let wish = self.volumes.claims.get(key)?.wish.clone();
+        Some(Told { id, wish, own })
+    }
+
+    /// Tells of free volumes that some claim may get, the smallest first, where some came or went.
+    fn tell_volumes(&mut self, common: &mut Common) {
+        let Common { names, deltas, .. } = common;
+        for reach in std::mem::take(&mut self.volumes.open.stale) {
+            let volumes = &self.volumes;
+            let mut devices = Vec::new();
+            for name in volumes.open.of_reach(reach) {
+                let Some(volume) = volumes.rows.get(name) else { continue };
+                let wishes = self.counted.wishes.iter();
+                let of = wishes.filter(|(wish, _)| wish.is_met_by(volume, names));
+                let mut of: Vec<DeviceClassId> = of.map(|(_, (class, _))| *class).collect();
+                of.sort_unstable();
+                if !of.is_empty() {
+                    let id = SliceDeviceId::new(names.slice_devices.intern(&key_of(name)));
+                    devices.push(SliceDevice::new(id, false, of.into()));
+                }
+            }
+            let was_told = if devices.is_empty() {
+                self.counted.reaches.remove(&reach)
+            } else {
+                !self.counted.reaches.insert(reach)
+            };
+            if was_told || !devices.is_empty() {
+                let key = names.reaches.key(reach);
+                let uid = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, key.as_bytes()).as_u128();
+                let nodes = names.reaches[reach].terms.clone();
+                deltas.push(Delta::Reach(
+                    ReachId::new(reach),
+                    Box::new(Reach { uid, nodes, devices }),
+                ));
+            }
+        }
+    }
 }
 
 /// The volume that a plan reserved for a claim.
@@ -97,99 +202,4 @@ pub(super) fn reserved<'n>(
     let id = ClaimId::new(names.claims.find(&key_of(key))?);
     let claimed = reserved?.claims.iter().find(|claimed| claimed.claim == Some(id))?;
     names.slice_devices.key(claimed.device.number()).strip_prefix(VOLUME)
-}
-
-/// Tells what changed of claims that pods use and of free volumes. The pods come before.
-///
-/// # Cost
-/// In the claims that changed, in the volumes that are reached as those are that came or went, and in all of a storage
-/// class where a claim asks for something new of it.
-pub(in crate::ingest) fn flush(ingest: &mut Ingest) {
-    let mut gone: Vec<DeviceClassId> = Vec::new();
-    for key in std::mem::take(&mut ingest.needs.counted.due) {
-        gone.extend(tell_claim(ingest, &key));
-    }
-    tell_volumes(ingest);
-    for class in gone {
-        ingest.deltas.push(Delta::DeviceClassGone(class));
-        ingest.catalog.hand_back(class);
-    }
-}
-
-/// Tells of a claim; what nobody asks for any more comes back.
-fn tell_claim(ingest: &mut Ingest, key: &str) -> Option<DeviceClassId> {
-    let wanted = wanted(ingest, key);
-    let told = ingest.needs.counted.claims.get(key).cloned();
-    if let Some(now) = wanted.as_ref().filter(|now| told.as_ref() != Some(now)) {
-        let Ingest { needs, catalog, deltas, .. } = ingest;
-        let (class, is_new) = needs.counted.enter(&now.wish, || catalog.lend());
-        if is_new {
-            deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
-            let open = &mut needs.volumes.open;
-            let reaches: Vec<u32> = open.reaches_of(&now.wish.form.class).collect();
-            open.stale.extend(reaches);
-        }
-        let count = DeviceCount::Exactly(1);
-        let request = DeviceRequest { class, count, instead: false, gpu: false, admin: false };
-        let facts =
-            Claim { requests: vec![request], own: now.own, volume: true, ..Claim::default() };
-        deltas.push(Delta::Claim(now.id, Box::new(facts)));
-        needs.counted.claims.insert(Box::from(key), now.clone());
-    }
-    let told = told.filter(|told| wanted.as_ref() != Some(told));
-    if let Some(told) = told.as_ref().filter(|_| wanted.is_none()) {
-        ingest.needs.counted.claims.remove(key);
-        ingest.deltas.push(Delta::ClaimGone(told.id));
-    }
-    if !ingest.needs.volumes.claims.contains_key(key)
-        && let Some(id) = ingest.names.claims.find(&key_of(key))
-    {
-        // No pod is told with it any more: all of its users were looked at again.
-        ingest.names.claims.remove(id);
-    }
-    let told = told?;
-    let class = ingest.needs.counted.leave(&told.wish)?;
-    let open = &mut ingest.needs.volumes.open;
-    let reaches: Vec<u32> = open.reaches_of(&told.wish.form.class).collect();
-    open.stale.extend(reaches);
-    Some(class)
-}
-
-/// A claim as it is to be told; none where it is not counted, or no pod uses it.
-fn wanted(ingest: &mut Ingest, key: &str) -> Option<Told> {
-    let own = ingest.needs.claim_users.get(key)?.len() < 2;
-    let id = claim(ingest, key)?;
-    let wish = ingest.needs.volumes.claims.get(key)?.wish.clone();
-    Some(Told { id, wish, own })
-}
-
-/// Tells of free volumes that some claim may get, the smallest first, where some came or went.
-fn tell_volumes(ingest: &mut Ingest) {
-    let Ingest { needs, names, deltas, .. } = ingest;
-    for reach in std::mem::take(&mut needs.volumes.open.stale) {
-        let volumes = &needs.volumes;
-        let mut devices = Vec::new();
-        for name in volumes.open.of_reach(reach) {
-            let Some(volume) = volumes.rows.get(name) else { continue };
-            let wishes = needs.counted.wishes.iter();
-            let of = wishes.filter(|(wish, _)| wish.is_met_by(volume, names));
-            let mut of: Vec<DeviceClassId> = of.map(|(_, (class, _))| *class).collect();
-            of.sort_unstable();
-            if !of.is_empty() {
-                let id = SliceDeviceId::new(names.slice_devices.intern(&key_of(name)));
-                devices.push(SliceDevice::new(id, false, of.into()));
-            }
-        }
-        let was_told = if devices.is_empty() {
-            needs.counted.reaches.remove(&reach)
-        } else {
-            !needs.counted.reaches.insert(reach)
-        };
-        if was_told || !devices.is_empty() {
-            let key = names.reaches.key(reach);
-            let uid = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, key.as_bytes()).as_u128();
-            let nodes = names.reaches[reach].terms.clone();
-            deltas.push(Delta::Reach(ReachId::new(reach), Box::new(Reach { uid, nodes, devices })));
-        }
-    }
 }

@@ -1,13 +1,18 @@
 //! What is kept for claims while their volumes are bound, and when it is free again.
 
-use kai_engine::{ClaimId, Claimed, Delta, Holds, Requirement, Reserved, SliceDeviceId, Timestamp};
+use kai_engine::{
+    ClaimId, Claimed, Delta, Holds, Pod, Requirement, Reserved, SliceDeviceId, Timestamp,
+};
 use serde_json::{Value, json};
 
 use super::grants;
 use crate::{
     Args,
     actuate::{SELECTED_NODE, VolumeGrant, VolumeStep},
-    ingest::{Ingest, Kind, Rules, storage::Mount, storage::volume::nodes},
+    ingest::{
+        Ingest, Kind, Rules,
+        storage::{Mount, Needy},
+    },
 };
 
 /// Two nodes: a driver has room for 100 on n1 and for 200 on n2, and there is one local volume.
@@ -34,7 +39,7 @@ impl Disks {
         disks.has("n2", "200");
         disks.volume("v", "1000");
         for node in ["n1", "n2"] {
-            disks.ingest.names.node(node);
+            disks.ingest.common.names.node(node);
         }
         disks
     }
@@ -67,7 +72,7 @@ impl Disks {
     /// How many local volumes are free, as the engine is told now; none where it is told nothing of them.
     fn told_free(&mut self) -> Option<usize> {
         self.ingest.advance(Timestamp(0));
-        let mut told = self.ingest.deltas.drain(..).filter_map(|delta| {
+        let mut told = self.ingest.common.deltas.drain(..).filter_map(|delta| {
             if let Delta::Reach(_, reach) = delta { Some(reach.devices.len()) } else { None }
         });
         told.next_back()
@@ -99,12 +104,12 @@ impl Disks {
             "status": { "phase": "Pending" },
         });
         self.apply(Kind::Pod, &pod);
-        self.ingest.names.pods.find(&name).expect("it was applied")
+        self.ingest.common.names.pods.find(&name).expect("it was applied")
     }
 
     /// The pod is planned to go to a node.
     fn bind(&mut self, pod: u32, node: &str) -> Vec<VolumeGrant> {
-        let host = self.ingest.names.symbol(node);
+        let host = self.ingest.common.names.symbol(node);
         grants(&mut self.ingest, (pod, node), None, &|terms| meets(terms, host))
     }
 
@@ -112,22 +117,26 @@ impl Disks {
     fn cycle(&mut self) {
         self.ingest.advance(Timestamp(0));
         let hosts = ["n1", "n2"].map(|node| {
-            let id = self.ingest.names.node(node);
-            (id, self.ingest.names.symbol(node))
+            let id = self.ingest.common.names.node(node);
+            (id, self.ingest.common.names.symbol(node))
         });
         let of = |node| hosts.iter().find(|(id, _)| *id == node).expect("one of the two").1;
         self.ingest.keep_room(&|node, terms| meets(terms, of(node)));
         self.ingest.advance(Timestamp(0));
-        self.ingest.deltas.clear();
+        self.ingest.common.deltas.clear();
     }
 
     /// The nodes where a pod with claims may get its volumes.
     fn offered(&mut self, claims: &[&str]) -> String {
         let mount = |claim: &&str| Mount { claim: format!("ns/{claim}").into(), ephemeral: false };
         let mounts: Vec<Mount> = claims.iter().map(mount).collect();
+        let (uid, facts) = (Box::default(), Pod::default());
+        let (claims, config_maps) = (Vec::new(), Vec::new());
+        let needy = Needy { uid, facts, claims, mounts, config_maps };
         let mut seen: Option<Vec<String>> = None;
-        for mount in &mounts {
-            let of_mount = match nodes(&mut self.ingest, mount, (&mounts, "")) {
+        for mount in &needy.mounts {
+            let Ingest { common, needs, .. } = &mut self.ingest;
+            let of_mount = match needs.nodes(common, mount, &needy) {
                 Ok(None) => continue,
                 Ok(Some(nodes)) => nodes.terms,
                 Err(problem) => return format!("{problem:?}"),
@@ -135,7 +144,7 @@ impl Disks {
             let names: Vec<String> = ["n1", "n2"]
                 .into_iter()
                 .filter(|node| {
-                    let host = self.ingest.names.symbol(node);
+                    let host = self.ingest.common.names.symbol(node);
                     meets(&of_mount, host)
                 })
                 .map(String::from)
@@ -257,7 +266,7 @@ fn a_claim_gets_the_volume_that_the_plan_reserved() {
     disks.claim("local", "a", "60", None);
     let pod = disks.pod(&["a"]);
     disks.told_free();
-    let names = &disks.ingest.names;
+    let names = &disks.ingest.common.names;
     let claim = names.claims.find("volume:ns/a").map(ClaimId::new);
     let device = names.slice_devices.find("volume:large").map(SliceDeviceId::new);
     let claimed = Claimed { claim, request: 0, device: device.expect("it was told") };

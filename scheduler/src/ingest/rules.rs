@@ -1,0 +1,68 @@
+//! What decides whose objects are ours; from the command line.
+
+/// What decides whose objects are ours; from the command line.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// `spec.schedulerName` of our pods.
+    pub scheduler_name: String,
+    /// Label of the node pool; empty: everything is ours.
+    pub pool_key: String,
+    /// The node pool; empty: objects without the label.
+    pub pool_value: String,
+    /// `app` label of reservation pods.
+    pub reservation_app: String,
+    /// Namespace of reservation pods.
+    pub reservation_namespace: String,
+    /// No pod may share a GPU.
+    pub is_sharing_off: bool,
+    /// Labels of CPU, GPU and MIG workers.
+    pub worker_keys: [String; 3],
+    /// Keep the queue tree.
+    pub full_hierarchy: bool,
+    /// A pod that terminates for longer gives nothing back; milliseconds.
+    pub stuck_after: i64,
+    /// Messages have the detailed form: they name every node.
+    pub detailed: bool,
+}
+
+impl Rules {
+    /// The rules of a command line.
+    pub fn new(args: &crate::Args) -> Self {
+        Self {
+            scheduler_name: args.scheduler_name.clone(),
+            pool_key: args.nodepool_label_key.clone(),
+            pool_value: args.partition_label_value.clone(),
+            reservation_app: args.resource_reservation_app_label.clone(),
+            reservation_namespace: args.sharing.resource_reservation_namespace.clone(),
+            is_sharing_off: args.sharing.plugins.is_sharing_off,
+            worker_keys: [
+                args.cpu_worker_node_label_key.clone(),
+                args.gpu_worker_node_label_key.clone(),
+                args.mig_worker_node_label_key.clone(),
+            ],
+            full_hierarchy: args.full_hierarchy_fairness,
+            stuck_after: i64::try_from(args.stuck_in_releasing_threshold.as_millis())
+                .unwrap_or(i64::MAX),
+            detailed: args.detailed_fit_errors,
+        }
+    }
+
+    /// The pool as messages name it.
+    pub fn pool(&self) -> &str {
+        if self.pool_value.is_empty() {
+            kai_api::names::DEFAULT_NODE_POOL
+        } else {
+            &self.pool_value
+        }
+    }
+
+    /// Whether an object with these labels belongs to our node pool.
+    pub(crate) fn is_ours(&self, labels: &crate::server::wire::Pairs<'_>) -> bool {
+        let value = labels.value(&self.pool_key);
+        match (self.pool_key.is_empty(), self.pool_value.is_empty()) {
+            (true, _) => true,
+            (false, true) => value.is_none(),
+            (false, false) => value == Some(&*self.pool_value),
+        }
+    }
+}
