@@ -11,7 +11,7 @@ use crate::{
     fit::devices::standing,
     pending::Pending,
     state::{Stage, State, changes::Kind},
-    told::{delta::Delta, requirement::Requirement},
+    told::{delta::Delta, group::Group, requirement::Requirement},
 };
 
 /// Everything that the engine knows, kept across cycles.
@@ -93,6 +93,11 @@ impl Cluster {
     /// Sums up a queue, as of the last plan; one that was never told has zeros.
     pub fn queue_state(&self, queue: QueueId) -> QueueState {
         self.state.queue_state(queue)
+    }
+
+    /// Gives the facts of a group as it was told last; none where it is not there.
+    pub fn group(&self, group: GroupId) -> Option<&Group> {
+        self.state.groups().get(group)?.facts.as_deref()
     }
 
     /// Says when a group last started to run, as told or as planned since.
