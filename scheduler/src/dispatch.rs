@@ -20,8 +20,10 @@ use crate::{
 };
 
 mod allocation;
+mod group_writes;
 
 use allocation::{allocation, device_names};
+pub use group_writes::{GroupWrites, ReadGroup};
 
 /// What turning changes into tasks needs besides the names.
 #[derive(Debug)]

@@ -34,6 +34,7 @@ mod storage;
 mod topology;
 
 pub use common::Common;
+pub use group::{GroupObject, Groups};
 pub use kind::{Api, Selector};
 pub use rules::Rules;
 pub use shard::Shards;
@@ -113,7 +114,8 @@ pub struct Ingest {
     /// The settings of our node pool.
     pub shards: Shards,
     queues: queue::Queues,
-    groups: group::Groups,
+    /// What the objects of groups say.
+    pub groups: Groups,
     /// Pods that terminate.
     releasing: pod::releasing::ReleasingPods,
     /// Devices and what selects them.
@@ -139,7 +141,7 @@ impl Ingest {
             common,
             shards: Shards::default(),
             queues: queue::Queues::default(),
-            groups: group::Groups::default(),
+            groups: Groups::default(),
             releasing: pod::releasing::ReleasingPods::default(),
             catalog: devices::catalog::Catalog::default(),
             needs: storage::Needs::default(),

@@ -10,7 +10,7 @@ use kai_api::{
     pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX},
 };
 use kai_engine::{
-    Bound, Limit, Min, Misfit, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
+    Bound, Group, Limit, Min, Misfit, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
 };
 use serde_json::{Value, json};
 
@@ -116,18 +116,30 @@ impl From<Error> for Told {
     }
 }
 
-/// Why a group waits; none where there is nothing to say on its condition.
-pub fn told(why: &Why, group: u32, names: &Names) -> Option<Told> {
-    let told = found(why, group, names)?;
-    Some(Told { is_detailed: names.is_detailed, ..told })
+/// A group that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting<'w> {
+    /// By number.
+    pub group: u32,
+    /// As the engine has them; none, and it is one of pods alone without a delay.
+    pub facts: Option<&'w Group>,
+    /// What all is called.
+    pub names: &'w Names,
 }
 
-fn found(why: &Why, group: u32, names: &Names) -> Option<Told> {
+/// Says why a group waits; none where there is nothing to say on its condition.
+pub fn told(why: &Why, waiting: Waiting<'_>) -> Option<Told> {
+    let told = found(why, waiting)?;
+    Some(Told { is_detailed: waiting.names.is_detailed, ..told })
+}
+
+fn found(why: &Why, waiting: Waiting<'_>) -> Option<Told> {
+    let Waiting { group, names, .. } = waiting;
     let errors = |message| Some(Told::from(Error::scheduling(message)));
-    let queue = &names.groups[group].queue_name;
+    let queue = names.queue_of_group(group);
     match why {
         Why::Satisfied | Why::Nominated | Why::Held | Why::NotReady(_) => None,
-        Why::Undecided { before, .. } => before.as_deref().and_then(|why| told(why, group, names)),
+        Why::Undecided { before, .. } => before.as_deref().and_then(|why| told(why, waiting)),
         Why::Gated => Some(Told::default()),
         Why::QueueMissing => {
             let message = format!("Queue '{queue}' does not exist");
@@ -144,8 +156,8 @@ fn found(why: &Why, group: u32, names: &Names) -> Option<Told> {
         Why::OverLimit(bound) => Some(over_limit(bound, names).into()),
         Why::OverQuota(bound) => Some(over_quota(bound, names).into()),
         Why::Delayed { until, why } => {
-            let mut told = told(why, group, names).unwrap_or_default();
-            told.errors.push(delayed(*until, group, names));
+            let mut told = told(why, waiting).unwrap_or_default();
+            told.errors.push(delayed(*until, waiting.facts));
             Some(told)
         }
         Why::Behind { depth } => errors(format!(
@@ -153,12 +165,12 @@ fn found(why: &Why, group: u32, names: &Names) -> Option<Told> {
              (queueDepthPerAction), and others come first"
         )),
         Why::NoRoom(no_room) => {
-            let mut told = short_of_room(no_room, group, names);
-            told.errors.splice(0..0, earlier(&no_room.before, group, names));
+            let mut told = short_of_room(no_room, waiting);
+            told.errors.splice(0..0, earlier(&no_room.before, waiting));
             Some(told)
         }
         Why::NoDomain(no_domain) => {
-            let mut errors = earlier(&no_domain.before, group, names);
+            let mut errors = earlier(&no_domain.before, waiting);
             errors.extend(domain::errors(no_domain, group, names));
             Some(Told { errors, ..Told::default() })
         }
@@ -166,12 +178,12 @@ fn found(why: &Why, group: u32, names: &Names) -> Option<Told> {
 }
 
 /// What was found in other domains before.
-fn earlier(before: &[Why], group: u32, names: &Names) -> Vec<Error> {
-    before.iter().filter_map(|why| told(why, group, names)).flat_map(|told| told.errors).collect()
+fn earlier(before: &[Why], waiting: Waiting<'_>) -> Vec<Error> {
+    before.iter().filter_map(|why| told(why, waiting)).flat_map(|told| told.errors).collect()
 }
 
-fn delayed(until: Timestamp, group: u32, names: &Names) -> Error {
-    let delay = names.groups[group].facts.preemption_delay;
+fn delayed(until: Timestamp, facts: Option<&Group>) -> Error {
+    let delay = facts.map_or(0, |facts| facts.preemption_delay);
     let delay = kai_api::duration::GoDuration::from_nanos(delay.saturating_mul(1_000_000));
     let at = jiff::Timestamp::from_millisecond(until.0).unwrap_or_default();
     let message = format!(
@@ -205,10 +217,12 @@ fn waiting_for(unready: &Unready, names: &Names) -> String {
     format!(" Waiting for {min} pods{of}, currently {alive} exist, {gated} are gated{end}")
 }
 
-fn short_of_room(no_room: &NoRoom, group: u32, names: &Names) -> Told {
+fn short_of_room(no_room: &NoRoom, waiting: Waiting<'_>) -> Told {
+    let names = waiting.names;
+    let is_gang = waiting.facts.is_some_and(|facts| has_gang(&facts.structure));
     let task = task::task(no_room, names);
     let NoRoom { placed, min, .. } = no_room;
-    let message = if !no_room.gang || !has_gang(&names.groups[group].facts.structure) {
+    let message = if !no_room.gang || !is_gang {
         let pod = &names.pods.row(no_room.pod.number());
         let (namespace, name) = pod.map_or(("", ""), |pod| (&pod.namespace, &pod.name));
         format!("Resources were not found for pod {namespace}/{name} due to: {task}")

@@ -11,7 +11,7 @@ use kai_engine::{
     TopologyId, ids::Id,
 };
 
-mod group;
+mod column;
 mod maps;
 mod table;
 
@@ -27,7 +27,7 @@ impl<I: Id> Number for I {
     }
 }
 
-pub use group::{Before, GroupRow, Said, Stamps};
+pub use column::Column;
 pub use maps::{Maps, NOT_PREPARED};
 pub use table::Table;
 
@@ -122,6 +122,21 @@ pub struct QueueRow {
     pub parent: Option<u32>,
     /// `spec.displayName`, else empty.
     pub display_name: Box<str>,
+}
+
+/// What is kept of a group.
+#[derive(Debug, Default)]
+pub struct GroupRow {
+    /// Whether it is there.
+    pub presence: Presence,
+    /// Its UID.
+    pub uid: Box<str>,
+    /// Its queue by number.
+    pub queue: Option<u32>,
+    /// Its pods.
+    pub pods: Vec<u32>,
+    /// Whether it names a topology, so that aliases matter.
+    pub has_topology: bool,
 }
 
 /// What is kept of a topology.
@@ -313,6 +328,11 @@ impl Names {
         key.split_once('/').expect("a group's key holds a slash")
     }
 
+    /// The name of the queue of a group; empty where it names none.
+    pub fn queue_of_group(&self, group: u32) -> &str {
+        self.groups[group].queue.map_or("", |queue| self.queues.key(queue))
+    }
+
     /// A queue as messages name it: its display name, else its name.
     pub fn queue_name(&self, queue: u32) -> &str {
         match self.queues.row(queue) {
@@ -421,32 +441,6 @@ mod tests {
         assert_eq!(names.symbol(""), Symbol::EMPTY);
         let rack = names.symbol("rack");
         assert_eq!(names.text(rack), "rack");
-    }
-
-    #[test]
-    fn a_write_that_failed_left_what_was_there() {
-        let started = |at| Stamps { last_start: at, ..Stamps::default() };
-        let mut row = GroupRow { stamps: started(Some(1)), ..GroupRow::default() };
-        let write = |row: &mut GroupRow, at, settled| {
-            row.keep_before();
-            row.stamps = started(at);
-            row.conditions.push(serde_json::Value::Null);
-            row.wrote(settled, settled.then(|| Box::from("2")));
-        };
-        write(&mut row, Some(2), false);
-        assert_eq!((&row.stamps, row.conditions.len(), &*row.version), (&started(Some(1)), 0, ""));
-        write(&mut row, Some(2), true);
-        assert_eq!((&row.stamps, row.conditions.len(), &*row.version), (&started(Some(2)), 1, "2"));
-    }
-
-    #[test]
-    fn what_was_read_during_a_write_stays() {
-        let mut row = GroupRow::default();
-        row.keep_before();
-        // As the object is taken in.
-        (row.before, row.version) = (None, Box::from("3"));
-        row.wrote(true, Some(Box::from("2")));
-        assert_eq!(&*row.version, "3");
     }
 
     #[test]

@@ -1,23 +1,33 @@
 //! Verdicts become conditions and events, when they change and only then.
 //!
+//! What is to be said of a group follows from how it stands alone; what is written is what of that was not said.
+//!
 //! Source: docs/behaviour.md 12.4, docs/contract.md 8.5.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
 use jiff::Timestamp;
 use kai_api::names::{annotation, condition, event, reason};
-use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
-use serde_json::{Value, json};
+use kai_engine::{Cluster, GroupId};
+use serde_json::Value;
 
 use crate::{
-    actuate::{GroupChange, GroupPatch, PodCondition, Task},
-    dispatch::{Dispatch, group_target, pod_target},
+    actuate::{GroupChange, PodCondition, Record, Task},
+    dispatch::{Dispatch, GroupWrites, ReadGroup, group_target, pod_target},
+    ingest::Groups,
     message::{self, Told},
-    names::{Names, Number, Said, Stamps},
+    names::Names,
 };
+
+mod conditions;
+mod desired;
+mod stamps;
+
+use conditions::{with, without};
+use desired::{Condition, GroupReport, View, desired, explanation};
 
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
 /// must pass before it is said anew.
@@ -25,11 +35,50 @@ const RESAY_MILLISECONDS: i64 = 5_000;
 /// A write that failed for no reason of its own is tried again after this.
 const RETRY_MILLISECONDS: i64 = 1_000;
 
-/// Keeps what was put off.
+/// What was said, and what was put off.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Groups to look at again, by when.
     later: BTreeSet<(i64, u32)>,
+    /// What was said of groups, by number.
+    said: HashMap<u32, Memory>,
+}
+
+/// What was said of a group.
+#[derive(Debug, Default)]
+struct Memory {
+    /// What was said last by events; nothing is said twice.
+    said: Option<Said>,
+    /// When it was explained last, in milliseconds.
+    explained: i64,
+}
+
+/// What an event said of a group.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    /// The code of the reason.
+    code: &'static str,
+    /// The words, as a hash.
+    hash: u64,
+    /// When, in milliseconds.
+    at: i64,
+}
+
+/// All that a report is made from, and what remembers what is written of it.
+#[derive(Debug)]
+pub struct Context<'c> {
+    /// What was decided.
+    pub cluster: &'c Cluster,
+    /// What the objects of groups say.
+    pub objects: &'c Groups,
+    /// What all is called, and what pods were marked with.
+    pub names: &'c mut Names,
+    /// What our writes made of groups.
+    pub writes: &'c mut GroupWrites,
+    /// Who says it, and of which pool.
+    pub dispatch: &'c Dispatch,
+    /// In milliseconds.
+    pub now: i64,
 }
 
 impl Report {
@@ -50,81 +99,92 @@ impl Report {
         self.later.insert((now + RETRY_MILLISECONDS, group));
     }
 
-    /// What there is to write about a group now.
-    pub fn tasks(
-        &mut self,
-        group: u32,
-        cluster: &Cluster,
-        names: &mut Names,
-        (dispatch, now): (&Dispatch, i64),
-    ) -> Vec<Task> {
-        let mut tasks = Vec::new();
-        let Some(row) = names.groups.row(group).filter(|row| row.presence.is_there) else {
-            return tasks;
+    /// Forgets a group that is gone.
+    pub fn forget(&mut self, group: u32) {
+        self.said.remove(&group);
+    }
+
+    /// Gives what there is to write about a group now.
+    ///
+    /// With `schedulingBackoff` a group whose condition stands is left out of this pool, and nobody says more of it.
+    pub fn tasks(&mut self, group: u32, context: &mut Context<'_>) -> Vec<Task> {
+        let Context { cluster, objects, names, writes, dispatch, now } = context;
+        let Some(object) = objects.object(group).filter(|object| !object.is_held()) else {
+            return Vec::new();
         };
-        // With `schedulingBackoff` a group whose condition stands is left out of this pool, and nobody says more of it.
-        if row.is_writing || row.facts.held {
-            return tasks;
+        if writes.is_under_way(group) {
+            return Vec::new();
         }
-        let stamps = Stamps {
-            stale_since: cluster.stale_since(GroupId::new(group)).map(|at| at.0),
-            last_start: cluster.last_start(GroupId::new(group)).map(|at| at.0),
-            last_eviction: cluster.last_eviction(GroupId::new(group)).map(|at| at.0),
+        let read = ReadGroup { group, version: &object.version, record: &object.record };
+        let record = writes.record(read);
+        let stamps = stamps::wanted(group, cluster);
+        if let Some(changes) = stamps::changes(&record.stamps, &stamps) {
+            let is_stale = record.stamps.stale_since.is_none() && stamps.stale_since.is_some();
+            let event = is_stale.then(|| stale(group, cluster, names, dispatch));
+            let record = Record { stamps, ..record.clone() };
+            let change = GroupChange::Annotations(changes);
+            return event.into_iter().chain([writes.begin(read, record, change, names)]).collect();
+        }
+        let view = View { group, object, cluster, names, pool: &dispatch.pool };
+        let report = desired(view);
+        let Events { mut tasks, are_early } = self.events(&report, view, dispatch, *now);
+        let change = match conditions(&report, record, &dispatch.pool) {
+            _ if are_early => None,
+            Some(conditions) => Some(GroupChange::Conditions(conditions)),
+            None => self.explain(group, explanation(&report.standing, view), record, *now),
         };
-        if let Some(changes) = stamp_changes(&row.stamps, &stamps) {
-            if row.stamps.stale_since.is_none() && stamps.stale_since.is_some() {
-                let sub_groups: Vec<_> = cluster.sub_groups(GroupId::new(group)).collect();
-                let text = message::stale(&sub_groups, names);
-                let target = group_target(group, names);
-                tasks.push(Task::Event(dispatch.event(target, event::STALE, text)));
-            }
-            let row = &mut names.groups[group];
-            row.keep_before();
-            row.stamps = stamps;
-            tasks.push(patch(group, GroupChange::Annotations(changes), names));
-            return tasks;
+        if let Some(change) = change {
+            let record = changed(record, &change);
+            tasks.push(writes.begin(read, record, change, names));
         }
-        let strays: Vec<_> = cluster.strays(GroupId::new(group)).collect();
-        mark_strays((group, &strays), cluster, (names, dispatch), &mut tasks);
-        let members = members(group, &strays, names);
-        let standing = Standing::of(&members, cluster);
-        let why = cluster.verdict(GroupId::new(group)).filter(|_| standing.waits());
-        if let Some(Why::NotReady(unready)) = why {
-            let text = message::not_ready(unready, names);
-            if self.news(group, names, (event::NOT_READY, &text), now) == News::New {
-                let target = group_target(group, names);
-                tasks.push(Task::Event(dispatch.event(target, event::NOT_READY, text)));
-            }
-        }
-        let mut told = why.and_then(|why| message::told(why, group, names));
-        if let Some(told) = told.as_mut().filter(|_| names.groups[group].backs_off) {
-            told.prefix = format!("Node-Pool '{}': ", dispatch.pool);
-        }
-        if let Some(told) = &told {
-            match self.news(group, names, (told.code(), &told.text()), now) {
-                News::Early => return tasks,
-                News::Known => {}
-                News::New => say((group, &standing.pending), told, names, dispatch, &mut tasks),
-            }
-            mark_pods((group, &standing.pending), told, names, &mut tasks);
-        }
-        let current = &names.groups[group].conditions;
-        let next = match standing.condition(told.as_ref()) {
-            Condition::Stays => None,
-            Condition::Goes => without(current, &dispatch.pool),
-            Condition::Says(told) => with(current, &dispatch.pool, told, Timestamp::now()),
-        };
-        if let Some(conditions) = next {
-            let row = &mut names.groups[group];
-            row.keep_before();
-            row.conditions.clone_from(&conditions);
-            tasks.push(patch(group, GroupChange::Conditions(conditions), names));
-        } else {
-            let proofs = cluster.proofs(GroupId::new(group));
-            let text = why.and_then(|why| message::explanation(why, proofs, names));
-            tasks.extend(self.explain(group, text, names, now));
-        }
+        remember_marks(&tasks, names);
         tasks
+    }
+
+    /// The events and the conditions of pods that were not said.
+    fn events(
+        &mut self,
+        report: &GroupReport,
+        view: View<'_>,
+        dispatch: &Dispatch,
+        now: i64,
+    ) -> Events {
+        let View { group, names, .. } = view;
+        let mut tasks = Vec::new();
+        for (pod, message) in &report.strays {
+            if let Some(mark) = mark(*pod, message.clone(), names) {
+                let said = warning(*pod, message.clone(), names, dispatch);
+                tasks.extend([said, Task::Pod(mark)]);
+            }
+        }
+        if let Some(text) = &report.not_ready
+            && self.news(group, event::NOT_READY, text, now) == News::New
+        {
+            let target = group_target(group, names);
+            tasks.push(Task::Event(dispatch.event(target, event::NOT_READY, text.clone())));
+        }
+        let Some(told) = &report.told else { return Events { tasks, are_early: false } };
+        let text = told.text();
+        let pending = &report.standing.pending;
+        match self.news(group, told.code(), &text, now) {
+            News::Early => return Events { tasks, are_early: true },
+            News::Known => {}
+            News::New => {
+                let target = group_target(group, names);
+                let said = dispatch.event(target, event::UNSCHEDULABLE, text.clone());
+                tasks.push(Task::Event(said));
+                let of_pod =
+                    |pod: &u32| warning(*pod, pod_message(*pod, told, &text), names, dispatch);
+                tasks.extend(pending.iter().map(of_pod));
+            }
+        }
+        // Cluster autoscalers read it.
+        if view.object.mark_unschedulable {
+            let marks =
+                pending.iter().filter_map(|pod| mark(*pod, pod_message(*pod, told, &text), names));
+            tasks.extend(marks.map(Task::Pod));
+        }
+        Events { tasks, are_early: false }
     }
 
     /// What is known beyond the condition, where it is not what was written last; other numbers wait for a while.
@@ -132,49 +192,48 @@ impl Report {
         &mut self,
         group: u32,
         text: Option<String>,
-        names: &mut Names,
+        record: &Record,
         now: i64,
-    ) -> Option<Task> {
-        let row = &mut names.groups[group];
-        if row.explanation.as_deref() == text.as_deref() {
+    ) -> Option<GroupChange> {
+        if record.explanation.as_deref() == text.as_deref() {
             return None;
         }
-        let due = row.explained + RESAY_MILLISECONDS;
-        if text.is_some() && row.explanation.is_some() && now < due {
+        let memory = self.said.entry(group).or_default();
+        let due = memory.explained + RESAY_MILLISECONDS;
+        if text.is_some() && record.explanation.is_some() && now < due {
             self.later.insert((due, group));
             return None;
         }
-        row.keep_before();
-        row.explanation = text.as_deref().map(Box::from);
-        row.explained = now;
-        let change = vec![(annotation::EXPLANATION, text)];
-        Some(patch(group, GroupChange::Annotations(change), names))
+        memory.explained = now;
+        Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, text)]))
     }
 
-    /// Whether this was said already. What is new counts as said.
-    fn news(
-        &mut self,
-        group: u32,
-        names: &mut Names,
-        (code, text): (&'static str, &str),
-        now: i64,
-    ) -> News {
+    /// Tells whether this was said already. What is new counts as said.
+    fn news(&mut self, group: u32, code: &'static str, text: &str, now: i64) -> News {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let new = Said { code, hash: hasher.finish(), at: now };
-        let row = &mut names.groups[group];
-        match &row.said {
+        let memory = self.said.entry(group).or_default();
+        match &memory.said {
             Some(said) if said.code == code && said.hash == new.hash => News::Known,
             Some(said) if said.code == code && now < said.at + RESAY_MILLISECONDS => {
                 self.later.insert((said.at + RESAY_MILLISECONDS, group));
                 News::Early
             }
             Some(_) | None => {
-                row.said = Some(new);
+                memory.said = Some(new);
                 News::New
             }
         }
     }
+}
+
+/// What events and conditions of pods say.
+#[derive(Debug)]
+struct Events {
+    tasks: Vec<Task>,
+    /// Other numbers of a reason that was told not long ago: the rest is said later.
+    are_early: bool,
 }
 
 /// Whether something was said before.
@@ -188,157 +247,67 @@ enum News {
     Early,
 }
 
-/// How the pods of a group stand.
-#[derive(Default, Debug)]
-struct Standing {
-    /// Those that wait for a place.
-    pending: Vec<u32>,
-    /// Some wait for their gates to be lifted.
-    gated: bool,
-    /// The bind of some is under way, or they are promised a place.
-    comes: bool,
-    /// Some hold a place or are promised one, and don't leave.
-    active: bool,
+/// Gives the scheduling conditions that a group should have; none where it has them.
+fn conditions(report: &GroupReport, record: &Record, pool: &str) -> Option<Vec<Value>> {
+    match report.standing.condition(report.told.as_ref()) {
+        Condition::Stays => None,
+        Condition::Goes => without(&record.conditions, pool),
+        Condition::Says(told) => with(&record.conditions, pool, told, Timestamp::now()),
+    }
 }
 
-/// What becomes of the condition of a group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Condition<'t> {
-    /// It is, or is not, as it was.
-    Stays,
-    /// It is taken away.
-    Goes,
-    /// It says this.
-    Says(&'t Told),
-}
-
-impl Standing {
-    fn of(members: &[u32], cluster: &Cluster) -> Self {
-        let mut standing = Self::default();
-        for pod in members {
-            match cluster.stage(PodId::new(*pod)) {
-                Stage::Gated => standing.gated = true,
-                Stage::Pending => standing.pending.push(*pod),
-                Stage::Nominated | Stage::Binding => {
-                    (standing.comes, standing.active) = (true, true);
-                }
-                Stage::Placed => standing.active = true,
-                Stage::Leaving | Stage::Ended => {}
+/// Gives what a change makes of a record.
+fn changed(record: &Record, change: &GroupChange) -> Record {
+    let mut record = record.clone();
+    match change {
+        GroupChange::Conditions(conditions) => record.conditions.clone_from(conditions),
+        GroupChange::Annotations(annotations) => {
+            let explained = annotations.iter().find(|(key, _)| *key == annotation::EXPLANATION);
+            if let Some((_, text)) = explained {
+                record.explanation = text.as_deref().map(Box::from);
             }
         }
-        standing
     }
-
-    /// Whether pods wait, for a place or for their gates.
-    fn waits(&self) -> bool {
-        self.gated || !self.pending.is_empty()
-    }
-
-    /// What becomes of the condition, given what there is to say.
-    ///
-    /// # Source
-    /// docs/behaviour.md 12.4, step 4; docs/contract.md 8.5.
-    fn condition<'t>(&self, told: Option<&'t Told>) -> Condition<'t> {
-        match told {
-            Some(told) if self.waits() && !self.active => Condition::Says(told),
-            Some(_) | None if self.waits() || self.comes => Condition::Stays,
-            Some(_) | None => Condition::Goes,
-        }
-    }
+    record
 }
 
-fn patch(group: u32, change: GroupChange, names: &mut Names) -> Task {
-    let (namespace, name) = names.group_name(group);
-    let (namespace, name) = (Box::from(namespace), Box::from(name));
-    let row = &mut names.groups[group];
-    row.is_writing = true;
-    let (uid, version) = (row.uid.clone(), row.version.clone());
-    Task::Group(GroupPatch { group, uid, namespace, name, version, change })
+/// The event of a group that runs below its minimum.
+fn stale(group: u32, cluster: &Cluster, names: &Names, dispatch: &Dispatch) -> Task {
+    let sub_groups: Vec<_> = cluster.sub_groups(GroupId::new(group)).collect();
+    let text = message::stale(&sub_groups, names);
+    Task::Event(dispatch.event(group_target(group, names), event::STALE, text))
 }
 
-/// The events of the group and of each pod that waits.
-fn say(
-    (group, pending): (u32, &[u32]),
-    told: &Told,
-    names: &Names,
-    dispatch: &Dispatch,
-    tasks: &mut Vec<Task>,
-) {
-    let text = told.text();
-    let target = group_target(group, names);
-    tasks.push(Task::Event(dispatch.event(target, event::UNSCHEDULABLE, text.clone())));
-    for pod in pending {
-        let message = pod_message(*pod, told, &text);
-        let mut said = dispatch.event(pod_target(*pod, names), event::UNSCHEDULABLE, message);
-        said.is_warning = true;
-        tasks.push(Task::Event(said));
-    }
-}
-
-/// The condition `PodScheduled=False` of each pod that waits and does not have it in these words.
-/// Cluster autoscalers read it.
-fn mark_pods(
-    (group, pending): (u32, &[u32]),
-    told: &Told,
-    names: &mut Names,
-    tasks: &mut Vec<Task>,
-) {
-    if !names.groups[group].mark_unschedulable {
-        return;
-    }
-    let text = told.text();
-    for pod in pending {
-        let message = pod_message(*pod, told, &text);
-        tasks.extend(mark(*pod, message, names));
-    }
+/// The event of a pod that waits.
+fn warning(pod: u32, message: String, names: &Names, dispatch: &Dispatch) -> Task {
+    let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
+    said.is_warning = true;
+    Task::Event(said)
 }
 
 /// The condition `PodScheduled=False` of a pod that does not have it in these words.
-fn mark(pod: u32, message: String, names: &mut Names) -> Option<Task> {
-    let uid = Box::from(&**names.pods.key(pod));
-    let row = &mut names.pods[pod];
+fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
+    let row = &names.pods[pod];
     let known = row.said.as_deref().or(row.unschedulable.as_deref());
-    if known == Some(&*message) {
-        return None;
-    }
-    row.said = Some(Box::from(&*message));
-    Some(Task::Pod(PodCondition {
+    (known != Some(&*message)).then(|| PodCondition {
         pod,
-        uid,
+        uid: Box::from(&**names.pods.key(pod)),
         namespace: row.namespace.clone(),
         name: row.name.clone(),
         kind: condition::POD_SCHEDULED,
         is_true: false,
         reason: reason::UNSCHEDULABLE,
         message,
-    }))
+    })
 }
 
-/// The condition and the event of each pod that names a sub-group which its group does not have.
-fn mark_strays(
-    (group, strays): (u32, &[(PodId, Symbol)]),
-    cluster: &Cluster,
-    (names, dispatch): (&mut Names, &Dispatch),
-    tasks: &mut Vec<Task>,
-) {
-    for (pod, sub_group) in strays {
-        if cluster.stage(*pod) != Stage::Pending {
-            continue;
-        }
-        let pod = pod.number();
-        let message = message::stray(*sub_group, group, names);
-        if let Some(condition) = mark(pod, message.clone(), names) {
-            let mut said = dispatch.event(pod_target(pod, names), event::UNSCHEDULABLE, message);
-            said.is_warning = true;
-            tasks.extend([Task::Event(said), condition]);
+/// Notes which conditions pods get.
+fn remember_marks(tasks: &[Task], names: &mut Names) {
+    for task in tasks {
+        if let Task::Pod(mark) = task {
+            names.pods[mark.pod].said = Some(Box::from(&*mark.message));
         }
     }
-}
-
-/// The pods of a group, but for those whose sub-group it does not have.
-fn members(group: u32, strays: &[(PodId, Symbol)], names: &Names) -> Vec<u32> {
-    let is_stray = |pod: &u32| strays.iter().any(|(stray, _)| stray.number() == *pod);
-    names.groups[group].pods.iter().filter(|pod| !is_stray(pod)).copied().collect()
 }
 
 /// What is said of a pod: its own reason where the verdict speaks of it, else the group's.
@@ -349,72 +318,6 @@ fn pod_message(pod: u32, told: &Told, text: &str) -> String {
         }
         Some(_) | None => String::from(text),
     }
-}
-
-/// Whether a scheduling condition is of our pool.
-fn is_ours(entry: &Value, pool: &str) -> bool {
-    entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL && entry["nodePool"] == pool
-}
-
-/// The scheduling conditions without those of this pool, where there are any.
-fn without(current: &[Value], pool: &str) -> Option<Vec<Value>> {
-    let others: Vec<Value> =
-        current.iter().filter(|entry| !is_ours(entry, pool)).cloned().collect();
-    (others.len() < current.len()).then_some(others)
-}
-
-/// The scheduling conditions with what is to be said of this pool, where they should change.
-///
-/// All of this pool are replaced by one at the end, which readers take; those of other pools stay
-/// as they are. Only words count: a change of the numbers behind them is not published.
-fn with(current: &[Value], pool: &str, told: &Told, now: Timestamp) -> Option<Vec<Value>> {
-    let message = told.text();
-    let last = current.last();
-    if last.is_some_and(|last| {
-        is_ours(last, pool) && last["message"] == *message && last["status"] == "True"
-    }) {
-        return None;
-    }
-    let transition =
-        last.and_then(|last| last["transitionID"].as_str()?.parse::<u64>().ok()).unwrap_or(0);
-    let reasons: Vec<Value> = told
-        .errors
-        .iter()
-        .map(|error| {
-            let mut detail = json!({ "reason": error.code, "message": error.message });
-            if let Some(queue) = &error.queue {
-                detail["details"] = json!({ "queueDetails": queue });
-            }
-            detail
-        })
-        .collect();
-    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let mut next: Vec<Value> =
-        current.iter().filter(|entry| !is_ours(entry, pool)).cloned().collect();
-    next.push(json!({
-        "type": condition::UNSCHEDULABLE_ON_NODE_POOL,
-        "nodePool": pool,
-        "reason": reason::UNSCHEDULABLE,
-        "reasons": reasons,
-        "message": message,
-        "status": "True",
-        "transitionID": (transition + 1).to_string(),
-        "lastTransitionTime": now,
-    }));
-    Some(next)
-}
-
-/// The annotations that differ, at the second: RFC 3339 of KAI has no parts of it.
-fn stamp_changes(known: &Stamps, wanted: &Stamps) -> Option<Vec<(&'static str, Option<String>)>> {
-    let mut changes = Vec::new();
-    for ((key, known), (_, wanted)) in known.annotations().into_iter().zip(wanted.annotations()) {
-        let second = |at: Option<i64>| at.map(|at| at.div_euclid(1000));
-        if second(known) != second(wanted) {
-            let text = second(wanted).and_then(|at| Timestamp::from_second(at).ok());
-            changes.push((key, text.map(|at| at.to_string())));
-        }
-    }
-    (!changes.is_empty()).then_some(changes)
 }
 
 #[cfg(test)]

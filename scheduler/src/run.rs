@@ -3,7 +3,7 @@
 //! A cycle starts when something changed, after a short wait for what changes with it;
 //! `--schedule-period` is only the longest pause between two.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use kai_daemon::lease::Guard;
 use kai_engine::{Change, Cluster, Config, Delta, Plan, PodId, Timestamp, plan_stepwise};
@@ -16,10 +16,10 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     actuate::{Outcome, Task},
     cel,
-    dispatch::Dispatch,
+    dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind},
     names::{Names, Number},
-    report::Report,
+    report::{Context, Report},
     serve::{
         health::Health,
         metrics::{Metrics, QueueGauges, milliseconds},
@@ -123,6 +123,10 @@ pub struct Run {
     pub sharing: Sharing,
     /// Groups whose binds failed, left out until then.
     pub held: Vec<(Timestamp, u32)>,
+    /// Binds of pods of a group that failed in a row.
+    pub bind_failures: HashMap<u32, u32>,
+    /// What our writes made of groups.
+    pub writes: GroupWrites,
     /// Up to which version each kind is taken in; none before its first full list.
     pub versions: [Option<String>; Kind::COUNT],
     /// Kinds that have to be listed again before anything is decided.
@@ -377,12 +381,13 @@ impl Run {
     }
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
+        self.forget_groups();
         let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.common.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
         let mut tasks = self.sharing.begin(tasks, &self.ingest.common.names);
         tasks.extend(self.sharing.settle(now.0, &self.ingest.common.names));
         tasks.extend(self.give_up_binds());
-        let names = &mut self.ingest.common.names;
+        let names = &self.ingest.common.names;
         let mut groups = std::mem::take(&mut self.ingest.common.touched);
         groups.extend(plan.changes.iter().filter_map(|change| match change {
             Change::Evict { pod, .. } => names.pods[pod.number()].group,
@@ -393,9 +398,17 @@ impl Run {
         groups.extend(self.report.due(now.0));
         groups.sort_unstable();
         groups.dedup();
+        let Ingest { common, groups: objects, .. } = &mut self.ingest;
+        let mut context = Context {
+            cluster: &self.cluster,
+            objects,
+            names: &mut common.names,
+            writes: &mut self.writes,
+            dispatch: &self.dispatch,
+            now: now.0,
+        };
         for group in groups {
-            let context = (&self.dispatch, now.0);
-            tasks.extend(self.report.tasks(group, &self.cluster, names, context));
+            tasks.extend(self.report.tasks(group, &mut context));
         }
         tasks
     }
@@ -425,7 +438,7 @@ impl Run {
                 self.sharing.bound(pod);
                 self.ingest.common.touched.extend(names.pods[pod].group);
                 if let Some(group) = names.pods[pod].group {
-                    names.groups[group].bind_failures = 0;
+                    self.bind_failures.remove(&group);
                 }
                 self.ingest.common.deltas.push(Delta::Bound(PodId::new(pod)));
                 let _ = tasks.send(bound(pod, &node, names, &self.dispatch));
@@ -456,7 +469,7 @@ impl Run {
             }
             Outcome::Group { group, uid, settled, version } => {
                 if names.groups.row(group).is_some_and(|row| row.uid == uid) {
-                    names.groups[group].wrote(settled, version);
+                    self.writes.end(group, settled, version);
                     self.ingest.common.touched.push(group);
                     if !settled {
                         self.report.retry(group, now().0);

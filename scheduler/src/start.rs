@@ -1,6 +1,6 @@
 //! Starting and ending: the parts put together, and taken apart again in order.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use kai_daemon::{
     backoff, connect,
@@ -19,7 +19,7 @@ use crate::{
     actuate::Actuator,
     bind_requests,
     cel::desk::Desk,
-    dispatch::Dispatch,
+    dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind, Rules, Selector},
     report::Report,
     run::{self, Channels, End, Run},
@@ -322,6 +322,8 @@ impl Shared {
             report: Report::default(),
             sharing: Sharing::new(args, image),
             held: Vec::new(),
+            bind_failures: HashMap::new(),
+            writes: GroupWrites::default(),
             // What is not watched is not waited for.
             versions: Kind::ALL.map(|kind| (!kind.is_watched(args)).then(String::new)),
             awaited: Default::default(),

@@ -21,6 +21,8 @@ pub struct Common {
     pub deltas: Vec<Delta>,
     /// Groups whose conditions or pods changed since they were taken.
     pub touched: Vec<u32>,
+    /// Groups whose objects are gone since they were taken.
+    pub gone_groups: Vec<u32>,
     /// What selectors have to be asked of which devices; the answers come to [`super::Ingest::answered`].
     pub questions: Vec<Question>,
     /// What was told of pods that have to do with shared GPUs, since it was taken.
@@ -48,6 +50,7 @@ impl Common {
             names,
             deltas: Vec::new(),
             touched: Vec::new(),
+            gone_groups: Vec::new(),
             questions: Vec::new(),
             shared: Vec::new(),
             resync: Vec::new(),

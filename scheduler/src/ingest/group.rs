@@ -1,6 +1,9 @@
 //! `PodGroup`.
 
-use std::{collections::HashMap, str::FromStr};
+use std::{
+    collections::{BTreeSet, HashMap},
+    str::FromStr,
+};
 
 use kai_api::pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX};
 use kai_api::{
@@ -16,7 +19,8 @@ use super::{
     priority::{self, Priorities},
 };
 use crate::{
-    names::{Number, Stamps},
+    actuate::{Record, Stamps},
+    names::{Column, Number},
     server::wire::{Meta, Text, milliseconds, null_as_default, uid_number},
 };
 
@@ -77,13 +81,66 @@ pub(super) struct Status {
     scheduling_conditions: Vec<Value>,
 }
 
-/// What is kept of groups beside their names.
+/// What the objects of groups say beside their names.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
+pub struct Groups {
+    objects: Column<GroupObject>,
+    /// Groups that are left out for a while, whatever their objects say.
+    paused: BTreeSet<u32>,
     priorities: Priorities,
 }
 
+/// What is kept of the object of a group.
+#[derive(Debug)]
+pub struct GroupObject {
+    /// The version that was read.
+    pub version: Box<str>,
+    /// What the scheduler writes on it, as it was read.
+    pub record: Record,
+    /// `spec.schedulingBackoff` is 1.
+    pub backs_off: bool,
+    /// Pods get the condition too, unless `spec.markUnschedulable` is false.
+    pub mark_unschedulable: bool,
+    /// `spec.priorityClassName`.
+    priority_class: Box<str>,
+    /// Whether the priority class decides if it is preemptible.
+    preemptibility_derived: bool,
+    /// As its object says them: they are told anew where what they follow from changes.
+    facts: Box<Group>,
+}
+
+impl GroupObject {
+    /// Tells whether `spec.schedulingBackoff` leaves it out, with its condition standing.
+    pub fn is_held(&self) -> bool {
+        self.facts.held
+    }
+
+    /// The newest moment that it names, in milliseconds.
+    pub fn newest(&self) -> i64 {
+        let Stamps { stale_since, last_start, last_eviction } = self.record.stamps;
+        let stamps = [stale_since, last_start, last_eviction].into_iter().flatten();
+        stamps.fold(self.facts.created.0, i64::max)
+    }
+
+    /// The facts as the engine is told them: left out while the group is paused, whatever its object says.
+    fn told(&self, group: u32, is_paused: bool) -> Delta {
+        let mut facts = self.facts.clone();
+        facts.held |= is_paused;
+        Delta::Group(GroupId::new(group), facts)
+    }
+}
+
 impl Groups {
+    /// Looks up what the object of a group says; none where it is not there.
+    pub fn object(&self, group: u32) -> Option<&GroupObject> {
+        self.objects.get(group)
+    }
+
+    /// Lists all objects.
+    pub fn objects(&self) -> impl Iterator<Item = &GroupObject> {
+        self.objects.iter().map(|(_, object)| object)
+    }
+
     /// Takes a group in.
     pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
         let meta = &wire.metadata;
@@ -94,34 +151,30 @@ impl Groups {
             return version;
         }
         let stamps = stamps(meta);
-        let facts = self.facts(common, wire, &stamps);
-        let queue = facts.queue.map(Number::number);
-        refer(common, row, queue);
+        let facts = Box::new(self.facts(common, wire, &stamps));
+        refer(common, row, facts.queue.map(Number::number));
         let mut presence = common.names.groups[row].presence;
         common.seen(Kind::PodGroup, &mut presence);
         let group = &mut common.names.groups[row];
         group.presence = presence;
-        // Our own write before the one that is under way says nothing against it.
-        let is_known = group.before.is_some() && *group.version == *meta.resource_version;
         group.uid = Box::from(&*meta.uid);
-        group.version = Box::from(&*meta.resource_version);
-        group.queue_name = Box::from(&*wire.spec.queue);
-        group.priority_class = Box::from(&*wire.spec.priority_class_name);
-        group.preemptibility_derived = wire.spec.preemptibility.is_empty();
         group.has_topology = has_topology(&wire.spec);
-        group.mark_unschedulable = wire.spec.mark_unschedulable.unwrap_or(true);
-        group.backs_off = wire.spec.scheduling_backoff == Some(1);
-        if !is_known {
-            group.conditions.clone_from(&wire.status.scheduling_conditions);
-            group.stamps = stamps;
-            group.explanation = meta.annotations.value(annotation::EXPLANATION).map(Box::from);
-            // What is on the object now is what counts, whatever became of a write.
-            group.before = None;
-        }
-        *group.facts = facts;
-        let told = group.told();
+        let object = GroupObject {
+            version: Box::from(&*meta.resource_version),
+            record: Record {
+                conditions: wire.status.scheduling_conditions.clone(),
+                stamps,
+                explanation: meta.annotations.value(annotation::EXPLANATION).map(Box::from),
+            },
+            backs_off: wire.spec.scheduling_backoff == Some(1),
+            mark_unschedulable: wire.spec.mark_unschedulable.unwrap_or(true),
+            priority_class: Box::from(&*wire.spec.priority_class_name),
+            preemptibility_derived: wire.spec.preemptibility.is_empty(),
+            facts,
+        };
         common.touched.push(row);
-        common.deltas.push(Delta::Group(GroupId::new(row), told));
+        common.deltas.push(object.told(row, self.paused.contains(&row)));
+        self.objects.insert(row, object);
         version
     }
 
@@ -141,9 +194,12 @@ impl Groups {
 
     fn gone(&mut self, common: &mut Common, row: u32) {
         refer(common, row, None);
+        self.paused.remove(&row);
+        if self.objects.remove(row).is_some() {
+            common.gone_groups.push(row);
+        }
         let group = &mut common.names.groups[row];
-        let was_there = std::mem::take(&mut group.presence.is_there);
-        if was_there {
+        if std::mem::take(&mut group.presence.is_there) {
             common.deltas.push(Delta::GroupGone(GroupId::new(row)));
         }
         if group.presence.references == 0 {
@@ -171,37 +227,30 @@ impl Groups {
     }
 
     /// Tells every group whose priority follows from its class anew.
-    pub(super) fn reprioritize(&mut self, common: &mut Common) {
-        let rows: Vec<u32> = common.names.groups.iter().map(|(row, _)| row).collect();
-        for row in rows {
-            let priorities = &self.priorities;
-            let group = &common.names.groups[row];
-            let priority = priorities.value(&group.priority_class);
-            if !group.presence.is_there || group.facts.priority == priority {
+    fn reprioritize(&mut self, common: &mut Common) {
+        for (row, object) in self.objects.iter_mut() {
+            let priority = self.priorities.value(&object.priority_class);
+            if object.facts.priority == priority {
                 continue;
             }
-            let group = &mut common.names.groups[row];
-            group.facts.priority = priority;
-            if group.preemptibility_derived {
-                group.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+            object.facts.priority = priority;
+            if object.preemptibility_derived {
+                object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
             }
-            let told = group.told();
-            common.deltas.push(Delta::Group(GroupId::new(row), told));
+            common.deltas.push(object.told(row, self.paused.contains(&row)));
         }
     }
 
     /// Leaves a group out, or lets it back in.
     pub(super) fn pause(&mut self, common: &mut Common, row: u32, is_paused: bool) {
-        let group = &mut common.names.groups[row];
-        let was_paused = std::mem::replace(&mut group.is_paused, is_paused);
-        if was_paused == is_paused || !group.presence.is_there {
-            return;
+        let Some(object) = self.objects.get(row) else { return };
+        let is_new = if is_paused { self.paused.insert(row) } else { self.paused.remove(&row) };
+        if is_new {
+            common.deltas.push(object.told(row, is_paused));
         }
-        let told = group.told();
-        common.deltas.push(Delta::Group(GroupId::new(row), told));
     }
 
-    fn facts(&mut self, common: &mut Common, wire: &Wire<'_>, stamps: &Stamps) -> Group {
+    fn facts(&self, common: &mut Common, wire: &Wire<'_>, stamps: &Stamps) -> Group {
         let spec = &wire.spec;
         let priority = self.priorities.value(&spec.priority_class_name);
         let queue = (!spec.queue.is_empty()).then(|| common.names.queue(&spec.queue));

@@ -16,13 +16,21 @@ mod nodes;
 fn world() -> Names {
     let mut names = Names::new();
     let group: GroupId = names.group("ml", "train");
-    names.groups[group.number()].queue_name = Box::from("team-a");
-    names.queue("team-a");
-    names.groups[group.number()].facts.structure = Structure::Flat { min: 4, topology: None };
+    names.groups[group.number()].queue = Some(names.queue("team-a").number());
     let pod = names.pod("u0");
     names.pods[pod.number()].namespace = Box::from("ml");
     names.pods[pod.number()].name = Box::from("train-0");
     names
+}
+
+/// What is said of a gang of four.
+fn said(why: &Why, names: &Names) -> Option<Told> {
+    let structure = Structure::Flat { min: 4, topology: None };
+    said_of(&Group { structure, ..Group::default() }, why, names)
+}
+
+fn said_of(facts: &Group, why: &Why, names: &Names) -> Option<Told> {
+    told(why, Waiting { group: 0, facts: Some(facts), names })
 }
 
 fn no_room(gang: bool) -> Why {
@@ -49,7 +57,7 @@ fn no_room(gang: bool) -> Why {
 }
 
 fn text(why: &Why) -> String {
-    told(why, 0, &world()).expect("there is something to say").text()
+    said(why, &world()).expect("there is something to say").text()
 }
 
 const TASK: &str = "no nodes with enough resources were found: 1 node(s) didn't match Pod's node \
@@ -64,7 +72,7 @@ fn a_gang_without_room() {
              scheduling. Additional pods cannot be scheduled due to: {TASK}."
         )
     );
-    let told = told(&no_room(true), 0, &world()).expect("there is something to say");
+    let told = said(&no_room(true), &world()).expect("there is something to say");
     assert_eq!(told.pod, Some((0, String::from(TASK))));
 }
 
@@ -72,8 +80,8 @@ fn a_gang_without_room() {
 #[test]
 fn a_search_that_goes_on_says_what_was_found_before_it() {
     let progress = Progress::Packing { tries: 1, tries_max: 2 };
-    let say = |before| told(&Why::Undecided { progress: Box::new(progress), before }, 0, &world());
-    assert_eq!(say(Some(Box::new(no_room(true)))), told(&no_room(true), 0, &world()));
+    let say = |before| said(&Why::Undecided { progress: Box::new(progress), before }, &world());
+    assert_eq!(say(Some(Box::new(no_room(true)))), said(&no_room(true), &world()));
     assert_eq!(say(None), None);
 }
 
@@ -104,7 +112,7 @@ fn a_limit_and_a_quota() {
         requested: PerLane::default(),
     };
     let bound = |lane| Box::new(Bound { queue, lane, requested: PerLane([500, 1, 1000]) });
-    let say = |why: Why| told(&why, 0, &names).expect("there is something to say");
+    let say = |why: Why| said(&why, &names).expect("there is something to say");
     assert_eq!(
         say(Why::OverLimit(bound(QueueLane::Gpu))).errors[0].message,
         "team-a quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 3.5 GPUs \
@@ -148,7 +156,7 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
     let Why::NoRoom(no_room) = no_room(true) else { unreachable!("it is one") };
     let misfits = vec![(full, 3), (missing, 3)];
     let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
-    let told = told(&why, 0, &names).expect("there is something to say");
+    let told = said(&why, &names).expect("there is something to say");
     assert_eq!(
         told.pod,
         Some((
@@ -164,14 +172,14 @@ fn a_claim_keeps_its_pod_out_before_any_node_is_looked_at() {
 
 #[test]
 fn a_delay_is_an_error_beside_the_reason() {
-    let mut names = world();
-    names.groups[0].facts.preemption_delay = 5_000;
+    let names = world();
+    let facts = Group { preemption_delay: 5_000, ..Group::default() };
     let until = Timestamp(1_000);
     for (why, code) in
         [(no_room(true), "PodSchedulingErrors"), (Why::QueueMissing, "QueueDoesNotExist")]
     {
         let why = Why::Delayed { until, why: Box::new(why) };
-        let told = told(&why, 0, &names).expect("there is something to say");
+        let told = said_of(&facts, &why, &names).expect("there is something to say");
         let codes: Vec<&str> = told.errors.iter().map(|error| error.code).collect();
         assert_eq!(codes, [code, "PreemptionDelayNotElapsed"]);
         let end = "\nWorkload is within its preemption delay window (5s) and may not trigger evictions \
@@ -193,11 +201,11 @@ fn a_sub_group_of_one_beside_a_gang_speaks_of_the_gang() {
         min: 1,
         ..NoRoom::clone(&no_room)
     }));
-    let mut check = |min, start: &str| {
+    let check = |min, start: &str| {
         let sub_groups = vec![leaf(head, 1), leaf(workers, min)];
         let structure = Structure::Tree { min: None, topology: None, sub_groups };
-        names.groups[0].facts.structure = structure;
-        let text = told(&why, 0, &names).expect("there is something to say").text();
+        let facts = Group { structure, ..Group::default() };
+        let text = said_of(&facts, &why, &names).expect("there is something to say").text();
         assert!(text.starts_with(&format!("PodSchedulingErrors: {start}")), "{text}");
     };
     check(
@@ -230,7 +238,7 @@ fn reasons_that_name_the_node_do_so_for_nodes_that_are_known() {
             gpu_milli,
             ..NoRoom::clone(&no_room)
         }));
-        let told = told(&why, 0, &names).expect("there is something to say");
+        let told = said(&why, &names).expect("there is something to say");
         let base = "no nodes with enough resources were found: ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}."))));
     };
@@ -272,7 +280,7 @@ fn a_node_that_is_short_of_two_things_is_counted_for_both() {
     let misfits = vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Short(Lane::CPU), 1)];
     let also = vec![(Misfit::Short(Lane::CPU), 2)];
     let why = Why::NoRoom(Arc::new(NoRoom { misfits, also, ..NoRoom::clone(&no_room) }));
-    let told = told(&why, 0, &world()).expect("there is something to say");
+    let told = said(&why, &world()).expect("there is something to say");
     assert_eq!(
         told.pod.expect("the pod's words").1,
         "no nodes with enough resources were found: 3 node(s) didn't have enough resources: CPU \
@@ -298,7 +306,7 @@ fn a_queue_that_may_not_pay_for_a_node_says_why() {
     let too_dear = Some(Box::new(Why::OverLimit(Box::new(bound))));
     let misfits = vec![(Misfit::Queue, 2)];
     let why = Why::NoRoom(Arc::new(NoRoom { misfits, too_dear, ..NoRoom::clone(&no_room) }));
-    let told = told(&why, 0, &names).expect("there is something to say");
+    let told = said(&why, &names).expect("there is something to say");
     assert_eq!(
         told.pod.expect("the pod's words").1,
         "no nodes with enough resources were found: 2 node does not have enough capacity. Reason: \
@@ -335,7 +343,7 @@ fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let misfits = misfits.iter().map(|one| (Misfit::Missing(*one), 3)).collect();
         let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
-        let told = told(&why, 0, &names).expect("there is something to say");
+        let told = said(&why, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
     };
@@ -365,7 +373,7 @@ fn a_pod_larger_than_every_node() {
         let request: Resources = amounts.into_iter().collect();
         let too_large = Some(TooLarge { lane, most, request });
         let why = Why::NoRoom(Arc::new(NoRoom { too_large, ..NoRoom::clone(&no_room) }));
-        let told = told(&why, 0, &names).expect("there is something to say");
+        let told = said(&why, &names).expect("there is something to say");
         let base = "Scheduling conditions were not met for pod ml/train-0:\nMaxNodePoolResources: \
                     The pod ml/train-0 requires GPU: 9, CPU: 2.5 (cores), memory: 4 (GB), pods: 1. ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
@@ -385,7 +393,7 @@ fn a_pod_that_fits_but_for_its_overhead() {
         let misfits = vec![(Misfit::Overhead(lane), 2), (Misfit::Short(lane), 1)];
         let overhead = overhead.iter().copied().collect();
         let why = Why::NoRoom(Arc::new(NoRoom { misfits, overhead, ..NoRoom::clone(&no_room) }));
-        let told = told(&why, 0, &world()).expect("there is something to say");
+        let told = said(&why, &world()).expect("there is something to say");
         let base = "no nodes with enough resources were found:";
         assert_eq!(told.pod, Some((0, format!("{base} {expect}"))));
     };

@@ -1,7 +1,9 @@
 //! Conditions as they follow from what is there and what is to be said.
 
-use super::*;
-use crate::message::Error;
+use serde_json::json;
+
+use super::{desired::Standing, stamps::changes, *};
+use crate::{actuate::Stamps, message::Error};
 
 fn told(messages: &[&str]) -> Told {
     let error = |message: &&str| Error {
@@ -103,9 +105,9 @@ fn what_no_longer_holds_goes_and_others_stay() {
 #[test]
 fn timestamps_are_compared_at_the_second() {
     let stamps = |stale_since, last_start| Stamps { stale_since, last_start, last_eviction: None };
-    assert_eq!(stamp_changes(&stamps(None, Some(1000)), &stamps(None, Some(1999))), None);
+    assert_eq!(changes(&stamps(None, Some(1000)), &stamps(None, Some(1999))), None);
     assert_eq!(
-        stamp_changes(&stamps(Some(1000), None), &stamps(None, Some(60_000))),
+        changes(&stamps(Some(1000), None), &stamps(None, Some(60_000))),
         Some(vec![
             ("kai.scheduler/stale-podgroup-timestamp", None),
             ("kai.scheduler/last-start-timestamp", Some(String::from("1970-01-01T00:01:00Z"))),

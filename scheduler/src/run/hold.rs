@@ -9,13 +9,25 @@ impl Run {
     /// A group whose bind failed is left out for a while, longer each time, so that one that can
     /// never be bound takes nothing from the others.
     pub(super) fn hold(&mut self, group: u32) {
-        let row = &mut self.ingest.common.names.groups[group];
-        row.bind_failures += 1;
-        let pause = backoff(row.bind_failures + 3);
+        if self.ingest.groups.object(group).is_none() {
+            return;
+        }
+        let failures = self.bind_failures.entry(group).or_default();
+        *failures += 1;
+        let pause = backoff(*failures + 3);
         let until = now().0 + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         self.ingest.pause(group, true);
         self.held.retain(|(_, known)| *known != group);
         self.held.push((Timestamp(until), group));
+    }
+
+    /// Forgets what was remembered of groups whose objects are gone.
+    pub(super) fn forget_groups(&mut self) {
+        for group in std::mem::take(&mut self.ingest.common.gone_groups) {
+            self.bind_failures.remove(&group);
+            self.report.forget(group);
+            self.writes.forget(group);
+        }
     }
 
     /// Lets groups back in whose pause is over.
@@ -25,9 +37,7 @@ impl Run {
         self.held = rest;
         let due: Vec<(Timestamp, u32)> = due;
         for (_, group) in due {
-            if self.ingest.common.names.groups.row(group).is_some() {
-                self.ingest.pause(group, false);
-            }
+            self.ingest.pause(group, false);
         }
     }
 }

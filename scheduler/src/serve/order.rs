@@ -145,7 +145,8 @@ pub fn text(cluster: &Cluster, names: &Names) -> String {
     let mut order = Order { global_order: Vec::new(), queue_order: BTreeMap::new() };
     for (queue, group) in cluster.order() {
         let (_, id) = names.group_name(group.number());
-        let entry = Entry { id, priority: names.groups[group.number()].facts.priority };
+        let priority = cluster.group(group).map_or(0, |facts| facts.priority);
+        let entry = Entry { id, priority };
         order.global_order.push(entry);
         order.queue_order.entry(&**names.queues.key(queue.number())).or_default().push(entry);
     }

@@ -23,7 +23,7 @@ use crate::{
     actuate::Bind,
     bind_requests::{begun, objection},
     cel::desk::Desk,
-    ingest::{Ingest, Kind, Rules},
+    ingest::{GroupObject, Ingest, Kind, Rules},
     run,
     server::wire::{Pairs, Whereabouts},
     settings::{Settings, config},
@@ -235,6 +235,7 @@ impl State {
 
     fn drain(&mut self) {
         self.ingest.common.touched.clear();
+        self.ingest.common.gone_groups.clear();
         for delta in self.ingest.common.deltas.drain(..) {
             self.cluster.apply(delta);
         }
@@ -302,18 +303,9 @@ impl State {
 
     /// The newest moment at which something was made or began: the file is not older.
     pub(super) fn newest(&self) -> Timestamp {
-        let names = &self.ingest.common.names;
-        let pods = names.pods.iter().map(|(_, pod)| pod.created);
-        let groups = names.groups.iter().flat_map(|(_, group)| {
-            let stamps = &group.stamps;
-            [
-                stamps.stale_since,
-                stamps.last_start,
-                stamps.last_eviction,
-                Some(group.facts.created.0),
-            ]
-        });
-        Timestamp(pods.chain(groups.flatten()).max().unwrap_or(0))
+        let pods = self.ingest.common.names.pods.iter().map(|(_, pod)| pod.created);
+        let groups = self.ingest.groups.objects().map(GroupObject::newest);
+        Timestamp(pods.chain(groups).max().unwrap_or(0))
     }
 
     /// Tells the engine what was taken in.
@@ -341,6 +333,7 @@ pub(super) fn tell(
     loop {
         run::tell(ingest, sharing, cluster, now);
         ingest.common.touched.clear();
+        ingest.common.gone_groups.clear();
         let questions = std::mem::take(&mut ingest.common.questions);
         if questions.is_empty() {
             return Ok(());

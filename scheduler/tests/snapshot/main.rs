@@ -136,7 +136,9 @@ fn decided(snapshot: &Snapshot, plan: &Plan) -> String {
         .verdicts
         .iter()
         .filter_map(|verdict| {
-            let told = message::told(&verdict.why, verdict.group.number(), names)?;
+            let group = verdict.group.number();
+            let facts = snapshot.cluster.group(verdict.group);
+            let told = message::told(&verdict.why, message::Waiting { group, facts, names })?;
             let (_, name) = names.group_name(verdict.group.number());
             Some(format!("wait {name}: {}", told.text().replace('\n', " ")))
         })

@@ -131,15 +131,17 @@ fn waiting(snapshot: &Snapshot, plan: &Plan) -> Vec<Value> {
         else {
             continue;
         };
+        let facts = snapshot.cluster.group(verdict.group);
+        let waiting = message::Waiting { group, facts, names };
         let message = match why {
             kai_engine::Why::NotReady(unready) => message::not_ready(unready, names),
-            other => match message::told(other, group, names) {
+            other => match message::told(other, waiting) {
                 Some(told) => told.text(),
                 None => continue,
             },
         };
         let (namespace, name) = names.group_name(group);
-        let queue = &names.groups[group].queue_name;
+        let queue = names.queue_of_group(group);
         let row =
             json!({ "namespace": namespace, "podGroup": name, "queue": queue, "message": message });
         waits.push((format!("{namespace}/{name}"), row));

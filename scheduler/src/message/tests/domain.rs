@@ -7,7 +7,7 @@ fn no_domain(names: &Names, sub_group: &str, problem: DomainProblem) -> Told {
     let sub_group = Symbol::new(found(names.symbols.find(sub_group)));
     let topology = kai_engine::TopologyId::new(found(names.topologies.find("racks")));
     let no_domain = NoDomain { sub_group, topology, problem, before: Vec::new() };
-    told(&Why::NoDomain(Box::new(no_domain)), 0, names).expect("there is something to say")
+    said(&Why::NoDomain(Box::new(no_domain)), names).expect("there is something to say")
 }
 
 fn no_fit(names: &mut Names, whole: Option<&[&str]>, rooms: &[(&[&str], Room)]) -> DomainProblem {

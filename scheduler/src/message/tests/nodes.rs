@@ -17,7 +17,7 @@ fn each_node_is_named() {
         let misfits = vec![(Misfit::Selector, 3)];
         let nodes = refusals.to_vec();
         let no_room = NoRoom { sub_group, overhead, misfits, nodes, ..NoRoom::clone(&no_room) };
-        let told = told(&Why::NoRoom(Arc::new(no_room)), 0, &names).expect("it waits");
+        let told = said(&Why::NoRoom(Arc::new(no_room)), &names).expect("it waits");
         let base = "no nodes with enough resources were found:";
         assert_eq!(told.pod, Some((0, format!("{base}{}", expect[1]))));
         assert_eq!(
@@ -82,7 +82,7 @@ fn nodes_that_are_closed_tainted_or_full() {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
         let misfits = misfits.to_vec();
         let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
-        let told = told(&why, 0, &names).expect("there is something to say");
+        let told = said(&why, &names).expect("there is something to say");
         let base = "no nodes with enough resources were found: ";
         assert_eq!(told.pod, Some((0, format!("{base}{expect}"))));
     };
@@ -106,7 +106,7 @@ fn pods_that_keep_each_other_apart_are_told_so_each() {
         let Why::NoRoom(no_room) = no_room(gang) else { unreachable!("it is one") };
         let misfits = vec![(misfit, 2)];
         let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
-        let told = told(&why, 0, &world()).expect("there is something to say");
+        let told = said(&why, &world()).expect("there is something to say");
         assert_eq!(told.is_of_each, is_of_each);
     };
     check(true, Misfit::AntiAffinity, true);

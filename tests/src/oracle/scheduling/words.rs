@@ -2,7 +2,10 @@
 
 use anyhow::Context;
 use kai_engine::{GroupId, Symbol, TopologyId, ids::Id};
-use kai_scheduler::{message, names::Names};
+use kai_scheduler::{
+    message::{self, Waiting},
+    names::Names,
+};
 use kai_sim::world::World;
 use serde_json::Value;
 
@@ -26,7 +29,8 @@ pub fn texts(case: &Value) -> anyhow::Result<Vec<[String; 3]>> {
             world.cluster.verdict(group).with_context(|| format!("nothing is said of {job}"))?;
         let number = u32::try_from(group.row())?;
         let names = names(&mut world.clone(), parsed.topologies.len());
-        let told = message::told(why, number, &names)
+        let waiting = Waiting { group: number, facts: None, names: &names };
+        let told = message::told(why, waiting)
             .with_context(|| format!("there are no words for {why:?}"))?;
         texts.push([job.clone(), peer.to_owned(), told.text()]);
     }

@@ -1,0 +1,37 @@
+//! What the scheduler writes on pod groups.
+
+use kai_api::names::annotation;
+use serde_json::Value;
+
+/// What the scheduler writes on a pod group, as its object says it.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Record {
+    /// `status.schedulingConditions`, whole.
+    pub conditions: Vec<Value>,
+    /// The three timestamps among its annotations.
+    pub stamps: Stamps,
+    /// What is explained among them.
+    pub explanation: Option<Box<str>>,
+}
+
+/// The timestamps on a pod group.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Stamps {
+    /// `kai.scheduler/stale-podgroup-timestamp`.
+    pub stale_since: Option<i64>,
+    /// `kai.scheduler/last-start-timestamp`.
+    pub last_start: Option<i64>,
+    /// `kai.scheduler/last-eviction-timestamp`.
+    pub last_eviction: Option<i64>,
+}
+
+impl Stamps {
+    /// Each with the key of its annotation.
+    pub fn annotations(&self) -> [(&'static str, Option<i64>); 3] {
+        [
+            (annotation::STALE_SINCE, self.stale_since),
+            (annotation::LAST_START, self.last_start),
+            (annotation::LAST_EVICTION, self.last_eviction),
+        ]
+    }
+}
