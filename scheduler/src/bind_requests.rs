@@ -102,7 +102,7 @@ async fn settle_one(write: &Write, request: BindRequest) {
     }
 }
 
-/// What a request says by itself: the bind that it asks for, or what else is to become of it.
+/// Works out what a request says by itself: the bind that it asks for, or what else is to become of it.
 pub(crate) fn begun(request: &BindRequest) -> Result<Bind, Fate> {
     if request.metadata.deletion_timestamp.is_some() || phase(request) == "Succeeded" {
         return Err(Fate::Leave);
@@ -114,7 +114,7 @@ pub(crate) fn begun(request: &BindRequest) -> Result<Bind, Fate> {
         .ok_or(Fate::GiveUp("it is incomplete, or asks for resource claims or a share of a GPU"))
 }
 
-/// Why a request cannot be carried out for a pod with this UID that is on this node; none where it can.
+/// Says why a request cannot be carried out for a pod with this UID that is on this node; none where it can.
 pub(crate) fn objection(request: &BindRequest, uid: &str, node: &str) -> Option<&'static str> {
     let owners = request.metadata.owner_references.iter().flatten();
     if owners.clone().count() > 0 && !owners.clone().any(|owner| owner.uid == uid) {
@@ -210,7 +210,7 @@ async fn delete(write: &Write, namespace: &str, name: &str, uid: &str) {
 mod tests {
     use super::*;
 
-    /// What is known without the pod: the bind, or why there is none.
+    /// Compares what is known without the pod: the bind, or why there is none.
     fn check(yaml: &str, expect: &str) {
         let request: BindRequest = serde_saphyr::from_str(yaml).expect("a BindRequest");
         let bind = bind_of(&request).map(|bind| {

@@ -163,7 +163,7 @@ impl Dispatch {
         Some(said)
     }
 
-    /// What each claim of a pod is to hold.
+    /// Works out what each claim of a pod is to hold.
     fn claims(
         &self,
         pod: u32,
@@ -190,7 +190,7 @@ impl Dispatch {
         names.pods[pod].claims.iter().map(grant).collect()
     }
 
-    /// What stands in for a pod's extended resources, where a claim has yet to be made for them.
+    /// Works out what stands in for a pod's extended resources, where a claim has yet to be made for them.
     fn extended(
         &self,
         node: u32,

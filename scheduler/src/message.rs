@@ -177,7 +177,7 @@ fn found(why: &Why, waiting: Waiting<'_>) -> Option<Told> {
     }
 }
 
-/// What was found in other domains before.
+/// Says what was found in other domains before.
 fn earlier(before: &[Why], waiting: Waiting<'_>) -> Vec<Error> {
     before.iter().filter_map(|why| told(why, waiting)).flat_map(|told| told.errors).collect()
 }
@@ -196,7 +196,7 @@ fn delayed(until: Timestamp, facts: Option<&Group>) -> Error {
 /// Sub-groups that the event `NotReady` names: an event has room for 1024 bytes.
 const UNREADY_MAX: usize = 5;
 
-/// What the event `NotReady` says.
+/// Says what the event `NotReady` says.
 pub fn not_ready(unready: &[Unready], names: &Names) -> String {
     let named = unready.iter().take(UNREADY_MAX);
     let parts: String = named.map(|one| waiting_for(one, names)).collect();
@@ -246,7 +246,7 @@ fn short_of_room(no_room: &NoRoom, waiting: Waiting<'_>) -> Told {
     Told { pod, is_of_each, ..Told::from(error) }
 }
 
-/// Whether some pods of a group have to run together.
+/// Tells whether some pods of a group have to run together.
 fn has_gang(structure: &Structure) -> bool {
     match structure {
         Structure::Flat { min, .. } => *min > 1,
@@ -331,7 +331,7 @@ fn queue_name(bound: &Bound, names: &Names) -> String {
     names.queue_name(bound.queue.queue.number()).to_owned()
 }
 
-/// What the event `StaleJob` says of sub-groups: name, minimum, pods that run.
+/// Says what the event `StaleJob` says of sub-groups: name, minimum, pods that run.
 ///
 /// # Source
 /// docs/behaviour.md 12.4.
@@ -348,7 +348,7 @@ pub fn stale(standing: &[(Symbol, u32, u32)], names: &Names) -> String {
     format!("Job is stale. {active} pods are active, minMember is {min}{}", parts.concat())
 }
 
-/// What is said of a pod whose sub-group does not exist.
+/// Says what is said of a pod whose sub-group does not exist.
 ///
 /// # Source
 /// docs/behaviour.md 12.3.
@@ -360,7 +360,7 @@ pub fn stray(sub_group: Symbol, group: u32, names: &Names) -> String {
     )
 }
 
-/// What a resource is called, and its unit.
+/// Says what a resource is called, and its unit.
 fn units(lane: QueueLane) -> (&'static str, &'static str) {
     match lane {
         QueueLane::Gpu => ("GPUs", "GPUs"),

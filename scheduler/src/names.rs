@@ -361,7 +361,7 @@ impl Names {
         (lane, mig_gpus(name).map(|gpus| LaneKind::Mig { gpus }))
     }
 
-    /// Whether a resource has a lane, or one is left for what pods name. Nodes are not asked: what they have is real.
+    /// Tells whether a resource has a lane, or one is left for what pods name. Nodes are not asked: what they have is real.
     pub fn counts(&self, resource: &str) -> bool {
         self.resources.len() < RESOURCES_OF_PODS_MAX
             || self.lanes.contains_key(resource)

@@ -82,7 +82,7 @@ pub struct Context<'c> {
 }
 
 impl Report {
-    /// When something that was put off is due.
+    /// Says when something that was put off is due.
     pub fn next(&self) -> Option<i64> {
         self.later.first().map(|(at, _)| *at)
     }
@@ -187,7 +187,7 @@ impl Report {
         Events { tasks, are_early: false }
     }
 
-    /// What is known beyond the condition, where it is not what was written last; other numbers wait for a while.
+    /// Explains what is known beyond the condition, where that is not what was written last; other numbers wait for a while.
     fn explain(
         &mut self,
         group: u32,
@@ -310,7 +310,7 @@ fn remember_marks(tasks: &[Task], names: &mut Names) {
     }
 }
 
-/// What is said of a pod: its own reason where the verdict speaks of it, else the group's.
+/// Says what is said of a pod: its own reason where the verdict speaks of it, else the group's.
 fn pod_message(pod: u32, told: &Told, text: &str) -> String {
     match &told.pod {
         Some((number, own)) if *number == pod || told.is_of_each => {

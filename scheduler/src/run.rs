@@ -253,7 +253,7 @@ impl Run {
         is_current && self.versions.iter().all(Option::is_some)
     }
 
-    /// When the next cycle is due although nothing changes.
+    /// Says when the next cycle is due although nothing changes.
     fn wake(&self) -> Instant {
         if !self.ingest.common.deltas.is_empty() {
             return Instant::now();
@@ -495,7 +495,7 @@ fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
-/// What a future gives, and how long it took.
+/// Waits for a future; gives how long it took, and what it gave.
 async fn pass<T>(future: impl Future<Output = T>) -> (Duration, T) {
     let started = Instant::now();
     let result = future.await;

@@ -238,7 +238,7 @@ impl Sharing {
         self.settle_pod_later(pod, 0);
     }
 
-    /// What has to be written now.
+    /// Works out what has to be written now.
     ///
     /// # Cost
     /// In the devices that something was told of, those that wait, and what is due.
@@ -365,14 +365,14 @@ impl Sharing {
         }))
     }
 
-    /// When something is due although nothing changes, in milliseconds.
+    /// Says when something is due although nothing changes, in milliseconds.
     pub fn wake(&self) -> Option<i64> {
         let again = self.later.iter().map(|(at, _)| *at);
         let aside = self.set_aside.values().filter_map(SetAside::until);
         again.chain(aside).min()
     }
 
-    /// What the engine has to be told since this was asked last.
+    /// Takes what the engine has to be told since this was asked last.
     pub fn take_deltas(&mut self) -> Vec<Delta> {
         std::mem::take(&mut self.deltas)
     }
@@ -429,7 +429,7 @@ impl Sharing {
     }
 }
 
-/// How reservation pods are made by the scheduler of this name, in its own namespace.
+/// Says how reservation pods are made by the scheduler of this name, in its own namespace.
 fn template(args: &SharingArgs, app: &str, scheduler_name: &str) -> Template {
     let text = |text: &str| (!text.is_empty()).then(|| Box::from(text));
     Template {

@@ -79,7 +79,7 @@ impl Snapshot {
         read(path).map_err(|problem| Error { path: path.to_path_buf(), problem })
     }
 
-    /// What the scheduler would decide next.
+    /// Decides what the scheduler would decide next.
     pub fn plan(&mut self) -> Plan {
         kai_engine::plan(&mut self.cluster, &self.settings.config, self.taken)
     }

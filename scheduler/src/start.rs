@@ -111,7 +111,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     }
 }
 
-/// What is answered over HTTP.
+/// Routes what is answered over HTTP.
 fn router(health: &Health, metrics: &Metrics) -> axum::Router {
     let (health, metrics) = (health.clone(), metrics.clone());
     let problem = move || Some(health.problems().join("\n")).filter(|text| !text.is_empty());
@@ -255,7 +255,7 @@ impl Shared {
         }
     }
 
-    /// How `resource.k8s.io` is served; none where the process is to stop. It is asked until there is an answer: one
+    /// Asks how `resource.k8s.io` is served; none where the process is to stop. It is asked until there is an answer: one
     /// failure must not decide for the life of the process.
     async fn devices(&self, stop: &CancellationToken) -> Option<Devices> {
         let mut failures = 0;

@@ -82,7 +82,7 @@ impl Feed {
         usage
     }
 
-    /// Whether deciding should wait for the first answer.
+    /// Tells whether deciding should wait for the first answer.
     pub fn is_awaited(&self) -> bool {
         self.awaited.is_some_and(|until| Instant::now() < until)
     }

@@ -350,7 +350,7 @@ impl Watch {
     }
 }
 
-/// What an answer that is not a success means. Its body may be a Status or plain text.
+/// Works out what an answer that is not a success means. Its body may be a Status or plain text.
 fn refusal(status: StatusCode, body: &[u8]) -> Problem {
     #[derive(Deserialize)]
     struct Status<'a> {

@@ -161,12 +161,12 @@ impl Bind {
         Consumer { name: &self.name, uid: &self.uid }
     }
 
-    /// Whether it waits for others, for minutes perhaps.
+    /// Tells whether it waits for others, for minutes perhaps.
     pub(super) fn is_patient(&self) -> bool {
         !self.volumes.is_empty() || self.waits_for_devices()
     }
 
-    /// Whether some device has to be made ready before the bind.
+    /// Tells whether some device has to be made ready before the bind.
     fn waits_for_devices(&self) -> bool {
         self.claims.iter().any(ClaimGrant::awaits_conditions)
     }

@@ -53,7 +53,7 @@ pub(super) struct Reservation<'g> {
 }
 
 impl ClaimGrant {
-    /// Whether its devices have to be made ready before the bind.
+    /// Tells whether its devices have to be made ready before the bind.
     pub(super) fn awaits_conditions(&self) -> bool {
         self.allocation.as_ref().is_some_and(awaits_conditions)
     }
@@ -214,7 +214,7 @@ impl<'g> Reservation<'g> {
     }
 }
 
-/// Whether some device of an allocation sets conditions for a bind.
+/// Tells whether some device of an allocation sets conditions for a bind.
 fn awaits_conditions(allocation: &Value) -> bool {
     let results = allocation["devices"]["results"].as_array().into_iter().flatten();
     results.into_iter().any(|one| one["bindingConditions"].is_array())
@@ -268,7 +268,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Whether the finalizer was missing; it is there afterwards.
+/// Adds the finalizer; tells whether it was missing.
 fn add_finalizer(claim: &mut Value) -> bool {
     let finalizers = &mut claim["metadata"]["finalizers"];
     if finalizers.is_null() {
@@ -282,7 +282,7 @@ fn add_finalizer(claim: &mut Value) -> bool {
     missing
 }
 
-/// Whether the pod was not a consumer yet; it is one afterwards.
+/// Makes the pod a consumer; tells whether it was none yet.
 fn reserve_for(claim: &mut Value, consumer: Consumer<'_>) -> bool {
     let reserved = &mut claim["status"]["reservedFor"];
     if reserved.is_null() {
@@ -296,7 +296,7 @@ fn reserve_for(claim: &mut Value, consumer: Consumer<'_>) -> bool {
     missing
 }
 
-/// Whether the pod was a consumer; it is none afterwards, and devices that are given up are nobody's without consumers.
+/// Makes the pod no consumer, and devices that are given up are nobody's without consumers; tells whether it was one.
 fn withdraw(claim: &mut Value, consumer: Consumer<'_>, gives_up: bool) -> bool {
     let Some(reserved) = claim["status"]["reservedFor"].as_array_mut() else { return false };
     let count = reserved.len();
@@ -331,7 +331,7 @@ fn with_claim_config(allocation: &Value, claim: &Value) -> Value {
     allocation
 }
 
-/// Whether an allocation is of the devices that were meant.
+/// Tells whether an allocation is of the devices that were meant.
 fn same_devices(there: &Value, meant: Option<&Value>) -> bool {
     let devices = |allocation: &Value| {
         let results = allocation["devices"]["results"].as_array().into_iter().flatten();

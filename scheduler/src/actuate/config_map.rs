@@ -106,7 +106,7 @@ impl Owner<'_> {
         }
     }
 
-    /// Whether a map that is there holds the data now. One whose pod is gone is deleted, to be made anew.
+    /// Brings a map that is there up to date, and tells whether it holds the data now. One whose pod is gone is deleted, to be made anew.
     async fn renew(
         &self,
         write: &Write,

@@ -86,7 +86,7 @@ impl Evict {
         }
     }
 
-    /// Whether the pod is no more, or on its way.
+    /// Tells whether the pod is no more, or on its way.
     async fn is_gone(&self, write: &Write) -> bool {
         #[derive(serde::Deserialize)]
         struct Named<'a> {

@@ -77,7 +77,7 @@ impl Found {
         matches!(&*self.status.phase, "Failed" | "Succeeded")
     }
 
-    /// Why it says no device, as far as the API shows it.
+    /// Says why it says no device, as far as the API shows it.
     pub(super) fn cause(&self) -> Option<String> {
         let status = &self.status;
         let states = status.container_statuses.iter();

@@ -113,7 +113,7 @@ impl Queue {
         self.events.drain(..excess);
     }
 
-    /// How many quiet ones may fly now.
+    /// Counts how many quiet ones may fly now.
     fn quiet_max(&self) -> usize {
         if self.urgent_flights == 0 {
             QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP)
@@ -229,7 +229,7 @@ mod tests {
         Task::Bind(Bind::of(uid, uid, "n"))
     }
 
-    /// What flies next, in short; nothing of it lands.
+    /// Says what flies next, in short; nothing of it lands.
     fn flying(queue: &mut Queue) -> Vec<String> {
         let short = |flight: Flight| match flight.task {
             Task::Bind(bind) => format!("bind {}", bind.uid),

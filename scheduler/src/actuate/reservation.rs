@@ -170,7 +170,7 @@ impl Reserve {
         }
     }
 
-    /// Whether the pod of this name holds this device. One that ended, or is of another device, goes first.
+    /// Tells whether the pod of this name holds this device. One that ended, or is of another device, goes first.
     async fn is_there(&self, write: &Write, name: &str) -> Result<bool, String> {
         let bytes = match read(&write.client, &self.template.path(name)).await {
             Ok(bytes) => bytes,
@@ -189,7 +189,7 @@ impl Reserve {
         Ok(false)
     }
 
-    /// What the pod that asks first tolerates; nothing where it is gone, as nothing will be bound for it then.
+    /// Works out what the pod that asks first tolerates; nothing where it is gone, as nothing will be bound for it then.
     async fn tolerations(&self, write: &Write) -> Vec<Value> {
         let (namespace, name) = &self.for_pod;
         let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");

@@ -44,7 +44,7 @@ impl ShareGrant {
         names.join(",")
     }
 
-    /// What both maps hold: the first and the second.
+    /// Says what both maps hold: the first and the second.
     fn data(&self, devices_by_key: bool) -> [Map<String, Value>; 2] {
         let portion = portion_text(self.portion_micro);
         let mut maps = [Map::new(), Map::new()];

@@ -42,7 +42,7 @@ impl Unprotected {
         ShareOutcome::Unprotected { device: self.device, done }
     }
 
-    /// Whether a reservation pod may hold the GPU that the users were told.
+    /// Tells whether a reservation pod may hold the GPU that the users were told.
     fn is_held_by(&self, pod: &Found) -> bool {
         let says = pod.metadata.annotations.get(annotation::RESERVED_GPU);
         match (says, &self.given) {
@@ -51,7 +51,7 @@ impl Unprotected {
         }
     }
 
-    /// Whether all users are told to go. Nothing is done where a reservation pod is there after all: the watch will
+    /// Tells all users to go, and says whether that is done. Nothing is done where a reservation pod is there after all: the watch will
     /// show it.
     async fn end_users(&self, write: &Write) -> Result<bool, Failure> {
         let holders = reservations(write, &self.place.group, &self.template).await?;

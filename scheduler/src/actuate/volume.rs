@@ -58,7 +58,7 @@ impl VolumeGrant {
         format!("{}/{}", self.namespace, self.claim).into()
     }
 
-    /// Why the claim cannot get a volume, where that is known before anything is written.
+    /// Says why the claim cannot get a volume, where that is known before anything is written.
     pub(super) fn refusal(&self) -> Option<String> {
         let reason = "node(s) didn't find available persistent volumes to bind";
         (self.step == VolumeStep::Refuse).then(|| self.failed(reason))

@@ -81,7 +81,7 @@ impl Budget {
     }
 }
 
-/// What a call costs, by its arguments.
+/// Works out what a call costs, by its arguments.
 fn call(name: &str, arguments: &[Value]) -> u64 {
     let sum: u64 = arguments.iter().map(size).sum();
     let product = || {

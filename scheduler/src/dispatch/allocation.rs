@@ -89,7 +89,7 @@ fn special(device: SliceDeviceId, names: &Names) -> Option<&SpecialDevice> {
     names.slice_devices.row(device.number())?.special.as_deref()
 }
 
-/// From which nodes devices can be used; none: from all. Those of one node, and those that bind their claim, are of
+/// Finds from which nodes devices can be used; none: from all. Those of one node, and those that bind their claim, are of
 /// the pod's.
 fn node_selector(node: u32, held: &[&Claimed], names: &Names) -> Option<Value> {
     let bound = || {
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// How the share is called that a claim gets, where so many claims were known before.
+    /// Says how the share is called that a claim gets, where so many claims were known before.
     fn share_id(uid: &str, before: usize) -> Value {
         let mut names = Names::new();
         for number in 0..before {

@@ -133,10 +133,9 @@ mod tests {
         fn write(&mut self, read_at: &str, start: i64) -> Box<str> {
             let change = GroupChange::Conditions(Vec::new());
             let read = ReadGroup { group: 0, version: read_at, record: &self.read };
-            match self.writes.begin(read, started(start), change, &self.names) {
-                Task::Group(patch) => patch.version,
-                other => panic!("{other:?} writes no group"),
-            }
+            let task = self.writes.begin(read, started(start), change, &self.names);
+            let Task::Group(patch) = task else { panic!("{task:?} writes no group") };
+            patch.version
         }
 
         fn says(&self, read_at: &str) -> Option<i64> {

@@ -172,7 +172,7 @@ impl Zones {
         common.deltas.push(Delta::Zones(NodeId::new(node), facts));
     }
 
-    /// What a pod asks of zones; none where nothing of it is aligned.
+    /// Works out what a pod asks of zones; none where nothing of it is aligned.
     ///
     /// Guaranteed pods ask for all but parts of cores, others for devices alone.
     pub(super) fn alignment(
@@ -218,7 +218,7 @@ impl Zones {
         asks(&alignment.pod).then(|| Box::new(alignment))
     }
 
-    /// What a pod on a node holds of its zones: as it was seen, else as it was foretold. A record that names a zone which
+    /// Works out what a pod on a node holds of its zones: as it was seen, else as it was foretold. A record that names a zone which
     /// is not there says nothing.
     pub(super) fn held(
         &self,
@@ -241,7 +241,7 @@ fn trailing_number(name: &str) -> Option<u64> {
     name[name.len() - digits..].parse().ok()
 }
 
-/// What the node's topology manager does: by its attributes, else by the first of the older policies.
+/// Works out what the node's topology manager does: by its attributes, else by the first of the older policies.
 fn manager(wire: &Wire<'_>) -> (NumaPolicy, NumaScope) {
     let attribute = |name: &str| {
         let mut attributes = wire.attributes.iter();

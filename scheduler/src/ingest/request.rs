@@ -248,7 +248,7 @@ impl Asking<'_, '_> {
         containers.chain([self.overhead, self.pod])
     }
 
-    /// Why the request cannot be counted as it is written, where that is so: such a pod must not run.
+    /// Says why the request cannot be counted as it is written, where that is so: such a pod must not run.
     pub(super) fn uncounted(&self, common: &Common) -> Option<String> {
         if self.all().any(|amounts| amounts.is_cut) {
             return Some(format!(

@@ -56,7 +56,7 @@ impl Rules {
         }
     }
 
-    /// Whether an object with these labels belongs to our node pool.
+    /// Tells whether an object with these labels belongs to our node pool.
     pub(crate) fn is_ours(&self, labels: &crate::server::wire::Pairs<'_>) -> bool {
         let value = labels.value(&self.pool_key);
         match (self.pool_key.is_empty(), self.pool_value.is_empty()) {

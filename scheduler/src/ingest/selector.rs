@@ -70,7 +70,7 @@ pub(super) fn node_term(names: &mut Names, term: &NodeTerm<'_>) -> Vec<Requireme
 }
 
 impl LabelSelector<'_> {
-    /// What has to hold for labels.
+    /// Works out what has to hold for labels.
     pub(super) fn requirements(&self, names: &mut Names) -> Vec<Requirement> {
         let mut all = Vec::new();
         for (key, value) in symbols(names, &self.match_labels) {
@@ -86,7 +86,7 @@ pub(super) fn node_terms(names: &mut Names, wire: &NodeSelector<'_>) -> Vec<Vec<
     wire.node_selector_terms.iter().map(|term| node_term(names, term)).collect()
 }
 
-/// What has to hold for a node where a class makes volumes.
+/// Works out what has to hold for a node where a class makes volumes.
 pub(super) fn topology_term(names: &mut Names, wire: &TopologyTerm<'_>) -> Vec<Requirement> {
     let mut all = Vec::new();
     for one in &wire.match_label_expressions {
@@ -97,7 +97,7 @@ pub(super) fn topology_term(names: &mut Names, wire: &TopologyTerm<'_>) -> Vec<R
     all
 }
 
-/// Whether labels, as text, are what a selector asks for.
+/// Tells whether labels, as text, are what a selector asks for.
 pub(super) fn selects(
     selector: &[Requirement],
     labels: &[(Box<str>, Box<str>)],

@@ -59,7 +59,7 @@ impl Needs {
         self.counted.due.insert(Box::from(claim));
     }
 
-    /// What claims without a volume may get changed.
+    /// Has claims without a volume looked at again: what they may get changed.
     pub(in crate::ingest) fn offers_changed(&mut self) {
         self.unbound_due = true;
     }

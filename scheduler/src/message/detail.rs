@@ -33,7 +33,7 @@ pub(super) fn nodes(no_room: &NoRoom, names: &Names) -> String {
     text
 }
 
-/// How much a node has of what it has too little of.
+/// Says how much a node has of what it has too little of.
 fn shortage(misfit: Misfit, amounts: Amounts, no_room: &NoRoom, names: &Names) -> String {
     // Parts of GPUs are measured in GPUs.
     let (mut lane, mut suffix) = (Lane::GPU, String::new());

@@ -5,7 +5,7 @@ use kai_engine::{Eviction, QueueLane, QueueState, Symbol};
 use super::{amount_text, limit_text};
 use crate::names::{Names, Number};
 
-/// What the event says.
+/// Says it in the words of the event.
 pub fn eviction(reason: &Eviction, pod: &str, names: &Names) -> String {
     let group = |number: u32| names.groups.key(number).to_string();
     match reason {

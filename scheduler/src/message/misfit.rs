@@ -43,7 +43,7 @@ pub(super) fn on_node(misfit: Misfit, no_room: &NoRoom, node: NodeId, names: &Na
     reason
 }
 
-/// What follows a reason that only the overhead of the pod brings about.
+/// Says what follows a reason that only the overhead of the pod brings about.
 ///
 /// # Source
 /// docs/behaviour.md 12.3.
@@ -59,7 +59,7 @@ pub(super) fn overhead(no_room: &NoRoom, names: &Names) -> String {
     )
 }
 
-/// Why a queue may not take what the pod costs on a node.
+/// Says why a queue may not take what the pod costs on a node.
 ///
 /// # Source
 /// docs/behaviour.md 10.2, check 1.
@@ -77,7 +77,7 @@ pub(super) fn pod_name<'n>(no_room: &NoRoom, names: &'n Names) -> (&'n str, &'n 
     pod.map_or(("", ""), |pod| (&*pod.namespace, &*pod.name))
 }
 
-/// What no node has so much of.
+/// Says what no node has so much of.
 pub(super) fn too_large(large: &TooLarge, pod: &str, names: &Names) -> String {
     let asked = |lane: Lane| amount(lane, large.request.amount(lane));
     // A pod takes one pod slot; KAI counts slots as any resource.
@@ -174,7 +174,7 @@ pub(super) fn reason(misfit: Misfit, no_room: &NoRoom, names: &Names) -> String 
     String::from(words)
 }
 
-/// What is wrong with a resource claim, in KAI's words.
+/// Says what is wrong with a resource claim, in KAI's words.
 ///
 /// # Source
 /// docs/behaviour.md 13.1, pre-filter; docs/contract.md 2.1 for the queue label.
@@ -232,7 +232,7 @@ pub(super) fn short(lane: Lane, names: &Names) -> String {
     }
 }
 
-/// What a resource is called.
+/// Says what a resource is called.
 pub(super) fn resource(lane: Lane, names: &Names) -> &str {
     match lane {
         Lane::GPU => "GPUs",

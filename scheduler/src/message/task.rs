@@ -10,7 +10,7 @@ use super::{
 };
 use crate::names::{Names, Number};
 
-/// What is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
+/// Says what is said of one pod: `no nodes with enough resources were found: <count> <reason>. …`.
 pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     const BASE: &str = "no nodes with enough resources were found";
     let (namespace, name) = pod_name(no_room, names);
@@ -38,7 +38,7 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     format!("{BASE}: {}.", reasons.join(". \n"))
 }
 
-/// How many nodes refuse for a reason; one by one where KAI names each, for those that are known by name.
+/// Counts how many nodes refuse for a reason; one by one where KAI names each, for those that are known by name.
 fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<(String, u32)> {
     if misfit == Misfit::Queue {
         let reason = reason(misfit, no_room, names);
@@ -56,7 +56,7 @@ fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec
     lines
 }
 
-/// What keeps the pod out before any node is looked at: a line for each filter, with the line's break before it.
+/// Says what keeps the pod out before any node is looked at: a line for each filter, with the line's break before it.
 ///
 /// # Source
 /// docs/behaviour.md 10.1.
@@ -89,7 +89,7 @@ fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
     lines
 }
 
-/// What is wrong with a volume of a pod, in the words of the Kubernetes filter `VolumeBinding`.
+/// Says what is wrong with a volume of a pod, in the words of the Kubernetes filter `VolumeBinding`.
 fn volume_problem(missing: Missing, (namespace, pod): (&str, &str), names: &Names) -> String {
     let text = |symbol| names.text(symbol);
     match missing {

@@ -23,7 +23,7 @@ fn world() -> Names {
     names
 }
 
-/// What is said of a gang of four.
+/// Says what is said of a gang of four.
 fn said(why: &Why, names: &Names) -> Option<Told> {
     let structure = Structure::Flat { min: 4, topology: None };
     said_of(&Group { structure, ..Group::default() }, why, names)

@@ -10,7 +10,7 @@ use crate::{
     names::Names,
 };
 
-/// What is said of a pod that was bound. Source: docs/contract.md 4.3, 8.4.
+/// Works out what is said of a pod that was bound. Source: docs/contract.md 4.3, 8.4.
 pub(super) fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) -> Vec<Task> {
     let target = pod_target(pod, names);
     let (namespace, name) = (&target.namespace, &target.name);
@@ -25,7 +25,7 @@ pub(super) fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) ->
     ]
 }
 
-/// What is said of a pod that was not.
+/// Works out what is said of a pod that was not.
 pub(super) fn not_bound(
     pod: u32,
     (node, reason): (&str, &str),

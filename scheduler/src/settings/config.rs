@@ -69,7 +69,7 @@ impl Source {
         Ok(Self { settings, follows_shards: false, strategy })
     }
 
-    /// What is asked for while these shards serve our node pool, in the order of their names.
+    /// Works out what is asked for while these shards serve our node pool, in the order of their names.
     pub fn settings<'s>(
         &self,
         shards: impl Iterator<Item = (&'s String, &'s SchedulingShardSpec)>,
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// How nodes and devices are ranked with such flags, and a shard that asks for this.
+    /// Compares how nodes and devices are ranked with such flags, and a shard that asks for this.
     fn check(flags: &[&str], strategy: &str, expect: Placement) {
         let words = std::iter::once("kai-scheduler").chain(flags.iter().copied());
         let args = Args::from_command_line(words.map(Into::into)).expect("valid flags");

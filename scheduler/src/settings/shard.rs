@@ -88,7 +88,7 @@ const NOTHING: [&str; 3] = ["snapshot", "sg-nodelocalgreedy", "sg-multinodegang"
 const ACTIONS: [&str; 5] = ["allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"];
 
 impl Settings {
-    /// What a shard asks for, over `base`.
+    /// Works out what a shard asks for, over `base`.
     pub fn of_shard(spec: &SchedulingShardSpec, base: &Config) -> Self {
         let mut reading = Reading::new(base);
         let strategy = spec.placement_strategy.clone().unwrap_or_default();
@@ -146,7 +146,7 @@ impl Settings {
         reading.done()
     }
 
-    /// What a configuration file asks for, over `base`.
+    /// Says what a configuration file asks for, over `base`.
     ///
     /// # Errors
     /// The text is no such file; the message tells line and column.
@@ -236,7 +236,7 @@ impl Reading {
         self.placement(field, text, "binpack is used").unwrap_or(Placement::Pack)
     }
 
-    /// How shared GPUs are ranked: `(packs, spreads)` are the plugins for it. By fragments where nodes are.
+    /// Reads how shared GPUs are ranked, from the plugins for it. By fragments where nodes are.
     fn devices(&mut self, (packs, spreads): (bool, bool)) {
         let by_fragments = self.config.gpu_placement == Placement::Fragmentation;
         self.config.device_placement = match (packs, spreads) {

@@ -91,12 +91,12 @@ impl Plugins {
 }
 
 impl SharingArgs {
-    /// How long such a pod may take to say its GPU, in milliseconds.
+    /// Says how long such a pod may take to say its GPU, in milliseconds.
     pub(crate) fn patience_ms(&self) -> i64 {
         i64::try_from(self.resource_reservation_allocation_timeout.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Whether devices are named as the Container Device Interface does, where that is set.
+    /// Tells whether devices are named as the Container Device Interface does, where that is set.
     pub fn cdi(&self) -> Option<bool> {
         self.cdi_enabled.or(self.plugins.cdi_enabled)
     }

@@ -118,7 +118,7 @@ impl Device {
             && !self.is_writing
     }
 
-    /// What comes next. `patience_ms` is how long a reservation pod may take to say its device.
+    /// Decides what comes next. `patience_ms` is how long a reservation pod may take to say its device.
     pub(super) fn next(&mut self, now: i64, patience_ms: i64) -> Next {
         if self.is_writing {
             return Next::Nothing;
@@ -145,7 +145,7 @@ impl Device {
         }
     }
 
-    /// Whether somebody uses it who is not leaving.
+    /// Tells whether somebody uses it who is not leaving.
     fn has_staying_users(&self) -> bool {
         self.users.values().any(|is_leaving| !is_leaving)
     }

@@ -26,12 +26,12 @@ impl SetAside {
         self.reason = String::from(reason);
     }
 
-    /// Whether the pause ends now.
+    /// Ends the pause where it is over; tells whether it ends now.
     pub(super) fn end(&mut self, now: i64) -> bool {
         self.until.take_if(|until| *until <= now).is_some()
     }
 
-    /// When the pause ends, while it lasts.
+    /// Says when the pause ends, while it lasts.
     pub(super) fn until(&self) -> Option<i64> {
         self.until
     }

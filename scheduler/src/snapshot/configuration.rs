@@ -48,7 +48,7 @@ const SWITCHES: [&str; 7] = [
     "disableNodeOrder",
 ];
 
-/// What `config` asks for, over `base`.
+/// Says what `config` asks for, over `base`.
 ///
 /// # Errors
 /// It is no such configuration.
@@ -202,7 +202,7 @@ pub fn write(spec: &SchedulingShardSpec) -> Value {
     Value::Object(config)
 }
 
-/// Which strategy a shard names for GPUs and for the rest.
+/// Says which strategy a shard names for GPUs and for the rest.
 fn strategies(spec: &SchedulingShardSpec) -> (&str, &str) {
     let given = spec.placement_strategy.as_ref();
     let gpu = given.and_then(|given| given.gpu.as_deref()).filter(|text| !text.is_empty());

@@ -99,7 +99,7 @@ impl Container {
     }
 }
 
-/// Whether the file begins as a JSON object does.
+/// Tells whether the file begins as a JSON object does.
 fn is_json(file: &mut File) -> io::Result<bool> {
     let mut head = [0; 64];
     let count = file.read(&mut head)?;
@@ -108,7 +108,7 @@ fn is_json(file: &mut File) -> io::Result<bool> {
     Ok(first == Some(&b'{'))
 }
 
-/// When an entry was written. Go writes no time unless it is given one, which reads as the first day that zip knows.
+/// Says when an entry was written. Go writes no time unless it is given one, which reads as the first day that zip knows.
 fn moment(at: &ZipDateTimeKind) -> Option<Timestamp> {
     let (year, text) = match at {
         ZipDateTimeKind::Utc(at) => (at.year(), at.to_string()),

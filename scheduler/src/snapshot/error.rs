@@ -40,7 +40,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What is wrong at a place; an empty one is the whole.
+    /// Works out what is wrong at a place; an empty one is the whole.
     pub(super) fn at(place: &str, fault: &Fault) -> Self {
         let place = if place.is_empty() { "snapshot.json" } else { place };
         Self::Place { place: String::from(place), what: fault.to_string() }

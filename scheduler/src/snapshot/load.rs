@@ -79,7 +79,7 @@ pub(super) struct State {
 }
 
 impl Load {
-    /// Whether the objects have to be read in a pass of their own; it comes next.
+    /// Begins a pass for the objects alone; tells whether it is needed.
     pub(super) fn wants_objects_alone(&mut self) -> bool {
         self.stage = Stage::Objects;
         self.state.is_none()
@@ -96,7 +96,7 @@ impl Load {
         Ok(())
     }
 
-    /// Whether something has to be read again; it comes next.
+    /// Begins a pass for what has to be read again; tells whether there is anything.
     pub(super) fn wants_again(&mut self) -> bool {
         let Some(state) = &mut self.state else { return false };
         let mut kinds = std::mem::take(&mut state.ingest.common.resync);
@@ -313,7 +313,7 @@ impl State {
         tell(&mut self.ingest, &mut self.sharing, &mut self.cluster, now)
     }
 
-    /// Whether claims are served follows from the objects, where the file does not say it.
+    /// Tells whether claims are served; that follows from the objects, where the file does not say it.
     fn serve_claims(&mut self, told: Option<bool>) {
         let keys = ["deviceClasses", "resourceSlices", "resourceClaims"];
         let has_any = keys.iter().any(|key| self.counts.get(key).is_some_and(|count| *count > 0));

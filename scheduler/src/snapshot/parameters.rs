@@ -94,7 +94,7 @@ pub fn write(args: &Args) -> Value {
     params
 }
 
-/// What else of a command line decides what objects mean.
+/// Adds what else of a command line decides what objects mean.
 fn own(params: &mut Map<String, Value>, args: &Args) {
     let usual = Args::default();
     if args.respect_disruption_budgets {

@@ -135,7 +135,7 @@ impl<R: Read> Splitter<R> {
         Ok(Some(key))
     }
 
-    /// Whether an array that was opened has another item, which is next.
+    /// Goes to the next item of an array that was opened; tells whether there is one.
     pub(super) fn item(&mut self, is_first: &mut bool) -> Result<bool, Fault> {
         self.goes_on(b']', is_first)
     }

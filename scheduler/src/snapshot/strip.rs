@@ -106,7 +106,7 @@ fn ended(pod: &Value) -> Value {
     json!({ "metadata": kept, "spec": scheduler_of(pod), "status": { "phase": "Succeeded" } })
 }
 
-/// Whose pod it is: without it nobody knows that it counted for its group.
+/// Says whose pod it is: without it nobody knows that it counted for its group.
 fn scheduler_of(pod: &Value) -> Value {
     let name = pod["spec"]["schedulerName"].as_str();
     name.map_or_else(|| json!({}), |name| json!({ "schedulerName": name }))

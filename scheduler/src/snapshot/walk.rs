@@ -31,7 +31,7 @@ pub(super) trait Pass {
     fn head(&mut self, head: Head, json: &[u8]) -> Result<(), String>;
     /// The objects are next: whether they are wanted now.
     fn wants_objects(&mut self) -> Result<bool, String>;
-    /// Whether the objects of an array are wanted.
+    /// Tells whether the objects of an array are wanted.
     fn wants(&self, array: &'static Array) -> bool;
     /// One of them.
     fn object(&mut self, array: &'static Array, json: &[u8]) -> Result<(), String>;

@@ -75,7 +75,7 @@ pub(super) fn sum(samples: &[Sample]) -> f64 {
     samples.iter().filter_map(Sample::amount).sum()
 }
 
-/// What belongs to each queue. Series that differ in where they were scraped are one queue's.
+/// Says what belongs to each queue. Series that differ in where they were scraped are one queue's.
 pub(super) fn by_queue(samples: &[Sample]) -> BTreeMap<Box<str>, f64> {
     let mut queues = BTreeMap::new();
     for sample in samples {

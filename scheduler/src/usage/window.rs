@@ -22,7 +22,7 @@ pub(super) enum Window {
 }
 
 impl Window {
-    /// How far back to look at `now`, as Prometheus writes durations; none where the window has only begun.
+    /// Says how far back to look at `now`, as Prometheus writes durations; none where the window has only begun.
     pub(super) fn range(&self, since: Timestamp, now: Timestamp) -> Option<String> {
         let millis = match self {
             Self::Sliding(size) => return Some(size.to_string()),
@@ -34,12 +34,12 @@ impl Window {
     }
 }
 
-/// Whether a cron expression can be read.
+/// Tells whether a cron expression can be read.
 pub(super) fn is_cron(text: &str) -> bool {
     Cron::from_str(text).is_ok()
 }
 
-/// When a cron expression last fired, in milliseconds.
+/// Says when a cron expression last fired, in milliseconds.
 fn fired(text: &str, now: Timestamp) -> Option<i64> {
     let now = jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(TimeZone::UTC);
     let cron = Cron::from_str(text).ok()?;

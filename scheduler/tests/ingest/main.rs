@@ -73,7 +73,7 @@ fn pod_that_asks(number: u32, request: &BTreeMap<String, &str>) -> Value {
     })
 }
 
-/// What is told of pods that name many resources beside GPUs, but for the resources.
+/// Compares what is told of pods that name many resources beside GPUs, but for the resources.
 fn check_many(objects: Vec<Value>, expect: &[&str]) {
     let case = Case { title: String::new(), flags: Vec::new(), objects, expect: String::new() };
     let told = told(&case);

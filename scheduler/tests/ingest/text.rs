@@ -324,7 +324,7 @@ fn alignment_text(shape: &Shape, names: &Names) -> String {
     )
 }
 
-/// What a shape asks of other pods, and what it wishes for.
+/// Says what a shape asks of other pods, and what it wishes for.
 fn company_text(shape: &Shape, names: &Names) -> String {
     let mut text = String::new();
     let company = |term: &PodTerm| {
@@ -365,7 +365,7 @@ fn company_text(shape: &Shape, names: &Names) -> String {
     text
 }
 
-/// What the volumes of a shape allow, and what is missing.
+/// Says what the volumes of a shape allow, and what is missing.
 fn needs_text(shape: &Shape, names: &Names) -> String {
     let mut text = String::new();
     for volume in &shape.volumes {

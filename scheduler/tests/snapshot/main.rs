@@ -100,7 +100,7 @@ fn packed(text: &[u8], how: Zip) -> Vec<u8> {
     bytes
 }
 
-/// What was understood, a line each.
+/// Says what was understood, a line each.
 pub(crate) fn understood(snapshot: &mut Snapshot) -> String {
     let counts: Vec<String> =
         snapshot.counts.iter().map(|(key, count)| format!("{key}={count}")).collect();

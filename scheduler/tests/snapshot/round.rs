@@ -115,7 +115,7 @@ fn reduced(object: &Value) -> Value {
     object
 }
 
-/// What the live scheduler would have after these objects came by its watches.
+/// Works out what the live scheduler would have after these objects came by its watches.
 fn watched(arrays: &[(&'static str, Vec<Value>)], args: &Args) -> Ingest {
     let mut ingest = Ingest::new(Rules::new(args));
     for kind in Kind::ALL {

@@ -187,7 +187,7 @@ impl Catalog {
         Some(slice)
     }
 
-    /// Whether a pool is complete shows in all of its slices.
+    /// Has all slices of a pool told anew: whether it is complete shows in each.
     fn pool_changed(&mut self, pool: Pool) {
         for name in self.by_pool.get(&pool).into_iter().flatten() {
             self.stale.extend(self.slices.get(name).iter().flat_map(|slice| slice.sites()));
@@ -271,7 +271,7 @@ impl Catalog {
         id
     }
 
-    /// What a claim asks for from now on. What no claim asks for any more is let go by and by.
+    /// Notes what a claim asks for from now on. What no claim asks for any more is let go by and by.
     pub(in crate::ingest) fn asks(
         &mut self,
         common: &mut Common,
@@ -404,7 +404,7 @@ impl Catalog {
 }
 
 impl Device {
-    /// What an allocation says of it besides its name.
+    /// Works out what an allocation says of it besides its name.
     fn special(
         &self,
         site: Site,

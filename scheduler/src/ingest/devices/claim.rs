@@ -336,7 +336,7 @@ fn allocation(common: &mut Common, asked: &[AskedFor], wire: &WireAllocation<'_>
 }
 
 impl Given<'_> {
-    /// What was consumed of which capacities.
+    /// Works out what was consumed of which capacities.
     fn amounts(&self, common: &mut Common) -> Box<[(Symbol, i64)]> {
         let amount = |(name, amount): (&Text<'_>, &Text<'_>)| {
             let (domain, name) = qualified(&self.driver, name);
@@ -347,7 +347,7 @@ impl Given<'_> {
 }
 
 impl<'a> Request<'a> {
-    /// What it is for, or its alternatives, the best first, each with the name that an allocation uses.
+    /// Says what it is for, or its alternatives, the best first, each with the name that an allocation uses.
     fn entries(&self) -> Vec<(Box<str>, &Exactly<'a>)> {
         let own = &self.own.name;
         if self.first_available.is_empty() {
@@ -376,7 +376,7 @@ impl Exactly<'_> {
         }
     }
 
-    /// What of it is not known here.
+    /// Finds what of it is not known here.
     fn unsupported(&self) -> Option<Unsupported> {
         let is_known = matches!(&*self.allocation_mode, "" | "ExactCount" | "All");
         (!is_known).then_some(Unsupported::Mode)

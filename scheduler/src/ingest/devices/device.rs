@@ -37,7 +37,7 @@ pub(in crate::ingest) struct Tolerated {
 }
 
 impl Device {
-    /// What expressions see of it.
+    /// Works out what expressions see of it.
     pub(in crate::ingest) fn described(&self, driver: &str) -> Described {
         let attributes = self.attributes.iter();
         let attributes =
@@ -52,7 +52,7 @@ impl Device {
         }
     }
 
-    /// Whether a request with these tolerations may have it.
+    /// Tells whether a request with these tolerations may have it.
     pub(in crate::ingest) fn is_tolerated(&self, tolerations: &[Tolerated]) -> bool {
         let tolerates = |one: &Tolerated, [key, value, effect]: &[Box<str>; 3]| {
             (one.key.is_empty() || one.key == *key)
@@ -62,7 +62,7 @@ impl Device {
         self.taints.iter().all(|taint| tolerations.iter().any(|one| tolerates(one, taint)))
     }
 
-    /// What a request takes of each capacity that asks for these amounts; none where the device does not have them.
+    /// Works out what a request takes of each capacity that asks for these amounts; none where the device does not have them.
     pub(in crate::ingest) fn taken(
         &self,
         driver: &str,

@@ -105,7 +105,7 @@ impl WireCapacity<'_> {
 }
 
 impl Capacity {
-    /// What a request takes of it that asks for so much, or names no amount; none where it may not.
+    /// Works out what a request takes of it that asks for so much, or names no amount; none where it may not.
     pub(in crate::ingest) fn taken(&self, asked: Option<i64>) -> Option<i64> {
         let taken = match (asked, &self.policy.range) {
             (None, _) => self.policy.default.unwrap_or(self.milli),

@@ -260,7 +260,7 @@ impl<'a> WireDevice<'a> {
     }
 }
 
-/// What of a device decides.
+/// Reads what of a device decides.
 fn device(driver: &str, wire: &WireDevice<'_>) -> Device {
     let properties = wire.properties();
     let texts = |all: &[Text<'_>]| all.iter().map(|text| Box::from(&**text)).collect();

@@ -22,7 +22,7 @@ const DEVICES_MAX: u16 = 1024;
 const SHARING_OFF: &str = "sharing of GPUs is switched off (binder.plugins.gpusharing.enabled of the Config): ask for whole \
                            GPUs, or have an administrator switch it on";
 
-/// What a pod asks for or holds. Annotations that make no sense are passed over: a pod that waits is kept waiting for them
+/// Works out what a pod asks for or holds. Annotations that make no sense are passed over: a pod that waits is kept waiting for them
 /// by [`refusal`], and one that runs goes on to hold what it was given, a fraction of exactly 1 for instance.
 ///
 /// Source: docs/behaviour.md 2.2, the table of GPU requirements.
@@ -68,7 +68,7 @@ fn whole_gpus(whole: &Resources) -> GpuRequest {
     GpuRequest::Whole(u16::try_from(milli / GPU_MILLI).unwrap_or(u16::MAX))
 }
 
-/// Why what a pod asks of shared GPUs cannot be given, in words for its owner: without these it would run, and see no GPU
+/// Says why what a pod asks of shared GPUs cannot be given, in words for its owner: without these it would run, and see no GPU
 /// or one that it was not counted for.
 ///
 /// # Source

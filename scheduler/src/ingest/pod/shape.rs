@@ -251,7 +251,7 @@ fn pod_term(
     PodTerm { topology_key, namespaces: named, selector }
 }
 
-/// What has to hold for the labels of pods; no selector selects no pod.
+/// Works out what has to hold for the labels of pods; no selector selects no pod.
 fn selector(common: &mut Common, wire: Option<&LabelSelector<'_>>) -> Vec<Requirement> {
     let selector = match wire {
         None => {

@@ -9,7 +9,7 @@ use crate::{
     sharing::{Reservation, Standing, Told},
 };
 
-/// What a pod holds of GPUs is fixed when it is first seen with a node: its user may edit labels and annotations later,
+/// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
 /// and what runs goes on to hold what it held. After a restart the API's word counts again.
 pub(in crate::ingest) fn keep_bound(common: &mut Common, row: u32, facts: &mut Pod) {
     let (PodState::Bound(place)

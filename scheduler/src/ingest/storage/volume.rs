@@ -83,7 +83,7 @@ struct Volume {
 }
 
 impl Volume {
-    /// Whether any claim may have it.
+    /// Tells whether any claim may have it.
     fn is_open(&self) -> bool {
         self.is_free && self.claim.is_none() && self.given.is_none()
     }
@@ -118,7 +118,7 @@ pub(in crate::ingest) struct Volumes {
 }
 
 impl Volumes {
-    /// Whether a claim has its volume.
+    /// Tells whether a claim has its volume.
     pub(in crate::ingest) fn is_bound(&self, claim: &str) -> bool {
         self.claims.get(claim).is_some_and(|claim| claim.is_bound)
     }
@@ -128,7 +128,7 @@ impl Volumes {
         self.capacities.clear_rooms();
     }
 
-    /// What a pod's claims of a class need that have no volume yet. One that was told its node has its room there.
+    /// Works out what a pod's claims of a class need that have no volume yet. One that was told its node has its room there.
     ///
     /// A claim that could get a volume which is there counts as well: on a node where it gets that one, a pod may be
     /// refused that would fit.
@@ -148,7 +148,7 @@ impl Class {
         !self.driver.is_empty()
     }
 
-    /// Where volumes can be made, given where there is room; none: everywhere.
+    /// Works out where volumes can be made, given where there is room; none: everywhere.
     fn made_where(&self, room: Room) -> Option<Vec<Vec<Requirement>>> {
         match room {
             Room::Anywhere if self.terms.is_empty() => None,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a configuration in Go's spelling, or somebody else's, asks for.
+/// Compares what a configuration in Go's spelling, or somebody else's, asks for.
 fn check(json: &str, expect: impl Fn(&mut Config), problems: &[&str]) {
     let mut config = Config::default();
     expect(&mut config);

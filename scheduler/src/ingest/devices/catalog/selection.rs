@@ -73,7 +73,7 @@ impl Selection {
         self.class_selectors.iter().flatten().chain(&self.selectors)
     }
 
-    /// Whether it has a device, by what is known; what is not is asked, one selector after the other: those of the class
+    /// Tells whether it has a device, by what is known; what is not is asked, one selector after the other: those of the class
     /// for the cluster, its own for each namespace whose claims have them.
     pub(super) fn holds(
         &self,

@@ -30,7 +30,7 @@ fn judged(question: Question) -> Answer {
     question.answer(verdict)
 }
 
-/// By which numbers the only device was selected when it was told last.
+/// Lists the numbers by which the only device was selected when it was told last.
 fn selected(ingest: &mut Ingest) -> Vec<u32> {
     loop {
         ingest.advance(kai_engine::Timestamp(0));

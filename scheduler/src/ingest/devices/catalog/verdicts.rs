@@ -83,7 +83,7 @@ impl Verdicts {
         device
     }
 
-    /// Whether a selector holds for a device. Where that is not known it does not, and is asked for each namespace; the
+    /// Tells whether a selector holds for a device. Where that is not known it does not, and is asked for each namespace; the
     /// site is told anew once it is.
     pub(super) fn holds(
         &mut self,
@@ -137,13 +137,13 @@ impl Verdicts {
         std::mem::take(&mut known.asked).into_values().flat_map(|asked| asked.sites).collect()
     }
 
-    /// Why claims with a selector get no devices.
+    /// Says why claims with a selector get no devices.
     pub(super) fn unselected(&self, expression: &Arc<str>) -> Option<Unselected> {
         let known = self.known.get(expression)?;
         known.refused.or((!known.asked.is_empty()).then_some(Unselected::Undecided))
     }
 
-    /// Whether there may be much that nobody uses.
+    /// Tells whether there may be much that nobody uses.
     pub(super) fn is_large(&self) -> bool {
         self.devices.len() + self.known.len() > 2 * self.tidied + SLACK
     }

@@ -118,7 +118,7 @@ impl Need {
 }
 
 impl Capacity {
-    /// Whether it has room where so much of it is taken.
+    /// Tells whether it has room where so much of it is taken.
     fn has_room(&self, need: Need, taken: i64) -> bool {
         need.bytes <= self.bytes.saturating_sub(taken)
             && self.most.is_none_or(|most| need.largest <= most)
@@ -126,7 +126,7 @@ impl Capacity {
 }
 
 impl Capacities {
-    /// Where volumes can be made for a class of a driver. What is being made for the claims of `mounts` takes nothing.
+    /// Works out where volumes can be made for a class of a driver. What is being made for the claims of `mounts` takes nothing.
     ///
     /// # Cost
     /// In the number of capacities of the class, and of volumes that are being made.
@@ -265,7 +265,7 @@ impl Capacities {
         self.drivers.get(driver).is_some_and(|driver| driver.reports)
     }
 
-    /// What is taken of each capacity by the claims that count.
+    /// Says what is taken of each capacity by the claims that count.
     fn taken(&self, counts: impl Fn(&str) -> bool) -> HashMap<&str, i64> {
         let mut taken: HashMap<&str, i64> = HashMap::new();
         for (_, (name, bytes)) in self.making.iter().filter(|(claim, _)| counts(claim)) {
@@ -275,7 +275,7 @@ impl Capacities {
         taken
     }
 
-    /// What there is of capacities changed.
+    /// Forgets answers, as what there is of capacities changed.
     fn changed(&mut self) {
         self.rooms.clear();
         self.is_told_due = true;
@@ -308,7 +308,7 @@ impl Capacities {
     }
 }
 
-/// What has to hold for a node, one of these: one term for all that name values of a label, as most name a node.
+/// Works out what has to hold for a node, one of these: one term for all that name values of a label, as most name a node.
 fn joined<'c>(nodes: impl Iterator<Item = &'c [Requirement]>) -> Vec<Vec<Requirement>> {
     let mut values: BTreeMap<Symbol, Vec<Symbol>> = BTreeMap::new();
     let mut terms = Vec::new();

@@ -41,7 +41,7 @@ struct Told {
 }
 
 impl Volumes {
-    /// Whether a claim gets one of the volumes that are nobody's, and nothing else.
+    /// Tells whether a claim gets one of the volumes that are nobody's, and nothing else.
     fn is_counted(&self, key: &str) -> bool {
         let Some(claim) = self.claims.get(key) else { return false };
         let waits = !(claim.is_bound || claim.is_lost || claim.is_deleted)
@@ -83,7 +83,7 @@ fn key_of(claim: &str) -> String {
 }
 
 impl Needs {
-    /// How the engine knows a claim that is counted; none where it is not.
+    /// Says how the engine knows a claim that is counted; none where it is not.
     pub(in crate::ingest) fn counted_claim(&self, names: &mut Names, key: &str) -> Option<ClaimId> {
         let is_counted = self.volumes.is_counted(key);
         is_counted.then(|| ClaimId::new(names.claims.intern(&key_of(key))))

@@ -83,7 +83,7 @@ impl Ingest {
     }
 }
 
-/// What has to be written for a pod on a node, given what a plan reserved for it there. `meets` says of terms whether one
+/// Works out what has to be written for a pod on a node, given what a plan reserved for it there. `meets` says of terms whether one
 /// of them holds for the node.
 fn grants(
     ingest: &mut Ingest,

@@ -22,7 +22,7 @@ pub(super) struct Wish {
 }
 
 impl Wish {
-    /// Whether a volume will do.
+    /// Tells whether a volume will do.
     pub(super) fn is_met_by(&self, volume: &Volume, names: &Names) -> bool {
         self.form.is_met_by(&volume.form) && selects(&self.selector, &volume.labels, names)
     }
@@ -56,7 +56,7 @@ impl Open {
         }
     }
 
-    /// Who reaches volumes of a class, or did once.
+    /// Lists who reaches volumes of a class, or did once.
     pub(super) fn reaches_of(&self, class: &str) -> impl Iterator<Item = u32> {
         self.reaches.get(class).into_iter().flatten().copied()
     }
@@ -66,7 +66,7 @@ impl Open {
         self.by_reach.get(&reach).into_iter().flatten().map(|(_, name)| &**name)
     }
 
-    /// From which nodes a volume that will do can be used.
+    /// Finds from which nodes a volume that will do can be used.
     ///
     /// # Cost
     /// In the volumes of the class, once until something changes.
@@ -194,7 +194,7 @@ impl Volumes {
     }
 }
 
-/// From which nodes one of some volumes can be used.
+/// Finds from which nodes one of some volumes can be used.
 pub(super) fn joined<'v>(volumes: impl IntoIterator<Item = &'v Volume>) -> Terms {
     let mut terms = Vec::new();
     for volume in volumes {

@@ -69,7 +69,7 @@ impl Disks {
         self.apply(Kind::PersistentVolume, &volume);
     }
 
-    /// How many local volumes are free, as the engine is told now; none where it is told nothing of them.
+    /// Counts how many local volumes are free, as the engine is told now; none where it is told nothing of them.
     fn told_free(&mut self) -> Option<usize> {
         self.ingest.advance(Timestamp(0));
         let mut told = self.ingest.common.deltas.drain(..).filter_map(|delta| {
@@ -158,7 +158,7 @@ impl Disks {
     }
 }
 
-/// Whether terms name a node, by the label of its host or by its name.
+/// Tells whether terms name a node, by the label of its host or by its name.
 fn meets(terms: &[Vec<Requirement>], host: kai_engine::Symbol) -> bool {
     let holds = |one: &Requirement| matches!(&one.holds, Holds::In(hosts) if hosts.contains(&host));
     terms.iter().any(|term| term.iter().all(holds))
