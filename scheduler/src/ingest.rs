@@ -15,7 +15,7 @@ use crate::{cel::Answer, settings::Aligning, usage::Usage};
 mod kind;
 
 mod budget;
-mod common;
+mod context;
 mod devices;
 mod group;
 mod levels;
@@ -33,7 +33,7 @@ mod shard;
 mod storage;
 mod topology;
 
-pub use common::Common;
+pub use context::Context;
 pub use group::{GroupObject, Groups};
 pub use kind::{Api, Selector};
 pub use rules::Rules;
@@ -110,7 +110,7 @@ const POD: kind::Hooks = kind::Hooks {
 #[derive(Debug)]
 pub struct Ingest {
     /// What all kinds share: names, rules, and what comes out.
-    pub common: Common,
+    pub context: Context,
     /// The settings of our node pool.
     pub shards: Shards,
     queues: queue::Queues,
@@ -133,12 +133,12 @@ pub struct Ingest {
 impl Ingest {
     /// Nothing known yet.
     pub fn new(rules: Rules) -> Self {
-        let mut common = Common::new(rules);
-        if !common.rules.full_hierarchy {
-            queue::flat_root(&mut common);
+        let mut context = Context::new(rules);
+        if !context.rules.full_hierarchy {
+            queue::flat_root(&mut context);
         }
         Self {
-            common,
+            context,
             shards: Shards::default(),
             queues: queue::Queues::default(),
             groups: Groups::default(),
@@ -153,30 +153,30 @@ impl Ingest {
 
     /// Sets the clock, and tells of pods that have been terminating for too long and of devices that were matched.
     pub fn advance(&mut self, now: Timestamp) {
-        self.common.now = now;
-        self.releasing.tell_stuck(&mut self.common);
-        self.catalog.flush(&mut self.common);
-        self.needs.flush(&mut self.common, &mut self.catalog);
+        self.context.now = now;
+        self.releasing.tell_stuck(&mut self.context);
+        self.catalog.flush(&mut self.context);
+        self.needs.flush(&mut self.context, &mut self.catalog);
     }
 
-    /// Takes in what came of [`Common::questions`]; devices are told anew by [`Ingest::advance`].
+    /// Takes in what came of [`Context::questions`]; devices are told anew by [`Ingest::advance`].
     pub fn answered(&mut self, answers: Vec<Answer>) {
         self.catalog.answered(answers);
     }
 
     /// Aligns pods to NUMA zones from now on, or not.
     pub fn align(&mut self, wanted: Option<Aligning>) {
-        self.zones.align(&mut self.common, wanted);
+        self.zones.align(&mut self.context, wanted);
     }
 
     /// Takes in what queues used in the past.
     pub fn used(&mut self, usage: Usage) {
-        self.queues.used(&mut self.common, usage);
+        self.queues.used(&mut self.context, usage);
     }
 
     /// Leaves a group out, or lets it back in; news of its object change nothing about it.
     pub fn pause(&mut self, group: u32, is_paused: bool) {
-        self.groups.pause(&mut self.common, group, is_paused);
+        self.groups.pause(&mut self.context, group, is_paused);
     }
 
     /// Says when something changes by time alone.
@@ -186,7 +186,7 @@ impl Ingest {
 
     /// Begins a full list.
     pub fn begin(&mut self, kind: Kind) {
-        self.common.generations[kind.index()] += 1;
+        self.context.generations[kind.index()] += 1;
     }
 
     /// Ends a full list: what was not in it is gone.

@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use kai_daemon::lease::Guard;
-use kai_engine::{Change, Cluster, Config, Delta, Plan, PodId, Timestamp, plan_stepwise};
+use kai_engine::{Change, Cluster, Config, Plan, Timestamp, plan_stepwise};
 use tokio::{
     sync::{Notify, mpsc},
     time::{Instant, sleep, sleep_until, timeout},
@@ -18,7 +18,7 @@ use crate::{
     cel,
     dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind},
-    names::{Names, Number},
+    names::Number,
     report::{Context, Report},
     serve::{
         health::Health,
@@ -34,9 +34,9 @@ use crate::{
 mod hold;
 mod news;
 mod outcome;
+mod settle;
 
 pub(crate) use news::tell;
-use outcome::{bound, not_bound};
 
 /// After a change, so long without another ends the wait for more.
 const QUIET: Duration = Duration::from_millis(1);
@@ -176,7 +176,7 @@ impl Run {
                 Some(answers) = channels.selecting.next() => self.ingest.answered(answers),
                 Some(reply) = channels.order.next() => {
                     let is_early = self.cycles == 0;
-                    let order = (!is_early).then(|| order::text(&self.cluster, &self.ingest.common.names));
+                    let order = (!is_early).then(|| order::text(&self.cluster, &self.ingest.context.names));
                     // Who asked may have gone meanwhile.
                     let _ = reply.send(order);
                 }
@@ -208,7 +208,7 @@ impl Run {
         if self.is_complete() {
             self.configure(channels);
         }
-        for kind in self.ingest.common.resync.drain(..) {
+        for kind in self.ingest.context.resync.drain(..) {
             self.awaited[kind.index()] = Awaited::Asked;
             channels.resync[kind.index()].notify_one();
         }
@@ -255,7 +255,7 @@ impl Run {
 
     /// Says when the next cycle is due although nothing changes.
     fn wake(&self) -> Instant {
-        if !self.ingest.common.deltas.is_empty() {
+        if !self.ingest.context.deltas.is_empty() {
             return Instant::now();
         }
         let now = now();
@@ -333,12 +333,12 @@ impl Run {
         }
         self.release(now);
         self.tell(now);
-        channels.selecting.ask(std::mem::take(&mut self.ingest.common.questions));
+        channels.selecting.ask(std::mem::take(&mut self.ingest.context.questions));
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
         let plan = self.plan(now);
         let decided = Instant::now();
-        self.gauges.tell(&self.cluster, &self.ingest.common.names);
+        self.gauges.tell(&self.cluster, &self.ingest.context.names);
         let tasks = self.hand_over(&plan, now);
         if !tasks.is_empty() {
             // Without a receiver the process is ending.
@@ -372,7 +372,7 @@ impl Run {
         });
         for change in &plan.changes {
             if let Change::Place { pod, .. } = change {
-                let created = self.ingest.common.names.pods[pod.number()].created;
+                let created = self.ingest.context.names.pods[pod.number()].created;
                 let waited = u64::try_from(now.0.saturating_sub(created)).unwrap_or(0);
                 metrics.task.observe(milliseconds(Duration::from_millis(waited)));
             }
@@ -382,13 +382,13 @@ impl Run {
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
         self.forget_groups();
-        let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.common.names);
+        let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.context.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
-        let mut tasks = self.sharing.begin(tasks, &self.ingest.common.names);
-        tasks.extend(self.sharing.settle(now.0, &self.ingest.common.names));
+        let mut tasks = self.sharing.begin(tasks, &self.ingest.context.names);
+        tasks.extend(self.sharing.settle(now.0, &self.ingest.context.names));
         tasks.extend(self.give_up_binds());
-        let names = &self.ingest.common.names;
-        let mut groups = std::mem::take(&mut self.ingest.common.touched);
+        let names = &self.ingest.context.names;
+        let mut groups = std::mem::take(&mut self.ingest.context.touched);
         groups.extend(plan.changes.iter().filter_map(|change| match change {
             Change::Evict { pod, .. } => names.pods[pod.number()].group,
             Change::Place { .. } | Change::Nominate { .. } => None,
@@ -398,11 +398,11 @@ impl Run {
         groups.extend(self.report.due(now.0));
         groups.sort_unstable();
         groups.dedup();
-        let Ingest { common, groups: objects, .. } = &mut self.ingest;
+        let Ingest { context, groups: objects, .. } = &mut self.ingest;
         let mut context = Context {
             cluster: &self.cluster,
             objects,
-            names: &mut common.names,
+            names: &mut context.names,
             writes: &mut self.writes,
             dispatch: &self.dispatch,
             now: now.0,
@@ -423,69 +423,6 @@ impl Run {
         match findings.first() {
             None => Ok(()),
             Some(first) => Err(Error::Check { count: findings.len(), first: first.clone() }),
-        }
-    }
-
-    /// Tells the engine and the users what became of a write.
-    fn settle(&mut self, outcome: Outcome, tasks: &mpsc::UnboundedSender<Vec<Task>>) {
-        let names = &mut self.ingest.common.names;
-        let is_same = |pod: u32, uid: &str, names: &Names| names.pods.find(uid) == Some(pod);
-        match outcome {
-            Outcome::Bound(pod, uid, node) => {
-                if !is_same(pod, &uid, names) {
-                    return;
-                }
-                self.sharing.bound(pod);
-                self.ingest.common.touched.extend(names.pods[pod].group);
-                if let Some(group) = names.pods[pod].group {
-                    self.bind_failures.remove(&group);
-                }
-                self.ingest.common.deltas.push(Delta::Bound(PodId::new(pod)));
-                let _ = tasks.send(bound(pod, &node, names, &self.dispatch));
-            }
-            Outcome::BindFailed { pod, uid, node, reason, volumes } => {
-                self.ingest.take_back_volumes(pod, &volumes);
-                let names = &mut self.ingest.common.names;
-                if !is_same(pod, &uid, names) {
-                    return;
-                }
-                self.sharing.not_bound(pod);
-                self.ingest.common.deltas.push(Delta::BindFailed(PodId::new(pod)));
-                let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
-                if let Some(group) = names.pods[pod].group {
-                    self.hold(group);
-                }
-            }
-            Outcome::Evicted(pod, uid) => {
-                if is_same(pod, &uid, names) {
-                    self.ingest.common.deltas.push(Delta::Evicted(PodId::new(pod)));
-                }
-            }
-            Outcome::EvictFailed(pod, uid, reason) => {
-                if is_same(pod, &uid, names) {
-                    tracing::warn!(uid = %uid, reason, "failed to evict a pod");
-                    self.ingest.common.deltas.push(Delta::EvictFailed(PodId::new(pod)));
-                }
-            }
-            Outcome::Group { group, uid, settled, version } => {
-                if names.groups.row(group).is_some_and(|row| row.uid == uid) {
-                    self.writes.end(group, settled, version);
-                    self.ingest.common.touched.push(group);
-                    if !settled {
-                        self.report.retry(group, now().0);
-                    }
-                }
-            }
-            Outcome::Pod(pod, uid, settled) => {
-                if is_same(pod, &uid, names) && !settled {
-                    names.pods[pod].said = None;
-                    if let Some(group) = names.pods[pod].group {
-                        self.report.retry(group, now().0);
-                    }
-                }
-            }
-            Outcome::Shared(outcome) => self.sharing.ended(outcome, now().0),
-            Outcome::Lost => {}
         }
     }
 }

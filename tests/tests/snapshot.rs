@@ -66,7 +66,7 @@ async fn tell(place: &Place) -> Result<()> {
         .verdicts
         .iter()
         .filter(|verdict| verdict.why != kai_engine::Why::Satisfied)
-        .map(|verdict| snapshot.ingest.common.names.group_name(verdict.group.number()).1)
+        .map(|verdict| snapshot.ingest.context.names.group_name(verdict.group.number()).1)
         .collect();
     waits.sort_unstable();
     assert_eq!(waits, ["large", "mine"]);
@@ -233,7 +233,7 @@ async fn in_cluster(client: &Client) -> Result<BTreeMap<String, Option<String>>>
 
 /// The same, as the engine has it.
 fn stands(snapshot: &Snapshot) -> BTreeMap<String, Option<String>> {
-    let names = &snapshot.ingest.common.names;
+    let names = &snapshot.ingest.context.names;
     let pods = names.pods.iter();
     pods.map(|(number, pod)| {
         let pod_id = PodId::new(number);

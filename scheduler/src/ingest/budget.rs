@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kai_engine::{Budget, BudgetId, Delta};
 use serde::Deserialize;
 
-use super::{Common, Kind, selector::LabelSelector};
+use super::{Context, Kind, selector::LabelSelector};
 
 /// The budgets that are there, by `namespace/name`: each one's number, and the full list in which it was seen last.
 #[derive(Debug, Default)]
@@ -30,14 +30,14 @@ pub(super) struct Status {
 
 impl Budgets {
     /// Takes a budget in.
-    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+    pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let version = wire.metadata.resource_version.to_string();
         let Some(selector) = &wire.spec.selector else {
             // Without a selector it is no pod's; with an empty one all pods' of its namespace.
-            self.remove(common, &wire.metadata.key());
+            self.remove(context, &wire.metadata.key());
             return version;
         };
-        let generation = common.generation(Kind::DisruptionBudget);
+        let generation = context.generation(Kind::DisruptionBudget);
         let Self { rows, free } = self;
         let next = u32::try_from(rows.len() + free.len()).expect("fewer than 2^32 budgets");
         let row = rows.entry(Box::from(wire.metadata.key())).or_insert_with(|| {
@@ -46,33 +46,33 @@ impl Budgets {
         });
         row.1 = generation;
         let id = BudgetId::new(row.0);
-        let selector = selector.requirements(&mut common.names);
+        let selector = selector.requirements(&mut context.names);
         for requirement in &selector {
-            common.ask_for_pod_label(requirement.key);
+            context.ask_for_pod_label(requirement.key);
         }
-        let namespace = common.names.symbol(&wire.metadata.namespace);
+        let namespace = context.names.symbol(&wire.metadata.namespace);
         let allowed = wire.status.disruptions_allowed;
         let budget = Budget { namespace, selector, allowed };
-        common.deltas.push(Delta::Budget(id, Box::new(budget)));
+        context.deltas.push(Delta::Budget(id, Box::new(budget)));
         version
     }
 
-    pub(super) fn remove(&mut self, common: &mut Common, key: &str) {
+    pub(super) fn remove(&mut self, context: &mut Context, key: &str) {
         if let Some((number, _)) = self.rows.remove(key) {
             self.free.push(number);
-            common.deltas.push(Delta::BudgetGone(BudgetId::new(number)));
+            context.deltas.push(Delta::BudgetGone(BudgetId::new(number)));
         }
     }
 
     /// A full list is complete: what was not in it is gone.
-    pub(super) fn end(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::DisruptionBudget);
+    pub(super) fn end(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::DisruptionBudget);
         let rows = self.rows.iter();
         let unseen = rows.filter(|(_, (_, seen))| *seen != generation);
         let mut unseen: Vec<Box<str>> = unseen.map(|(key, _)| key.clone()).collect();
         unseen.sort_unstable();
         for key in unseen {
-            self.remove(common, &key);
+            self.remove(context, &key);
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Common, Delta, GroupId, Kind, Timestamp, moment,
+    Context, Delta, GroupId, Kind, Timestamp, moment,
     priority::{self, Priorities},
 };
 use crate::{
@@ -142,20 +142,20 @@ impl Groups {
     }
 
     /// Takes a group in.
-    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+    pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let meta = &wire.metadata;
         let version = meta.resource_version.to_string();
-        let row = common.names.group(&meta.namespace, &meta.name).number();
-        if !common.is_ours(&meta.labels) {
-            self.gone(common, row);
+        let row = context.names.group(&meta.namespace, &meta.name).number();
+        if !context.is_ours(&meta.labels) {
+            self.gone(context, row);
             return version;
         }
         let stamps = stamps(meta);
-        let facts = Box::new(self.facts(common, wire, &stamps));
-        refer(common, row, facts.queue.map(Number::number));
-        let mut presence = common.names.groups[row].presence;
-        common.seen(Kind::PodGroup, &mut presence);
-        let group = &mut common.names.groups[row];
+        let facts = Box::new(self.facts(context, wire, &stamps));
+        refer(context, row, facts.queue.map(Number::number));
+        let mut presence = context.names.groups[row].presence;
+        context.seen(Kind::PodGroup, &mut presence);
+        let group = &mut context.names.groups[row];
         group.presence = presence;
         group.uid = Box::from(&*meta.uid);
         group.has_topology = has_topology(&wire.spec);
@@ -172,62 +172,66 @@ impl Groups {
             preemptibility_derived: wire.spec.preemptibility.is_empty(),
             facts,
         };
-        common.touched.push(row);
-        common.deltas.push(object.told(row, self.paused.contains(&row)));
+        context.touched.push(row);
+        context.deltas.push(object.told(row, self.paused.contains(&row)));
         self.objects.insert(row, object);
         version
     }
 
     /// Takes the group of this namespace and name out.
-    pub(super) fn remove(&mut self, common: &mut Common, key: &str) {
-        if let Some(row) = common.names.groups.find(key) {
-            self.gone(common, row);
+    pub(super) fn remove(&mut self, context: &mut Context, key: &str) {
+        if let Some(row) = context.names.groups.find(key) {
+            self.gone(context, row);
         }
     }
 
     /// Takes out what was not in the full list that is complete now.
-    pub(super) fn end(&mut self, common: &mut Common) {
-        for row in common.unseen(Kind::PodGroup, |names| &names.groups) {
-            self.gone(common, row);
+    pub(super) fn end(&mut self, context: &mut Context) {
+        for row in context.unseen(Kind::PodGroup, |names| &names.groups) {
+            self.gone(context, row);
         }
     }
 
-    fn gone(&mut self, common: &mut Common, row: u32) {
-        refer(common, row, None);
+    fn gone(&mut self, context: &mut Context, row: u32) {
+        refer(context, row, None);
         self.paused.remove(&row);
         if self.objects.remove(row).is_some() {
-            common.gone_groups.push(row);
+            context.gone_groups.push(row);
         }
-        let group = &mut common.names.groups[row];
+        let group = &mut context.names.groups[row];
         if std::mem::take(&mut group.presence.is_there) {
-            common.deltas.push(Delta::GroupGone(GroupId::new(row)));
+            context.deltas.push(Delta::GroupGone(GroupId::new(row)));
         }
         if group.presence.references == 0 {
-            common.names.groups.remove(row);
+            context.names.groups.remove(row);
         }
     }
 
     /// Takes a priority class in.
-    pub(super) fn apply_class(&mut self, common: &mut Common, wire: &priority::Wire<'_>) -> String {
-        self.priorities.apply(wire, common.generation(Kind::PriorityClass));
-        self.reprioritize(common);
+    pub(super) fn apply_class(
+        &mut self,
+        context: &mut Context,
+        wire: &priority::Wire<'_>,
+    ) -> String {
+        self.priorities.apply(wire, context.generation(Kind::PriorityClass));
+        self.reprioritize(context);
         wire.metadata.resource_version.to_string()
     }
 
     /// Takes the priority class of this name out.
-    pub(super) fn remove_class(&mut self, common: &mut Common, name: &str) {
+    pub(super) fn remove_class(&mut self, context: &mut Context, name: &str) {
         self.priorities.remove(name);
-        self.reprioritize(common);
+        self.reprioritize(context);
     }
 
     /// Takes out the priority classes that were not in the full list that is complete now.
-    pub(super) fn end_classes(&mut self, common: &mut Common) {
-        self.priorities.end(common.generation(Kind::PriorityClass));
-        self.reprioritize(common);
+    pub(super) fn end_classes(&mut self, context: &mut Context) {
+        self.priorities.end(context.generation(Kind::PriorityClass));
+        self.reprioritize(context);
     }
 
     /// Tells every group whose priority follows from its class anew.
-    fn reprioritize(&mut self, common: &mut Common) {
+    fn reprioritize(&mut self, context: &mut Context) {
         for (row, object) in self.objects.iter_mut() {
             let priority = self.priorities.value(&object.priority_class);
             if object.facts.priority == priority {
@@ -237,23 +241,23 @@ impl Groups {
             if object.preemptibility_derived {
                 object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
             }
-            common.deltas.push(object.told(row, self.paused.contains(&row)));
+            context.deltas.push(object.told(row, self.paused.contains(&row)));
         }
     }
 
     /// Leaves a group out, or lets it back in.
-    pub(super) fn pause(&mut self, common: &mut Common, row: u32, is_paused: bool) {
+    pub(super) fn pause(&mut self, context: &mut Context, row: u32, is_paused: bool) {
         let Some(object) = self.objects.get(row) else { return };
         let is_new = if is_paused { self.paused.insert(row) } else { self.paused.remove(&row) };
         if is_new {
-            common.deltas.push(object.told(row, is_paused));
+            context.deltas.push(object.told(row, is_paused));
         }
     }
 
-    fn facts(&self, common: &mut Common, wire: &Wire<'_>, stamps: &Stamps) -> Group {
+    fn facts(&self, context: &mut Context, wire: &Wire<'_>, stamps: &Stamps) -> Group {
         let spec = &wire.spec;
         let priority = self.priorities.value(&spec.priority_class_name);
-        let queue = (!spec.queue.is_empty()).then(|| common.names.queue(&spec.queue));
+        let queue = (!spec.queue.is_empty()).then(|| context.names.queue(&spec.queue));
         Group {
             queue,
             priority,
@@ -264,28 +268,28 @@ impl Groups {
             },
             created: moment(wire.metadata.creation_timestamp.as_ref()),
             uid: uid_number(&wire.metadata.uid),
-            structure: structure(common, spec),
+            structure: structure(context, spec),
             preemption_delay: duration(spec.preemption_delay.as_ref()).unwrap_or(0),
             staleness_grace: duration(spec.staleness_grace_period.as_ref()),
             last_start: stamps.last_start.map(Timestamp),
             last_eviction: stamps.last_eviction.map(Timestamp),
             stale_since: stamps.stale_since.map(Timestamp),
-            held: is_held(common, wire),
+            held: is_held(context, wire),
         }
     }
 }
 
 /// Moves the reference of a group's row to its queue.
-fn refer(common: &mut Common, row: u32, queue: Option<u32>) {
-    let old = std::mem::replace(&mut common.names.groups[row].queue, queue);
+fn refer(context: &mut Context, row: u32, queue: Option<u32>) {
+    let old = std::mem::replace(&mut context.names.groups[row].queue, queue);
     if old == queue {
         return;
     }
     if let Some(new) = queue {
-        common.names.queues[new].presence.references += 1;
+        context.names.queues[new].presence.references += 1;
     }
     if let Some(old) = old {
-        common.release_queue(old);
+        context.release_queue(old);
     }
 }
 
@@ -304,7 +308,7 @@ fn stamps(meta: &Meta<'_>) -> Stamps {
 
 /// Source: docs/behaviour.md 12.1: left out while the condition with the highest transition id is
 /// of this node pool.
-fn is_held(common: &Common, wire: &Wire<'_>) -> bool {
+fn is_held(context: &Context, wire: &Wire<'_>) -> bool {
     if wire.spec.scheduling_backoff.unwrap_or(-1) == -1 {
         return false;
     }
@@ -319,7 +323,7 @@ fn is_held(common: &Common, wire: &Wire<'_>) -> bool {
     }
     latest.is_some_and(|entry| {
         entry["type"] == condition::UNSCHEDULABLE_ON_NODE_POOL
-            && entry["nodePool"].as_str() == Some(common.rules.pool())
+            && entry["nodePool"].as_str() == Some(context.rules.pool())
     })
 }
 
@@ -331,15 +335,15 @@ fn has_topology(spec: &Spec<'_>) -> bool {
         || spec.sub_groups.iter().any(|sub_group| asks(&sub_group.topology_constraint))
 }
 
-fn constraint(common: &mut Common, levels: Option<&Levels<'_>>) -> Option<Constraint> {
+fn constraint(context: &mut Context, levels: Option<&Levels<'_>>) -> Option<Constraint> {
     let levels = levels.filter(|levels| !levels.topology.is_empty())?;
     let wanted = [&*levels.required_topology_level, &*levels.preferred_topology_level];
-    Some(common.names.constraint(&levels.topology, wanted))
+    Some(context.names.constraint(&levels.topology, wanted))
 }
 
 /// Source: docs/behaviour.md 1.6; a broken tree is told as such, not replaced (Q3).
-fn structure(common: &mut Common, spec: &Spec<'_>) -> Structure {
-    let topology = constraint(common, spec.topology_constraint.as_ref());
+fn structure(context: &mut Context, spec: &Spec<'_>) -> Structure {
+    let topology = constraint(context, spec.topology_constraint.as_ref());
     if spec.sub_groups.is_empty() {
         // The one set of pods there is can't be two: KAI waits for ever (Q45).
         if spec.min_sub_group.is_some_and(|min| min > 1) {
@@ -366,14 +370,14 @@ fn structure(common: &mut Common, spec: &Spec<'_>) -> Structure {
     let mut sub_groups = Vec::with_capacity(sorted.len());
     for (place, wire) in (0_u16..).zip(&sorted) {
         sub_groups.push(SubGroup {
-            name: common.names.symbol(&wire.name),
+            name: context.names.symbol(&wire.name),
             parent: parents[usize::from(place)],
             min: if is_inner[usize::from(place)] {
                 Min::Members(wire.min_sub_group.map(count))
             } else {
                 Min::Pods(wire.min_member.map_or(0, count))
             },
-            topology: constraint(common, wire.topology_constraint.as_ref()),
+            topology: constraint(context, wire.topology_constraint.as_ref()),
         });
     }
     Structure::Tree { min: spec.min_sub_group.map(count), topology, sub_groups }

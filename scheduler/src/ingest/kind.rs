@@ -39,16 +39,16 @@ macro_rules! index {
     };
     ($index:ident by $by:ident: $apply:ident, $remove:ident, $end:ident) => {
         kind::Hooks {
-            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.common, &serde_json::from_slice(bytes)?)),
-            remove: |ingest, meta| ingest.$index.$remove(&mut ingest.common, &kind::$by(meta)),
-            end: |ingest| ingest.$index.$end(&mut ingest.common),
+            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.context, &serde_json::from_slice(bytes)?)),
+            remove: |ingest, meta| ingest.$index.$remove(&mut ingest.context, &kind::$by(meta)),
+            end: |ingest| ingest.$index.$end(&mut ingest.context),
         }
     };
     ($index:ident by $by:ident: $apply:ident, alone $remove:ident, $end:ident) => {
         kind::Hooks {
-            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.common, &serde_json::from_slice(bytes)?)),
+            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.context, &serde_json::from_slice(bytes)?)),
             remove: |ingest, meta| ingest.$index.$remove(&kind::$by(meta)),
-            end: |ingest| ingest.$index.$end(&mut ingest.common),
+            end: |ingest| ingest.$index.$end(&mut ingest.context),
         }
     };
 }
@@ -58,10 +58,10 @@ macro_rules! functions {
     ($module:ident by $by:ident) => {
         kind::Hooks {
             apply: |ingest, bytes| {
-                Ok($module::apply(&mut ingest.common, &serde_json::from_slice(bytes)?))
+                Ok($module::apply(&mut ingest.context, &serde_json::from_slice(bytes)?))
             },
-            remove: |ingest, meta| $module::remove(&mut ingest.common, &kind::$by(meta)),
-            end: |ingest| $module::end(&mut ingest.common),
+            remove: |ingest, meta| $module::remove(&mut ingest.context, &kind::$by(meta)),
+            end: |ingest| $module::end(&mut ingest.context),
         }
     };
 }

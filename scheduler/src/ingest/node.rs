@@ -7,7 +7,7 @@ use kai_engine::{
 use serde::Deserialize;
 
 use super::{
-    Common, Delta, Kind, NodeId,
+    Context, Delta, Kind, NodeId,
     request::Amounts,
     selector::{NAME_KEY, effect},
 };
@@ -62,54 +62,54 @@ struct Condition<'a> {
     status: Text<'a>,
 }
 
-pub(super) fn apply(common: &mut Common, wire: &Wire<'_>) -> String {
+pub(super) fn apply(context: &mut Context, wire: &Wire<'_>) -> String {
     let version = wire.metadata.resource_version.to_string();
-    let row = common.names.node(&wire.metadata.name).number();
-    if !common.is_ours(&wire.metadata.labels) {
-        gone(common, row);
+    let row = context.names.node(&wire.metadata.name).number();
+    if !context.is_ours(&wire.metadata.labels) {
+        gone(context, row);
         return version;
     }
-    let facts = facts(common, wire);
-    let mut presence = common.names.nodes[row].presence;
-    common.seen(Kind::Node, &mut presence);
-    common.names.nodes[row].presence = presence;
-    common.names.nodes[row].gpu_memory_mib = memory_mib(&wire.metadata.labels).unwrap_or(0);
-    common.deltas.push(Delta::Node(NodeId::new(row), Box::new(facts)));
+    let facts = facts(context, wire);
+    let mut presence = context.names.nodes[row].presence;
+    context.seen(Kind::Node, &mut presence);
+    context.names.nodes[row].presence = presence;
+    context.names.nodes[row].gpu_memory_mib = memory_mib(&wire.metadata.labels).unwrap_or(0);
+    context.deltas.push(Delta::Node(NodeId::new(row), Box::new(facts)));
     version
 }
 
-pub(super) fn remove(common: &mut Common, name: &str) {
-    if let Some(row) = common.names.nodes.find(name) {
-        gone(common, row);
+pub(super) fn remove(context: &mut Context, name: &str) {
+    if let Some(row) = context.names.nodes.find(name) {
+        gone(context, row);
     }
 }
 
 /// Takes out what was not in the full list that is complete now.
-pub(super) fn end(common: &mut Common) {
-    for row in common.unseen(Kind::Node, |names| &names.nodes) {
-        gone(common, row);
+pub(super) fn end(context: &mut Context) {
+    for row in context.unseen(Kind::Node, |names| &names.nodes) {
+        gone(context, row);
     }
 }
 
-fn gone(common: &mut Common, row: u32) {
-    let presence = &mut common.names.nodes[row].presence;
+fn gone(context: &mut Context, row: u32) {
+    let presence = &mut context.names.nodes[row].presence;
     if std::mem::take(&mut presence.is_there) {
-        common.deltas.push(Delta::NodeGone(NodeId::new(row)));
+        context.deltas.push(Delta::NodeGone(NodeId::new(row)));
     }
-    if common.names.nodes[row].presence.references == 0 {
-        common.names.nodes.remove(row);
+    if context.names.nodes[row].presence.references == 0 {
+        context.names.nodes.remove(row);
     }
 }
 
-fn facts(common: &mut Common, wire: &Wire<'_>) -> Node {
+fn facts(context: &mut Context, wire: &Wire<'_>) -> Node {
     let meta = &wire.metadata;
-    let allocatable = allocatable(common, &wire.status.allocatable);
+    let allocatable = allocatable(context, &wire.status.allocatable);
     let has_mig = wire
         .status
         .allocatable
         .iter()
         .any(|(name, amount)| name.starts_with(resource::MIG_PREFIX) && amount.value() > 0);
-    let [cpu_worker, gpu_worker, mig_worker] = &common.rules.worker_keys;
+    let [cpu_worker, gpu_worker, mig_worker] = &context.rules.worker_keys;
     let worker = Worker {
         gpu: meta.labels.value(gpu_worker).is_some(),
         cpu: meta.labels.value(cpu_worker).is_some(),
@@ -127,38 +127,38 @@ fn facts(common: &mut Common, wire: &Wire<'_>) -> Node {
         name: Box::from(meta.name.as_bytes()),
         gpus: gpus(&meta.labels, allocatable.amount(Lane::GPU)),
         allocatable,
-        labels: node_labels(common, meta),
-        taints: wire.spec.taints.iter().filter_map(|taint| read_taint(common, taint)).collect(),
+        labels: node_labels(context, meta),
+        taints: wire.spec.taints.iter().filter_map(|taint| read_taint(context, taint)).collect(),
         blocked: blocked(wire),
         mig,
         worker,
     }
 }
 
-fn allocatable(common: &mut Common, amounts: &Amounts<'_>) -> Resources {
+fn allocatable(context: &mut Context, amounts: &Amounts<'_>) -> Resources {
     let mut lanes = Vec::with_capacity(amounts.iter().count());
     for (name, amount) in amounts.iter() {
-        let lane = common.lane(name);
+        let lane = context.lane(name);
         lanes.push((lane, amount.on(lane)));
     }
     lanes.into_iter().collect()
 }
 
-fn node_labels(common: &mut Common, meta: &Meta<'_>) -> Vec<Label> {
+fn node_labels(context: &mut Context, meta: &Meta<'_>) -> Vec<Label> {
     let own_name = std::iter::once((NAME_KEY, &*meta.name));
     let mut labels = Vec::with_capacity(meta.labels.0.len() + 1);
     for (key, text) in meta.labels.iter().chain(own_name) {
-        let (key, value) = (common.names.symbol(key), common.names.symbol(text));
-        common.note_label(key, value);
+        let (key, value) = (context.names.symbol(key), context.names.symbol(text));
+        context.note_label(key, value);
         labels.push(Label { key, value, number: text.parse().ok() });
     }
     labels
 }
 
-fn read_taint(common: &mut Common, taint: &WireTaint<'_>) -> Option<Taint> {
+fn read_taint(context: &mut Context, taint: &WireTaint<'_>) -> Option<Taint> {
     Some(Taint {
-        key: common.names.symbol(&taint.key),
-        value: common.names.symbol(&taint.value),
+        key: context.names.symbol(&taint.key),
+        value: context.names.symbol(&taint.value),
         effect: effect(&taint.effect)?,
     })
 }

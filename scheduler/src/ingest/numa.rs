@@ -11,7 +11,7 @@ use kai_engine::{Alignment, Lane, NodeId, Numa, NumaPolicy, NumaScope, Resources
 use serde::Deserialize;
 
 use super::{
-    Common, Delta, Kind,
+    Context, Delta, Kind,
     request::{Amount, Amounts, Container, add, amounts, raise},
 };
 use crate::{
@@ -75,101 +75,101 @@ struct Has<'a> {
 }
 
 impl Zones {
-    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+    pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let meta = &wire.metadata;
-        let node = common.names.node(&meta.name).number();
+        let node = context.names.node(&meta.name).number();
         let mut zones: Vec<&Zone<'_>> =
             wire.zones.iter().filter(|zone| &*zone.kind == "Node").collect();
         zones.sort_by_key(|zone| {
             let number = trailing_number(&zone.name);
             (number.is_none(), number, &*zone.name)
         });
-        let has = |common: &mut Common, zone: &Zone<'_>| -> Resources {
+        let has = |context: &mut Context, zone: &Zone<'_>| -> Resources {
             let mut lanes = Vec::with_capacity(zone.resources.len());
             for Has { name, allocatable } in &zone.resources {
-                let lane = common.lane(name);
+                let lane = context.lane(name);
                 lanes.push((lane, allocatable.on(lane)));
             }
             lanes.into_iter().collect()
         };
         let (policy, scope) = manager(wire);
         let facts =
-            Numa { policy, scope, zones: zones.iter().map(|zone| has(common, zone)).collect() };
+            Numa { policy, scope, zones: zones.iter().map(|zone| has(context, zone)).collect() };
         let names: Vec<Box<str>> = zones.iter().map(|zone| Box::from(&*zone.name)).collect();
-        let generation = common.generation(Kind::NodeResourceTopology);
+        let generation = context.generation(Kind::NodeResourceTopology);
         let own = u32::from(self.reports.contains_key(&node));
-        let row = &mut common.names.nodes[node];
+        let row = &mut context.names.nodes[node];
         let renamed = row.zones != names;
         row.zones = names;
         let has_pods = row.presence.references > own;
         if renamed && has_pods && self.wanted.is_some() {
             // What pods hold is written with the names of zones.
-            common.resync.push(Kind::Pod);
+            context.resync.push(Kind::Pod);
         }
         let before = self.reports.insert(node, Report { generation, facts });
         match &before {
-            None => common.names.nodes[node].presence.references += 1,
+            None => context.names.nodes[node].presence.references += 1,
             Some(before) if before.facts == self.reports[&node].facts => {
                 return meta.resource_version.to_string();
             }
             Some(_) => {}
         }
         if self.wanted.is_some() {
-            self.tell(common, node);
+            self.tell(context, node);
         }
         meta.resource_version.to_string()
     }
 
-    pub(super) fn remove(&mut self, common: &mut Common, name: &str) {
-        if let Some(node) = common.names.nodes.find(name) {
-            self.forget(common, node);
+    pub(super) fn remove(&mut self, context: &mut Context, name: &str) {
+        if let Some(node) = context.names.nodes.find(name) {
+            self.forget(context, node);
         }
     }
 
     /// Takes out what was not in the full list that is complete now.
-    pub(super) fn end(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::NodeResourceTopology);
+    pub(super) fn end(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::NodeResourceTopology);
         let reports = self.reports.iter();
         let unseen = reports.filter(|(_, report)| report.generation != generation);
         for node in unseen.map(|(node, _)| *node).collect::<Vec<_>>() {
-            self.forget(common, node);
+            self.forget(context, node);
         }
     }
 
-    fn forget(&mut self, common: &mut Common, node: u32) {
+    fn forget(&mut self, context: &mut Context, node: u32) {
         if self.reports.remove(&node).is_none() {
             return;
         }
         if self.wanted.is_some() {
-            common.deltas.push(Delta::Zones(NodeId::new(node), None));
+            context.deltas.push(Delta::Zones(NodeId::new(node), None));
         }
-        common.names.nodes[node].zones.clear();
-        common.let_go_of_node(node);
+        context.names.nodes[node].zones.clear();
+        context.let_go_of_node(node);
     }
 
     /// Switches alignment on with these arguments, or off; then pods are read again for it.
-    pub(super) fn align(&mut self, common: &mut Common, wanted: Option<Aligning>) {
+    pub(super) fn align(&mut self, context: &mut Context, wanted: Option<Aligning>) {
         if self.wanted == wanted {
             return;
         }
         self.wanted = wanted;
         for node in self.reports.keys().copied().collect::<Vec<_>>() {
-            self.tell(common, node);
+            self.tell(context, node);
         }
-        common.resync.push(Kind::Pod);
+        context.resync.push(Kind::Pod);
     }
 
     /// Tells the engine of a node's zones, without what is to be ignored.
-    fn tell(&self, common: &mut Common, node: u32) {
+    fn tell(&self, context: &mut Context, node: u32) {
         let facts = self.wanted.as_ref().map(|wanted| {
-            let counts = |lane: Lane| !wanted.ignored.contains(common.names.lane_name(lane));
+            let counts = |lane: Lane| !wanted.ignored.contains(context.names.lane_name(lane));
             let mut facts = self.reports[&node].facts.clone();
             for zone in &mut facts.zones {
                 *zone = zone.iter().filter(|(lane, _)| counts(*lane)).collect();
             }
             Box::new(facts)
         });
-        common.deltas.push(Delta::Zones(NodeId::new(node), facts));
+        context.deltas.push(Delta::Zones(NodeId::new(node), facts));
     }
 
     /// Works out what a pod asks of zones; none where nothing of it is aligned.
@@ -177,18 +177,18 @@ impl Zones {
     /// Guaranteed pods ask for all but parts of cores, others for devices alone.
     pub(super) fn alignment(
         &self,
-        common: &mut Common,
+        context: &mut Context,
         guaranteed: bool,
         containers: &[Container<'_>],
         init_containers: &[Container<'_>],
     ) -> Option<Box<Alignment>> {
         self.wanted.as_ref()?;
         let mut ask = |container: &Container<'_>| -> Resources {
-            let request = amounts(common, &container.resources.requests);
+            let request = amounts(context, &container.resources.requests);
             let aligned = |lane: Lane, amount: i64| match lane {
                 Lane::CPU => guaranteed && amount % 1000 == 0,
                 Lane::MEMORY => guaranteed,
-                lane => guaranteed || common.names.lane_name(lane).contains('/'),
+                lane => guaranteed || context.names.lane_name(lane).contains('/'),
             };
             request.iter().filter(|(lane, amount)| *amount > 0 && aligned(*lane, *amount)).collect()
         };
@@ -222,7 +222,7 @@ impl Zones {
     /// is not there says nothing.
     pub(super) fn held(
         &self,
-        common: &mut Common,
+        context: &mut Context,
         node: NodeId,
         annotations: &Pairs<'_>,
     ) -> Vec<ZoneAmount> {
@@ -231,7 +231,7 @@ impl Zones {
         }
         let records = [annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED];
         let mut records = records.into_iter().filter_map(|key| annotations.value(key));
-        records.find_map(|text| recorded(common, node, text)).unwrap_or_default()
+        records.find_map(|text| recorded(context, node, text)).unwrap_or_default()
     }
 }
 
@@ -283,15 +283,15 @@ struct Recorded<'a> {
     amount: Amounts<'a>,
 }
 
-fn recorded(common: &mut Common, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
+fn recorded(context: &mut Context, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
     let zones: Vec<Recorded<'_>> = serde_json::from_str(text).ok()?;
     let mut held = Vec::new();
     for Recorded { zone, amount } in &zones {
-        let known = &common.names.nodes[node.number()].zones;
+        let known = &context.names.nodes[node.number()].zones;
         let at = known.iter().position(|known| **known == **zone)?;
         let zone = u16::try_from(at).ok()?;
         for (name, amount) in amount.iter() {
-            let lane = common.lane(name);
+            let lane = context.lane(name);
             held.push(ZoneAmount { zone, lane, amount: amount.on(lane) });
         }
     }

@@ -13,7 +13,7 @@ mod shape;
 mod sharing;
 
 use super::{
-    Common, Delta, Ingest, Kind, NodeId, PodId, moment,
+    Context, Delta, Ingest, Kind, NodeId, PodId, moment,
     request::{Amounts, Asking, Container, Requirements, amounts},
     storage::needs::{Mentions, WireVolume},
 };
@@ -122,12 +122,12 @@ struct Condition<'a> {
 pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
-    let row = ingest.common.names.pod(&meta.uid).number();
+    let row = ingest.context.names.pod(&meta.uid).number();
     let mut facts = facts(ingest, wire);
-    let common = &mut ingest.common;
-    keep_member(common, row, &mut facts);
-    sharing::keep_bound(common, row, &mut facts);
-    refuse(common, wire, &mut facts);
+    let context = &mut ingest.context;
+    keep_member(context, row, &mut facts);
+    sharing::keep_bound(context, row, &mut facts);
+    refuse(context, wire, &mut facts);
     // Told to go before it had a node: it will never run.
     if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
         gone(ingest, row);
@@ -140,57 +140,57 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         containers: spec.containers.iter().chain(&spec.init_containers).collect(),
     };
     // Volumes are counted as claims too, and are none that a bind writes.
-    refer(common, row, &facts);
-    ingest.needs.tie(common, row, &mentions, &mut facts);
-    remember(common, row, wire, &facts);
-    sharing::tell(common, row, wire, &facts);
+    refer(context, row, &facts);
+    ingest.needs.tie(context, row, &mentions, &mut facts);
+    remember(context, row, wire, &facts);
+    sharing::tell(context, row, wire, &facts);
     if let PodState::Releasing(_) = facts.state {
         let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
-        let stuck_at = deleted.unwrap_or(common.now.0).saturating_add(common.rules.stuck_after);
+        let stuck_at = deleted.unwrap_or(context.now.0).saturating_add(context.rules.stuck_after);
         let uid = Box::from(&*meta.uid);
         ingest.releasing.insert(Releasing { stuck_at, pod: row, uid, facts: facts.clone() });
     }
-    common.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+    context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
     version
 }
 
 /// Takes the pod of this UID out.
 pub(super) fn remove(ingest: &mut Ingest, uid: &str) {
-    if let Some(row) = ingest.common.names.pods.find(uid) {
+    if let Some(row) = ingest.context.names.pods.find(uid) {
         gone(ingest, row);
     }
 }
 
 /// Takes out what was not in the full list that is complete now.
 pub(super) fn end(ingest: &mut Ingest) {
-    for row in ingest.common.unseen(Kind::Pod, |names| &names.pods) {
+    for row in ingest.context.unseen(Kind::Pod, |names| &names.pods) {
         gone(ingest, row);
     }
 }
 
 fn gone(ingest: &mut Ingest, row: u32) {
-    let common = &mut ingest.common;
-    let Some(pod) = common.names.pods.row(row) else { return };
+    let context = &mut ingest.context;
+    let Some(pod) = context.names.pods.row(row) else { return };
     let was_there = pod.presence.is_there;
     // It may be stale now, or all that was said of it done with.
-    common.touched.extend(pod.group);
-    refer(common, row, &Pod::default());
+    context.touched.extend(pod.group);
+    refer(context, row, &Pod::default());
     ingest.needs.untie(row);
-    sharing::tell_gone(common, row);
-    common.names.pods.remove(row);
+    sharing::tell_gone(context, row);
+    context.names.pods.remove(row);
     if was_there {
-        common.deltas.push(Delta::PodGone(PodId::new(row)));
+        context.deltas.push(Delta::PodGone(PodId::new(row)));
     }
 }
 
 /// Moves the references of a pod's row to its group and node.
-fn refer(common: &mut Common, row: u32, facts: &Pod) {
+fn refer(context: &mut Context, row: u32, facts: &Pod) {
     let group = match facts.owner {
         Owner::Group(group) => Some(group.number()),
         Owner::Foreign | Owner::Reservation => None,
     };
     let node = place(&facts.state).map(|place| place.node.number());
-    let names = &mut common.names;
+    let names = &mut context.names;
     let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
     if old_group != group {
         if let Some(new) = group {
@@ -220,12 +220,12 @@ fn refer(common: &mut Common, row: u32, facts: &Pod) {
     }
     names.pods[row].group = group;
     names.pods[row].node = node;
-    refer_to_claims(common, row, &facts.claims);
+    refer_to_claims(context, row, &facts.claims);
 }
 
-fn refer_to_claims(common: &mut Common, row: u32, claims: &[ClaimId]) {
+fn refer_to_claims(context: &mut Context, row: u32, claims: &[ClaimId]) {
     let claims: Vec<u32> = claims.iter().map(|claim| claim.number()).collect();
-    let names = &mut common.names;
+    let names = &mut context.names;
     if names.pods[row].claims == claims {
         return;
     }
@@ -252,25 +252,25 @@ pub(super) fn place(state: &PodState) -> Option<&Place> {
 }
 
 /// Keeps what carrying out a plan will need.
-fn remember(common: &mut Common, row: u32, wire: &Wire<'_>, facts: &Pod) {
+fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let meta = &wire.metadata;
-    let mut presence = common.names.pods[row].presence;
-    common.seen(Kind::Pod, &mut presence);
+    let mut presence = context.names.pods[row].presence;
+    context.seen(Kind::Pod, &mut presence);
     let unschedulable = wire.status.conditions.iter().find(|condition| {
         &*condition.kind == "PodScheduled"
             && &*condition.status == "False"
             && &*condition.reason == "Unschedulable"
     });
-    let pool = Some(&*common.rules.pool_value);
-    let has_pool_label = meta.labels.value(&common.rules.pool_key) == pool;
-    common.touched.extend(common.names.pods[row].group);
+    let pool = Some(&*context.rules.pool_value);
+    let has_pool_label = meta.labels.value(&context.rules.pool_key) == pool;
+    context.touched.extend(context.names.pods[row].group);
     let is_fractional =
         matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
     let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
     let maps = (is_fractional && waits)
         .then(|| gpu::maps(&meta.annotations, &wire.spec.asking()))
         .flatten();
-    let pod = &mut common.names.pods[row];
+    let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = Box::from(&*meta.namespace);
         pod.name = Box::from(&*meta.name);
@@ -288,9 +288,9 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
     let meta = &wire.metadata;
     let nominated = &wire.status.nominated_node_name;
     Pod {
-        owner: owner(&mut ingest.common, wire),
+        owner: owner(&mut ingest.context, wire),
         sub_group: ingest
-            .common
+            .context
             .names
             .symbol(meta.labels.value(label::SUBGROUP).unwrap_or_default()),
         shape: shape(ingest, wire),
@@ -299,17 +299,17 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
         created: moment(meta.creation_timestamp.as_ref()),
         uid: uid_number(&meta.uid),
         nominated: (!nominated.is_empty())
-            .then(|| ingest.common.names.nodes.find(nominated))
+            .then(|| ingest.context.names.nodes.find(nominated))
             .flatten()
             .map(NodeId::new),
-        namespace: ingest.common.names.symbol(&meta.namespace),
-        labels: ingest.common.pod_labels(&meta.labels),
-        claims: claims(&mut ingest.common, wire),
+        namespace: ingest.context.names.symbol(&meta.namespace),
+        labels: ingest.context.pod_labels(&meta.labels),
+        claims: claims(&mut ingest.context, wire),
     }
 }
 
 /// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found.
-fn claims(common: &mut Common, wire: &Wire<'_>) -> Vec<ClaimId> {
+fn claims(context: &mut Context, wire: &Wire<'_>) -> Vec<ClaimId> {
     let meta = &wire.metadata;
     let mut claims = Vec::new();
     for entry in &wire.spec.resource_claims {
@@ -323,33 +323,33 @@ fn claims(common: &mut Common, wire: &Wire<'_>) -> Vec<ClaimId> {
             },
             (None, None) => format!("{}/{}", meta.name, entry.name),
         };
-        claims.push(common.names.claim(&meta.namespace, &name));
+        claims.push(context.names.claim(&meta.namespace, &name));
     }
     let extended = wire.status.extended.as_ref();
     if let Some(name) = extended.and_then(|status| status.resource_claim_name.as_ref()) {
-        claims.push(common.names.claim(&meta.namespace, name));
+        claims.push(context.names.claim(&meta.namespace, name));
     }
     claims
 }
 
 /// A pod that waits and asks for what cannot be understood or counted goes on to wait, and is told why.
-fn refuse(common: &mut Common, wire: &Wire<'_>, facts: &mut Pod) {
+fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }
     let asking = wire.spec.asking();
-    let problem = asking.uncounted(common);
-    let is_off = common.rules.is_sharing_off;
+    let problem = asking.uncounted(context);
+    let is_off = context.rules.is_sharing_off;
     let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking, is_off));
     if let Some(problem) = problem {
-        facts.shape.missing.push(Missing::Request(common.names.symbol(&problem)));
+        facts.shape.missing.push(Missing::Request(context.names.symbol(&problem)));
     }
 }
 
 /// A pod with a node stays in the group that it was first seen in with one: its user may name another later, and what runs
 /// stays on its queue's account. After a restart the API's word counts again.
-fn keep_member(common: &Common, row: u32, facts: &mut Pod) {
-    let known = &common.names.pods[row];
+fn keep_member(context: &Context, row: u32, facts: &mut Pod) {
+    let known = &context.names.pods[row];
     if let (Some(group), Some(_), Some(_)) = (known.group, known.node, place(&facts.state)) {
         facts.owner = Owner::Group(GroupId::new(group));
     }
@@ -359,19 +359,19 @@ fn keep_member(common: &Common, row: u32, facts: &mut Pod) {
 /// own, in which only the daemons create pods.
 ///
 /// Source: docs/behaviour.md 2.11; docs/contract.md 10.1 D16.
-fn owner(common: &mut Common, wire: &Wire<'_>) -> Owner {
+fn owner(context: &mut Context, wire: &Wire<'_>) -> Owner {
     let meta = &wire.metadata;
     let app = meta.labels.value(label::APP);
-    let reserves = app == Some(&*common.rules.reservation_app)
-        && *meta.namespace == *common.rules.reservation_namespace;
+    let reserves = app == Some(&*context.rules.reservation_app)
+        && *meta.namespace == *context.rules.reservation_namespace;
     let scales = app == Some(value::SCALING_APP) && &*meta.namespace == namespace::SCALE_ADJUST;
     if reserves || scales {
         return Owner::Reservation;
     }
-    let ours = *wire.spec.scheduler_name == *common.rules.scheduler_name;
+    let ours = *wire.spec.scheduler_name == *context.rules.scheduler_name;
     match meta.annotations.value(annotation::POD_GROUP) {
         Some(name) if ours && !name.is_empty() => {
-            Owner::Group(common.names.group(&meta.namespace, name))
+            Owner::Group(context.names.group(&meta.namespace, name))
         }
         Some(_) | None => Owner::Foreign,
     }
@@ -392,16 +392,16 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     let mut devices: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
     devices.sort_unstable();
     devices.dedup();
-    let node = ingest.common.names.node(&wire.spec.node_name);
-    let zones = ingest.zones.held(&mut ingest.common, node, &wire.metadata.annotations);
+    let node = ingest.context.names.node(&wire.spec.node_name);
+    let zones = ingest.zones.held(&mut ingest.context, node, &wire.metadata.annotations);
     let place = Place {
         node,
-        devices: devices.into_iter().map(|group| ingest.common.names.device(group)).collect(),
+        devices: devices.into_iter().map(|group| ingest.context.names.device(group)).collect(),
         reserved: (!zones.is_empty()).then(|| Box::new(Reserved { zones, ..Reserved::default() })),
     };
     if let Some(deleted) = &wire.metadata.deletion_timestamp {
-        let deleted = milliseconds(deleted).unwrap_or(ingest.common.now.0);
-        let stuck = ingest.common.now.0.saturating_sub(deleted) > ingest.common.rules.stuck_after;
+        let deleted = milliseconds(deleted).unwrap_or(ingest.context.now.0);
+        let stuck = ingest.context.now.0.saturating_sub(deleted) > ingest.context.rules.stuck_after;
         return if stuck { PodState::Stuck(place) } else { PodState::Releasing(place) };
     }
     if &*wire.status.phase == "Pending" { PodState::Bound(place) } else { PodState::Running(place) }
@@ -429,20 +429,20 @@ fn rank(labels: &Pairs<'_>) -> PodRank {
 
 fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let spec = &wire.spec;
-    let common = &mut ingest.common;
-    let whole = spec.asking().request(common);
-    let gpu = gpu_request(common, &wire.metadata.annotations, &whole);
-    let overhead = amounts(common, &spec.overhead);
+    let context = &mut ingest.context;
+    let whole = spec.asking().request(context);
+    let gpu = gpu_request(context, &wire.metadata.annotations, &whole);
+    let overhead = amounts(context, &spec.overhead);
     let is_plain = |(lane, _): &(Lane, i64)| {
         *lane != Lane::GPU
             && *lane != Lane::PODS
-            && !common.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
+            && !context.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
     };
     let request = whole.iter().filter(is_plain).collect();
     let overhead = overhead.iter().filter(is_plain).collect();
     let guaranteed = &*wire.status.qos_class == "Guaranteed";
     let alignment =
-        ingest.zones.alignment(common, guaranteed, &spec.containers, &spec.init_containers);
+        ingest.zones.alignment(context, guaranteed, &spec.containers, &spec.init_containers);
     let mut shape = Shape { request, overhead, gpu, alignment, ..Shape::default() };
     let constraints = Constraints {
         namespace: &wire.metadata.namespace,
@@ -454,6 +454,6 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
         containers: &spec.containers,
         init_containers: &spec.init_containers,
     };
-    constraints.read(common, &mut ingest.namespaces, &mut shape);
+    constraints.read(context, &mut ingest.namespaces, &mut shape);
     shape
 }

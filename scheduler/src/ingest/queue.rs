@@ -6,7 +6,7 @@ use kai_api::duration::GoDuration;
 use kai_engine::{Limit, PerLane, Queue};
 use serde::Deserialize;
 
-use super::{Common, Delta, Kind, QueueId, moment};
+use super::{Context, Delta, Kind, QueueId, moment};
 use crate::{
     names::Number,
     server::wire::{Text, null_as_default, uid_number},
@@ -65,81 +65,81 @@ pub(super) struct Queues {
 
 impl Queues {
     /// Takes a queue in.
-    pub(super) fn apply(&mut self, common: &mut Common, wire: &Wire<'_>) -> String {
+    pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let meta = &wire.metadata;
         let version = meta.resource_version.to_string();
-        let row = common.names.queue(&meta.name).number();
+        let row = context.names.queue(&meta.name).number();
         let parentless = wire.spec.parent_queue.is_empty();
-        if !common.is_ours(&meta.labels) || (parentless && !common.rules.full_hierarchy) {
-            self.gone(common, row);
+        if !context.is_ours(&meta.labels) || (parentless && !context.rules.full_hierarchy) {
+            self.gone(context, row);
             return version;
         }
-        let mut facts = facts(common, wire);
-        facts.usage_micro = self.usage_of(common, row);
-        refer(common, row, facts.parent.map(Number::number));
-        let mut presence = common.names.queues[row].presence;
-        common.seen(Kind::Queue, &mut presence);
-        common.names.queues[row].presence = presence;
-        common.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
+        let mut facts = facts(context, wire);
+        facts.usage_micro = self.usage_of(context, row);
+        refer(context, row, facts.parent.map(Number::number));
+        let mut presence = context.names.queues[row].presence;
+        context.seen(Kind::Queue, &mut presence);
+        context.names.queues[row].presence = presence;
+        context.names.queues[row].display_name = Box::from(&*wire.spec.display_name);
         let facts = Box::new(facts);
         self.facts.insert(row, facts.clone());
-        common.deltas.push(Delta::Queue(QueueId::new(row), facts));
+        context.deltas.push(Delta::Queue(QueueId::new(row), facts));
         version
     }
 
     /// Takes the queue of this name out.
-    pub(super) fn remove(&mut self, common: &mut Common, name: &str) {
-        if let Some(row) = common.names.queues.find(name) {
-            self.gone(common, row);
+    pub(super) fn remove(&mut self, context: &mut Context, name: &str) {
+        if let Some(row) = context.names.queues.find(name) {
+            self.gone(context, row);
         }
     }
 
     /// Takes out what was not in the full list that is complete now.
-    pub(super) fn end(&mut self, common: &mut Common) {
-        for row in common.unseen(Kind::Queue, |names| &names.queues) {
-            self.gone(common, row);
+    pub(super) fn end(&mut self, context: &mut Context) {
+        for row in context.unseen(Kind::Queue, |names| &names.queues) {
+            self.gone(context, row);
         }
     }
 
     /// Takes in what queues used in the past; who is not named used nothing.
-    pub(super) fn used(&mut self, common: &mut Common, usage: Usage) {
+    pub(super) fn used(&mut self, context: &mut Context, usage: Usage) {
         self.usage = usage;
-        let live = common.names.queues.iter().filter(|(_, row)| row.presence.is_there);
+        let live = context.names.queues.iter().filter(|(_, row)| row.presence.is_there);
         for row in live.map(|(row, _)| row).collect::<Vec<_>>() {
-            let used = self.usage_of(common, row);
+            let used = self.usage_of(context, row);
             let Some(facts) = self.facts.get_mut(&row) else { continue };
             if facts.usage_micro != used {
                 facts.usage_micro = used;
-                common.deltas.push(Delta::Queue(QueueId::new(row), facts.clone()));
+                context.deltas.push(Delta::Queue(QueueId::new(row), facts.clone()));
             }
         }
     }
 
-    fn usage_of(&self, common: &Common, row: u32) -> PerLane<u64> {
-        self.usage.get(&**common.names.queues.key(row)).copied().unwrap_or_default()
+    fn usage_of(&self, context: &Context, row: u32) -> PerLane<u64> {
+        self.usage.get(&**context.names.queues.key(row)).copied().unwrap_or_default()
     }
 
-    fn gone(&mut self, common: &mut Common, row: u32) {
-        if &**common.names.queues.key(row) == FLAT_ROOT {
+    fn gone(&mut self, context: &mut Context, row: u32) {
+        if &**context.names.queues.key(row) == FLAT_ROOT {
             return;
         }
-        refer(common, row, None);
+        refer(context, row, None);
         self.facts.remove(&row);
-        let presence = &mut common.names.queues[row].presence;
+        let presence = &mut context.names.queues[row].presence;
         if std::mem::take(&mut presence.is_there) {
-            common.deltas.push(Delta::QueueGone(QueueId::new(row)));
+            context.deltas.push(Delta::QueueGone(QueueId::new(row)));
         }
-        if common.names.queues[row].presence.references == 0 {
-            common.names.queues.remove(row);
+        if context.names.queues[row].presence.references == 0 {
+            context.names.queues.remove(row);
         }
     }
 }
 
 /// Without the full hierarchy every queue hangs under one without limits.
 /// Source: docs/behaviour.md 1.2, step 7.
-pub(super) fn flat_root(common: &mut Common) {
-    let id = common.names.queue(FLAT_ROOT);
-    let presence = &mut common.names.queues[id.number()].presence;
+pub(super) fn flat_root(context: &mut Context) {
+    let id = context.names.queue(FLAT_ROOT);
+    let presence = &mut context.names.queues[id.number()].presence;
     presence.references = 1;
     let facts = Queue {
         quota: PerLane::splat(Limit::UNLIMITED),
@@ -147,28 +147,28 @@ pub(super) fn flat_root(common: &mut Common) {
         weight_milli: PerLane::splat(1000),
         ..Queue::default()
     };
-    common.deltas.push(Delta::Queue(id, Box::new(facts)));
+    context.deltas.push(Delta::Queue(id, Box::new(facts)));
 }
 
-fn refer(common: &mut Common, row: u32, parent: Option<u32>) {
-    let old = std::mem::replace(&mut common.names.queues[row].parent, parent);
+fn refer(context: &mut Context, row: u32, parent: Option<u32>) {
+    let old = std::mem::replace(&mut context.names.queues[row].parent, parent);
     if old == parent {
         return;
     }
     if let Some(new) = parent {
-        common.names.queues[new].presence.references += 1;
+        context.names.queues[new].presence.references += 1;
     }
     if let Some(old) = old {
-        common.release_queue(old);
+        context.release_queue(old);
     }
 }
 
-fn facts(common: &mut Common, wire: &Wire<'_>) -> Queue {
+fn facts(context: &mut Context, wire: &Wire<'_>) -> Queue {
     let spec = &wire.spec;
-    let parent = match (common.rules.full_hierarchy, &*spec.parent_queue) {
+    let parent = match (context.rules.full_hierarchy, &*spec.parent_queue) {
         (true, "") => None,
-        (true, parent) => Some(common.names.queue(parent)),
-        (false, _) => Some(common.names.queue(FLAT_ROOT)),
+        (true, parent) => Some(context.names.queue(parent)),
+        (false, _) => Some(context.names.queue(FLAT_ROOT)),
     };
     let shares = [spec.resources.cpu, spec.resources.memory, spec.resources.gpu];
     let by_lane = |read: fn(Share) -> f64| {

@@ -9,7 +9,7 @@ use kai_api::{names::resource, quantity::Quantity};
 use kai_engine::{GPU_MILLI, Lane, Resources};
 use serde::{Deserialize, Deserializer, de::Visitor};
 
-use super::Common;
+use super::Context;
 use crate::server::wire::{Text, null_as_default};
 
 /// Amounts by resource name, none of them zero.
@@ -216,15 +216,15 @@ impl Asking<'_, '_> {
     ///
     /// # Source
     /// docs/behaviour.md 2.2, and KEP-2837 for requests of the pod as a whole.
-    pub(super) fn request(&self, common: &mut Common) -> Resources {
+    pub(super) fn request(&self, context: &mut Context) -> Resources {
         let mut running = Resources::default();
         for container in self.containers {
-            add(&mut running, &amounts(common, &container.resources.requests));
+            add(&mut running, &amounts(context, &container.resources.requests));
         }
         let mut sidecars = Resources::default();
         let mut peak = Resources::default();
         for container in self.init_containers {
-            let mut own = amounts(common, &container.resources.requests);
+            let mut own = amounts(context, &container.resources.requests);
             if &*container.restart_policy == "Always" {
                 add(&mut sidecars, &own);
             } else {
@@ -234,10 +234,10 @@ impl Asking<'_, '_> {
         }
         add(&mut running, &sidecars);
         raise(&mut running, &peak);
-        for (lane, amount) in amounts(common, self.pod).iter() {
+        for (lane, amount) in amounts(context, self.pod).iter() {
             running.add(lane, amount - running.amount(lane));
         }
-        add(&mut running, &amounts(common, self.overhead));
+        add(&mut running, &amounts(context, self.overhead));
         running
     }
 
@@ -249,14 +249,14 @@ impl Asking<'_, '_> {
     }
 
     /// Says why the request cannot be counted as it is written, where that is so: such a pod must not run.
-    pub(super) fn uncounted(&self, common: &Common) -> Option<String> {
+    pub(super) fn uncounted(&self, context: &Context) -> Option<String> {
         if self.all().any(|amounts| amounts.is_cut) {
             return Some(format!(
                 "a container asks for more than {NAMES_MAX} resources, which is more than are counted: ask for fewer"
             ));
         }
         let mut names = self.all().flat_map(Amounts::iter).map(|(name, _)| name);
-        names.find(|name| !common.names.counts(name)).map(|name| {
+        names.find(|name| !context.names.counts(name)).map(|name| {
             format!(
                 "resource {name} is on no node, and pods ask for too many such resources to count it: ask for one \
                  that a node has"
@@ -265,11 +265,11 @@ impl Asking<'_, '_> {
     }
 }
 
-pub(super) fn amounts(common: &mut Common, amounts: &Amounts<'_>) -> Resources {
+pub(super) fn amounts(context: &mut Context, amounts: &Amounts<'_>) -> Resources {
     let mut lanes = Vec::with_capacity(amounts.entries.len());
     for (name, amount) in amounts.iter() {
         // What has no lane is on no node, and keeps the pod waiting.
-        let Some(lane) = common.pod_lane(name) else { continue };
+        let Some(lane) = context.pod_lane(name) else { continue };
         // A request that cannot be read must not be taken for none.
         let amount = if amount.0.is_none() { AMOUNT_MAX } else { amount.on(lane) };
         lanes.push((lane, amount));

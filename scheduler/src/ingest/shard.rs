@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kai_api::shard::{SchedulingShard, SchedulingShardSpec};
 
-use super::{Common, Kind};
+use super::{Context, Kind};
 
 /// The settings of our node pool.
 #[derive(Debug, Default)]
@@ -27,11 +27,11 @@ impl Shards {
     }
 
     /// Takes a shard in; one of another node pool goes.
-    pub(super) fn apply(&mut self, common: &mut Common, shard: &SchedulingShard) -> String {
+    pub(super) fn apply(&mut self, context: &mut Context, shard: &SchedulingShard) -> String {
         let name = shard.metadata.name.clone().unwrap_or_default();
         let pool = shard.spec.partition_label_value.as_deref().unwrap_or_default();
-        if pool == common.rules.pool_value {
-            let row = (common.generation(Kind::Shard), shard.spec.clone());
+        if pool == context.rules.pool_value {
+            let row = (context.generation(Kind::Shard), shard.spec.clone());
             self.rows.insert(name, row);
         } else {
             self.rows.remove(&name);
@@ -46,8 +46,8 @@ impl Shards {
     }
 
     /// Takes out what was not in the full list that is complete now. Settings follow even an empty list.
-    pub(super) fn end(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::Shard);
+    pub(super) fn end(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::Shard);
         self.rows.retain(|_, (seen, _)| *seen == generation);
         self.is_changed = true;
     }

@@ -23,7 +23,7 @@ impl Run {
 
     /// Forgets what was remembered of groups whose objects are gone.
     pub(super) fn forget_groups(&mut self) {
-        for group in std::mem::take(&mut self.ingest.common.gone_groups) {
+        for group in std::mem::take(&mut self.ingest.context.gone_groups) {
             self.bind_failures.remove(&group);
             self.report.forget(group);
             self.writes.forget(group);

@@ -22,11 +22,11 @@ impl Run {
         let mut tasks = Vec::new();
         for Failed { bind, reason, is_of_node } in self.sharing.take_failed() {
             self.ingest.take_back_volumes(bind.pod, &bind.volumes);
-            let names = &self.ingest.common.names;
+            let names = &self.ingest.context.names;
             if names.pods.find(&bind.uid) != Some(bind.pod) {
                 continue;
             }
-            self.ingest.common.deltas.push(Delta::BindFailed(PodId::new(bind.pod)));
+            self.ingest.context.deltas.push(Delta::BindFailed(PodId::new(bind.pod)));
             tasks.extend(not_bound(bind.pod, (&bind.node, &reason), names, &self.dispatch));
             if let (false, Some(group)) = (is_of_node, names.pods[bind.pod].group) {
                 self.hold(group);
@@ -52,11 +52,11 @@ pub(crate) fn tell(
 
 fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluster, now: Timestamp) {
     ingest.advance(now);
-    for told in ingest.common.shared.drain(..) {
+    for told in ingest.context.shared.drain(..) {
         sharing.told(told);
     }
-    ingest.common.deltas.extend(sharing.take_deltas());
-    for delta in ingest.common.deltas.drain(..) {
+    ingest.context.deltas.extend(sharing.take_deltas());
+    for delta in ingest.context.deltas.drain(..) {
         cluster.apply(delta);
     }
 }

@@ -213,11 +213,11 @@ mod tests {
             ingest.applied(kind, object.to_string().as_bytes()).expect("the object can be read");
         }
         let mut cluster = Cluster::default();
-        for delta in ingest.common.deltas.drain(..) {
+        for delta in ingest.context.deltas.drain(..) {
             cluster.apply(delta);
         }
         plan(&mut cluster, &Config::default(), Timestamp(0));
-        let text = text(&cluster, &ingest.common.names);
+        let text = text(&cluster, &ingest.context.names);
         let entry = |id: &str, priority: i32| json!({"id": id, "priority": priority});
         let (urgent, train, one) = (entry("urgent", 100), entry("train", 50), entry("one", 50));
         let expect = json!({

@@ -99,7 +99,7 @@ impl Load {
     /// Begins a pass for what has to be read again; tells whether there is anything.
     pub(super) fn wants_again(&mut self) -> bool {
         let Some(state) = &mut self.state else { return false };
-        let mut kinds = std::mem::take(&mut state.ingest.common.resync);
+        let mut kinds = std::mem::take(&mut state.ingest.context.resync);
         kinds.sort_unstable_by_key(|kind| kind.index());
         kinds.dedup();
         let is_due = !kinds.is_empty() || (state.has_early_pods && !state.binds.is_empty());
@@ -195,7 +195,7 @@ impl State {
     fn new(args: Args, settings: Settings) -> Self {
         let mut ingest = Ingest::new(Rules::new(&args));
         ingest.align(settings.aligning.clone());
-        ingest.common.resync.clear();
+        ingest.context.resync.clear();
         for kind in Kind::ALL {
             ingest.begin(kind);
         }
@@ -222,7 +222,7 @@ impl State {
             without_nulls(&mut value);
             self.ingest.applied(kind, value.to_string().as_bytes()).map_err(cannot)?;
         }
-        let names = &self.ingest.common.names;
+        let names = &self.ingest.context.names;
         if kind == Kind::Pod && names.pods.find("").is_some() {
             return Err(String::from("this Pod has no metadata.uid"));
         }
@@ -234,9 +234,9 @@ impl State {
     }
 
     fn drain(&mut self) {
-        self.ingest.common.touched.clear();
-        self.ingest.common.gone_groups.clear();
-        for delta in self.ingest.common.deltas.drain(..) {
+        self.ingest.context.touched.clear();
+        self.ingest.context.gone_groups.clear();
+        for delta in self.ingest.context.deltas.drain(..) {
             self.cluster.apply(delta);
         }
     }
@@ -255,7 +255,7 @@ impl State {
         }
         let cannot = |error: serde_json::Error| format!("this BindRequest cannot be read: {error}");
         let Labelled { metadata } = serde_json::from_slice(json).map_err(cannot)?;
-        if !self.ingest.common.rules.is_ours(&metadata.labels) {
+        if !self.ingest.context.rules.is_ours(&metadata.labels) {
             return Ok(());
         }
         let mut value: Value = serde_json::from_slice(json).map_err(cannot)?;
@@ -274,7 +274,7 @@ impl State {
             self.has_early_pods = true;
             if memchr::memmem::find(json, b"nominatedNodeName").is_some() {
                 // A node that is not known yet is none.
-                self.ingest.common.resync.push(Kind::Pod);
+                self.ingest.context.resync.push(Kind::Pod);
             }
         } else if !self.binds.is_empty() {
             let pod: Whereabouts<'_> = serde_json::from_slice(json)
@@ -295,7 +295,7 @@ impl State {
 
     fn bind_of(&self, pod: &Whereabouts<'_>) -> Option<&Bind> {
         let (request, bind) = self.binds.get(&pod.metadata.key())?;
-        let nodes = &self.ingest.common.names.nodes;
+        let nodes = &self.ingest.context.names.nodes;
         let has_node = nodes.find(&bind.node).is_some_and(|node| nodes[node].presence.is_there);
         let is_open = objection(request, &pod.metadata.uid, &pod.spec.node_name).is_none();
         (has_node && is_open).then_some(bind)
@@ -303,7 +303,7 @@ impl State {
 
     /// The newest moment at which something was made or began: the file is not older.
     pub(super) fn newest(&self) -> Timestamp {
-        let pods = self.ingest.common.names.pods.iter().map(|(_, pod)| pod.created);
+        let pods = self.ingest.context.names.pods.iter().map(|(_, pod)| pod.created);
         let groups = self.ingest.groups.objects().map(GroupObject::newest);
         Timestamp(pods.chain(groups).max().unwrap_or(0))
     }
@@ -332,9 +332,9 @@ pub(super) fn tell(
     let mut desk = None;
     loop {
         run::tell(ingest, sharing, cluster, now);
-        ingest.common.touched.clear();
-        ingest.common.gone_groups.clear();
-        let questions = std::mem::take(&mut ingest.common.questions);
+        ingest.context.touched.clear();
+        ingest.context.gone_groups.clear();
+        let questions = std::mem::take(&mut ingest.context.questions);
         if questions.is_empty() {
             return Ok(());
         }

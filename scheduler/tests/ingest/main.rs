@@ -113,15 +113,15 @@ fn told(case: &Case) -> String {
         apply(&mut ingest, object);
     }
     advance(&mut ingest);
-    let deltas = std::mem::take(&mut ingest.common.deltas);
-    deltas.iter().map(|delta| line(delta, &ingest.common.names) + "\n").collect()
+    let deltas = std::mem::take(&mut ingest.context.deltas);
+    deltas.iter().map(|delta| line(delta, &ingest.context.names) + "\n").collect()
 }
 
 /// Tells what is known once all selectors were asked.
 fn advance(ingest: &mut Ingest) {
     ingest.advance(NOW);
-    while !ingest.common.questions.is_empty() {
-        let questions = std::mem::take(&mut ingest.common.questions).into_iter();
+    while !ingest.context.questions.is_empty() {
+        let questions = std::mem::take(&mut ingest.context.questions).into_iter();
         let judged = questions.map(|question| {
             let selector = Selector::new(&question.expression);
             let (verdict, _) = selector.judge(&question.device, COST_MAX);
@@ -143,7 +143,7 @@ fn apply(ingest: &mut Ingest, object: &Value) {
         return;
     }
     if let (Some(paused), Some(group)) = (object["paused"].as_bool(), object["group"].as_str()) {
-        let group = ingest.common.names.group("ml", group).number();
+        let group = ingest.context.names.group("ml", group).number();
         ingest.pause(group, paused);
         return;
     }

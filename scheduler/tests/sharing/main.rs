@@ -117,7 +117,7 @@ impl World {
         let mut world =
             Self { ingest, sharing, objects: BTreeMap::new(), now: 0, text: String::new() };
         // What failed before is looked for once.
-        let first = world.sharing.settle(0, &world.ingest.common.names);
+        let first = world.sharing.settle(0, &world.ingest.context.names);
         assert!(matches!(&*first, [Task::Share(ShareTask::Sweep(_))]), "{first:?}");
         world
     }
@@ -166,10 +166,10 @@ impl World {
             Step::Stripped(pod) => self.ended(Outcome::Stripped { pod: self.pod(pod), done: true }),
             Step::At(seconds) => self.now = seconds * 1000,
         }
-        for told in self.ingest.common.shared.drain(..) {
+        for told in self.ingest.context.shared.drain(..) {
             self.sharing.told(told);
         }
-        tasks.extend(self.sharing.settle(self.now, &self.ingest.common.names));
+        tasks.extend(self.sharing.settle(self.now, &self.ingest.context.names));
         self.print(&tasks);
     }
 
@@ -178,11 +178,11 @@ impl World {
     }
 
     fn pod(&self, name: &str) -> u32 {
-        self.ingest.common.names.pods.find(name).expect("a pod that was applied")
+        self.ingest.context.names.pods.find(name).expect("a pod that was applied")
     }
 
     fn device(&self, name: &str) -> u32 {
-        self.ingest.common.names.devices.find(name).expect("a device that was named")
+        self.ingest.context.names.devices.find(name).expect("a device that was named")
     }
 
     fn apply(&mut self, object: &Object) {
@@ -233,7 +233,7 @@ impl World {
             let devices: Vec<u32> = placed
                 .devices
                 .iter()
-                .map(|device| self.ingest.common.names.devices.intern(device))
+                .map(|device| self.ingest.context.names.devices.intern(device))
                 .collect();
             let share = ShareGrant {
                 devices,
@@ -258,7 +258,7 @@ impl World {
                 share: (!placed.devices.is_empty()).then(|| Box::new(share)),
             }));
         }
-        self.sharing.begin(binds, &self.ingest.common.names)
+        self.sharing.begin(binds, &self.ingest.context.names)
     }
 
     fn print(&mut self, tasks: &[Task]) {

@@ -115,7 +115,7 @@ pub(crate) fn understood(snapshot: &mut Snapshot) -> String {
 }
 
 fn decided(snapshot: &Snapshot, plan: &Plan) -> String {
-    let names = &snapshot.ingest.common.names;
+    let names = &snapshot.ingest.context.names;
     let mut lines: Vec<String> = plan
         .changes
         .iter()

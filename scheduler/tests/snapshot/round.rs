@@ -186,7 +186,7 @@ proptest! {
         let mut engine = Cluster::default();
         // Nothing of claims is in the file, so none are served.
         engine.apply(Delta::ClaimsServed(false));
-        for delta in ingest.common.deltas.drain(..) {
+        for delta in ingest.context.deltas.drain(..) {
             engine.apply(delta);
         }
 

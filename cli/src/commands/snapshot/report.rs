@@ -19,7 +19,7 @@ pub(super) fn report(file: &str, snapshot: &mut Snapshot) -> Value {
         "isDated": snapshot.is_dated,
         "serverVersion": snapshot.server_version,
         "schedulerName": snapshot.args.scheduler_name,
-        "nodePool": snapshot.ingest.common.rules.pool(),
+        "nodePool": snapshot.ingest.context.rules.pool(),
         "counts": snapshot.counts,
         "leftOut": snapshot.left_out,
         "withoutEffect": snapshot.settings.problems,
@@ -31,7 +31,7 @@ pub(super) fn report(file: &str, snapshot: &mut Snapshot) -> Value {
 
 /// How many pods stand where, before anything is decided.
 fn pods(snapshot: &Snapshot) -> Value {
-    let names = &snapshot.ingest.common.names;
+    let names = &snapshot.ingest.context.names;
     let mut counts: Map<String, Value> =
         ["pending", "gated", "nominated", "placed", "leaving", "ended"]
             .into_iter()
@@ -54,7 +54,7 @@ fn pods(snapshot: &Snapshot) -> Value {
 
 /// GPUs of each queue, in the order of their names.
 fn queues(snapshot: &Snapshot) -> Value {
-    let names = &snapshot.ingest.common.names;
+    let names = &snapshot.ingest.context.names;
     let mut queues: Vec<(String, Value)> = names
         .queues
         .iter()
@@ -88,7 +88,7 @@ fn devices(milli: i64) -> String {
 
 /// Who is bound, waits for a place that is promised, is evicted; and why others wait.
 fn decided(snapshot: &Snapshot, plan: &Plan) -> Value {
-    let names = &snapshot.ingest.common.names;
+    let names = &snapshot.ingest.context.names;
     let (mut bind, mut nominate, mut evict) = (Vec::new(), Vec::new(), Vec::new());
     for change in &plan.changes {
         match change {
@@ -122,7 +122,7 @@ fn place(pod: u32, node: u32, names: &Names) -> Value {
 
 /// `PodGroups` that wait, each with what the scheduler would say on it.
 fn waiting(snapshot: &Snapshot, plan: &Plan) -> Vec<Value> {
-    let names = &snapshot.ingest.common.names;
+    let names = &snapshot.ingest.context.names;
     let mut waits: Vec<(String, Value)> = Vec::new();
     for verdict in &plan.verdicts {
         let group = verdict.group.number();

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     cel::{Answer, Described},
-    ingest::Common,
+    ingest::Context,
     names::{AskedFor, Names, Number, SpecialDevice},
 };
 use kai_engine::{
@@ -247,10 +247,10 @@ fn leave<K: Ord>(all: &mut BTreeMap<K, BTreeSet<Box<str>>>, key: &K, name: &str)
 
 impl Catalog {
     /// A class came, changed or went: its selections are told, and matched anew.
-    pub(in crate::ingest) fn tell_class(&mut self, common: &mut Common, class: &str) {
+    pub(in crate::ingest) fn tell_class(&mut self, context: &mut Context, class: &str) {
         self.selection(class, Wish::default());
         for (id, told) in self.class_changed(class) {
-            common.deltas.push(match told {
+            context.deltas.push(match told {
                 Some(told) => Delta::DeviceClass(id, told),
                 None => Delta::DeviceClassGone(id),
             });
@@ -260,13 +260,13 @@ impl Catalog {
     /// The number of a selection; the engine hears of a new one.
     pub(in crate::ingest) fn tell_selection(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         class: &str,
         own: Wish,
     ) -> DeviceClassId {
         let (id, is_new) = self.selection(class, own);
         if is_new && self.classes.contains_key(class) {
-            common.deltas.push(Delta::DeviceClass(id, DeviceClass::default()));
+            context.deltas.push(Delta::DeviceClass(id, DeviceClass::default()));
         }
         id
     }
@@ -274,12 +274,12 @@ impl Catalog {
     /// Notes what a claim asks for from now on. What no claim asks for any more is let go by and by.
     pub(in crate::ingest) fn asks(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         claim: u32,
         asked: Vec<AskedFor>,
         alike: Vec<Box<str>>,
     ) {
-        let Common { names, deltas, .. } = common;
+        let Context { names, deltas, .. } = context;
         let before = std::mem::replace(&mut names.claims[claim].alike, alike);
         self.match_attributes(&names.claims[claim].alike, &before);
         let namespace =
@@ -298,10 +298,10 @@ impl Catalog {
     }
 
     /// Tells the devices of sites where something changed, and counters that hold something else.
-    pub(in crate::ingest) fn flush(&mut self, common: &mut Common) {
+    pub(in crate::ingest) fn flush(&mut self, context: &mut Context) {
         let pools = std::mem::take(&mut self.stale_pools);
         for pool in pools {
-            self.tell_counters(common, &pool);
+            self.tell_counters(context, &pool);
         }
         let stale = std::mem::take(&mut self.stale);
         if stale.is_empty() {
@@ -310,7 +310,7 @@ impl Catalog {
         let mut verdicts = std::mem::take(&mut self.verdicts);
         for site in stale {
             let mut devices = Vec::new();
-            let names = &mut common.names;
+            let names = &mut context.names;
             for slice in self.current(site) {
                 for (_, device, described) in slice.devices.iter().filter(|(of, ..)| *of == site) {
                     let is_selected = |selection: &Selection, verdicts: &mut Verdicts| {
@@ -322,7 +322,7 @@ impl Catalog {
                     devices.push(told);
                 }
             }
-            common.deltas.push(match site {
+            context.deltas.push(match site {
                 Site::Node(node) => Delta::Slices(NodeId::new(node), devices),
                 Site::Reach(reach) => {
                     let uid = uuid::Uuid::new_v5(
@@ -335,7 +335,7 @@ impl Catalog {
                 }
             });
         }
-        common.questions.append(&mut verdicts.questions);
+        context.questions.append(&mut verdicts.questions);
         self.verdicts = verdicts;
         self.tidy();
         let unselected = self.selections.unselected(&self.verdicts).into_iter();
@@ -343,12 +343,12 @@ impl Catalog {
             let told = self.selections.told(number, self.classes.get(&class)?);
             Some(Delta::DeviceClass(DeviceClassId::new(number), told))
         });
-        common.deltas.extend(told);
+        context.deltas.extend(told);
     }
 
     /// Tells what the counters of a pool hold.
-    fn tell_counters(&mut self, common: &mut Common, pool: &Pool) {
-        let Common { names, deltas, .. } = common;
+    fn tell_counters(&mut self, context: &mut Context, pool: &Pool) {
+        let Context { names, deltas, .. } = context;
         let mut told = std::mem::take(&mut self.counters);
         let slices = self.complete(pool).unwrap_or_default();
         for (name, amount) in slices.into_iter().flat_map(|slice| &slice.counters) {

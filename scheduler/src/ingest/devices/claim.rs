@@ -18,7 +18,7 @@ use super::{
 use crate::{
     actuate::EXTENDED,
     ingest::{
-        Common, Delta, Kind,
+        Context, Delta, Kind,
         object::Object,
         selector::{NAME_KEY, NodeSelector, node_terms},
     },
@@ -161,62 +161,62 @@ impl Catalog {
     /// Takes a claim in.
     pub(in crate::ingest) fn apply_claim(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &Wire<'_>,
     ) -> String {
         let meta = &wire.metadata;
-        let id = common.names.claim(&meta.namespace, &meta.name);
-        let (facts, asked) = self.facts(common, wire);
-        let mut presence = common.names.claims[id.number()].presence;
-        common.seen(Kind::ResourceClaim, &mut presence);
-        refer(common, id.number(), &facts);
-        let row = &mut common.names.claims[id.number()];
+        let id = context.names.claim(&meta.namespace, &meta.name);
+        let (facts, asked) = self.facts(context, wire);
+        let mut presence = context.names.claims[id.number()].presence;
+        context.seen(Kind::ResourceClaim, &mut presence);
+        refer(context, id.number(), &facts);
+        let row = &mut context.names.claims[id.number()];
         row.presence = presence;
         if *row.uid != *meta.uid {
             row.uid = Box::from(&*meta.uid);
         }
-        let attribute = |one: &DeviceMatch| Box::from(common.names.text(one.attribute));
+        let attribute = |one: &DeviceMatch| Box::from(context.names.text(one.attribute));
         let alike = facts.matches.iter().map(attribute).collect();
-        self.asks(common, id.number(), asked, alike);
-        common.deltas.push(Delta::Claim(id, Box::new(facts)));
+        self.asks(context, id.number(), asked, alike);
+        context.deltas.push(Delta::Claim(id, Box::new(facts)));
         meta.resource_version.to_string()
     }
 
     /// Takes out the claim of this namespace and name.
-    pub(in crate::ingest) fn remove_claim(&mut self, common: &mut Common, key: &str) {
-        if let Some(row) = common.names.claims.find(key) {
-            self.claim_gone(common, row);
+    pub(in crate::ingest) fn remove_claim(&mut self, context: &mut Context, key: &str) {
+        if let Some(row) = context.names.claims.find(key) {
+            self.claim_gone(context, row);
         }
     }
 
     /// Takes out the claims that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_claims(&mut self, common: &mut Common) {
-        for row in common.unseen(Kind::ResourceClaim, |names| &names.claims) {
-            self.claim_gone(common, row);
+    pub(in crate::ingest) fn end_claims(&mut self, context: &mut Context) {
+        for row in context.unseen(Kind::ResourceClaim, |names| &names.claims) {
+            self.claim_gone(context, row);
         }
     }
 
-    fn claim_gone(&mut self, common: &mut Common, row: u32) {
-        let Some(claim) = common.names.claims.row(row) else { return };
+    fn claim_gone(&mut self, context: &mut Context, row: u32) {
+        let Some(claim) = context.names.claims.row(row) else { return };
         let presence = claim.presence;
-        refer(common, row, &Claim::default());
-        self.asks(common, row, Vec::new(), Vec::new());
+        refer(context, row, &Claim::default());
+        self.asks(context, row, Vec::new(), Vec::new());
         if presence.is_there {
-            common.names.claims[row].presence.is_there = false;
-            common.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
+            context.names.claims[row].presence.is_there = false;
+            context.deltas.push(Delta::ClaimGone(ClaimId::new(row)));
         }
         if presence.references == 0 {
-            common.names.claims.remove(row);
+            context.names.claims.remove(row);
         }
     }
 
-    fn facts(&mut self, common: &mut Common, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
+    fn facts(&mut self, context: &mut Context, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
         let meta = &wire.metadata;
         let devices = &wire.spec.devices;
         let mut claim = Claim {
             own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
             synthetic: meta.annotations.value(EXTENDED) == Some("true"),
-            queue: meta.labels.value(label::QUEUE).map(|queue| common.names.queue(queue)),
+            queue: meta.labels.value(label::QUEUE).map(|queue| context.names.queue(queue)),
             consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
             ..Claim::default()
         };
@@ -227,7 +227,7 @@ impl Catalog {
                 claim.unsupported = claim.unsupported.or(one.unsupported());
                 let class = &*one.device_class_name;
                 let (selection, admin) = (
-                    self.tell_selection(common, class, one.wish()),
+                    self.tell_selection(context, class, one.wish()),
                     one.admin_access == Some(true),
                 );
                 claim.requests.push(DeviceRequest {
@@ -257,37 +257,37 @@ impl Catalog {
             };
             let requests = constraint.requests.iter().flat_map(|name| positions(&asked, name));
             let requests = requests.collect();
-            let attribute = common.names.symbol(attribute);
+            let attribute = context.names.symbol(attribute);
             claim.matches.push(DeviceMatch { requests, attribute, distinct });
         }
         claim.allocation =
-            wire.status.allocation.as_ref().map(|given| allocation(common, &asked, given));
+            wire.status.allocation.as_ref().map(|given| allocation(context, &asked, given));
         (claim, asked)
     }
 }
 
 /// Moves the references of a claim's row to its node and queue.
-fn refer(common: &mut Common, row: u32, facts: &Claim) {
+fn refer(context: &mut Context, row: u32, facts: &Claim) {
     let node = facts.allocation.as_ref().and_then(|given| given.node).map(Number::number);
     let queue = facts.queue.map(Number::number);
-    let (old_node, old_queue) = (common.names.claims[row].node, common.names.claims[row].queue);
+    let (old_node, old_queue) = (context.names.claims[row].node, context.names.claims[row].queue);
     if node != old_node {
         if let Some(new) = node {
-            common.names.nodes[new].presence.references += 1;
+            context.names.nodes[new].presence.references += 1;
         }
         if let Some(old) = old_node {
-            common.let_go_of_node(old);
+            context.let_go_of_node(old);
         }
     }
     if queue != old_queue {
         if let Some(new) = queue {
-            common.names.queues[new].presence.references += 1;
+            context.names.queues[new].presence.references += 1;
         }
         if let Some(old) = old_queue {
-            common.release_queue(old);
+            context.release_queue(old);
         }
     }
-    let claim = &mut common.names.claims[row];
+    let claim = &mut context.names.claims[row];
     (claim.node, claim.queue) = (node, queue);
 }
 
@@ -298,25 +298,25 @@ fn positions(asked: &[AskedFor], name: &str) -> impl Iterator<Item = u16> {
     (0..).zip(asked).filter(move |(_, one)| is_of(&one.request)).map(|(at, _)| at)
 }
 
-fn allocation(common: &mut Common, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
+fn allocation(context: &mut Context, asked: &[AskedFor], wire: &WireAllocation<'_>) -> Allocation {
     let mut within = Vec::new();
     if let Some(selector) = &wire.node_selector {
-        within = node_terms(&mut common.names, selector);
+        within = node_terms(&mut context.names, selector);
     }
-    let name_key = common.names.symbol(NAME_KEY);
+    let name_key = context.names.symbol(NAME_KEY);
     let node = match within.as_slice() {
         [term] => match term.as_slice() {
             [Requirement { key, holds: Holds::In(values) }] if *key == name_key => {
-                values.first().map(|name| String::from(common.names.text(*name)))
+                values.first().map(|name| String::from(context.names.text(*name)))
             }
             _ => None,
         },
         _ => None,
     };
-    let node = node.map(|node| common.names.node(&node));
+    let node = node.map(|node| context.names.node(&node));
     let device = |given: &Given<'_>| {
         let key = format!("{}/{}/{}", given.driver, given.pool, given.device);
-        let id = SliceDeviceId::new(common.names.slice_devices.intern(&key));
+        let id = SliceDeviceId::new(context.names.slice_devices.intern(&key));
         (positions(asked, &given.request).next().unwrap_or(0), id)
     };
     let results = &wire.devices.results;
@@ -326,7 +326,7 @@ fn allocation(common: &mut Common, asked: &[AskedFor], wire: &WireAllocation<'_>
     let consumed = shared.map(|((request, device), given)| Consumed {
         request: *request,
         device: *device,
-        amounts: given.amounts(common),
+        amounts: given.amounts(context),
     });
     let consumed = consumed.collect();
     if node.is_some() {
@@ -337,10 +337,10 @@ fn allocation(common: &mut Common, asked: &[AskedFor], wire: &WireAllocation<'_>
 
 impl Given<'_> {
     /// Works out what was consumed of which capacities.
-    fn amounts(&self, common: &mut Common) -> Box<[(Symbol, i64)]> {
+    fn amounts(&self, context: &mut Context) -> Box<[(Symbol, i64)]> {
         let amount = |(name, amount): (&Text<'_>, &Text<'_>)| {
             let (domain, name) = qualified(&self.driver, name);
-            (common.names.symbol(&format!("{domain}/{name}")), milli(amount))
+            (context.names.symbol(&format!("{domain}/{name}")), milli(amount))
         };
         self.consumed_capacity.iter().map(amount).collect()
     }

@@ -11,7 +11,7 @@ use super::{
     share::{WireCapacity, milli, qualified},
 };
 use crate::{
-    ingest::{Common, Kind, object::Object, selector::node_terms},
+    ingest::{Context, Kind, object::Object, selector::node_terms},
     names::{Number, ReachRow},
     server::wire::{Meta, Text, null_as_default},
 };
@@ -131,15 +131,15 @@ impl Catalog {
     /// Takes a slice in.
     pub(in crate::ingest) fn apply_slice(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &Wire<'_>,
     ) -> String {
         let (meta, spec) = (&wire.metadata, &wire.spec);
-        let of_all = spec.nodes.site(common);
+        let of_all = spec.nodes.site(context);
         let mut devices = Vec::with_capacity(spec.devices.len());
         for one in &spec.devices {
             let each = spec.per_device_node_selection == Some(true);
-            let site = if each { one.properties().nodes.site(common) } else { of_all };
+            let site = if each { one.properties().nodes.site(context) } else { of_all };
             // The API lets no device be without a site.
             devices.extend(site.map(|site| {
                 let device = device(&spec.driver, one);
@@ -154,37 +154,37 @@ impl Catalog {
             pool_slices: spec.pool.resource_slice_count,
             devices,
             counters: spec.shared_counters.iter().flat_map(|set| set.amounts(&set.name)).collect(),
-            generation: common.generation(Kind::ResourceSlice),
+            generation: context.generation(Kind::ResourceSlice),
         };
         for node in slice.nodes() {
-            common.names.nodes[node].presence.references += 1;
+            context.names.nodes[node].presence.references += 1;
         }
-        self.remove_slice(common, &meta.name);
+        self.remove_slice(context, &meta.name);
         self.put(&meta.name, slice);
         meta.resource_version.to_string()
     }
 
     /// Takes the slice of this name out.
-    pub(in crate::ingest) fn remove_slice(&mut self, common: &mut Common, name: &str) {
+    pub(in crate::ingest) fn remove_slice(&mut self, context: &mut Context, name: &str) {
         let Some(slice) = self.take(name) else { return };
         for node in slice.nodes() {
-            common.let_go_of_node(node);
+            context.let_go_of_node(node);
         }
     }
 
     /// Takes out the slices that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_slices(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::ResourceSlice);
+    pub(in crate::ingest) fn end_slices(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::ResourceSlice);
         let unseen = self.slices.iter().filter(|(_, slice)| slice.generation != generation);
         for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            self.remove_slice(common, &name);
+            self.remove_slice(context, &name);
         }
     }
 
     /// Takes a device class in.
     pub(in crate::ingest) fn apply_class(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &WireClass<'_>,
     ) -> String {
         let meta = &wire.metadata;
@@ -192,56 +192,56 @@ impl Catalog {
         let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
         let class = Class {
             selectors: super::claim::expressions(&wire.spec.selectors),
-            backs: common.lane(&backs),
-            generation: common.generation(Kind::DeviceClass),
+            backs: context.lane(&backs),
+            generation: context.generation(Kind::DeviceClass),
         };
         let name: Box<str> = Box::from(&*meta.name);
-        common.names.backing.retain(|_, backing| *backing != name);
-        common.names.backing.insert(class.backs, name.clone());
-        common.names.device_configs.insert(name.clone(), wire.spec.config.clone());
+        context.names.backing.retain(|_, backing| *backing != name);
+        context.names.backing.insert(class.backs, name.clone());
+        context.names.device_configs.insert(name.clone(), wire.spec.config.clone());
         let before = self.classes.insert(name.clone(), class);
         let now = &self.classes[&name];
         let decides = |class: &Class| (class.selectors.clone(), class.backs);
         if before.is_none_or(|before| decides(&before) != decides(now)) {
-            self.tell_class(common, &name);
+            self.tell_class(context, &name);
         }
         meta.resource_version.to_string()
     }
 
     /// Takes out the device classes that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_classes(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::DeviceClass);
+    pub(in crate::ingest) fn end_classes(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::DeviceClass);
         let unseen = self.classes.iter().filter(|(_, class)| class.generation != generation);
         for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            self.remove_class(common, &name);
+            self.remove_class(context, &name);
         }
     }
 
     /// Takes the device class of this name out.
-    pub(in crate::ingest) fn remove_class(&mut self, common: &mut Common, name: &str) {
-        common.names.device_configs.remove(name);
-        common.names.backing.retain(|_, backing| **backing != *name);
+    pub(in crate::ingest) fn remove_class(&mut self, context: &mut Context, name: &str) {
+        context.names.device_configs.remove(name);
+        context.names.backing.retain(|_, backing| **backing != *name);
         if self.classes.remove(name).is_some() {
-            self.tell_class(common, name);
+            self.tell_class(context, name);
         }
     }
 }
 
 impl Whose<'_> {
-    fn site(&self, common: &mut Common) -> Option<Site> {
+    fn site(&self, context: &mut Context) -> Option<Site> {
         if !self.node_name.is_empty() {
-            return Some(Site::Node(common.names.node(&self.node_name).number()));
+            return Some(Site::Node(context.names.node(&self.node_name).number()));
         }
         if self.all_nodes == Some(true) {
-            return Some(Site::Reach(common.names.reaches.intern("")));
+            return Some(Site::Reach(context.names.reaches.intern("")));
         }
         let selector = self.node_selector.as_ref()?;
         // Keys of a JSON object are in order, so that equal selectors are equal texts.
         let text = selector.to_string();
         let terms = serde_json::from_str(&text).ok();
-        let terms = terms.map(|wire| node_terms(&mut common.names, &wire))?;
-        let reach = common.names.reaches.intern(&text);
-        common.names.reaches[reach] = ReachRow { selector: Some(selector.clone()), terms };
+        let terms = terms.map(|wire| node_terms(&mut context.names, &wire))?;
+        let reach = context.names.reaches.intern(&text);
+        context.names.reaches[reach] = ReachRow { selector: Some(selector.clone()), terms };
         Some(Site::Reach(reach))
     }
 }

@@ -10,7 +10,7 @@ use kai_api::{
 use kai_engine::{GPU_MILLI, GpuRequest, Lane, Resources};
 
 use crate::{
-    ingest::{Common, request::Asking},
+    ingest::{Context, request::Asking},
     names::{Maps, NOT_PREPARED},
     server::wire::Pairs,
 };
@@ -27,17 +27,17 @@ const SHARING_OFF: &str = "sharing of GPUs is switched off (binder.plugins.gpush
 ///
 /// Source: docs/behaviour.md 2.2, the table of GPU requirements.
 pub(in crate::ingest) fn gpu_request(
-    common: &mut Common,
+    context: &mut Context,
     annotations: &Pairs<'_>,
     whole: &Resources,
 ) -> GpuRequest {
-    let legacy = mig_annotations(common, annotations);
+    let legacy = mig_annotations(context, annotations);
     if !legacy.is_empty() {
         return GpuRequest::LegacyMig(legacy);
     }
     let mut instances = Vec::new();
     for (lane, amount) in whole.iter() {
-        if common.names.lane_name(lane).starts_with(resource::MIG_PREFIX) && amount > 0 {
+        if context.names.lane_name(lane).starts_with(resource::MIG_PREFIX) && amount > 0 {
             instances.push((lane, u32::try_from(amount).unwrap_or(u32::MAX)));
         }
     }
@@ -153,7 +153,7 @@ fn fraction_micro(text: &str) -> Option<u32> {
     in_range.then(|| u32::try_from((nano + 999) / 1000).ok())?
 }
 
-fn mig_annotations(common: &mut Common, annotations: &Pairs<'_>) -> Vec<(Lane, u32)> {
+fn mig_annotations(context: &mut Context, annotations: &Pairs<'_>) -> Vec<(Lane, u32)> {
     let mut instances = Vec::new();
     for (key, text) in annotations.iter() {
         if !key.starts_with(annotation::MIG_PREFIX) {
@@ -161,7 +161,7 @@ fn mig_annotations(common: &mut Common, annotations: &Pairs<'_>) -> Vec<(Lane, u
         }
         if let Ok(count) = text.parse::<u32>() {
             // One that is not counted is as good as any other: no node takes such a pod.
-            instances.push((common.pod_lane(key).unwrap_or(Lane::GPU), count));
+            instances.push((context.pod_lane(key).unwrap_or(Lane::GPU), count));
         }
     }
     instances.sort_unstable();

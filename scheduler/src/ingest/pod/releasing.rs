@@ -2,7 +2,7 @@
 
 use kai_engine::{Delta, Pod, PodId, PodState, Timestamp};
 
-use crate::ingest::Common;
+use crate::ingest::Context;
 
 /// Pods that terminate.
 #[derive(Debug, Default)]
@@ -26,16 +26,16 @@ impl ReleasingPods {
     }
 
     /// Tells of pods that have been terminating for longer than the threshold.
-    pub(in crate::ingest) fn tell_stuck(&mut self, common: &mut Common) {
-        let now = common.now.0;
+    pub(in crate::ingest) fn tell_stuck(&mut self, context: &mut Context) {
+        let now = context.now.0;
         let (due, waiting): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.0).into_iter().partition(|one| one.stuck_at < now);
         self.0 = waiting;
         for one in due {
             let PodState::Releasing(place) = one.facts.state.clone() else { continue };
-            if common.names.pods.find(&one.uid) == Some(one.pod) {
+            if context.names.pods.find(&one.uid) == Some(one.pod) {
                 let facts = Pod { state: PodState::Stuck(place), ..one.facts };
-                common.deltas.push(Delta::Pod(PodId::new(one.pod), Box::new(facts)));
+                context.deltas.push(Delta::Pod(PodId::new(one.pod), Box::new(facts)));
             }
         }
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     ingest::{
-        Common,
+        Context,
         namespace::Namespaces,
         request::Container,
         selector::{LabelSelector, NodeSelector, NodeTerm, effect, node_term, node_terms, symbols},
@@ -135,48 +135,48 @@ impl Constraints<'_, '_> {
     /// Fills in all of a shape but what it requests.
     pub(in crate::ingest) fn read(
         &self,
-        common: &mut Common,
+        context: &mut Context,
         namespaces: &mut Namespaces,
         shape: &mut Shape,
     ) {
-        shape.node_selector = symbols(&mut common.names, self.node_selector);
-        shape.tolerations = self.tolerations.iter().map(|wire| toleration(common, wire)).collect();
-        shape.ports = self.ports(common);
-        shape.spread = self.spread.iter().map(|wire| self.spread(common, wire)).collect();
+        shape.node_selector = symbols(&mut context.names, self.node_selector);
+        shape.tolerations = self.tolerations.iter().map(|wire| toleration(context, wire)).collect();
+        shape.ports = self.ports(context);
+        shape.spread = self.spread.iter().map(|wire| self.spread(context, wire)).collect();
         let Some(affinity) = self.affinity else { return };
         if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
-            shape.node_affinity = node_terms(&mut common.names, required);
+            shape.node_affinity = node_terms(&mut context.names, required);
         }
-        shape.pod_affinity = self.terms(common, namespaces, affinity.near.as_ref());
-        shape.pod_anti_affinity = self.terms(common, namespaces, affinity.apart.as_ref());
+        shape.pod_affinity = self.terms(context, namespaces, affinity.near.as_ref());
+        shape.pod_anti_affinity = self.terms(context, namespaces, affinity.apart.as_ref());
         for one in affinity.nodes.iter().flat_map(|nodes| &nodes.preferred) {
-            let term = node_term(&mut common.names, &one.preference);
+            let term = node_term(&mut context.names, &one.preference);
             shape.preferred_nodes.push((one.weight, term));
         }
         let near = affinity.near.iter().flat_map(|near| &near.preferred).map(|one| (one, 1));
         let apart = affinity.apart.iter().flat_map(|apart| &apart.preferred).map(|one| (one, -1));
         for (one, sign) in near.chain(apart) {
-            let term = pod_term(common, namespaces, &one.pod_affinity_term, self.namespace);
+            let term = pod_term(context, namespaces, &one.pod_affinity_term, self.namespace);
             shape.preferred_pods.push((one.weight.saturating_mul(sign), term));
         }
     }
 
     /// Source: the API's `TopologySpreadConstraint`.
-    fn spread(&self, common: &mut Common, wire: &WireSpread<'_>) -> Spread {
-        let mut selector = selector(common, wire.label_selector.as_ref());
+    fn spread(&self, context: &mut Context, wire: &WireSpread<'_>) -> Spread {
+        let mut selector = selector(context, wire.label_selector.as_ref());
         for key in &wire.match_label_keys {
             if let Some(value) = self.labels.value(key) {
-                let key = common.names.symbol(key);
-                let value = common.names.symbol(value);
-                common.ask_for_pod_label(key);
+                let key = context.names.symbol(key);
+                let value = context.names.symbol(value);
+                context.ask_for_pod_label(key);
                 selector.push(Requirement { key, holds: Holds::In(vec![value]) });
             }
         }
         Spread {
-            topology_key: common.names.symbol(&wire.topology_key),
+            topology_key: context.names.symbol(&wire.topology_key),
             skew_max: wire.max_skew,
             domains_min: wire.min_domains.unwrap_or(1),
-            namespace: common.names.symbol(self.namespace),
+            namespace: context.names.symbol(self.namespace),
             selector,
             honors_selection: &*wire.node_affinity_policy != "Ignore",
             honors_taints: &*wire.node_taints_policy == "Honor",
@@ -186,7 +186,7 @@ impl Constraints<'_, '_> {
 
     fn terms(
         &self,
-        common: &mut Common,
+        context: &mut Context,
         namespaces: &mut Namespaces,
         affinity: Option<&PodAffinity<'_>>,
     ) -> Vec<PodTerm> {
@@ -194,11 +194,11 @@ impl Constraints<'_, '_> {
         affinity
             .required
             .iter()
-            .map(|term| pod_term(common, namespaces, term, self.namespace))
+            .map(|term| pod_term(context, namespaces, term, self.namespace))
             .collect()
     }
 
-    fn ports(&self, common: &mut Common) -> Vec<HostPort> {
+    fn ports(&self, context: &mut Context) -> Vec<HostPort> {
         let sidecars = self.init_containers.iter().filter(|one| &*one.restart_policy == "Always");
         let mut ports = Vec::new();
         for port in self.containers.iter().chain(sidecars).flat_map(|one| &one.ports) {
@@ -209,58 +209,58 @@ impl Constraints<'_, '_> {
             let address = if &*port.host_ip == "0.0.0.0" { "" } else { &*port.host_ip };
             ports.push(HostPort {
                 port: port.on_host,
-                protocol: common.names.symbol(protocol),
-                address: common.names.symbol(address),
+                protocol: context.names.symbol(protocol),
+                address: context.names.symbol(address),
             });
         }
         ports
     }
 }
 
-fn toleration(common: &mut Common, wire: &WireToleration<'_>) -> Toleration {
+fn toleration(context: &mut Context, wire: &WireToleration<'_>) -> Toleration {
     let exists = &*wire.operator == "Exists";
     Toleration {
-        key: (!wire.key.is_empty()).then(|| common.names.symbol(&wire.key)),
-        value: (!exists).then(|| common.names.symbol(&wire.value)),
+        key: (!wire.key.is_empty()).then(|| context.names.symbol(&wire.key)),
+        value: (!exists).then(|| context.names.symbol(&wire.value)),
         effect: effect(&wire.effect),
     }
 }
 
 fn pod_term(
-    common: &mut Common,
+    context: &mut Context,
     namespaces: &mut Namespaces,
     term: &WireTerm<'_>,
     own: &str,
 ) -> PodTerm {
-    let topology_key = common.names.symbol(&term.topology_key);
+    let topology_key = context.names.symbol(&term.topology_key);
     let mut named: Vec<Symbol> =
-        term.namespaces.iter().map(|name| common.names.symbol(name)).collect();
+        term.namespaces.iter().map(|name| context.names.symbol(name)).collect();
     if let Some(wire) = &term.namespace_selector {
-        let requirements = wire.requirements(&mut common.names);
-        named.extend(namespaces.selected(common, &requirements));
+        let requirements = wire.requirements(&mut context.names);
+        named.extend(namespaces.selected(context, &requirements));
         if named.is_empty() {
             // No namespace has an empty name: no pod is meant.
             named.push(Symbol::EMPTY);
         }
     } else if named.is_empty() {
-        named.push(common.names.symbol(own));
+        named.push(context.names.symbol(own));
     }
     named.sort_unstable();
     named.dedup();
-    let selector = selector(common, term.label_selector.as_ref());
+    let selector = selector(context, term.label_selector.as_ref());
     PodTerm { topology_key, namespaces: named, selector }
 }
 
 /// Works out what has to hold for the labels of pods; no selector selects no pod.
-fn selector(common: &mut Common, wire: Option<&LabelSelector<'_>>) -> Vec<Requirement> {
+fn selector(context: &mut Context, wire: Option<&LabelSelector<'_>>) -> Vec<Requirement> {
     let selector = match wire {
         None => {
             vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }]
         }
-        Some(selector) => selector.requirements(&mut common.names),
+        Some(selector) => selector.requirements(&mut context.names),
     };
     for requirement in &selector {
-        common.ask_for_pod_label(requirement.key);
+        context.ask_for_pod_label(requirement.key);
     }
     selector
 }

@@ -4,14 +4,14 @@ use kai_api::names::annotation;
 use kai_engine::{GpuRequest, Owner, Pod, PodState};
 
 use crate::{
-    ingest::{Common, pod},
+    ingest::{Context, pod},
     names::{Bound, Number},
     sharing::{Reservation, Standing, Told},
 };
 
 /// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
 /// and what runs goes on to hold what it held. After a restart the API's word counts again.
-pub(in crate::ingest) fn keep_bound(common: &mut Common, row: u32, facts: &mut Pod) {
+pub(in crate::ingest) fn keep_bound(context: &mut Context, row: u32, facts: &mut Pod) {
     let (PodState::Bound(place)
     | PodState::Running(place)
     | PodState::Releasing(place)
@@ -22,7 +22,7 @@ pub(in crate::ingest) fn keep_bound(common: &mut Common, row: u32, facts: &mut P
     if facts.owner == Owner::Reservation {
         return;
     }
-    let known = &mut common.names.pods[row].bound;
+    let known = &mut context.names.pods[row].bound;
     match known {
         Some(Bound::Plain) => {
             facts.shape.gpu = GpuRequest::None;
@@ -43,9 +43,9 @@ pub(in crate::ingest) fn keep_bound(common: &mut Common, row: u32, facts: &mut P
 }
 
 /// Tells who keeps shared GPUs of a pod that has to do with them, or had.
-pub(in crate::ingest) fn tell(common: &mut Common, row: u32, wire: &pod::Wire<'_>, facts: &Pod) {
+pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<'_>, facts: &Pod) {
     if facts.owner == Owner::Reservation {
-        tell_reservation(common, row, wire, facts);
+        tell_reservation(context, row, wire, facts);
         return;
     }
     let is_ours = matches!(facts.owner, Owner::Group(_));
@@ -58,48 +58,48 @@ pub(in crate::ingest) fn tell(common: &mut Common, row: u32, wire: &pod::Wire<'_
         }
     };
     let devices: Vec<u32> = match pod::place(&facts.state) {
-        Some(place) => place.devices.iter().map(|device| device_row(common, *device)).collect(),
-        None => labelled(common, wire),
+        Some(place) => place.devices.iter().map(|device| device_row(context, *device)).collect(),
+        None => labelled(context, wire),
     };
-    let was_told = common.names.pods[row].shares;
+    let was_told = context.names.pods[row].shares;
     if was_told || (is_ours && !devices.is_empty()) {
-        common.names.pods[row].shares = true;
-        common.shared.push(Told::Sharer { pod: row, devices, standing });
+        context.names.pods[row].shares = true;
+        context.shared.push(Told::Sharer { pod: row, devices, standing });
     }
 }
 
-fn tell_reservation(common: &mut Common, row: u32, wire: &pod::Wire<'_>, facts: &Pod) {
+fn tell_reservation(context: &mut Context, row: u32, wire: &pod::Wire<'_>, facts: &Pod) {
     let uuid = wire.metadata.annotations.value(annotation::RESERVED_GPU);
     let uuid = uuid.filter(|text| !text.is_empty()).map(Box::from);
-    let Some(&device) = labelled(common, wire).first() else { return };
+    let Some(&device) = labelled(context, wire).first() else { return };
     let (node, has_ended) = match &facts.state {
         PodState::Bound(place) | PodState::Running(place) => (place.node.number(), false),
         PodState::Releasing(place) | PodState::Stuck(place) => (place.node.number(), true),
         PodState::Succeeded | PodState::Failed => {
-            (common.names.node(wire.node_name()).number(), true)
+            (context.names.node(wire.node_name()).number(), true)
         }
         PodState::Gated | PodState::Pending => return,
     };
-    common.names.pods[row].shares = true;
+    context.names.pods[row].shares = true;
     let reservation = Reservation { pod: row, uuid, has_ended };
-    common.shared.push(Told::Reservation { device, node, reservation });
+    context.shared.push(Told::Reservation { device, node, reservation });
 }
 
 /// Tells that a pod is gone.
-pub(in crate::ingest) fn tell_gone(common: &mut Common, row: u32) {
-    if common.names.pods.row(row).is_some_and(|pod| pod.shares || pod.is_fractional) {
-        common.shared.push(Told::Gone { pod: row });
+pub(in crate::ingest) fn tell_gone(context: &mut Context, row: u32) {
+    if context.names.pods.row(row).is_some_and(|pod| pod.shares || pod.is_fractional) {
+        context.shared.push(Told::Gone { pod: row });
     }
 }
 
 /// The groups that a pod's labels name, by number.
-fn labelled(common: &mut Common, wire: &pod::Wire<'_>) -> Vec<u32> {
+fn labelled(context: &mut Context, wire: &pod::Wire<'_>) -> Vec<u32> {
     let groups: Vec<&str> =
         pod::gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
-    groups.into_iter().map(|group| common.names.devices.intern(group)).collect()
+    groups.into_iter().map(|group| context.names.devices.intern(group)).collect()
 }
 
-fn device_row(common: &mut Common, device: kai_engine::DeviceId) -> u32 {
-    let name = common.names.device_name(device);
-    common.names.devices.intern(&name)
+fn device_row(context: &mut Context, device: kai_engine::DeviceId) -> u32 {
+    let name = context.names.device_name(device);
+    context.names.devices.intern(&name)
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{Mount, Needs, Needy};
 use crate::{
     ingest::{
-        Common,
+        Context,
         devices::catalog::Catalog,
         request::{Container, Named},
     },
@@ -68,7 +68,7 @@ impl Needs {
     /// Fills in what a pod's volumes allow and what of its needs is missing, and remembers who needs it.
     pub(in crate::ingest) fn tie(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         row: u32,
         mentions: &Mentions<'_, '_>,
         facts: &mut Pod,
@@ -93,7 +93,7 @@ impl Needs {
         let uid = Box::from(&*mentions.meta.uid);
         let claims = facts.claims.clone();
         let mut needy = Needy { uid, facts: facts.clone(), claims, mounts, config_maps };
-        self.resolve(common, &mut needy);
+        self.resolve(context, &mut needy);
         facts.shape = needy.facts.shape.clone();
         facts.claims.clone_from(&needy.facts.claims);
         self.insert(row, needy);
@@ -106,7 +106,7 @@ impl Needs {
     }
 
     /// Tells anew of pods for which something changed.
-    pub(in crate::ingest) fn flush(&mut self, common: &mut Common, catalog: &mut Catalog) {
+    pub(in crate::ingest) fn flush(&mut self, context: &mut Context, catalog: &mut Catalog) {
         if std::mem::take(&mut self.unbound_due) {
             let Self { volumes, claim_users, due, .. } = self;
             for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
@@ -115,18 +115,18 @@ impl Needs {
         }
         for row in std::mem::take(&mut self.due) {
             let Some(mut needy) = self.pods.remove(&row) else { continue };
-            if self.resolve(common, &mut needy) {
+            if self.resolve(context, &mut needy) {
                 let facts = Box::new(needy.facts.clone());
-                common.deltas.push(Delta::Pod(PodId::new(row), facts));
+                context.deltas.push(Delta::Pod(PodId::new(row), facts));
             }
             self.pods.insert(row, needy);
         }
-        self.flush_counted(common, catalog);
+        self.flush_counted(context, catalog);
         self.volumes.flushed();
     }
 
     /// Works out what a pod's needs allow; says whether that differs from what was told.
-    fn resolve(&mut self, common: &mut Common, needy: &mut Needy) -> bool {
+    fn resolve(&mut self, context: &mut Context, needy: &mut Needy) -> bool {
         let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
         // What is wrong with the request itself is known from the pod alone, and stays.
         let told = needy.facts.shape.missing.iter().copied();
@@ -135,12 +135,12 @@ impl Needs {
         let mut volumes: Vec<VolumeNodes> = Vec::new();
         let mut claims = needy.claims.clone();
         for mount in &needy.mounts {
-            match self.nodes(common, mount, needy) {
+            match self.nodes(context, mount, needy) {
                 Ok(nodes) => {
                     volumes.extend(nodes);
                     claims.extend(
                         waits
-                            .then(|| self.counted_claim(&mut common.names, &mount.claim))
+                            .then(|| self.counted_claim(&mut context.names, &mount.claim))
                             .flatten(),
                     );
                 }
@@ -153,7 +153,7 @@ impl Needs {
             for name in &needy.config_maps {
                 if !self.config_maps.contains_key(name) {
                     let name = name.split_once('/').map_or(&**name, |(_, name)| name);
-                    missing.push(Missing::ConfigMap(common.names.symbol(name)));
+                    missing.push(Missing::ConfigMap(context.names.symbol(name)));
                 }
             }
         }

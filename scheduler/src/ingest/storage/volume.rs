@@ -14,7 +14,7 @@ use super::{Mount, Needs, Needy};
 use crate::{
     actuate::SELECTED_NODE,
     ingest::{
-        Common, Kind,
+        Context, Kind,
         selector::{NAME_KEY, node_terms, topology_term},
     },
     server::wire::{Pairs, Text},
@@ -177,12 +177,12 @@ impl Needs {
     /// Finds from which nodes the volume of a mount can be used, one of those of `needy`; none: from every node.
     pub(in crate::ingest) fn nodes(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         mount: &Mount,
         needy: &Needy,
     ) -> Result<Option<VolumeNodes>, Missing> {
         let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
-        let symbol = common.names.symbol(name);
+        let symbol = context.names.symbol(name);
         let volumes = &mut self.volumes;
         let Some(claim) = volumes.claims.get(&mount.claim) else {
             return Err(if mount.ephemeral {
@@ -193,7 +193,7 @@ impl Needs {
         };
         if claim.is_lost {
             let volume = claim.volume.clone();
-            return Err(Missing::Lost(symbol, common.names.symbol(&volume)));
+            return Err(Missing::Lost(symbol, context.names.symbol(&volume)));
         }
         if claim.is_deleted {
             return Err(Missing::Deleted(symbol));
@@ -214,8 +214,8 @@ impl Needs {
             return Err(Missing::Unbound);
         };
         if let Some(node) = claim.selected_node.clone() {
-            let key = common.names.symbol(NAME_KEY);
-            let holds = Holds::In(vec![common.names.symbol(&node)]);
+            let key = context.names.symbol(NAME_KEY);
+            let holds = Holds::In(vec![context.names.symbol(&node)]);
             let terms = vec![vec![Requirement { key, holds }]];
             return Ok(Some(VolumeNodes { terms, bound: false, storage: None }));
         }
@@ -232,7 +232,7 @@ impl Needs {
             let room = volumes.capacities.room(of, need, &needy.mounts);
             if let Room::Within { offered, .. } = &room {
                 let (allowed, offered) = (class.terms.clone(), offered.clone());
-                let class = common.names.symbol(&claim.wish.form.class);
+                let class = context.names.symbol(&claim.wish.form.class);
                 storage = Some(Box::new(Counted { class, allowed, offered }));
             }
             match class.made_where(room) {
@@ -240,7 +240,7 @@ impl Needs {
                 Some(made) => terms = made,
             }
         }
-        match volumes.open.nodes(&claim.wish, &volumes.rows, &common.names) {
+        match volumes.open.nodes(&claim.wish, &volumes.rows, &context.names) {
             None => return Ok(None),
             Some(open) => open.iter().for_each(|term| join(&mut terms, term)),
         }
@@ -249,7 +249,7 @@ impl Needs {
 
     pub(in crate::ingest) fn apply_claim(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &WireClaim<'_>,
     ) -> String {
         let meta = &wire.metadata;
@@ -259,7 +259,7 @@ impl Needs {
         let selector = spec
             .selector
             .as_ref()
-            .map_or_else(Vec::new, |selector| selector.requirements(&mut common.names));
+            .map_or_else(Vec::new, |selector| selector.requirements(&mut context.names));
         let form = Form {
             class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
             modes: boxes(&spec.access_modes),
@@ -267,7 +267,7 @@ impl Needs {
             bytes: bytes(&spec.resources.requests),
         };
         let claim = Claim {
-            generation: common.generation(Kind::PersistentVolumeClaim),
+            generation: context.generation(Kind::PersistentVolumeClaim),
             uid: Box::from(&*meta.uid),
             wish: Wish { form, selector },
             volume: Box::from(&*spec.volume_name),
@@ -311,7 +311,7 @@ impl Needs {
 
     pub(in crate::ingest) fn apply_volume(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &WireVolume<'_>,
     ) -> String {
         let meta = &wire.metadata;
@@ -326,12 +326,12 @@ impl Needs {
         self.remove_volume(&meta.name);
         let class = meta.annotations.value(BETA_CLASS).unwrap_or(&spec.storage_class_name);
         let required = spec.node_affinity.as_ref().and_then(|affinity| affinity.required.as_ref());
-        let terms = required.map(|required| node_terms(&mut common.names, required));
+        let terms = required.map(|required| node_terms(&mut context.names, required));
         let (phase, stays) = (&*wire.status.phase, meta.deletion_timestamp.is_none());
         let is_free = stays && matches!(phase, "" | "Pending" | "Available");
         let is_anyones = is_free && claim.is_none();
         let volume = Volume {
-            generation: common.generation(Kind::PersistentVolume),
+            generation: context.generation(Kind::PersistentVolume),
             form: Form {
                 class: Box::from(class),
                 modes: boxes(&spec.access_modes),
@@ -343,7 +343,7 @@ impl Needs {
             given,
             is_free,
             is_usable: is_free || (stays && phase == "Bound"),
-            reach: is_anyones.then(|| open::reach(&mut common.names, class, &terms)).flatten(),
+            reach: is_anyones.then(|| open::reach(&mut context.names, class, &terms)).flatten(),
             terms,
         };
         if volume.is_free {
@@ -368,16 +368,16 @@ impl Needs {
 
     pub(in crate::ingest) fn apply_class(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &WireClass<'_>,
     ) -> String {
         let terms = wire
             .allowed_topologies
             .iter()
-            .map(|term| topology_term(&mut common.names, term))
+            .map(|term| topology_term(&mut context.names, term))
             .collect();
         let class = Class {
-            generation: common.generation(Kind::StorageClass),
+            generation: context.generation(Kind::StorageClass),
             waits: wire.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"),
             driver: match &*wire.provisioner {
                 NO_PROVISIONER => Box::default(),
@@ -404,24 +404,24 @@ impl Needs {
     }
 
     /// Takes out the claims that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_claims(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::PersistentVolumeClaim);
+    pub(in crate::ingest) fn end_claims(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::PersistentVolumeClaim);
         for name in unseen(&self.volumes.claims, |claim| claim.generation != generation) {
             self.remove_claim(&name);
         }
     }
 
     /// Takes out the volumes that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_volumes(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::PersistentVolume);
+    pub(in crate::ingest) fn end_volumes(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::PersistentVolume);
         for name in unseen(&self.volumes.rows, |volume| volume.generation != generation) {
             self.remove_volume(&name);
         }
     }
 
     /// Takes out the storage classes that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_classes(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::StorageClass);
+    pub(in crate::ingest) fn end_classes(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::StorageClass);
         for name in unseen(&self.volumes.classes, |class| class.generation != generation) {
             self.remove_class(&name);
         }

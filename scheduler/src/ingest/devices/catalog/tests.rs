@@ -34,13 +34,13 @@ fn judged(question: Question) -> Answer {
 fn selected(ingest: &mut Ingest) -> Vec<u32> {
     loop {
         ingest.advance(kai_engine::Timestamp(0));
-        let questions = std::mem::take(&mut ingest.common.questions);
+        let questions = std::mem::take(&mut ingest.context.questions);
         if questions.is_empty() {
             break;
         }
         ingest.answered(questions.into_iter().map(judged).collect());
     }
-    let told = std::mem::take(&mut ingest.common.deltas);
+    let told = std::mem::take(&mut ingest.context.deltas);
     let mut slices = told.iter().rev().filter_map(|delta| {
         if let Delta::Slices(_, devices) = delta { devices.first() } else { None }
     });
@@ -78,8 +78,8 @@ fn claims_with_ever_new_selectors_leave_nothing_behind() {
     assert!(known <= IDLE_MAX + 1, "{known} attributes");
     let last = claim("last", "device.attributes['gpu.example.com'].index == 0");
     applied(&mut ingest, Kind::ResourceClaim, &last);
-    let row = ingest.common.names.claims.find("ml/last").expect("it was applied");
-    let number = ingest.common.names.claims[row].asked[0].selection;
+    let row = ingest.context.names.claims.find("ml/last").expect("it was applied");
+    let number = ingest.context.names.claims[row].asked[0].selection;
     assert!(usize::try_from(number).expect("it is small") <= IDLE_MAX + 2, "number {number}");
     assert_eq!(selected(&mut ingest), [0, 1, number], "a number that others had before");
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::{
     ingest::{
-        Common, Kind,
+        Context, Kind,
         selector::LabelSelector,
         storage::{Mount, Needs},
     },
@@ -327,11 +327,11 @@ fn joined<'c>(nodes: impl Iterator<Item = &'c [Requirement]>) -> Vec<Vec<Require
 impl Needs {
     pub(in crate::ingest) fn apply_capacity(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &WireCapacity<'_>,
     ) -> String {
         let nodes = wire.node_topology.as_ref().map(|selector| {
-            let mut nodes = selector.requirements(&mut common.names);
+            let mut nodes = selector.requirements(&mut context.names);
             nodes.sort();
             nodes
         });
@@ -341,7 +341,7 @@ impl Needs {
         };
         let most = wire.maximum_volume_size.as_ref().map(bytes);
         let capacity = Capacity {
-            generation: common.generation(Kind::CsiStorageCapacity),
+            generation: context.generation(Kind::CsiStorageCapacity),
             class: Box::from(&*wire.storage_class_name),
             nodes,
             // A driver that says only how large a volume may be has room for one.
@@ -376,10 +376,10 @@ impl Needs {
 
     pub(in crate::ingest) fn apply_driver(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         wire: &WireDriver<'_>,
     ) -> String {
-        let generation = common.generation(Kind::CsiDriver);
+        let generation = context.generation(Kind::CsiDriver);
         let reports = wire.spec.storage_capacity == Some(true);
         let capacities = &mut self.volumes.capacities;
         let driver = Driver { generation, reports };
@@ -400,8 +400,8 @@ impl Needs {
     }
 
     /// Takes out the capacities that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_capacities(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::CsiStorageCapacity);
+    pub(in crate::ingest) fn end_capacities(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::CsiStorageCapacity);
         let rows = self.volumes.capacities.rows.iter();
         let unseen = rows.filter(|(_, one)| one.generation != generation);
         for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
@@ -410,8 +410,8 @@ impl Needs {
     }
 
     /// Takes out the drivers that were not in the full list that is complete now.
-    pub(in crate::ingest) fn end_drivers(&mut self, common: &mut Common) {
-        let generation = common.generation(Kind::CsiDriver);
+    pub(in crate::ingest) fn end_drivers(&mut self, context: &mut Context) {
+        let generation = context.generation(Kind::CsiDriver);
         let drivers = self.volumes.capacities.drivers.iter();
         let unseen = drivers.filter(|(_, one)| one.generation != generation);
         for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {

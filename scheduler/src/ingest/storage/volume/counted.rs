@@ -14,7 +14,7 @@ use super::{
     open::{VOLUME, Wish},
 };
 use crate::{
-    ingest::{Common, devices::catalog::Catalog},
+    ingest::{Context, devices::catalog::Catalog},
     names::{Names, Number},
 };
 
@@ -94,14 +94,18 @@ impl Needs {
     /// # Cost
     /// In the claims that changed, in the volumes that are reached as those are that came or went, and in all of a storage
     /// class where a claim asks for something new of it.
-    pub(in crate::ingest) fn flush_counted(&mut self, common: &mut Common, catalog: &mut Catalog) {
+    pub(in crate::ingest) fn flush_counted(
+        &mut self,
+        context: &mut Context,
+        catalog: &mut Catalog,
+    ) {
         let mut gone: Vec<DeviceClassId> = Vec::new();
         for key in std::mem::take(&mut self.counted.due) {
-            gone.extend(self.tell_claim(common, catalog, &key));
+            gone.extend(self.tell_claim(context, catalog, &key));
         }
-        self.tell_volumes(common);
+        self.tell_volumes(context);
         for class in gone {
-            common.deltas.push(Delta::DeviceClassGone(class));
+            context.deltas.push(Delta::DeviceClassGone(class));
             catalog.hand_back(class);
         }
     }
@@ -109,14 +113,14 @@ impl Needs {
     /// Tells of a claim; what nobody asks for any more comes back.
     fn tell_claim(
         &mut self,
-        common: &mut Common,
+        context: &mut Context,
         catalog: &mut Catalog,
         key: &str,
     ) -> Option<DeviceClassId> {
-        let wanted = self.wanted(&mut common.names, key);
+        let wanted = self.wanted(&mut context.names, key);
         let told = self.counted.claims.get(key).cloned();
         if let Some(now) = wanted.as_ref().filter(|now| told.as_ref() != Some(now)) {
-            let deltas = &mut common.deltas;
+            let deltas = &mut context.deltas;
             let (class, is_new) = self.counted.enter(&now.wish, || catalog.lend());
             if is_new {
                 deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
@@ -134,13 +138,13 @@ impl Needs {
         let told = told.filter(|told| wanted.as_ref() != Some(told));
         if let Some(told) = told.as_ref().filter(|_| wanted.is_none()) {
             self.counted.claims.remove(key);
-            common.deltas.push(Delta::ClaimGone(told.id));
+            context.deltas.push(Delta::ClaimGone(told.id));
         }
         if !self.volumes.claims.contains_key(key)
-            && let Some(id) = common.names.claims.find(&key_of(key))
+            && let Some(id) = context.names.claims.find(&key_of(key))
         {
             // No pod is told with it any more: all of its users were looked at again.
-            common.names.claims.remove(id);
+            context.names.claims.remove(id);
         }
         let told = told?;
         let class = self.counted.leave(&told.wish)?;
@@ -159,8 +163,8 @@ impl Needs {
     }
 
     /// Tells of free volumes that some claim may get, the smallest first, where some came or went.
-    fn tell_volumes(&mut self, common: &mut Common) {
-        let Common { names, deltas, .. } = common;
+    fn tell_volumes(&mut self, context: &mut Context) {
+        let Context { names, deltas, .. } = context;
         for reach in std::mem::take(&mut self.volumes.open.stale) {
             let volumes = &self.volumes;
             let mut devices = Vec::new();

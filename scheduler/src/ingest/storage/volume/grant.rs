@@ -23,7 +23,7 @@ impl Ingest {
         let held: HashMap<u32, &Reserved> = held.collect();
         for task in tasks {
             if let Task::Bind(bind) = task
-                && let Some(node) = self.common.names.nodes.find(&bind.node)
+                && let Some(node) = self.context.names.nodes.find(&bind.node)
             {
                 let meets = |terms: &[_]| cluster.meets(NodeId::new(node), terms);
                 let reserved = held.get(&bind.pod).copied();
@@ -69,7 +69,7 @@ impl Ingest {
         for key in capacities.take_told() {
             let Some(claim) = claims.get(&key) else { continue };
             let node =
-                claim.selected_node.as_ref().and_then(|node| self.common.names.nodes.find(node));
+                claim.selected_node.as_ref().and_then(|node| self.context.names.nodes.find(node));
             let class = classes.get(&claim.wish.form.class).filter(|class| class.provisions());
             if let (Some(node), Some(class)) = (node, class) {
                 let of = (&*claim.wish.form.class, &*class.driver, claim.wish.form.bytes);
@@ -98,8 +98,8 @@ fn grants(
             continue;
         };
         let on_node = |volume: &Volume| volume.terms.as_deref().is_none_or(meets);
-        let meant = counted::reserved(&ingest.common.names, &mount.claim, reserved);
-        let best = volumes.best((&mount.claim, claim), meant, (&ingest.common.names, &on_node));
+        let meant = counted::reserved(&ingest.context.names, &mount.claim, reserved);
+        let best = volumes.best((&mount.claim, claim), meant, (&ingest.context.names, &on_node));
         let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.provisions());
         let is_told = claim.selected_node.is_some();
         let mut has_room = |class: &Class| {

@@ -39,7 +39,7 @@ impl Disks {
         disks.has("n2", "200");
         disks.volume("v", "1000");
         for node in ["n1", "n2"] {
-            disks.ingest.common.names.node(node);
+            disks.ingest.context.names.node(node);
         }
         disks
     }
@@ -72,7 +72,7 @@ impl Disks {
     /// Counts how many local volumes are free, as the engine is told now; none where it is told nothing of them.
     fn told_free(&mut self) -> Option<usize> {
         self.ingest.advance(Timestamp(0));
-        let mut told = self.ingest.common.deltas.drain(..).filter_map(|delta| {
+        let mut told = self.ingest.context.deltas.drain(..).filter_map(|delta| {
             if let Delta::Reach(_, reach) = delta { Some(reach.devices.len()) } else { None }
         });
         told.next_back()
@@ -104,12 +104,12 @@ impl Disks {
             "status": { "phase": "Pending" },
         });
         self.apply(Kind::Pod, &pod);
-        self.ingest.common.names.pods.find(&name).expect("it was applied")
+        self.ingest.context.names.pods.find(&name).expect("it was applied")
     }
 
     /// The pod is planned to go to a node.
     fn bind(&mut self, pod: u32, node: &str) -> Vec<VolumeGrant> {
-        let host = self.ingest.common.names.symbol(node);
+        let host = self.ingest.context.names.symbol(node);
         grants(&mut self.ingest, (pod, node), None, &|terms| meets(terms, host))
     }
 
@@ -117,13 +117,13 @@ impl Disks {
     fn cycle(&mut self) {
         self.ingest.advance(Timestamp(0));
         let hosts = ["n1", "n2"].map(|node| {
-            let id = self.ingest.common.names.node(node);
-            (id, self.ingest.common.names.symbol(node))
+            let id = self.ingest.context.names.node(node);
+            (id, self.ingest.context.names.symbol(node))
         });
         let of = |node| hosts.iter().find(|(id, _)| *id == node).expect("one of the two").1;
         self.ingest.keep_room(&|node, terms| meets(terms, of(node)));
         self.ingest.advance(Timestamp(0));
-        self.ingest.common.deltas.clear();
+        self.ingest.context.deltas.clear();
     }
 
     /// The nodes where a pod with claims may get its volumes.
@@ -135,8 +135,8 @@ impl Disks {
         let needy = Needy { uid, facts, claims, mounts, config_maps };
         let mut seen: Option<Vec<String>> = None;
         for mount in &needy.mounts {
-            let Ingest { common, needs, .. } = &mut self.ingest;
-            let of_mount = match needs.nodes(common, mount, &needy) {
+            let Ingest { context, needs, .. } = &mut self.ingest;
+            let of_mount = match needs.nodes(context, mount, &needy) {
                 Ok(None) => continue,
                 Ok(Some(nodes)) => nodes.terms,
                 Err(problem) => return format!("{problem:?}"),
@@ -144,7 +144,7 @@ impl Disks {
             let names: Vec<String> = ["n1", "n2"]
                 .into_iter()
                 .filter(|node| {
-                    let host = self.ingest.common.names.symbol(node);
+                    let host = self.ingest.context.names.symbol(node);
                     meets(&of_mount, host)
                 })
                 .map(String::from)
@@ -266,7 +266,7 @@ fn a_claim_gets_the_volume_that_the_plan_reserved() {
     disks.claim("local", "a", "60", None);
     let pod = disks.pod(&["a"]);
     disks.told_free();
-    let names = &disks.ingest.common.names;
+    let names = &disks.ingest.context.names;
     let claim = names.claims.find("volume:ns/a").map(ClaimId::new);
     let device = names.slice_devices.find("volume:large").map(SliceDeviceId::new);
     let claimed = Claimed { claim, request: 0, device: device.expect("it was told") };

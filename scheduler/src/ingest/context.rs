@@ -14,7 +14,7 @@ use crate::{
 
 /// What the indexes of all kinds share.
 #[derive(Debug)]
-pub struct Common {
+pub struct Context {
     /// Names and numbers.
     pub names: Names,
     /// Deltas that were not taken yet.
@@ -40,7 +40,7 @@ pub struct Common {
     asked: BTreeSet<u32>,
 }
 
-impl Common {
+impl Context {
     /// Nothing known yet.
     pub(super) fn new(rules: Rules) -> Self {
         let mut names = Names::new();

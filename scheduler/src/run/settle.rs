@@ -1,0 +1,78 @@
+//! What became of writes, told to the engine and to users.
+
+use kai_engine::{Delta, PodId};
+use tokio::sync::mpsc;
+
+use super::{
+    Run, now,
+    outcome::{bound, not_bound},
+};
+use crate::{
+    actuate::{Outcome, Task},
+    names::Names,
+};
+
+impl Run {
+    /// Tells the engine and the users what became of a write.
+    pub(super) fn settle(&mut self, outcome: Outcome, tasks: &mpsc::UnboundedSender<Vec<Task>>) {
+        let names = &mut self.ingest.context.names;
+        let is_same = |pod: u32, uid: &str, names: &Names| names.pods.find(uid) == Some(pod);
+        match outcome {
+            Outcome::Bound(pod, uid, node) => {
+                if !is_same(pod, &uid, names) {
+                    return;
+                }
+                self.sharing.bound(pod);
+                self.ingest.context.touched.extend(names.pods[pod].group);
+                if let Some(group) = names.pods[pod].group {
+                    self.bind_failures.remove(&group);
+                }
+                self.ingest.context.deltas.push(Delta::Bound(PodId::new(pod)));
+                let _ = tasks.send(bound(pod, &node, names, &self.dispatch));
+            }
+            Outcome::BindFailed { pod, uid, node, reason, volumes } => {
+                self.ingest.take_back_volumes(pod, &volumes);
+                let names = &mut self.ingest.context.names;
+                if !is_same(pod, &uid, names) {
+                    return;
+                }
+                self.sharing.not_bound(pod);
+                self.ingest.context.deltas.push(Delta::BindFailed(PodId::new(pod)));
+                let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
+                if let Some(group) = names.pods[pod].group {
+                    self.hold(group);
+                }
+            }
+            Outcome::Evicted(pod, uid) => {
+                if is_same(pod, &uid, names) {
+                    self.ingest.context.deltas.push(Delta::Evicted(PodId::new(pod)));
+                }
+            }
+            Outcome::EvictFailed(pod, uid, reason) => {
+                if is_same(pod, &uid, names) {
+                    tracing::warn!(uid = %uid, reason, "failed to evict a pod");
+                    self.ingest.context.deltas.push(Delta::EvictFailed(PodId::new(pod)));
+                }
+            }
+            Outcome::Group { group, uid, settled, version } => {
+                if names.groups.row(group).is_some_and(|row| row.uid == uid) {
+                    self.writes.end(group, settled, version);
+                    self.ingest.context.touched.push(group);
+                    if !settled {
+                        self.report.retry(group, now().0);
+                    }
+                }
+            }
+            Outcome::Pod(pod, uid, settled) => {
+                if is_same(pod, &uid, names) && !settled {
+                    names.pods[pod].said = None;
+                    if let Some(group) = names.pods[pod].group {
+                        self.report.retry(group, now().0);
+                    }
+                }
+            }
+            Outcome::Shared(outcome) => self.sharing.ended(outcome, now().0),
+            Outcome::Lost => {}
+        }
+    }
+}
