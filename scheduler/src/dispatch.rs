@@ -48,6 +48,13 @@ pub struct Dispatch {
     pub has_cdi: watch::Receiver<bool>,
 }
 
+/// A pod on its node, both by number.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    pod: u32,
+    node: u32,
+}
+
 impl Dispatch {
     /// The tasks of a plan, in its order.
     pub fn tasks(&self, changes: &[Change], names: &mut Names) -> Vec<Task> {
@@ -59,7 +66,7 @@ impl Dispatch {
                     let (pod, node) = (pod.number(), node.number());
                     let claims = self.claims(pod, node, reserved.as_deref(), names);
                     let zones = reserved.as_deref().and_then(|one| zones(node, &one.zones, names));
-                    let bind = self.bind(pod, node, (devices, *grant), names);
+                    let bind = self.bind(Seat { pod, node }, devices, *grant, names);
                     let extended = reserved.as_deref();
                     let extended = extended.and_then(|one| self.extended(node, one, names));
                     tasks.extend(self.unlimited(&bind, names).map(Task::Event));
@@ -77,16 +84,11 @@ impl Dispatch {
         tasks
     }
 
-    fn bind(
-        &self,
-        pod: u32,
-        node: u32,
-        (devices, grant): (&[DeviceId], Grant),
-        names: &mut Names,
-    ) -> Bind {
+    fn bind(&self, seat: Seat, devices: &[DeviceId], grant: Grant, names: &mut Names) -> Bind {
+        let Seat { pod, node } = seat;
         let groups: Vec<Arc<str>> =
             devices.iter().map(|device| names.device_name(*device)).collect();
-        let share = self.share((pod, node), &groups, grant, names);
+        let share = self.share(seat, &groups, grant, names);
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
         let row = &mut names.pods[pod];
@@ -122,13 +124,13 @@ impl Dispatch {
     /// The shares of GPUs that a pod gets; their devices are told it once they are known.
     fn share(
         &self,
-        (pod, node): (u32, u32),
+        seat: Seat,
         groups: &[Arc<str>],
         grant: Grant,
         names: &Names,
     ) -> Option<Box<ShareGrant>> {
         let Grant::Fraction { portion_micro, .. } = grant else { return None };
-        let device_mib = names.nodes.row(node).map_or(0, |row| u64::from(row.gpu_memory_mib));
+        let device_mib = names.nodes.row(seat.node).map_or(0, |row| u64::from(row.gpu_memory_mib));
         let memory_mib = device_mib * u64::from(portion_micro) / 1_000_000;
         Some(Box::new(ShareGrant {
             devices: groups.iter().filter_map(|group| names.devices.find(group)).collect(),
@@ -136,7 +138,7 @@ impl Dispatch {
             portion_micro,
             memory_mib: (self.has_hami_core && memory_mib > 0).then_some(memory_mib),
             has_cdi: *self.has_cdi.borrow(),
-            maps: names.pods[pod].maps.as_deref().cloned(),
+            maps: names.pods[seat.pod].maps.as_deref().cloned(),
         }))
     }
 
@@ -184,7 +186,7 @@ impl Dispatch {
                 .into(),
                 uid: names.claims[*claim].uid.clone(),
                 allocation: (!held.is_empty())
-                    .then(|| allocation(*claim, (pod, node), &held, names)),
+                    .then(|| allocation(*claim, Seat { pod, node }, &held, names)),
             }
         };
         names.pods[pod].claims.iter().map(grant).collect()

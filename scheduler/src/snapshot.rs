@@ -112,7 +112,7 @@ fn read(path: &Path) -> Result<Snapshot, Problem> {
             told.map_err(|error| at("rawObjects.resourceClaims", error.to_string()))?;
         }
         if !load.wants_again() {
-            return done(load, (container.taken, taken));
+            return done(load, container.taken, taken);
         }
         walk(container.json()?, &mut load)?;
         load.end();
@@ -122,7 +122,8 @@ fn read(path: &Path) -> Result<Snapshot, Problem> {
 
 fn done(
     load: Load,
-    (told, taken): (Option<Timestamp>, Option<Timestamp>),
+    told: Option<Timestamp>,
+    taken: Option<Timestamp>,
 ) -> Result<Snapshot, Problem> {
     let Load { args, left_out, server_version, state, .. } = load;
     let Some(State { settings, ingest, cluster, sharing, counts, .. }) = state else {

@@ -7,15 +7,11 @@ use kai_api::quantity::Quantity;
 use kai_engine::{Claimed, SliceDeviceId};
 use serde_json::{Map, Value, json};
 
+use super::Seat;
 use crate::names::{AskedFor, Names, Number, SpecialDevice};
 
 /// Devices as `status.allocation` of a claim of a pod on a node, with what their classes configure.
-pub(super) fn allocation(
-    claim: u32,
-    (pod, node): (u32, u32),
-    held: &[&Claimed],
-    names: &Names,
-) -> Value {
+pub(super) fn allocation(claim: u32, seat: Seat, held: &[&Claimed], names: &Names) -> Value {
     let asked = &names.claims[claim].asked;
     let mut config = Vec::new();
     let mut configured: Vec<u16> = Vec::new();
@@ -33,26 +29,21 @@ pub(super) fn allocation(
                 config.push(entry);
             }
         }
-        results.push(result((claim, pod), claimed, of, names));
+        results.push(result(claim, seat.pod, claimed, of, names));
     }
     let mut devices = json!({ "results": results });
     if !config.is_empty() {
         devices["config"] = json!(config);
     }
     let mut allocation = json!({ "devices": devices });
-    if let Some(selector) = node_selector(node, held, names) {
+    if let Some(selector) = node_selector(seat.node, held, names) {
         allocation["nodeSelector"] = selector;
     }
     allocation
 }
 
 /// One device.
-fn result(
-    (claim, pod): (u32, u32),
-    claimed: &Claimed,
-    of: Option<&AskedFor>,
-    names: &Names,
-) -> Value {
+fn result(claim: u32, pod: u32, claimed: &Claimed, of: Option<&AskedFor>, names: &Names) -> Value {
     let request = of.map_or("", |of| &*of.request);
     let [driver, pool, device] = device_names(claimed.device, names);
     let mut result =
@@ -153,7 +144,8 @@ mod tests {
         names.slice_devices[device].special = Some(Box::new(special));
         let claim_id = Some(ClaimId::new(claim));
         let held = Claimed { claim: claim_id, request: 0, device: SliceDeviceId::new(device) };
-        allocation(claim, (pod, node), &[&held], &names)["devices"]["results"][0]["shareID"].clone()
+        allocation(claim, Seat { pod, node }, &[&held], &names)["devices"]["results"][0]["shareID"]
+            .clone()
     }
 
     #[test]

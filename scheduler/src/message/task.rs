@@ -24,8 +24,8 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
     }
     // Reasons that are told alike, as several taints are, are one line.
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    for one in no_room.misfits.iter().chain(&no_room.also) {
-        for (reason, count) in lines(*one, no_room, names) {
+    for (misfit, count) in no_room.misfits.iter().chain(&no_room.also) {
+        for (reason, count) in lines(*misfit, *count, no_room, names) {
             *counts.entry(reason).or_default() += count;
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn task(no_room: &NoRoom, names: &Names) -> String {
 }
 
 /// Counts how many nodes refuse for a reason; one by one where KAI names each, for those that are known by name.
-fn lines((misfit, count): (Misfit, u32), no_room: &NoRoom, names: &Names) -> Vec<(String, u32)> {
+fn lines(misfit: Misfit, count: u32, no_room: &NoRoom, names: &Names) -> Vec<(String, u32)> {
     if misfit == Misfit::Queue {
         let reason = reason(misfit, no_room, names);
         return vec![(format!("{reason}{}", too_dear(no_room, names)), count)];
@@ -78,7 +78,7 @@ fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
         } else if let Misfit::Missing(Missing::Request(what)) = misfit {
             lines.push(line("Request", names.text(*what)));
         } else if let Misfit::Missing(missing) = misfit {
-            let error = volume_problem(*missing, (namespace, name), names);
+            let error = volume_problem(*missing, namespace, name, names);
             lines.push(line("VolumeBinding", &error));
         }
     }
@@ -90,7 +90,7 @@ fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
 }
 
 /// Says what is wrong with a volume of a pod, in the words of the Kubernetes filter `VolumeBinding`.
-fn volume_problem(missing: Missing, (namespace, pod): (&str, &str), names: &Names) -> String {
+fn volume_problem(missing: Missing, namespace: &str, pod: &str, names: &Names) -> String {
     let text = |symbol| names.text(symbol);
     match missing {
         Missing::Claim(claim) => format!("persistentvolumeclaim \"{}\" not found", text(claim)),

@@ -27,7 +27,7 @@ impl Run {
                 continue;
             }
             self.ingest.context.deltas.push(Delta::BindFailed(PodId::new(bind.pod)));
-            tasks.extend(not_bound(bind.pod, (&bind.node, &reason), names, &self.dispatch));
+            tasks.extend(not_bound(bind.pod, &bind.node, &reason, names, &self.dispatch));
             if let (false, Some(group)) = (is_of_node, names.pods[bind.pod].group) {
                 self.hold(group);
             }

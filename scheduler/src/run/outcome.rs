@@ -28,7 +28,8 @@ pub(super) fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) ->
 /// Works out what is said of a pod that was not.
 pub(super) fn not_bound(
     pod: u32,
-    (node, reason): (&str, &str),
+    node: &str,
+    reason: &str,
     names: &Names,
     dispatch: &Dispatch,
 ) -> Vec<Task> {

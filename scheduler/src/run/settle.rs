@@ -38,7 +38,7 @@ impl Run {
                 }
                 self.sharing.not_bound(pod);
                 self.ingest.context.deltas.push(Delta::BindFailed(PodId::new(pod)));
-                let _ = tasks.send(not_bound(pod, (&node, &reason), names, &self.dispatch));
+                let _ = tasks.send(not_bound(pod, &node, &reason, names, &self.dispatch));
                 if let Some(group) = names.pods[pod].group {
                     self.hold(group);
                 }

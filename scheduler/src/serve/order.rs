@@ -178,7 +178,7 @@ mod tests {
     }
 
     /// A group in a namespace of its queue's name, and so many pods of it.
-    fn group(name: &str, queue: &str, class: &str, (min, pods): (u32, u32)) -> Vec<(Kind, Value)> {
+    fn group(name: &str, queue: &str, class: &str, min: u32, pods: u32) -> Vec<(Kind, Value)> {
         let spec = json!({"queue": queue, "priorityClassName": class, "minMember": min});
         let group = json!({"metadata": {"name": name, "namespace": queue}, "spec": spec});
         let pod = |number: u32| {
@@ -205,10 +205,10 @@ mod tests {
             queue("older", "2026-01-01T00:00:00Z"),
             queue("empty", "2026-01-01T00:00:00Z"),
         ];
-        objects.extend(group("one", "younger", "", (1, 1)));
-        objects.extend(group("train", "older", "", (1, 1)));
-        objects.extend(group("urgent", "older", "build", (2, 2)));
-        objects.extend(group("incomplete", "older", "build", (3, 2)));
+        objects.extend(group("one", "younger", "", 1, 1));
+        objects.extend(group("train", "older", "", 1, 1));
+        objects.extend(group("urgent", "older", "build", 2, 2));
+        objects.extend(group("incomplete", "older", "build", 3, 2));
         for (kind, object) in objects {
             ingest.applied(kind, object.to_string().as_bytes()).expect("the object can be read");
         }

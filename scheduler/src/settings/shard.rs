@@ -113,19 +113,19 @@ impl Settings {
             }
             reading.action(name, action.enabled.unwrap_or(true));
         }
-        let mut devices = (!spreads_devices, spreads_devices);
+        let (mut packs, mut spreads) = (!spreads_devices, spreads_devices);
         for (name, plugin) in &spec.plugins {
             let enabled = plugin.enabled.unwrap_or(true);
             match &**name {
-                "gpupack" => devices.0 = enabled,
-                "gpuspread" => devices.1 = enabled,
+                "gpupack" => packs = enabled,
+                "gpuspread" => spreads = enabled,
                 _ => reading.plugin(name, enabled),
             }
             if enabled && let Some(arguments) = &plugin.arguments {
                 reading.arguments(name, arguments);
             }
         }
-        reading.devices(devices);
+        reading.devices(packs, spreads);
         reading.depths(&spec.queue_depth_per_action);
         if let Some(k) = spec.k_value {
             reading.config.usage_factor_milli = milli(k);
@@ -169,7 +169,7 @@ impl Settings {
         let plugins: Vec<&Plugin> = file.tiers.iter().flat_map(|tier| &tier.plugins).collect();
         if !plugins.is_empty() {
             let has = |name: &str| plugins.iter().any(|plugin| plugin.name == name);
-            let devices = (has("gpupack"), has("gpuspread"));
+            let (packs, spreads) = (has("gpupack"), has("gpuspread"));
             reading.config.sharing_first = has("gpusharingorder");
             if !has("nodeplacement") {
                 reading.plugin("nodeplacement", false);
@@ -180,7 +180,7 @@ impl Settings {
                 }
                 reading.arguments(&plugin.name, &plugin.arguments);
             }
-            reading.devices(devices);
+            reading.devices(packs, spreads);
         }
         reading.depths(&file.queue_depth_per_action);
         reading.usage(file.usage_db_config.as_ref());
@@ -237,7 +237,7 @@ impl Reading {
     }
 
     /// Reads how shared GPUs are ranked, from the plugins for it. By fragments where nodes are.
-    fn devices(&mut self, (packs, spreads): (bool, bool)) {
+    fn devices(&mut self, packs: bool, spreads: bool) {
         let by_fragments = self.config.gpu_placement == Placement::Fragmentation;
         self.config.device_placement = match (packs, spreads) {
             (true, _) if by_fragments => Placement::Fragmentation,

@@ -72,6 +72,14 @@ pub(in crate::ingest) struct Class {
     pub(in crate::ingest) generation: u32,
 }
 
+/// A device that a slice publishes at a site.
+#[derive(Clone, Copy)]
+struct Published<'p> {
+    site: Site,
+    slice: &'p Slice,
+    device: &'p Device,
+}
+
 /// A slice of a pool.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Slice {
@@ -316,7 +324,7 @@ impl Catalog {
                     let is_selected = |selection: &Selection, verdicts: &mut Verdicts| {
                         selection.holds(described, site, verdicts)
                     };
-                    let told = self.told(names, (site, slice, device), |selection| {
+                    let told = self.told(names, Published { site, slice, device }, |selection| {
                         is_selected(selection, &mut verdicts)
                     });
                     devices.push(told);
@@ -361,7 +369,8 @@ impl Catalog {
     }
 }
 
-fn counter_key((driver, pool): &Pool, counter: &str) -> String {
+fn counter_key(pool: &Pool, counter: &str) -> String {
+    let (driver, pool) = pool;
     format!("{driver}/{pool}/{counter}")
 }
 
@@ -370,9 +379,10 @@ impl Catalog {
     fn told(
         &self,
         names: &mut Names,
-        (site, slice, device): (Site, &Slice, &Device),
+        published: Published<'_>,
         mut holds: impl FnMut(&Selection) -> bool,
     ) -> SliceDevice {
+        let Published { site, slice, device } = published;
         // What each selection takes of its capacities.
         let mut selected: Vec<(DeviceClassId, Vec<i64>)> = Vec::new();
         for (number, selection) in self.selections.iter() {

@@ -228,8 +228,8 @@ impl Needs {
         let (mut terms, mut storage) = (Vec::new(), None);
         if class.provisions() {
             let need = volumes.need(&needy.mounts, &claim.wish.form.class);
-            let of = (&*claim.wish.form.class, &*class.driver);
-            let room = volumes.capacities.room(of, need, &needy.mounts);
+            let name = &*claim.wish.form.class;
+            let room = volumes.capacities.room(name, &class.driver, need, &needy.mounts);
             if let Room::Within { offered, .. } = &room {
                 let (allowed, offered) = (class.terms.clone(), offered.clone());
                 let class = context.names.symbol(&claim.wish.form.class);

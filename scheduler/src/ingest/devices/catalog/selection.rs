@@ -86,11 +86,11 @@ impl Selection {
         let mut all_hold = true;
         for expression in of_class {
             all_hold =
-                all_hold && verdicts.holds(expression, device, (site, &mut [&cluster].into_iter()));
+                all_hold && verdicts.holds(expression, device, site, &mut [&cluster].into_iter());
         }
         for expression in &self.selectors {
             all_hold =
-                all_hold && verdicts.holds(expression, device, (site, &mut self.claims.keys()));
+                all_hold && verdicts.holds(expression, device, site, &mut self.claims.keys());
         }
         all_hold
     }

@@ -89,7 +89,8 @@ impl Verdicts {
         &mut self,
         expression: &Arc<str>,
         device: &Arc<Described>,
-        (site, namespaces): (Site, &mut dyn Iterator<Item = &Arc<str>>),
+        site: Site,
+        namespaces: &mut dyn Iterator<Item = &Arc<str>>,
     ) -> bool {
         let known = match self.known.get_mut(expression) {
             Some(known) => known,

@@ -109,6 +109,15 @@ pub(super) enum Room {
     },
 }
 
+/// A volume that is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made<'m> {
+    pub(super) class: &'m str,
+    /// Who makes it.
+    pub(super) driver: &'m str,
+    pub(super) bytes: i64,
+}
+
 impl Need {
     /// One volume more.
     pub(super) fn add(&mut self, bytes: i64) {
@@ -130,12 +139,7 @@ impl Capacities {
     ///
     /// # Cost
     /// In the number of capacities of the class, and of volumes that are being made.
-    pub(super) fn room(
-        &mut self,
-        (class, driver): (&str, &str),
-        need: Need,
-        mounts: &[Mount],
-    ) -> Room {
+    pub(super) fn room(&mut self, class: &str, driver: &str, need: Need, mounts: &[Mount]) -> Room {
         if !self.reports(driver) {
             return Room::Anywhere;
         }
@@ -169,10 +173,11 @@ impl Capacities {
     pub(super) fn make(
         &mut self,
         claim: &str,
-        (class, driver, bytes): (&str, &str, i64),
+        made: Made<'_>,
         meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
     ) -> bool {
         self.forget(claim);
+        let Made { class, driver, bytes } = made;
         if !self.reports(driver) {
             return true;
         }
@@ -185,9 +190,10 @@ impl Capacities {
     pub(super) fn keep(
         &mut self,
         claim: &str,
-        (class, driver, bytes): (&str, &str, i64),
+        made: Made<'_>,
         meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
     ) -> bool {
+        let Made { class, driver, bytes } = made;
         if !self.reports(driver) {
             return false;
         }

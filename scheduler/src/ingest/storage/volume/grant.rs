@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use kai_engine::{Change, Cluster, NodeId, Requirement, Reserved};
 
-use super::{Class, Volume, Volumes, counted};
+use super::{Class, Form, Volume, Volumes, capacity::Made, counted, open::Seeker};
 use crate::{
     actuate::{Task, VolumeGrant, VolumeStep},
     ingest::Ingest,
@@ -27,7 +27,7 @@ impl Ingest {
             {
                 let meets = |terms: &[_]| cluster.meets(NodeId::new(node), terms);
                 let reserved = held.get(&bind.pod).copied();
-                bind.volumes = grants(self, (bind.pod, &bind.node), reserved, &meets);
+                bind.volumes = grants(self, bind.pod, &bind.node, reserved, &meets);
             }
         }
     }
@@ -72,7 +72,8 @@ impl Ingest {
                 claim.selected_node.as_ref().and_then(|node| self.context.names.nodes.find(node));
             let class = classes.get(&claim.wish.form.class).filter(|class| class.provisions());
             if let (Some(node), Some(class)) = (node, class) {
-                let of = (&*claim.wish.form.class, &*class.driver, claim.wish.form.bytes);
+                let Form { class: name, bytes, .. } = &claim.wish.form;
+                let of = Made { class: name, driver: &class.driver, bytes: *bytes };
                 is_kept |= capacities.keep(&key, of, &|terms| meets(NodeId::new(node), terms));
             }
         }
@@ -87,7 +88,8 @@ impl Ingest {
 /// of them holds for the node.
 fn grants(
     ingest: &mut Ingest,
-    (pod, node): (u32, &str),
+    pod: u32,
+    node: &str,
     reserved: Option<&Reserved>,
     meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
 ) -> Vec<VolumeGrant> {
@@ -99,11 +101,16 @@ fn grants(
         };
         let on_node = |volume: &Volume| volume.terms.as_deref().is_none_or(meets);
         let meant = counted::reserved(&ingest.context.names, &mount.claim, reserved);
-        let best = volumes.best((&mount.claim, claim), meant, (&ingest.context.names, &on_node));
+        let best = volumes.best(
+            Seeker { key: &mount.claim, claim, meant },
+            &ingest.context.names,
+            &on_node,
+        );
         let class = volumes.classes.get(&claim.wish.form.class).filter(|class| class.provisions());
         let is_told = claim.selected_node.is_some();
         let mut has_room = |class: &Class| {
-            let of = (&*claim.wish.form.class, &*class.driver, claim.wish.form.bytes);
+            let Form { class: name, bytes, .. } = &claim.wish.form;
+            let of = Made { class: name, driver: &class.driver, bytes: *bytes };
             volumes.capacities.make(&mount.claim, of, meets)
         };
         let step = match (best, class) {

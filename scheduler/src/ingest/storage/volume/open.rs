@@ -28,6 +28,16 @@ impl Wish {
     }
 }
 
+/// A claim that is to get a volume.
+#[derive(Clone, Copy)]
+pub(super) struct Seeker<'c> {
+    /// Namespace and name.
+    pub(super) key: &'c str,
+    pub(super) claim: &'c Claim,
+    /// The volume that a plan reserved for it.
+    pub(super) meant: Option<&'c str>,
+}
+
 /// Volumes that are nobody's.
 #[derive(Debug, Default)]
 pub(super) struct Open {
@@ -43,7 +53,7 @@ pub(super) struct Open {
 
 impl Open {
     /// A volume comes in, or goes.
-    fn list(&mut self, (name, volume): (&str, &Volume), comes: bool) {
+    fn list(&mut self, name: &str, volume: &Volume, comes: bool) {
         let Some(reach) = volume.reach.filter(|_| volume.is_open()) else { return };
         self.nodes.clear();
         self.stale.insert(reach);
@@ -114,10 +124,11 @@ impl Volumes {
     /// The volume that a claim gets on a node: the one that is meant for it, else the smallest that will do.
     pub(super) fn best(
         &self,
-        (key, claim): (&str, &Claim),
-        meant: Option<&str>,
-        (names, on_node): (&Names, &dyn Fn(&Volume) -> bool),
+        seeker: Seeker<'_>,
+        names: &Names,
+        on_node: &dyn Fn(&Volume) -> bool,
     ) -> Option<Box<str>> {
+        let Seeker { key, claim, meant } = seeker;
         let size = |(name, volume): &(&str, &Volume)| -> (i64, Box<str>) {
             (volume.form.bytes, Box::from(*name))
         };
@@ -179,7 +190,7 @@ impl Volumes {
     /// Lists a volume with those that are nobody's and with the claims that it names, or takes it from there.
     fn list(&mut self, name: &str, comes: bool) {
         let Some(volume) = self.rows.get(name) else { return };
-        self.open.list((name, volume), comes);
+        self.open.list(name, volume, comes);
         let named = volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given);
         for claim in named {
             if comes {

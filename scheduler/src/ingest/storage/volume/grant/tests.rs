@@ -110,7 +110,7 @@ impl Disks {
     /// The pod is planned to go to a node.
     fn bind(&mut self, pod: u32, node: &str) -> Vec<VolumeGrant> {
         let host = self.ingest.context.names.symbol(node);
-        grants(&mut self.ingest, (pod, node), None, &|terms| meets(terms, host))
+        grants(&mut self.ingest, pod, node, None, &|terms| meets(terms, host))
     }
 
     /// The loop goes round.
@@ -272,7 +272,7 @@ fn a_claim_gets_the_volume_that_the_plan_reserved() {
     let claimed = Claimed { claim, request: 0, device: device.expect("it was told") };
     let reserved = Reserved { claims: vec![claimed], ..Reserved::default() };
     let mut given = |reserved: Option<&Reserved>| {
-        let grants = grants(&mut disks.ingest, (pod, "n1"), reserved, &|_| true);
+        let grants = grants(&mut disks.ingest, pod, "n1", reserved, &|_| true);
         let steps: Vec<VolumeStep> = grants.iter().map(|grant| grant.step.clone()).collect();
         disks.ingest.take_back_volumes(pod, &grants);
         steps
