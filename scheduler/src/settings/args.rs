@@ -68,9 +68,9 @@ pub struct Args {
     /// Label of MIG workers.
     #[arg(long, default_value = "node-role.kubernetes.io/mig-enabled")]
     pub mig_worker_node_label_key: String,
-    /// Victims one consolidation may move at most.
-    #[arg(long, default_value_t = 16)]
-    pub max_consolidation_preemptees: u32,
+    /// Victims one consolidation may move at most: 0 moves nobody, below zero nothing limits them.
+    #[arg(long, default_value_t = 16, allow_negative_numbers = true)]
+    pub max_consolidation_preemptees: i32,
     /// Let reclaim move victims elsewhere instead of evicting them for good.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_value = "true", default_missing_value = "true", value_parser = go_bool)]
@@ -274,6 +274,17 @@ mod tests {
             assert!(args.leader_elect, "{words:?}");
             assert_eq!(args.schedule_period, Duration::from_millis(250), "{words:?}");
             assert_eq!(args.v, 5, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_below_zero_limits_no_consolidation() {
+        for words in [
+            ["--max-consolidation-preemptees", "-1"].as_slice(),
+            &["-max-consolidation-preemptees=-1"],
+        ] {
+            let args = parse(words).expect("valid");
+            assert_eq!(args.max_consolidation_preemptees, -1, "{words:?}");
         }
     }
 

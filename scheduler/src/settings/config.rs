@@ -110,7 +110,8 @@ fn warn(place: &str, problems: &[String]) {
 /// The engine's configuration of a command line.
 pub(crate) fn engine(args: &Args) -> Config {
     Config {
-        consolidation_victims_max: Some(args.max_consolidation_preemptees),
+        // Below zero there is no limit (docs/behaviour.md 6).
+        consolidation_victims_max: u32::try_from(args.max_consolidation_preemptees).ok(),
         reclaim_may_relocate: args.allow_consolidating_reclaim,
         staleness_grace: args.default_staleness_grace_period.millis(),
         restrict_nodes: args.restrict_node_scheduling,

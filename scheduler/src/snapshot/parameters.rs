@@ -25,8 +25,9 @@ pub(super) fn read(json: &[u8]) -> Result<Args, String> {
     args.detailed_fit_errors = given.flag("detailedFitErrors")?;
     args.update_pod_eviction_condition = given.flag("updatePodEvictionCondition")?;
     let victims = given.number("maxNumberConsolidationPreemptees")?.unwrap_or(0);
-    // Below zero KAI moves nobody; above what fits, as many as there are.
-    args.max_consolidation_preemptees = u32::try_from(victims.max(0)).unwrap_or(u32::MAX);
+    // More than fits is no limit to any cluster.
+    args.max_consolidation_preemptees =
+        i32::try_from(victims).unwrap_or(if victims < 0 { -1 } else { i32::MAX });
     let grace = given.number("globalDefaultStalenessGracePeriod")?.unwrap_or(0);
     args.default_staleness_grace_period = GoDuration::from_nanos(grace);
     set_duration(&mut args.schedule_period, &mut given, "schedulePeriod")?;
