@@ -13,6 +13,8 @@ pub struct Rules {
     pub reservation_app: String,
     /// Namespace of reservation pods.
     pub reservation_namespace: String,
+    /// Label of a claim that names the queue whose pods may share it.
+    pub queue_key: String,
     /// No pod may share a GPU.
     pub is_sharing_off: bool,
     /// Labels of CPU, GPU and MIG workers.
@@ -34,6 +36,7 @@ impl Rules {
             pool_value: args.partition_label_value.clone(),
             reservation_app: args.resource_reservation_app_label.clone(),
             reservation_namespace: args.sharing.resource_reservation_namespace.clone(),
+            queue_key: args.queue_label_key.clone(),
             is_sharing_off: args.sharing.plugins.is_sharing_off,
             worker_keys: [
                 args.cpu_worker_node_label_key.clone(),

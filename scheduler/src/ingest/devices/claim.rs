@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use kai_api::names::label;
 use kai_engine::{
     Allocation, Claim, ClaimId, Consumed, DeviceCount, DeviceMatch, DeviceRequest, Holds,
     Requirement, SliceDeviceId, Symbol, Unsupported,
@@ -216,7 +215,10 @@ impl Catalog {
         let mut claim = Claim {
             own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
             synthetic: meta.annotations.value(EXTENDED) == Some("true"),
-            queue: meta.labels.value(label::QUEUE).map(|queue| context.names.queue(queue)),
+            queue: meta
+                .labels
+                .value(&context.rules.queue_key)
+                .map(|queue| context.names.queue(queue)),
             consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
             ..Claim::default()
         };
