@@ -11,6 +11,8 @@
 //! hands the plan to [`actuate`], whose outcomes come back into the same loop. [`names`] is the only
 //! place that knows both names and the engine's numbers. Nothing is written without the Lease
 //! ([`kai_daemon::lease`]) and a UID or version as guard.
+//!
+//! Folders are layers: each imports from those below it, in the order that `xtask/src/tidy/layers.rs` holds.
 
 pub mod actuate;
 mod bind_requests;
