@@ -274,7 +274,7 @@ pub fn run_millis(pod: &Pod, default_seconds: u64) -> Option<u64> {
     if let Some(text) = annotation {
         return millis(text);
     }
-    match slept(&pod.spec) {
+    match slept(&pod.spec).as_deref() {
         Some("infinity") => return None,
         Some(text) if millis(text).is_some() => return millis(text),
         Some(_) | None => {}
@@ -292,12 +292,13 @@ fn millis(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(digits.parse().ok()?)
 }
 
-/// The argument of `sleep`, when that is what the first container runs.
-fn slept(spec: &PodSpec) -> Option<&str> {
-    let container = spec.containers.first()?;
-    let mut words = container.command.iter().chain(&container.args);
-    let program = words.next()?;
-    (program == "sleep" || program == "/bin/sleep").then(|| words.next().map(String::as_str))?
+/// The argument of `sleep`, where that is what the first container runs, or begins its script with.
+fn slept(spec: &PodSpec) -> Option<String> {
+    let first = statements(spec).into_iter().next()?;
+    match first.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["sleep" | "/bin/sleep", time, ..] => Some(time.to_owned()),
+        _ => None,
+    }
 }
 
 /// Roles that have no end of their own: their job's other pods end the work.
@@ -317,9 +318,43 @@ pub fn controller(pod: &Pod) -> Option<&OwnerReference> {
 }
 
 /// The code that the pod's containers exit with.
+///
+/// In this order: the annotation [`EXIT_CODE`]; the first container's own, where it is `false`, `exit N`, or a shell's
+/// script that ends with one of them; 0.
 pub fn exit_code(pod: &Pod) -> i32 {
     let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(EXIT_CODE));
-    annotation.and_then(|text| text.parse().ok()).unwrap_or(0)
+    let of_command = || {
+        let statements = statements(&pod.spec);
+        let code = |words: &Vec<String>| match words.as_slice() {
+            [exit, code] if exit == "exit" => code.parse().ok(),
+            _ => None,
+        };
+        let fails =
+            |words: &Vec<String>| matches!(words.as_slice(), [one] if one.ends_with("false"));
+        let last = || statements.last().filter(|words| fails(words)).map(|_| 1);
+        statements.iter().find_map(code).or_else(last)
+    };
+    annotation.and_then(|text| text.parse().ok()).or_else(of_command).unwrap_or(0)
+}
+
+/// What the first container runs: the words of its command, or of each statement of the script that it gives a shell.
+fn statements(spec: &PodSpec) -> Vec<Vec<String>> {
+    let words: Vec<&str> = spec
+        .containers
+        .first()
+        .into_iter()
+        .flat_map(|container| container.command.iter().chain(&container.args))
+        .map(String::as_str)
+        .collect();
+    match words[..] {
+        ["sh" | "bash" | "/bin/sh" | "/bin/bash", "-c", script] => script
+            .split([';', '\n'])
+            .flat_map(|part| part.split("&&"))
+            .map(|part| part.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            .filter(|words| !words.is_empty())
+            .collect(),
+        _ => vec![words.into_iter().map(str::to_owned).collect()],
+    }
 }
 
 #[cfg(test)]
@@ -369,7 +404,23 @@ mod tests {
         assert_eq!(run(json!({}), "Never", json!(["python"])), Some(60_000));
         assert_eq!(run(json!({}), "Never", json!(["sleep", "5"])), Some(5000));
         assert_eq!(run(json!({}), "Never", json!(["sleep", "infinity"])), None);
+        assert_eq!(run(json!({}), "Never", json!(["sh", "-c", "sleep 5; exit 3"])), Some(5000));
         assert_eq!(run(owned("MPIJob", "worker"), "Never", json!([])), None);
         assert_eq!(run(owned("PyTorchJob", "worker"), "Never", json!([])), Some(60_000));
+    }
+
+    #[test]
+    fn a_command_ends_as_it_says() {
+        let code = |metadata: Value, command: Value| {
+            exit_code(&pod(json!({"metadata": metadata,
+                "spec": {"containers": [{"name": "main", "command": command}]}})))
+        };
+        assert_eq!(code(json!({}), json!(["sleep", "5"])), 0);
+        assert_eq!(code(json!({}), json!(["false"])), 1);
+        assert_eq!(code(json!({}), json!(["sh", "-c", "exit 3"])), 3);
+        assert_eq!(code(json!({}), json!(["/bin/bash", "-c", "sleep 1 && exit 4"])), 4);
+        assert_eq!(code(json!({}), json!(["sh", "-c", "exit 3; true"])), 3);
+        let annotated = json!({"annotations": {EXIT_CODE: "7"}});
+        assert_eq!(code(annotated, json!(["sh", "-c", "exit 3"])), 7);
     }
 }
