@@ -90,7 +90,8 @@ impl Context {
         self.settings = if self.given.is_some() {
             Settings::from_env(&self.env)
         } else {
-            Settings::load(&self.env, &self.dir, self.globals.context.as_deref())?
+            let current = || Cluster::current_context(&self.globals, &self.env);
+            Settings::load(&self.env, &self.dir, &current)?
         };
         let color = match (self.globals.color, self.settings.get("color").map(|s| s.value.as_str()))
         {

@@ -86,14 +86,15 @@ impl Settings {
         settings
     }
 
-    /// The environment and the files.
+    /// The environment and the files; `context` is asked for the name of the kube context where a file has settings by
+    /// context.
     ///
     /// # Errors
     /// When a file that is there cannot be read or is wrong; one that is not there is no error.
     pub(crate) fn load(
         env: &BTreeMap<String, String>,
         dir: &Path,
-        context: Option<&str>,
+        context: &dyn Fn() -> Option<String>,
     ) -> Result<Self, Error> {
         let mut settings = Self::from_env(env);
         let project = project_file(dir).map(|path| (path, true));
@@ -106,7 +107,8 @@ impl Settings {
                     .fix("move it to the user file: kubectl kai config path")
                     .into());
             }
-            settings.absorb(&path, file, context);
+            let context = if file.contexts.is_empty() { None } else { context() };
+            settings.absorb(&path, file, context.as_deref());
         }
         Ok(settings)
     }

@@ -15,6 +15,16 @@ use crate::print::error::{Error, Exit, Problem, number};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Cluster {
+    /// The context of the flag, else of the kubeconfig; none where there is no kubeconfig to read, which whoever connects
+    /// is told.
+    pub(crate) fn current_context(
+        globals: &Globals,
+        env: &BTreeMap<String, String>,
+    ) -> Option<String> {
+        let of_file = || read(&files(globals, env), globals).ok()??.current_context;
+        globals.context.clone().or_else(of_file)
+    }
+
     /// Reads the kubeconfig, or the account of the pod that this runs in. Makes no request.
     pub(crate) async fn connect(
         globals: &Globals,
@@ -23,6 +33,7 @@ impl Cluster {
         let files = files(globals, env);
         let (mut config, context) = match read(&files, globals) {
             Ok(Some(kubeconfig)) => {
+                check_names(&kubeconfig, globals, &files)?;
                 load(kubeconfig, globals).await.map_err(|e| broken(&files, &e))?
             }
             Ok(None) if globals.server.is_some() => {
@@ -83,6 +94,25 @@ fn read(files: &[PathBuf], globals: &Globals) -> Result<Option<Kubeconfig>, Kube
         });
     }
     Ok(merged)
+}
+
+/// Checks that the cluster and the user of the flags are in the kubeconfig: one that is not would be nobody.
+fn check_names(
+    kubeconfig: &Kubeconfig,
+    globals: &Globals,
+    files: &[PathBuf],
+) -> Result<(), Problem> {
+    let users: Vec<&str> = kubeconfig.auth_infos.iter().map(|one| one.name.as_str()).collect();
+    let clusters: Vec<&str> = kubeconfig.clusters.iter().map(|one| one.name.as_str()).collect();
+    for (flag, name, there) in
+        [("user", &globals.user, users), ("cluster", &globals.cluster, clusters)]
+    {
+        let Some(name) = name.as_deref().filter(|name| !there.contains(name)) else { continue };
+        let what = format!("{flag} \"{name}\" is not in the kubeconfig {}", named(files));
+        return Err(Problem::new(number::KUBECONFIG, Exit::Usage, what)
+            .fix(format!("--{flag} with one of {}", there.join(", "))));
+    }
+    Ok(())
 }
 
 async fn load(

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
+use crate::commands::submit::values;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::{self, Format};
@@ -143,6 +144,9 @@ fn change(
     context: &mut Context,
 ) -> Result<(), Error> {
     known(key)?;
+    if let Some(value) = value {
+        values::setting(key, value)?;
+    }
     let path = match scope {
         Scope::Project => {
             Some(project_file(&context.dir).unwrap_or_else(|| context.dir.join(".kai.yaml")))
@@ -163,6 +167,10 @@ fn change(
         Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(unwritable(&path, &e)),
     };
+    if value.is_none() && !edit::has(&path.display().to_string(), &before, key)? {
+        context.out.talk(&format!("{key} is not set in {}", path.display()));
+        return Ok(());
+    }
     let after = edit::set(&path.display().to_string(), &before, key, value)?;
     edit::write(&path, &after).map_err(|e| unwritable(&path, &e))?;
     let done = match value {

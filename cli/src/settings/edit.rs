@@ -43,6 +43,14 @@ pub(crate) fn set(
     .into())
 }
 
+/// Whether `name` is set under `defaults`.
+///
+/// # Errors
+/// When the text is wrong.
+pub(crate) fn has(path: &str, text: &str, name: &str) -> Result<bool, Error> {
+    Ok(file::parse(path, text)?.defaults.contains_key(name))
+}
+
 fn lines(text: &str, before: &file::File, name: &str, value: Option<&str>) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let entry = value.map(|value| format!("{name}: {}", yaml::scalar(value)));

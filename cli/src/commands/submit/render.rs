@@ -1,5 +1,6 @@
 //! From a template to an object. Every value is printed as JSON, so no text can break out of its place.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::request::Request;
 use crate::cluster::gpu::Gpu;
+use crate::cluster::json::ensure;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::yaml;
 
@@ -79,15 +81,39 @@ pub(crate) fn render(name: &str, template: &str, request: &Request) -> Result<Va
         max_runtime_seconds => request.max_runtime_seconds,
         retries => request.retries,
     };
-    let text = environment.render_named_str(name, template, values).map_err(|e| {
+    let failed = |e: minijinja::Error| {
         let place = e.line().map_or_else(String::new, |line| format!(":{line}"));
         let what = format!("{name}{place}: {}", e.detail().unwrap_or("cannot be rendered"));
-        Error::from(
-            Problem::new(number::TEMPLATE, Exit::Refused, what)
-                .fix("templates/README.md lists what a template may use"),
-        )
-    })?;
-    yaml::one(name, &text)
+        Error::from(Problem::new(number::TEMPLATE, Exit::Refused, what).fix(LANGUAGE))
+    };
+    let parsed = environment.template_from_named_str(name, template).map_err(failed)?;
+    Error::all(without_place(name, &parsed.undeclared_variables(false), request))?;
+    let text = parsed.render(values).map_err(failed)?;
+    let mut object: Value = yaml::one(name, &text)?;
+    // A template that gives a name of its own is for more than one workload all the same.
+    ensure(&mut object, "/metadata").insert("name".into(), request.name.clone().into());
+    Ok(object)
+}
+
+/// Where the language of templates is told.
+const LANGUAGE: &str = "docs/cli.md lists what a template may use";
+
+/// What was asked for and the template has no place for: left out in silence it would be missed later.
+fn without_place(name: &str, used: &HashSet<String>, request: &Request) -> Vec<Problem> {
+    [
+        (!request.command.is_empty(), ["command", "entrypoint"].as_slice(), "-- COMMAND"),
+        (request.workers != (1, 1), &["workers", "workers_max"], "--workers"),
+        (request.max_runtime_seconds.is_some(), &["max_runtime_seconds"], "--max-runtime"),
+        (request.retries > 0, &["retries"], "--retries"),
+    ]
+    .into_iter()
+    .filter(|(asked, places, _)| *asked && !places.iter().any(|place| used.contains(*place)))
+    .map(|(_, places, flag)| {
+        let what = format!("{name} has no place for {flag}");
+        Problem::new(number::TEMPLATE, Exit::Refused, what)
+            .fix(format!("leave it out, or write {{{{ {} }}}} into the template", places[0]))
+    })
+    .collect()
 }
 
 /// Words as one line for a POSIX shell.

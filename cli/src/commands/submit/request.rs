@@ -1,6 +1,7 @@
 //! What was asked for, read from the flags and the settings; pure, and every problem at once.
 
 use super::args::Args;
+use super::values::{self, amount, label_value, pairs};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::kinds::{self, Kind};
 use crate::cluster::object_name;
@@ -88,14 +89,31 @@ impl Request {
         };
         let mut keep = |result: Result<(), Problem>| problems.extend(result.err());
         keep(request.read_names(args));
-        keep(request.read_gpu(args, setting("gpu")));
+        let of_default = |name: &'static str, is_typed: bool| {
+            let origin = settings.get(name).filter(|_| !is_typed).map(|s| s.origin.to_string());
+            move |problem: Problem| match &origin {
+                Some(origin) => problem.line(format!("it is the default of {origin}")),
+                None => problem,
+            }
+        };
+        keep(
+            request
+                .read_gpu(args, setting("gpu"))
+                .map_err(of_default("gpu", args.gpu.is_some() || args.gpu_memory.is_some())),
+        );
         keep(request.check_share_container(of_file));
         keep(request.read_workers(args));
         keep(pairs("--env", &args.env).map(|pairs| request.env = pairs));
         keep(pairs("--label", &args.label).map(|pairs| request.labels = pairs));
         keep(pairs("--annotation", &args.annotation).map(|pairs| request.annotations = pairs));
-        keep(amount("--cpu", request.cpu.as_deref(), "4   or   500m"));
-        keep(amount("--memory", request.memory.as_deref(), "64Gi   or   500Mi"));
+        keep(
+            amount("--cpu", request.cpu.as_deref(), values::CPU_FORMS)
+                .map_err(of_default("cpu", args.cpu.is_some())),
+        );
+        keep(
+            amount("--memory", request.memory.as_deref(), values::MEMORY_FORMS)
+                .map_err(of_default("memory", args.memory.is_some())),
+        );
         if let Some(text) = &args.max_runtime {
             keep(duration::parse("--max-runtime", text).map(|span| {
                 request.max_runtime_seconds = span.map(|span| span.as_secs());
@@ -130,7 +148,19 @@ impl Request {
                 return Err(Problem::new(number::MISSING, Exit::Usage, what)
                     .fix(format!("kubectl kai submit {kind} NAME …")));
             }
+            [file] if is_file(file) => {
+                let what = format!("{file} is a manifest, and a manifest goes behind -f");
+                return Err(Problem::new(number::USAGE, Exit::Usage, what)
+                    .fix(format!("kubectl kai submit -f {file}")));
+            }
             [name] => ("job", name.as_str()),
+            [kind, name, command @ ..] if !command.is_empty() => {
+                let what = format!("the command goes behind --, before \"{}\"", command[0]);
+                return Err(Problem::new(number::USAGE, Exit::Usage, what).fix(format!(
+                    "kubectl kai submit {kind} {name} FLAGS -- {}",
+                    command.join(" ")
+                )));
+            }
             _ => {
                 let what = "submit needs a name, or a manifest";
                 return Err(Problem::new(number::MISSING, Exit::Usage, what)
@@ -263,6 +293,12 @@ impl Request {
     }
 }
 
+/// Whether a word looks like the name of a manifest.
+fn is_file(word: &str) -> bool {
+    let end = std::path::Path::new(word).extension().and_then(|end| end.to_str());
+    matches!(end, Some("yaml" | "yml" | "json"))
+}
+
 fn unknown_kind(word: &str) -> Problem {
     let nouns: Vec<&str> = kinds::nouns().collect();
     let near = nouns.iter().map(|noun| (strsim::damerau_levenshtein(noun, word), noun)).min();
@@ -302,52 +338,4 @@ fn only_with_kind(args: &Args) -> Vec<Problem> {
         .fix("say it in the manifest")
     })
     .collect()
-}
-
-/// Reads `KEY=VALUE` pairs.
-fn pairs(flag: &str, texts: &[String]) -> Result<Vec<(String, String)>, Problem> {
-    let pair = |text: &String| match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        Some(_) | None => Err(Problem::new(
-            number::VALUE,
-            Exit::Usage,
-            format!("{flag} \"{text}\" is not KEY=VALUE"),
-        )
-        .fix(format!("{flag} KEY=VALUE"))),
-    };
-    texts.iter().map(pair).collect()
-}
-
-/// Checks an amount as Kubernetes writes them.
-fn amount(flag: &str, text: Option<&str>, forms: &str) -> Result<(), Problem> {
-    let Some(text) = text else { return Ok(()) };
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let suffix = &text[number.len()..];
-    let known = matches!(
-        suffix,
-        "" | "m" | "k" | "M" | "G" | "T" | "P" | "E" | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei"
-    );
-    let digits =
-        number.bytes().all(|b| b.is_ascii_digit() || b == b'.') && number.matches('.').count() <= 1;
-    let positive = number.bytes().any(|b| (b'1'..=b'9').contains(&b));
-    if known && digits && positive {
-        return Ok(());
-    }
-    Err(Problem::new(number::VALUE, Exit::Usage, format!("{flag} \"{text}\" is not an amount"))
-        .fix(format!("{flag} {}", forms.replace("   or   ", &format!("   or   {flag} ")))))
-}
-
-fn label_value(flag: &str, text: &str) -> Result<(), Problem> {
-    let ends = |c: char| c.is_ascii_alphanumeric();
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if text.len() <= 63 && text.chars().all(legal) && text.starts_with(ends) && text.ends_with(ends)
-    {
-        return Ok(());
-    }
-    Err(Problem::new(
-        number::VALUE,
-        Exit::Usage,
-        format!("{flag} \"{text}\" cannot be the name of a queue"),
-    )
-    .fix("kubectl kai queues"))
 }
