@@ -1,5 +1,7 @@
 //! The command tree: what can be typed, and how a typing error is answered.
 
+mod meant;
+
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -43,7 +45,6 @@ Use \"kubectl kai <command> -h\" for a page with examples, \"kubectl kai options
     bin_name = "kubectl kai",
     version,
     about = "Submit AI workloads to the KAI scheduler and understand what happens to them",
-    disable_help_subcommand = true,
     max_term_width = 100,
     subcommand_required = true
 )]
@@ -69,7 +70,7 @@ pub enum Command {
     /// Put suspended workloads back in the queue
     Resume(suspend::Args),
     /// Delete workloads
-    #[command(alias = "cancel", alias = "kill", alias = "rm", alias = "stop", alias = "scancel")]
+    #[command(alias = "cancel", alias = "kill", alias = "rm", alias = "scancel")]
     Delete(delete::Args),
     /// Workloads with their state and the reason why they wait
     #[command(alias = "ls", alias = "ps", alias = "get", alias = "jobs", alias = "squeue")]
@@ -120,18 +121,19 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Cli, Stop> {
     if argv.len() <= 1 {
         argv.push("--help".into());
     }
+    let typed = meant::path(&argv);
     command()
         .try_get_matches_from(argv)
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .map_err(|error| stop(&error))
+        .map_err(|error| stop(&error, &typed))
 }
 
-fn stop(error: &clap::Error) -> Stop {
+fn stop(error: &clap::Error, typed: &str) -> Stop {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Stop::Print(error.render().ansi().to_string())
         }
-        _ => Stop::Error(problem(error).into()),
+        _ => Stop::Error(problem(error, typed).into()),
     }
 }
 
@@ -149,21 +151,21 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("--partition", "--queue"),
 ];
 
-fn problem(error: &clap::Error) -> Problem {
+/// The problem that an error tells of; `path` is the command that was typed, with a blank before each word.
+fn problem(error: &clap::Error, path: &str) -> Problem {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(s)) => Some(s.clone()),
         Some(ContextValue::Strings(many)) => Some(many.join(", ")),
         _ => None,
     };
-    let command = error_command(error);
-    let help = format!("kubectl kai{command} -h");
+    let help = format!("kubectl kai{path} -h");
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let typed = text(ContextKind::InvalidArg).unwrap_or_default();
             let what = if typed.starts_with('-') { "flag" } else { "argument" };
             let known = FOREIGN_FLAGS.iter().find(|(foreign, _)| *foreign == typed);
-            let near =
-                known.map(|(_, ours)| (*ours).to_owned()).or(text(ContextKind::SuggestedArg));
+            let near = known.map(|(_, ours)| (*ours).to_owned());
+            let near = near.or_else(|| meant::flag(&typed, path));
             let problem =
                 Problem::new(number::USAGE, Exit::Usage, format!("unknown {what} \"{typed}\""));
             match near {
@@ -175,7 +177,7 @@ fn problem(error: &clap::Error) -> Problem {
             let typed = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let problem =
                 Problem::new(number::USAGE, Exit::Usage, format!("unknown command \"{typed}\""));
-            match text(ContextKind::SuggestedSubcommand) {
+            match meant::command(&typed, path) {
                 Some(near) => problem.line(format!("did you mean {near}?")).fix(help),
                 None => problem.fix(help),
             }
@@ -185,28 +187,15 @@ fn problem(error: &clap::Error) -> Problem {
             let first = rendered.lines().next().unwrap_or_default();
             let what = first.strip_prefix("error: ").unwrap_or(first);
             let mut problem = Problem::new(number::USAGE, Exit::Usage, what);
-            for line in rendered.lines().skip(1).take_while(|l| !l.starts_with("Usage")).take(3) {
-                if !line.trim().is_empty() {
-                    problem = problem.line(line.trim());
-                }
+            let more = rendered.lines().skip(1).take_while(|line| !line.starts_with("Usage"));
+            let more = more.map(str::trim).filter(|line| !line.is_empty());
+            // The page that explains is named below, by the name that kubectl gives it.
+            for line in more.filter(|line| !line.starts_with("For more information")).take(3) {
+                problem = problem.line(line);
             }
             problem.fix(help)
         }
     }
-}
-
-/// The subcommand that the error speaks of, with a leading blank, from its usage line.
-fn error_command(error: &clap::Error) -> String {
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
-        return String::new();
-    };
-    let usage = usage.to_string();
-    usage
-        .split_whitespace()
-        .skip_while(|word| *word != "kai")
-        .skip(1)
-        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
-        .fold(String::new(), |all, word| all + " " + word)
 }
 
 /// The page of `kubectl kai options`.

@@ -17,7 +17,7 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "NAME")]
     pub context: Option<String>,
     /// Kubeconfig file
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub kubeconfig: Option<String>,
     /// table, wide, json, yaml, name or jsonpath=TEMPLATE
     #[arg(short, long, global = true, value_name = "FORMAT")]
@@ -63,7 +63,7 @@ pub struct Globals {
     #[arg(long = "as-group", global = true, value_name = "GROUP", hide = true)]
     pub impersonate_groups: Vec<String>,
     /// Certificate authority of the API server
-    #[arg(long, global = true, value_name = "FILE", hide = true)]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath, hide = true)]
     pub certificate_authority: Option<String>,
     /// Do not check the certificate of the API server
     #[arg(long, global = true, hide = true)]
@@ -75,6 +75,6 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "DURATION", hide = true)]
     pub request_timeout: Option<String>,
     /// Folder for the completion cache
-    #[arg(long, global = true, value_name = "DIR", hide = true)]
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath, hide = true)]
     pub cache_dir: Option<String>,
 }

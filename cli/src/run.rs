@@ -21,7 +21,7 @@ use crate::tryout;
 /// The future is boxed, since the demo is a command that runs commands.
 pub fn run(argv: Vec<OsString>, context: &mut Context) -> BoxFuture<'_, Exit> {
     async move {
-        match execute(argv, context).await {
+        match Box::pin(execute(argv, context)).await {
             Ok(exit) => exit,
             Err(error) => {
                 context.out.error(&error);
@@ -41,8 +41,9 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
     };
     context.adopt(cli.globals)?;
     check_output(&cli.command, context.globals.output.as_deref())?;
+    check_namespaces(&cli.command, context.globals.all_namespaces)?;
     match cli.command {
-        Command::Submit(args) => submit::run(*args, context).await,
+        Command::Submit(args) => Box::pin(submit::run(*args, context)).await,
         Command::Wait(args) => wait::run(&args, context).await,
         Command::Delete(args) => delete::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
@@ -92,6 +93,15 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
     Err(Problem::new(number::USAGE, Exit::Usage, what).fix("leave -o out").into())
 }
 
+/// Refuses -A where the command works in one namespace.
+fn check_namespaces(command: &Command, all: bool) -> Result<(), Error> {
+    if !all || !matches!(command, Command::Submit(_) | Command::Wait(_)) {
+        return Ok(());
+    }
+    let what = "this command works in one namespace, and -A means all";
+    Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what).fix("-n NAMESPACE").into())
+}
+
 /// Replaces an alias of the configuration at the command's place by the words it stands for.
 fn expand_alias(argv: Vec<OsString>, context: &Context) -> Vec<OsString> {
     let Some(word) = argv.get(1).and_then(|w| w.to_str()) else { return argv };
@@ -99,7 +109,7 @@ fn expand_alias(argv: Vec<OsString>, context: &Context) -> Vec<OsString> {
         return argv;
     }
     // A broken file is reported by the command itself.
-    let Ok(settings) = Settings::load(&context.env, &context.dir, None) else { return argv };
+    let Ok(settings) = Settings::load(&context.env, &context.dir, &|| None) else { return argv };
     let Some(expansion) = settings.alias(word) else { return argv };
     let words = expansion.split_whitespace().map(OsString::from);
     argv[..1].iter().cloned().chain(words).chain(argv[2..].iter().cloned()).collect()

@@ -74,6 +74,10 @@ impl Gpu {
             Some((amount, devices)) => (amount, Some(devices)),
             None => (text, None),
         };
+        if text.strip_prefix('-').is_some_and(|amount| decimal(amount).is_some()) {
+            return Err(wrong(text, "is less than nothing", Some(0..text.chars().count()))
+                .fix("--gpu 2  (2 GPUs)   or   --gpu 0.5  (half of one)"));
+        }
         let Some((whole, places)) = decimal(amount) else {
             return Err(wrong(text, "is not a number", Some(0..text.chars().count()))
                 .fix("--gpu 2  (2 GPUs)   or   --gpu 0.5  (half of one)   or   --gpu 0.25x4"));

@@ -55,7 +55,7 @@ impl Format {
 
 fn not_understood(json_path::Error { part }: json_path::Error) -> Problem {
     Problem::new(number::VALUE, Exit::Usage, format!("-o jsonpath: \"{part}\" is not understood"))
-        .fix("-o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'")
+        .fix("-o jsonpath='{range .items[*]}{.name}{\"\\n\"}{end}'")
 }
 
 /// Prints a report in a form for programs; `false`, and nothing printed, when the form is one for people.

@@ -77,6 +77,11 @@ impl Plan {
     /// A group of nodes or an operator that is none.
     pub(crate) fn read(args: &Args) -> Result<Self, Problem> {
         let usage = |what: String| Problem::new(number::VALUE, Exit::Usage, what);
+        if args.keep && !args.demo && args.attach.is_none() {
+            let what =
+                "--keep is for what follows --demo or --attach; the sandbox stays until Ctrl-C";
+            return Err(usage(what.to_owned()).fix("leave --keep out   or   --demo --keep"));
+        }
         let groups = group::parse(&args.nodes)
             .map_err(|error| usage(error.to_string()).fix("--nodes 4xH100:8"))?;
         let operators =

@@ -10,6 +10,8 @@ use crate::print::output::{Output, Style};
 
 /// Cells of a queue's bar; one GPU each.
 const BAR: usize = 16;
+/// Columns of the region.
+const WIDTH: usize = 78;
 /// Up, and clear from here to the end of the screen.
 const CLEAR: &str = "\x1b[J";
 
@@ -33,9 +35,10 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Live on a terminal, absent elsewhere.
+    /// Live on a terminal that is wide enough for it, absent elsewhere: lines that wrap would leave copies behind.
     pub(super) fn new(out: &Output) -> Self {
-        Self { live: out.is_terminal(), ascii: out.is_ascii(), height: 0, drawn: Vec::new() }
+        let live = out.is_terminal() && out.columns() >= WIDTH;
+        Self { live, ascii: out.is_ascii(), height: 0, drawn: Vec::new() }
     }
 
     /// Whether there is a live region.
@@ -100,7 +103,7 @@ fn region(witness: &Witness, queues: &[Row], ascii: bool) -> Vec<String> {
         .collect();
     let bars: Vec<String> = queues.iter().map(|row| bar(row, witness, queues, ascii)).collect();
     let rule = if ascii { "-" } else { "─" };
-    let mut lines = vec![Style::Dim.paint(&rule.repeat(78))];
+    let mut lines = vec![Style::Dim.paint(&rule.repeat(WIDTH))];
     for index in 0..bars.len().max(nodes.len().min(8)) {
         let left = bars.get(index).map_or("", String::as_str);
         let right = nodes.get(index).map_or("", String::as_str);
