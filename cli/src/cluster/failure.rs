@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Call, Place};
+use super::{Call, Place, kinds};
 use crate::print::error::{Exit, Problem, number};
 use crate::print::output::clean;
 
@@ -110,6 +110,15 @@ impl Failure {
     /// Whether the server said no because of what the user may do.
     pub(crate) fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.code == 403)
+    }
+
+    /// Whether the same request may well be answered a little later.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.code == 429 || refusal.code >= 500,
+            Self::Unreachable(_) | Self::Slow(_) => true,
+            Self::Credentials(_) | Self::Unreadable(_) => false,
+        }
     }
 
     pub(crate) fn code(&self) -> Option<u16> {
@@ -258,6 +267,15 @@ pub(crate) fn forbidden(call: &Call<'_>, user: &str) -> Problem {
         Some(namespace) => ("role", "rolebinding", format!(" -n {namespace}")),
         None => ("clusterrole", "clusterrolebinding", String::new()),
     };
+    if let Some(role) = role_of_ours(call) {
+        let kai = format!("{short}-{role}");
+        let kai = kai.to_ascii_lowercase();
+        return Problem::new(number::FORBIDDEN, Exit::Forbidden, what)
+            .line(format!("an administrator can grant all that {role} may:"))
+            .line(format!(
+                "  kubectl create {binding} {kai} --clusterrole={role} --{flag}={subject}{end}"
+            ));
+    }
     Problem::new(number::FORBIDDEN, Exit::Forbidden, what)
         .line("an administrator can grant it:")
         .line(format!(
@@ -267,9 +285,71 @@ pub(crate) fn forbidden(call: &Call<'_>, user: &str) -> Problem {
         .line(format!("  kubectl create {binding} {name} --{role}={name} --{flag}={subject}{end}"))
 }
 
+/// The role that `install` ships for what a call does: of users in their namespaces, and of those who look at a cluster.
+fn role_of_ours(call: &Call<'_>) -> Option<&'static str> {
+    let (resource, reads) = (call.resource, matches!(call.verb, "get" | "list" | "watch"));
+    let in_rbac = resource.in_rbac();
+    if resource.namespaced && call.namespace.is_some() {
+        let read_only = ["podgroups.scheduling.run.ai", "events", "pods/log"];
+        let is_workload = kinds::KINDS.iter().any(|kind| {
+            let plural =
+                kind.plural == resource.plural && resource.api_version().starts_with(kind.group);
+            plural && OF_USERS.contains(&kind.group)
+        });
+        let covered = is_workload || (reads && read_only.contains(&in_rbac.as_str()));
+        return covered.then_some("kai-user");
+    }
+    let seen = ["nodes", "namespaces", "pods", "events", "priorityclasses.scheduling.k8s.io"];
+    let is_ours = in_rbac.ends_with(".scheduling.run.ai") || in_rbac.ends_with(".kai.scheduler");
+    (reads && (seen.contains(&in_rbac.as_str()) || is_ours)).then_some("kai-viewer")
+}
+
+/// Groups of the workloads that `kai-user` may submit.
+const OF_USERS: [&str; 9] = [
+    "",
+    "batch",
+    "apps",
+    "kubeflow.org",
+    "trainer.kubeflow.org",
+    "ray.io",
+    "jobset.x-k8s.io",
+    "leaderworkerset.x-k8s.io",
+    "argoproj.io",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::Resource;
+
+    /// What an administrator is told to type when this was refused.
+    fn check_grant(verb: &'static str, resource: &Resource, namespace: Option<&str>, expect: &str) {
+        let call = Call::new(verb, resource).namespace(namespace);
+        let problem = forbidden(&call, "ana@corp");
+        assert!(problem.lines.iter().any(|line| line.trim() == expect), "{problem}");
+    }
+
+    #[test]
+    fn a_grant_is_a_role_that_was_installed_where_there_is_one() {
+        check_grant(
+            "create",
+            &Resource::new("batch/v1", "Job", "jobs"),
+            Some("ml"),
+            "kubectl create rolebinding ana-kai-user --clusterrole=kai-user --user=ana@corp -n ml",
+        );
+        check_grant(
+            "list",
+            &Resource::new("scheduling.run.ai/v2", "Queue", "queues").cluster_wide(),
+            None,
+            "kubectl create clusterrolebinding ana-kai-viewer --clusterrole=kai-viewer --user=ana@corp",
+        );
+        check_grant(
+            "get",
+            &Resource::new("v1", "Secret", "secrets"),
+            Some("ml"),
+            "kubectl create role ana-get-secrets --verb=get --resource=secrets -n ml",
+        );
+    }
 
     fn check(code: u16, message: &str, expect: &str) {
         let body = serde_json::json!({ "message": message });

@@ -1,25 +1,23 @@
 //! `kubectl kai logs`: the lines of all ranks, in the order of time.
 
+mod follow;
 mod line;
+mod printer;
+mod source;
 mod stream;
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use clap::ValueEnum;
 use futures::StreamExt as _;
-use serde_json::Value;
-use tokio::sync::mpsc;
 
-use crate::cluster::json::text;
-use crate::cluster::{Call, Cluster, Failure, Select, names};
+use crate::cluster::{Call, Cluster, Failure};
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::output::{Style, clean, clean_log};
-use crate::workload::{Phase, Workload, load};
-use line::Line;
-use stream::{Query, Source};
+use crate::print::output::{Output, clean};
+use crate::workload::{Workload, history, load};
+use line::Mark;
+use printer::{Prefix, Printer};
+use source::Source;
+use stream::Query;
 
 /// Flags of `logs`.
 #[derive(Debug, clap::Args)]
@@ -30,12 +28,12 @@ pub struct Args {
     /// Go on until the workload ends; the exit code tells how
     #[arg(short, long)]
     follow: bool,
-    /// Ranks, as 0,3 or worker-0 or worker
+    /// Ranks, as 0,3 (the master is 0) or worker-0 or worker
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     rank: Vec<String>,
-    /// Last lines of each rank only
-    #[arg(long, value_name = "N")]
-    tail: Option<u64>,
+    /// Last lines of each rank only; -1 for all
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(-1..))]
+    tail: Option<i64>,
     /// Lines since a time ago, such as 10m
     #[arg(long, value_name = "DURATION")]
     since: Option<String>,
@@ -53,18 +51,6 @@ pub struct Args {
     prefix: Option<Prefix>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Prefix {
-    Rank,
-    Pod,
-    None,
-}
-
-/// Lines that wait to be printed; when nobody prints, nobody reads on.
-const LINES_IN_FLIGHT: usize = 1024;
-/// Time between two looks for pods that came later.
-const LOOK: Duration = Duration::from_secs(2);
-
 /// Runs `logs`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let since = match &args.since {
@@ -73,8 +59,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     };
     let query = Query {
         container: args.container.clone(),
-        follow: args.follow,
-        tail: args.tail,
+        // A negative number is all of them, as with kubectl.
+        tail: args.tail.and_then(|lines| u64::try_from(lines).ok()),
         since_seconds: since,
         previous: args.previous,
     };
@@ -83,7 +69,14 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let loaded = load(&cluster, scope.as_deref()).await?;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
-    let workload = loaded.one(&args.name, &place)?.clone();
+    let workload = match loaded.one(&args.name, &place) {
+        Ok(workload) => workload.clone(),
+        Err(error) => {
+            let events = history::events(&cluster, scope.as_deref()).await.ok();
+            return Err(history::of_name(error, &args.name, events.as_deref()));
+        }
+    };
+    let reading = Reading { args, query, ranks: ranks(args, &workload), cluster };
     tokio::select! {
         biased;
         _ = tokio::signal::ctrl_c() => {
@@ -92,50 +85,79 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
             }
             Err(Error::Quiet(Exit::Interrupted))
         }
-        exit = read(args, &query, &workload, &cluster, &mut context.out) => exit,
+        exit = reading.read(&workload, &mut context.out) => exit,
     }
 }
 
-async fn read(
-    args: &Args,
-    query: &Query,
-    workload: &Workload,
-    cluster: &Cluster,
-    out: &mut crate::print::output::Output,
-) -> Result<Exit, Error> {
-    let sources = chosen(args, sources(workload, cluster).await?)?;
-    if sources.is_empty() && !args.follow {
-        let state = workload.state();
-        let what = format!("{} has no pods yet: {}", workload.name, state.show());
-        return Err(Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what)
-            .fix(format!("kubectl kai describe {}", workload.name))
-            .into());
+/// The ranks that are asked for: where the workload is named by one of its pods, that pod.
+fn ranks(args: &Args, workload: &Workload) -> Vec<String> {
+    let is_pod = |pod: &serde_json::Value| pod["metadata"]["name"] == args.name.as_str();
+    if args.rank.is_empty() && workload.name != args.name && workload.pods.iter().any(is_pod) {
+        return vec![args.name.clone()];
     }
-    let printer = Printer {
-        several: sources.len() > 1 || args.follow,
-        prefix: args.prefix,
-        timestamps: args.timestamps,
-    };
-    if args.follow {
-        return follow(args, query, workload, cluster, (&printer, out)).await;
+    args.rank.clone()
+}
+
+/// What is read, and of whom.
+struct Reading<'a> {
+    args: &'a Args,
+    query: Query,
+    ranks: Vec<String>,
+    cluster: Cluster,
+}
+
+impl Reading<'_> {
+    /// The sources that are asked for.
+    async fn sources(&self, workload: &Workload) -> Result<Vec<Source>, Error> {
+        let all = source::all(workload, &self.cluster).await?;
+        let container = self.query.container.as_deref();
+        source::chosen(&self.ranks, container, all, self.args.follow)
     }
-    let (mut silent, mut streams) = (Vec::new(), Vec::new());
-    for source in sources {
-        match stream::open(&source, query, None, cluster).await {
-            Ok(lines) => streams.push((source, lines)),
-            Err(failure) => silent.push((source, failure)),
+
+    async fn read(&self, workload: &Workload, out: &mut Output) -> Result<Exit, Error> {
+        let sources = self.sources(workload).await?;
+        let printer = Printer {
+            several: sources.len() > 1 || self.args.follow,
+            prefix: self.args.prefix,
+            timestamps: self.args.timestamps,
+        };
+        if self.args.follow {
+            return self.follow(workload, &printer, out).await;
         }
+        if !sources.iter().any(|source| source.has_started) {
+            return Err(not_begun(workload, sources.is_empty()));
+        }
+        let (mut silent, mut streams) = (Vec::new(), Vec::new());
+        for source in sources {
+            match stream::open(&source, &self.query, &Mark::default(), false, &self.cluster).await {
+                Ok(lines) => streams.push((source, lines)),
+                Err(failure) => silent.push((source, failure)),
+            }
+        }
+        if streams.is_empty()
+            && let Some((source, failure)) = silent.first()
+        {
+            return Err(unreadable(source, failure, self.query.previous, &self.cluster));
+        }
+        for (source, failure) in &silent {
+            out.warn(&format!("no log of {}: {}", clean(&source.pod), first_line(failure)));
+        }
+        merge(streams, &printer, out).await
     }
-    if streams.is_empty()
-        && let Some((source, failure)) = silent.first()
-    {
-        return Err(unreadable(source, failure, query.previous, cluster));
-    }
-    for (source, failure) in &silent {
-        out.warn(&format!("no log of {}: {}", clean(&source.pod), first_line(failure)));
-    }
-    merge(streams, &printer, out).await?;
-    Ok(Exit::Ok)
+}
+
+/// There is nothing to read yet.
+fn not_begun(workload: &Workload, has_no_pods: bool) -> Error {
+    let (name, state) = (clean(&workload.name), workload.state());
+    let no_pods = if has_no_pods { " and has no pods yet" } else { "" };
+    let what = format!("{name} has not begun{no_pods}: {}", clean(&state.show()));
+    let problem = Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what);
+    let reason = state.message.as_deref().map(|message| clean(message).into_owned());
+    reason
+        .into_iter()
+        .fold(problem, Problem::line)
+        .fix(format!("wait for it: kubectl kai logs -f {name}   or   kubectl kai describe {name}"))
+        .into()
 }
 
 fn first_line(failure: &Failure) -> String {
@@ -154,16 +176,20 @@ fn unreadable(source: &Source, failure: &Failure, previous: bool, cluster: &Clus
     }
 }
 
-/// Prints the lines of finished streams in the order of their times; each stream is in order already.
+/// Prints the lines of finished streams in the order of their times; each stream is in order already. One that breaks
+/// off is said, and makes the command fail.
 async fn merge(
     streams: Vec<(Source, stream::Lines)>,
     printer: &Printer,
-    out: &mut crate::print::output::Output,
-) -> Result<(), Error> {
+    out: &mut Output,
+) -> Result<Exit, Error> {
+    let mut broken = Vec::new();
     let mut heads = Vec::new();
     for (source, mut lines) in streams {
-        if let Some(line) = lines.next().await {
-            heads.push((source, lines, line));
+        match lines.next().await {
+            Some(Ok(line)) => heads.push((source, lines, line)),
+            Some(Err(error)) => broken.push((source, error)),
+            None => {}
         }
     }
     while !heads.is_empty() {
@@ -171,200 +197,13 @@ async fn merge(
         let (source, lines, line) = &mut heads[at];
         printer.print(source, line, out)?;
         match lines.next().await {
-            Some(next) => *line = next,
-            None => {
-                drop(heads.swap_remove(at));
-            }
+            Some(Ok(next)) => *line = next,
+            Some(Err(error)) => broken.push((heads.swap_remove(at).0, error)),
+            None => drop(heads.swap_remove(at)),
         }
     }
-    Ok(())
-}
-
-/// Prints lines as they come, of pods that come later too, until the workload has ended.
-async fn follow(
-    args: &Args,
-    query: &Query,
-    workload: &Workload,
-    cluster: &Cluster,
-    (printer, out): (&Printer, &mut crate::print::output::Output),
-) -> Result<Exit, Error> {
-    let (send, mut receive) = mpsc::channel::<(Source, Line)>(LINES_IN_FLIGHT);
-    let mut readers = tokio::task::JoinSet::new();
-    let mut known: BTreeSet<String> = BTreeSet::new();
-    let mut state = workload.state();
-    loop {
-        let loaded = load(cluster, Some(&workload.namespace)).await?;
-        let now = loaded.workloads.iter().find(|w| w.uid == workload.uid);
-        if let Some(now) = now {
-            let next = now.state();
-            if next != state && next.phase.is_queued() {
-                out.talk(&Style::Dim.paint(&format!(
-                    "-- {} {} --",
-                    clean(&now.name),
-                    clean(&next.show())
-                )));
-            }
-            state = next;
-            for source in chosen(args, sources(now, cluster).await?)? {
-                if source.has_started && known.insert(source.uid.clone()) {
-                    readers.spawn(stream::pump(
-                        source,
-                        query.clone(),
-                        cluster.clone(),
-                        send.clone(),
-                    ));
-                }
-            }
-        } else {
-            out.talk(&format!("-- {} is gone --", clean(&workload.name)));
-            return Ok(Exit::Failure);
-        }
-        let look = tokio::time::sleep(LOOK);
-        tokio::pin!(look);
-        loop {
-            tokio::select! {
-                biased;
-                Some((source, line)) = receive.recv() => printer.print(&source, &line, out)?,
-                () = &mut look => break,
-            }
-        }
-        while readers.try_join_next().is_some() {}
-        if state.phase.is_over() && readers.is_empty() {
-            while let Ok((source, line)) = receive.try_recv() {
-                printer.print(&source, &line, out)?;
-            }
-            out.talk(&Style::Dim.paint(&format!(
-                "-- {} {} --",
-                clean(&workload.name),
-                clean(&state.show())
-            )));
-            return Ok(if state.phase == Phase::Failed { Exit::WorkloadFailed } else { Exit::Ok });
-        }
+    for (source, error) in &broken {
+        out.warn(&format!("the log of {} broke off: {error}", clean(&source.pod)));
     }
-}
-
-/// The pods whose logs are meant: for launched work the launcher's, else all.
-async fn sources(workload: &Workload, cluster: &Cluster) -> Result<Vec<Source>, Error> {
-    let mut pods = workload.pods.clone();
-    if workload.resource.kind == "RayJob" {
-        // Its output is that of the submitter, which KAI does not schedule.
-        let resource = names::pods();
-        let call = Call::new("list", &resource).namespace(Some(&workload.namespace));
-        let labels = format!("job-name={}", workload.name);
-        let found = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
-        let submitters =
-            found.map_err(|failure| cluster.explain(&call, &failure))?.unwrap_or_default();
-        if submitters.iter().any(has_started) {
-            pods = submitters;
-        } else {
-            let is_head =
-                |pod: &Value| text(&pod["metadata"]["labels"]["ray.io/node-type"]) == "head";
-            if pods.iter().any(is_head) {
-                pods.retain(is_head);
-            }
-        }
-    }
-    let mut sources: Vec<Source> = pods.iter().map(|pod| source(pod, workload)).collect();
-    sources.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.pod.cmp(&b.pod)));
-    Ok(sources)
-}
-
-fn has_started(pod: &Value) -> bool {
-    let statuses = pod["status"]["containerStatuses"].as_array();
-    matches!(text(&pod["status"]["phase"]), "Running" | "Succeeded" | "Failed")
-        || statuses.is_some_and(|all| all.iter().any(|c| c["state"]["running"].is_object()))
-}
-
-fn source(pod: &Value, workload: &Workload) -> Source {
-    let meta = &pod["metadata"];
-    let name = text(&meta["name"]);
-    let label = |key: &str| text(&meta["labels"][key]);
-    let replica =
-        (label("training.kubeflow.org/replica-type"), label("training.kubeflow.org/replica-index"));
-    let index = label("batch.kubernetes.io/job-completion-index");
-    let rank = if !replica.0.is_empty() && !replica.1.is_empty() {
-        format!("{}-{}", replica.0, replica.1)
-    } else if !index.is_empty() {
-        index.to_owned()
-    } else {
-        let rest = name.strip_prefix(&workload.name).unwrap_or(name).trim_start_matches('-');
-        if rest.is_empty() { name.to_owned() } else { rest.to_owned() }
-    };
-    let default = text(&meta["annotations"]["kubectl.kubernetes.io/default-container"]);
-    let first = text(&pod["spec"]["containers"][0]["name"]);
-    let container = if default.is_empty() { first } else { default };
-    Source {
-        namespace: text(&meta["namespace"]).into(),
-        pod: name.into(),
-        uid: text(&meta["uid"]).into(),
-        container: container.into(),
-        has_started: has_started(pod),
-        rank,
-    }
-}
-
-/// The sources that `--rank` names.
-fn chosen(args: &Args, sources: Vec<Source>) -> Result<Vec<Source>, Error> {
-    if args.rank.is_empty() {
-        return Ok(sources);
-    }
-    let is = |source: &Source, wanted: &String| {
-        source.rank == *wanted
-            || source.pod == *wanted
-            || source.rank.strip_suffix(|c: char| c.is_ascii_digit()).is_some_and(|role| {
-                role.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-') == wanted
-            })
-    };
-    if let Some(missing) =
-        args.rank.iter().find(|wanted| !sources.iter().any(|source| is(source, wanted)))
-        && !(args.follow && sources.is_empty())
-    {
-        let ranks: Vec<&str> = sources.iter().map(|source| source.rank.as_str()).collect();
-        let what = format!("there is no rank \"{missing}\"");
-        return Err(Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what)
-            .fix(format!("one of {}", clean(&ranks.join(", "))))
-            .into());
-    }
-    Ok(sources
-        .into_iter()
-        .filter(|source| args.rank.iter().any(|wanted| is(source, wanted)))
-        .collect())
-}
-
-struct Printer {
-    several: bool,
-    prefix: Option<Prefix>,
-    timestamps: bool,
-}
-
-impl Printer {
-    fn print(
-        &self,
-        source: &Source,
-        line: &Line,
-        out: &mut crate::print::output::Output,
-    ) -> Result<(), Error> {
-        let prefix = match (self.prefix, self.several) {
-            (Some(Prefix::None), _) | (None, false) => None,
-            (Some(Prefix::Pod), _) => Some(&source.pod),
-            (Some(Prefix::Rank), _) | (None, true) => Some(&source.rank),
-        };
-        let mut text = String::new();
-        if let Some(prefix) = prefix {
-            text += &Style::of_rank(prefix).paint(&format!("[{}]", clean(prefix)));
-            text.push(' ');
-        }
-        if self.timestamps
-            && let Some(time) = line.time
-        {
-            text += &format!("{time} ");
-        }
-        // A terminal obeys what it is sent; a file gets the bytes as they were.
-        if out.is_terminal() {
-            text += &clean_log(&line.text);
-            out.data(&text)
-        } else {
-            out.data_as_is(&text, &line.text)
-        }
-    }
+    Ok(if broken.is_empty() { Exit::Ok } else { Exit::Failure })
 }

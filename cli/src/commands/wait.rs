@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 
 use crate::cluster::Cluster;
+use crate::commands::outage::Outage;
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
-use crate::workload::{Phase, State, Workload, is_bound, load};
+use crate::workload::{Loaded, Phase, State, Workload, history, is_bound, load};
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -135,44 +136,69 @@ async fn look(
 ) -> Result<Exit, Error> {
     let begin = Instant::now();
     let mut pause = FIRST;
-    let mut said: Option<String> = None;
-    let mut seen = false;
+    let mut said: Option<State> = None;
+    let mut last_line = String::new();
+    let mut seen: Option<Workload> = None;
+    let mut outage = Outage::default();
     loop {
-        let loaded = load(cluster, Some(&target.namespace)).await?;
-        let is_it = |w: &&Workload| {
-            w.name == target.name && (target.kind.is_empty() || w.resource.kind == target.kind)
-        };
-        let workload = loaded.workloads.iter().find(is_it);
-        if workload.is_none() && goal == Goal::Deleted {
-            return Ok(Exit::Ok);
-        }
-        if workload.is_none() && seen {
-            let what = format!("{} disappeared while it was waited for", target.name);
-            return Err(Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into());
+        let loaded = outage.sit_out(load(cluster, Some(&target.namespace)).await, out)?;
+        let workload = loaded.as_ref().and_then(|loaded| target.find(loaded));
+        if loaded.is_some() && workload.is_none() {
+            match &seen {
+                _ if goal == Goal::Deleted => return Ok(Exit::Ok),
+                Some(workload) => return Err(disappeared(workload, cluster).await),
+                None => {}
+            }
         }
         if let Some(workload) = workload {
-            seen = true;
+            seen = Some(workload.clone());
             let state = workload.state();
             let now = line(workload, &state);
-            if said.as_ref() != Some(&now) {
+            if last_line != now {
                 out.talk(&now);
-                said = Some(now);
+                last_line = now;
             }
             if let Some(exit) = reached(workload, &state, goal) {
                 return Ok(exit);
             }
+            said = Some(state);
         }
         let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
         if left == Some(Duration::ZERO) {
-            let state = said.unwrap_or_else(|| "not there yet".to_owned());
+            // Why it waits was said above.
+            let state = said.map_or_else(|| "not there yet".to_owned(), |state| state.show());
+            let seconds = i64::try_from(begin.elapsed().as_secs()).unwrap_or(0);
             out.talk(&format!(
-                "still waiting after {}: {state}",
-                duration::short(i64::try_from(begin.elapsed().as_secs()).unwrap_or(0))
+                "still waiting after {}: {} {}",
+                duration::short(seconds),
+                clean(&target.name),
+                clean(&state)
             ));
             return Ok(Exit::Pending);
         }
         tokio::time::sleep(left.map_or(pause, |left| left.min(pause))).await;
         pause = (pause * 2).min(LAST);
+    }
+}
+
+impl Target {
+    fn find<'l>(&self, loaded: &'l Loaded) -> Option<&'l Workload> {
+        let is_it = |w: &&Workload| {
+            w.name == self.name && (self.kind.is_empty() || w.resource.kind == self.kind)
+        };
+        loaded.workloads.iter().find(is_it)
+    }
+}
+
+/// It is no more; who took its place is said where an event tells.
+async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
+    let what = format!("{} disappeared while it was waited for", clean(&workload.name));
+    match history::eviction_of(workload, cluster).await {
+        Some(eviction) => Problem::new(number::EVICTED, Exit::Evicted, what)
+            .line(clean(&eviction.sentence()))
+            .line("nothing makes it anew")
+            .into(),
+        None => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into(),
     }
 }
 

@@ -143,6 +143,19 @@ impl Error {
         if problems.is_empty() { Ok(()) } else { Err(Self::Problems(problems)) }
     }
 
+    /// Whether the same request may well be answered a little later: the server is away, or fails, or has too much to do.
+    pub(crate) fn may_pass(&self) -> bool {
+        let passes = |problem: &Problem| match problem.number {
+            number::UNREACHABLE => true,
+            number::SERVER => problem.exit == Exit::Failure,
+            _ => false,
+        };
+        match self {
+            Self::Problems(problems) => problems.iter().all(passes),
+            Self::Quiet(_) => false,
+        }
+    }
+
     /// The code of the gravest problem: the command line first, then what is missing, forbidden, refused,
     /// and an unspecific failure last.
     pub fn exit(&self) -> Exit {
@@ -252,6 +265,8 @@ pub mod number {
         UNSUPPORTED = 1022;
         /// No workload of that name.
         WORKLOAD_NOT_FOUND = 1101;
+        /// It was evicted, and nothing makes it anew.
+        EVICTED = 1102;
         /// A queue that is in use, or has children.
         QUEUE_IN_USE = 1105;
         /// The queue does not exist, or is a parent.

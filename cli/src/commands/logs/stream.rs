@@ -1,136 +1,210 @@
 //! The log of one container as a stream of lines with their times; a broken connection goes on where it stopped.
 
+use std::io;
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::io::AsyncBufReadExt as _;
 use futures::{Stream, StreamExt as _};
 use http::Request;
-use jiff::Timestamp;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::line::{Line, line};
-use crate::cluster::{Cluster, Failure, escape};
-
-/// One container's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Source {
-    pub(super) namespace: String,
-    pub(super) pod: String,
-    pub(super) uid: String,
-    pub(super) container: String,
-    /// What the user calls it: `worker-0`.
-    pub(super) rank: String,
-    pub(super) has_started: bool,
-}
+use super::line::{Line, Mark, line};
+use super::source::Source;
+use crate::cluster::json::text;
+use crate::cluster::{Call, Cluster, Failure, escape, names};
+use crate::commands::outage;
 
 /// Which part of each log.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     pub(super) container: Option<String>,
-    pub(super) follow: bool,
     pub(super) tail: Option<u64>,
     pub(super) since_seconds: Option<u64>,
     pub(super) previous: bool,
 }
 
-/// The lines of a log.
-pub(super) type Lines = Pin<Box<dyn Stream<Item = Line> + Send>>;
+impl Query {
+    fn container<'a>(&'a self, source: &'a Source) -> &'a str {
+        self.container.as_deref().unwrap_or(&source.container)
+    }
+}
 
-/// Opens a log, from a time on when it was read before.
+/// The lines of a log; one that ends with an error broke off.
+pub(super) type Lines = Pin<Box<dyn Stream<Item = io::Result<Line>> + Send>>;
+
+/// Opens a log behind what was read of it before; `follow` goes on with it until its container ends.
 ///
 /// # Errors
 /// When the container has no log yet, or it may not be read.
 pub(super) async fn open(
     source: &Source,
     query: &Query,
-    after: Option<Timestamp>,
+    mark: &Mark,
+    follow: bool,
     cluster: &Cluster,
 ) -> Result<Lines, Failure> {
-    let container = query.container.as_ref().unwrap_or(&source.container);
     let mut path = format!(
         "/api/v1/namespaces/{}/pods/{}/log?container={}&timestamps=true",
         escape(&source.namespace),
         escape(&source.pod),
-        escape(container)
+        escape(query.container(source))
     );
-    if query.follow {
+    if follow {
         path += "&follow=true";
     }
     if query.previous {
         path += "&previous=true";
     }
-    match (after, query.tail, query.since_seconds) {
-        // The server takes whole seconds; what was read already is skipped below.
+    match (mark.time, query.tail, query.since_seconds) {
         (Some(after), _, _) => path += &format!("&sinceTime={}", escape(&after.to_string())),
         (None, tail, since) => {
-            if let Some(tail) = tail {
-                path += &format!("&tailLines={tail}");
-            }
-            if let Some(since) = since {
-                path += &format!("&sinceSeconds={since}");
-            }
+            path.extend(tail.map(|tail| format!("&tailLines={tail}")));
+            path.extend(since.map(|since| format!("&sinceSeconds={since}")));
         }
     }
     tracing::debug!(%path, "reading a log");
     let request = Request::get(path).body(Vec::new()).expect("paths are escaped");
     let reader = cluster.client().request_stream(request).await?;
-    let lines = futures::stream::unfold(Box::pin(reader), |mut reader| async move {
+    let lines = futures::stream::unfold(Some(Box::pin(reader)), |reader| async move {
+        let mut reader = reader?;
         let mut bytes = Vec::new();
         match reader.read_until(b'\n', &mut bytes).await {
-            Ok(0) | Err(_) => None,
-            Ok(_) => Some((line(&bytes), reader)),
+            Ok(0) => None,
+            Ok(_) => Some((Ok(line(&bytes)), Some(reader))),
+            Err(error) => Some((Err(error), None)),
         }
     });
+    let mut is_new = mark.clone().news();
     Ok(Box::pin(lines.filter(move |line| {
-        let is_new = line.time.is_none() || after.is_none() || line.time > after;
+        let is_new = line.as_ref().map_or(true, &mut is_new);
         std::future::ready(is_new)
     })))
 }
 
-/// How often a log that broke off is opened again in vain before its pod counts as gone.
-const TRIES: u32 = 5;
+/// The pause before a log that brought nothing is opened again.
+const PAUSE: Duration = Duration::from_millis(500);
 
-/// Sends the lines of a log until its container has ended.
+/// Sends the lines of a log until its container has ended and all that it wrote was read. A server that is away is
+/// waited for.
+///
+/// # Errors
+/// Why the rest cannot be read.
 pub(super) async fn pump(
     source: Source,
     query: Query,
     cluster: Cluster,
     lines: mpsc::Sender<(Source, Line)>,
-) {
-    let mut after = None;
-    let mut tries = 0;
-    while tries < TRIES {
-        let Ok(mut stream) = open(&source, &query, after, &cluster).await else {
-            tries += 1;
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            continue;
-        };
-        while let Some(line) = stream.next().await {
-            after = line.time.or(after);
-            if lines.send((source.clone(), line)).await.is_err() {
-                return;
+) -> Result<(), String> {
+    let mut reading = Reading { source, query, cluster, lines, mark: Mark::default() };
+    let mut broken: Option<(Instant, String)> = None;
+    loop {
+        let before = reading.mark.clone();
+        match reading.round().await {
+            Ok(Round::Read) => return Ok(()),
+            Ok(Round::Gone) => return broken.map_or(Ok(()), |(_, why)| Err(why)),
+            Ok(Round::GoesOn) => broken = None,
+            Err(failure) if failure.may_pass() => {
+                let (since, why) =
+                    broken.get_or_insert_with(|| (Instant::now(), failure.to_string()));
+                if since.elapsed() > outage::LONGEST {
+                    return Err(why.clone());
+                }
             }
+            Err(failure) => return Err(failure.to_string()),
         }
-        match is_running(&source, &cluster).await {
-            // The connection broke, not the container.
-            Some(true) => tries += 1,
-            Some(false) | None => return,
+        if reading.mark == before {
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }
 
-/// Whether the container still runs; `None` when its pod is gone.
-async fn is_running(source: &Source, cluster: &Cluster) -> Option<bool> {
-    let pods = crate::cluster::names::pods();
-    let call = crate::cluster::Call::new("get", &pods)
-        .namespace(Some(&source.namespace))
-        .name(&source.pod);
-    let pod = cluster.get(&call).await.ok().flatten()?;
-    if pod["metadata"]["uid"] != source.uid.as_str() {
-        return None;
+/// How a container stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Runs,
+    /// It has not begun, or begins again.
+    Between,
+    Ended,
+}
+
+/// What came of reading once.
+enum Round {
+    /// All there will ever be was read.
+    Read,
+    /// The pod is no more.
+    Gone,
+    GoesOn,
+}
+
+/// A log that is being read.
+struct Reading {
+    source: Source,
+    query: Query,
+    cluster: Cluster,
+    lines: mpsc::Sender<(Source, Line)>,
+    mark: Mark,
+}
+
+impl Reading {
+    /// Reads until the connection ends. How the container stands is asked before: what is read of one that has ended
+    /// already is all of it, and what is read of one that runs may have broken off.
+    async fn round(&mut self) -> Result<Round, Failure> {
+        let Some(standing) = self.standing().await? else { return Ok(Round::Gone) };
+        let runs = standing == Standing::Runs;
+        let (source, query) = (&self.source, &self.query);
+        let mut stream = match open(source, query, &self.mark, runs, &self.cluster).await {
+            Ok(stream) => stream,
+            Err(failure) if failure.code() == Some(400) && standing != Standing::Ended => {
+                return Ok(Round::GoesOn);
+            }
+            Err(failure) if failure.code() == Some(404) => return Ok(Round::Gone),
+            Err(failure) => return Err(failure),
+        };
+        while let Some(line) = stream.next().await {
+            let line = line.map_err(|error| Failure::Unreachable(error.to_string()))?;
+            if !line.is_whole && runs {
+                // It is read again as a whole.
+                break;
+            }
+            self.mark.pass(&line);
+            if self.lines.send((self.source.clone(), line)).await.is_err() {
+                return Ok(Round::Read);
+            }
+        }
+        Ok(if standing == Standing::Ended { Round::Read } else { Round::GoesOn })
     }
-    let statuses = pod["status"]["containerStatuses"].as_array();
-    let ours = statuses.and_then(|all| all.iter().find(|c| c["name"] == source.container.as_str()));
-    Some(ours.is_some_and(|container| container["state"]["running"].is_object()))
+
+    /// How the container stands; `None` when its pod is gone.
+    async fn standing(&self) -> Result<Option<Standing>, Failure> {
+        let pods = names::pods();
+        let call =
+            Call::new("get", &pods).namespace(Some(&self.source.namespace)).name(&self.source.pod);
+        let pod = self.cluster.get(&call).await?;
+        let pod = pod.filter(|pod| pod["metadata"]["uid"] == self.source.uid.as_str());
+        Ok(pod.map(|pod| standing(&pod, self.query.container(&self.source))))
+    }
+}
+
+fn standing(pod: &Value, container: &str) -> Standing {
+    let status = &pod["status"];
+    if matches!(text(&status["phase"]), "Succeeded" | "Failed") {
+        return Standing::Ended;
+    }
+    let lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
+    let all = lists.iter().filter_map(|list| status[*list].as_array()).flatten();
+    let state = all.into_iter().find(|one| one["name"] == container).map(|one| &one["state"]);
+    match state {
+        Some(state) if state["running"].is_object() => Standing::Runs,
+        Some(state) if state["terminated"].is_object() => {
+            let restarts = match text(&pod["spec"]["restartPolicy"]) {
+                "Never" => false,
+                "OnFailure" => state["terminated"]["exitCode"] != 0,
+                _ => true,
+            };
+            if restarts { Standing::Between } else { Standing::Ended }
+        }
+        Some(_) | None => Standing::Between,
+    }
 }

@@ -1,0 +1,61 @@
+//! How a line of a log looks.
+
+use clap::ValueEnum;
+
+use super::line::Line;
+use super::source::Source;
+use crate::print::error::Error;
+use crate::print::output::{Output, Style, clean, clean_log};
+
+/// What stands before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Prefix {
+    Rank,
+    Pod,
+    None,
+}
+
+/// How lines are printed.
+#[derive(Debug)]
+pub(super) struct Printer {
+    /// Whether lines come of several pods.
+    pub(super) several: bool,
+    pub(super) prefix: Option<Prefix>,
+    pub(super) timestamps: bool,
+}
+
+impl Printer {
+    /// Prints a line.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub(super) fn print(
+        &self,
+        source: &Source,
+        line: &Line,
+        out: &mut Output,
+    ) -> Result<(), Error> {
+        let prefix = match (self.prefix, self.several) {
+            (Some(Prefix::None), _) | (None, false) => None,
+            (Some(Prefix::Pod), _) => Some(&source.pod),
+            (Some(Prefix::Rank), _) | (None, true) => Some(&source.rank),
+        };
+        let mut text = String::new();
+        if let Some(prefix) = prefix {
+            text += &Style::of_rank(prefix).paint(&format!("[{}]", clean(prefix)));
+            text.push(' ');
+        }
+        if self.timestamps
+            && let Some(time) = line.time
+        {
+            text += &format!("{time} ");
+        }
+        // A terminal obeys what it is sent; a file gets the bytes as they were.
+        if out.is_terminal() {
+            text += &clean_log(&line.text);
+            out.data(&text)
+        } else {
+            out.data_as_is(&text, &line.text)
+        }
+    }
+}
