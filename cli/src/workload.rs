@@ -1,9 +1,12 @@
 //! Workloads as users think of them: the object they submitted, its `PodGroups` and its pods, put together.
 
 pub(crate) mod devices;
+pub(crate) mod history;
+pub(crate) mod labels;
 mod load;
 mod phase;
 mod position;
+pub(crate) mod reason;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -51,10 +54,20 @@ impl Workload {
     /// Pods that run or have ended well, and pods that there should be.
     pub(crate) fn ready(&self) -> (usize, usize) {
         let ready = self.pods.iter().filter(|pod| phase::is_ready(pod)).count();
+        // Pods that only helped are gone by then.
+        if self.state().phase == Phase::Succeeded {
+            return (ready, self.pods.len());
+        }
         let wanted = self.object.as_ref().map_or(0, |object| manifest::demand(object).0);
         let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
         let wanted = usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX);
         (ready, wanted.max(self.pods.len()))
+    }
+
+    /// How many of its pods start together.
+    pub(crate) fn together(&self) -> usize {
+        let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).max();
+        gang.and_then(|gang| usize::try_from(gang).ok()).unwrap_or(1)
     }
 
     /// The GPUs of its live pods, or those that it will ask for when it has no pods yet.
@@ -74,6 +87,24 @@ impl Workload {
                 .unwrap_or_default();
         }
         total
+    }
+
+    /// The GPUs that its live pods hold on nodes.
+    pub(crate) fn gpus_held(&self) -> Total {
+        let mut total = Total::default();
+        let on_nodes = self.pods.iter().filter(|pod| !is_over(pod) && is_bound(pod));
+        on_nodes.for_each(|pod| total.add(&Total::of_pod(pod), 1));
+        for group in &self.groups {
+            let claimed = gpu::claimed_milli(&group["status"]["resourcesStatus"]["allocated"]);
+            total.milli = total.milli.saturating_add(claimed);
+        }
+        total
+    }
+
+    /// The labels of its object, or of its first pod where the object was not read.
+    pub(crate) fn labels(&self) -> Option<&serde_json::Map<String, Value>> {
+        let object = self.object.as_ref().or(self.pods.first())?;
+        object["metadata"]["labels"].as_object()
     }
 
     /// Nodes that its pods are on, each once.
@@ -129,6 +160,7 @@ impl Workload {
             "pods": wanted,
             "gpu": gpus.to_string(),
             "gpuMilli": gpus.milli,
+            "gpuHeldMilli": self.gpus_held().milli,
             "position": self.position.map(|position| position.place),
             "nodes": self.nodes(),
             "devices": self.devices.iter().map(OnDevice::to_json).collect::<Vec<_>>(),
@@ -142,6 +174,15 @@ impl Workload {
         let is = |name: &str| settings::matches(word, name);
         if let Some((kind, name)) = word.split_once('/') {
             let kind = kind.to_lowercase();
+            // As describe and kubectl name its parts.
+            let parts = match kind.as_str() {
+                "pod" | "pods" => self.pods.as_slice(),
+                "podgroup" | "podgroups" | "podgroup.scheduling.run.ai" => self.groups.as_slice(),
+                _ => &[],
+            };
+            if parts.iter().any(|part| settings::matches(name, text(&part["metadata"]["name"]))) {
+                return true;
+            }
             let own = self.resource.kind.to_lowercase();
             let same = [
                 own.as_str(),

@@ -13,7 +13,7 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
 use crate::print::error::Error;
 
 /// Everything that was found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) workloads: Vec<Workload>,
     /// Kinds that the user may not list.

@@ -1,16 +1,17 @@
 //! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `docs/workloads.md` 11.1.
 
-use kai_api::names::{condition, event, no_reservation};
+use kai_api::names::condition;
 use serde_json::Value;
 
 use super::Workload;
+use super::reason::word;
 use crate::cluster::json::text;
 use crate::cluster::kinds::{self, Suspend};
 use crate::print::output::Style;
 use crate::print::time;
 
 /// How a workload stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Phase {
     /// There are no pods yet.
     Waiting,
@@ -186,7 +187,13 @@ fn waiting(object: &Value) -> State {
         Some(condition) => {
             State::because(Phase::Waiting, text(&condition["reason"]), text(&condition["message"]))
         }
-        None => State::because(Phase::Waiting, "NoPods", "its controller has made no pods yet"),
+        None => match text(&object["spec"]["schedule"]) {
+            "" => State::because(Phase::Waiting, "NoPods", "its controller has made no pods yet"),
+            times => {
+                let message = format!("it begins anew at {times}");
+                State::because(Phase::Waiting, "Scheduled", &message)
+            }
+        },
     }
 }
 
@@ -280,25 +287,6 @@ pub(crate) fn bind_failure<'a>(pods: impl Iterator<Item = &'a Value>) -> Option<
         text(&condition["type"]) == condition::POD_BOUND && text(&condition["status"]) == "False"
     });
     failed.max_by_key(|condition| time::of(&condition["lastTransitionTime"]))
-}
-
-/// The short word for a reason of the contract; that of a shared device is only in the message.
-fn word<'a>(reason: &'a str, message: &str) -> &'a str {
-    let is_about_sharing = no_reservation::ALL.iter().any(|words| message.contains(words));
-    match reason {
-        _ if is_about_sharing => "NoReservation",
-        "Not enough resources for the workload" | "PodSchedulingErrors" | "Unschedulable" => {
-            if message.contains("annotation gpu-") || message.contains("annotation mps") {
-                return "InvalidGpu";
-            }
-            "NoCapacity"
-        }
-        event::BINDING_ERROR => "BindFailed",
-        "QueueDoesNotExist" => "NoQueue",
-        "NonPreemptibleOverQuota" => "OverQuota",
-        "PreemptionDelayNotElapsed" => "PreemptionDelay",
-        other => other.split_whitespace().next().unwrap_or_default(),
-    }
 }
 
 fn starting(live: &[&Value]) -> State {
