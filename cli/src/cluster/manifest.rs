@@ -122,9 +122,21 @@ fn steps(spec: &Value, pointer: &str, sites: &mut Vec<Site>) {
             containers,
             steers: false,
             shape: Shape::Argo,
-            replicas: 1,
+            replicas: runs(spec, text(&step["name"])),
         });
     }
+}
+
+/// How often a workflow names a template among its tasks and steps; once where it is the one that it begins with.
+fn runs(spec: &Value, template: &str) -> u64 {
+    let templates = spec["templates"].as_array().into_iter().flatten();
+    let named = templates.flat_map(|of| {
+        let tasks = of["dag"]["tasks"].as_array().into_iter().flatten();
+        let steps = of["steps"].as_array().into_iter().flatten();
+        tasks.chain(steps.flat_map(|beside| beside.as_array().into_iter().flatten()))
+    });
+    let count = named.filter(|task| text(&task["template"]) == template).count();
+    u64::try_from(count).unwrap_or(u64::MAX).max(1)
 }
 
 fn containers(object: &Value, spec: &str) -> Vec<String> {
@@ -257,4 +269,25 @@ pub(crate) fn place_name(object: &Value, site: &Site) -> String {
         text(&object["metadata"]["name"]),
         site.role
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_task_of_a_workflow_is_a_pod() {
+        let yaml = "
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+spec:
+  entrypoint: all
+  templates:
+    - {name: all, dag: {tasks: [{name: a, template: one}, {name: b, template: one}, {name: c, template: two}]}}
+    - {name: one, container: {image: i}}
+    - {name: two, script: {image: i}}
+";
+        let object: Value = serde_saphyr::from_str(yaml).expect("written above");
+        assert_eq!(demand(&object).0, 3);
+    }
 }

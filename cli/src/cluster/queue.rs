@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cluster::gpu;
 use crate::cluster::json::text;
+use crate::cluster::names;
 use crate::print::error::{Exit, Problem, number};
 use crate::print::output::clean;
 pub(crate) use load::{not_installed, readable};
@@ -22,7 +23,8 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    fn read(value: &Value) -> Self {
+    /// Reads a field of a `Queue`.
+    pub(crate) fn read(value: &Value) -> Self {
         let text = value.to_string();
         if text.starts_with('-') {
             Self::Unlimited
@@ -111,6 +113,18 @@ impl Queues {
         Self(queues)
     }
 
+    /// These, and the queues among some objects that are not there yet.
+    pub(crate) fn with<'o>(self, objects: impl Iterator<Item = &'o Value>) -> Self {
+        let own = names::queues();
+        let is_new = |object: &&Value| {
+            text(&object["kind"]) == own.kind
+                && text(&object["apiVersion"]) == own.api_version()
+                && !self.0.contains_key(text(&object["metadata"]["name"]))
+        };
+        let new: Vec<Value> = objects.filter(is_new).cloned().collect();
+        Self::read(self.0.into_values().map(|queue| queue.object).chain(new).collect())
+    }
+
     /// The names from the root to the queue, `research/team-a`; stops at a cycle.
     pub(crate) fn path(&self, name: &str) -> String {
         let mut path = vec![name];
@@ -124,6 +138,19 @@ impl Queues {
         }
         path.reverse();
         clean(&path.join("/")).into_owned()
+    }
+
+    /// Whether a queue is `root` or below it.
+    pub(crate) fn is_below(&self, name: &str, root: &str) -> bool {
+        let mut at = Some(name);
+        for _ in 0..=self.0.len() {
+            match at {
+                Some(name) if name == root => return true,
+                Some(name) => at = self.0.get(name).and_then(|queue| queue.parent.as_deref()),
+                None => return false,
+            }
+        }
+        false
     }
 
     /// The queues without children, those with a similar name first.

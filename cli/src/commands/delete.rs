@@ -1,21 +1,24 @@
 //! `kubectl kai delete`.
 
+use std::collections::BTreeSet;
+
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Resource, kinds};
+use crate::commands::filter::{Filter, check_namespace};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::format::Format;
 use crate::print::output::clean;
-use crate::workload::{Workload, load};
+use crate::workload::{Loaded, Workload, load};
 
 /// Flags of `delete`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Names of workloads, kind/name, or patterns with *
-    #[arg(value_name = "NAME", required_unless_present = "queue")]
+    #[arg(value_name = "NAME", required_unless_present_any = ["queue", "status", "kind", "selector", "since", "older"])]
     names: Vec<String>,
-    /// All workloads of a queue
-    #[arg(short, long, value_name = "QUEUE")]
-    queue: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
     /// Ask nothing
     #[arg(short, long)]
     yes: bool,
@@ -31,33 +34,18 @@ const ASK_FROM: usize = 2;
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
-    let loaded = load(&cluster, scope.as_deref()).await?;
+    let mut loaded = load(&cluster, scope.as_deref()).await?;
+    if loaded.workloads.is_empty() {
+        check_namespace(scope.as_deref(), &cluster).await?;
+    }
+    // Those that are left out by a flag are there all the same: their names are known.
+    let all = loaded.clone();
+    if args.filter.is_given() {
+        args.filter.apply(&mut loaded, &cluster).await?;
+    }
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
-    let mut chosen: Vec<&Workload> = Vec::new();
-    let mut problems = Vec::new();
-    for name in &args.names {
-        let found = if name.contains('*') {
-            loaded.workloads.iter().filter(|w| w.is_called(name)).collect()
-        } else {
-            match loaded.one(name, &place) {
-                Ok(one) => vec![one],
-                Err(Error::Problems(more)) => {
-                    problems.extend(more);
-                    Vec::new()
-                }
-                Err(quiet) => return Err(quiet),
-            }
-        };
-        chosen.extend(found);
-    }
-    Error::all(problems)?;
-    if args.names.is_empty() {
-        chosen = loaded.workloads.iter().collect();
-    }
-    chosen.retain(|w| args.queue.as_ref().is_none_or(|queue| *queue == w.queue));
-    let mut seen = std::collections::BTreeSet::new();
-    chosen.retain(|w| seen.insert(w.uid.clone()));
+    let chosen = chosen(&args.names, &all, &loaded, &place)?;
     if chosen.is_empty() {
         context.out.talk(&format!("nothing to delete in {place}"));
         return Ok(Exit::Ok);
@@ -76,11 +64,20 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         context.confirm(&format!("Delete {}?", count(chosen.len(), "workload")), args.yes)?;
     }
     let done = if args.dry_run { "deleted (server dry run)" } else { "deleted" };
+    let is_name = Format::read(context.globals.output.as_deref())? == Format::Name;
     for (workload, resource) in chosen.iter().zip(&resources) {
+        // The same name may be in several namespaces.
+        let place = match &scope {
+            Some(_) => String::new(),
+            None => format!(" in {}", clean(&workload.namespace)),
+        };
         let call =
             Call::new("delete", resource).namespace(Some(&workload.namespace)).name(&workload.name);
         match cluster.delete(&call, &workload.uid, args.dry_run).await {
-            Ok(true) => context.out.data(&format!("{} {done}", clean(&workload.label())))?,
+            Ok(true) if is_name => context.out.data(&clean(&workload.label()))?,
+            Ok(true) => {
+                context.out.data(&format!("{} {done}{place}", clean(&workload.label())))?;
+            }
             Ok(false) => {
                 context.out.talk(&format!("{} was gone already", clean(&workload.label())));
             }
@@ -88,6 +85,54 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         }
     }
     Ok(Exit::Ok)
+}
+
+/// The workloads that are named, each once, of those that the flags left.
+fn chosen<'l>(
+    names: &[String],
+    all: &'l Loaded,
+    left: &Loaded,
+    place: &str,
+) -> Result<Vec<&'l Workload>, Error> {
+    let mut chosen: Vec<&Workload> = Vec::new();
+    let mut problems = Vec::new();
+    for name in names {
+        if name.contains('*') {
+            chosen.extend(all.workloads.iter().filter(|w| w.is_called(name)));
+        } else {
+            match all.one(name, place) {
+                Ok(one) => chosen.push(one),
+                Err(Error::Problems(more)) => problems.extend(more),
+                Err(quiet) => return Err(quiet),
+            }
+        }
+        problems.extend(chosen.iter().find_map(|workload| part(name, workload)));
+    }
+    Error::all(problems)?;
+    if names.is_empty() {
+        chosen = all.workloads.iter().collect();
+    }
+    let mut seen = BTreeSet::new();
+    chosen.retain(|one| {
+        left.workloads.iter().any(|left| left.uid == one.uid) && seen.insert(one.uid.as_str())
+    });
+    Ok(chosen)
+}
+
+/// That a name means a part of a workload, which is not deleted alone here.
+fn part(name: &str, workload: &Workload) -> Option<Problem> {
+    let (kind, rest) = name.split_once('/')?;
+    let is_part = workload.is_called(name)
+        && matches!(kind.to_lowercase().as_str(), "pod" | "pods" | "podgroup" | "podgroups");
+    if !is_part || workload.resource.kind == "Pod" {
+        return None;
+    }
+    let what = format!("{} is a part of {}", clean(name), clean(&workload.label()));
+    let fix = format!(
+        "all of it: kubectl kai delete {}   or the part alone: kubectl delete {kind} {rest} -n {}",
+        workload.name, workload.namespace
+    );
+    Some(Problem::new(number::UNSUPPORTED, Exit::Refused, what).fix(fix))
 }
 
 /// Where the API serves the workload.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use crate::cluster::gpu::Total;
 use crate::cluster::queue::count;
+use crate::commands::filter::{Filter, check_namespace};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
 use crate::print::format::Format;
@@ -19,15 +21,8 @@ pub struct Args {
     /// Names, or patterns with *; all workloads without any
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Workloads of one queue
-    #[arg(short, long, value_name = "QUEUE")]
-    queue: Option<String>,
-    /// Workloads in one state, such as pending or running
-    #[arg(long, value_name = "STATE")]
-    status: Option<String>,
-    /// Workloads of one kind, such as pytorch or rayjob
-    #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
 }
 
 /// Runs `list`.
@@ -43,29 +38,23 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
             return Err(loaded.nobody(name, &place));
         }
     }
-    loaded.workloads.retain(|workload| is_wanted(workload, args));
+    if loaded.workloads.is_empty() {
+        check_namespace(scope.as_deref(), &cluster).await?;
+    }
+    let all = loaded.workloads.len();
+    args.filter.apply(&mut loaded, &cluster).await?;
+    let is_named = |workload: &Workload| args.names.iter().any(|name| workload.is_called(name));
+    loaded.workloads.retain(|workload| args.names.is_empty() || is_named(workload));
     loaded.find_positions(&cluster).await;
     if format != Format::Table && format != Format::Name {
         devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
     }
     show(&loaded, &format, context)?;
     if loaded.workloads.is_empty() && format.is_table() {
-        context.out.talk(&format!("no workloads in {place}"));
+        let of = if all == 0 { String::new() } else { format!("; there are {all} others") };
+        context.out.talk(&format!("no workloads in {place}{of}"));
     }
     Ok(Exit::Ok)
-}
-
-fn is_wanted(workload: &Workload, args: &Args) -> bool {
-    let state = workload.state();
-    let kind = workload.resource.kind.to_lowercase();
-    let is_kind = |word: &String| {
-        crate::cluster::kinds::named(word).is_some_and(|known| known.name == workload.resource.kind)
-            || word.to_lowercase() == kind
-    };
-    (args.names.is_empty() || args.names.iter().any(|name| workload.is_called(name)))
-        && args.queue.as_ref().is_none_or(|queue| *queue == workload.queue)
-        && args.status.as_ref().is_none_or(|status| status.eq_ignore_ascii_case(state.phase.word()))
-        && args.kind.as_ref().is_none_or(is_kind)
 }
 
 fn show(loaded: &Loaded, format: &Format, context: &mut Context) -> Result<(), Error> {
@@ -129,7 +118,8 @@ fn table(loaded: &Loaded, wide: bool, context: &mut Context) -> Result<(), Error
 fn row(workload: &Workload, context: &Context) -> Vec<Cell> {
     let state = workload.state();
     let (ready, wanted) = workload.ready();
-    let gpus = workload.gpus();
+    // Work that has ended asks for nothing; what it still holds is worth a look.
+    let gpus = if state.phase.is_over() { workload.gpus_held() } else { workload.gpus() };
     let message = state.message.as_deref().map_or_else(|| "-".to_owned(), |m| m.replace('\n', " "));
     vec![
         workload.namespace.as_str().into(),
@@ -180,27 +170,70 @@ fn footer(loaded: &Loaded, context: &mut Context) {
     if !context.out.is_terminal() {
         return;
     }
-    let gpus = |wanted: &dyn Fn(Phase) -> bool| {
-        let mut total = crate::cluster::gpu::Total::default();
-        let mut n = 0;
-        for workload in &loaded.workloads {
-            let phase = workload.state().phase;
-            if wanted(phase) {
-                n += 1;
-                total.add(&workload.gpus(), 1);
-            }
-        }
-        (n, total)
-    };
-    let (pending, waits) = gpus(&Phase::is_queued);
-    let (running, uses) =
-        gpus(&|phase| matches!(phase, Phase::Running | Phase::Starting | Phase::Degraded));
     context.out.talk("");
-    context.out.talk(&format!(
-        "{pending} pending ({waits} GPU), {running} running ({uses} GPU) of {}.",
-        count(loaded.workloads.len(), "workload")
-    ));
+    context.out.talk(&totals(&loaded.workloads));
     if loaded.workloads.iter().any(|workload| workload.position.is_some()) {
         context.out.talk("POS is the order in which a queue's work is tried. Why it waits: kubectl kai describe NAME");
+    }
+}
+
+/// How many wait, run and have ended, with the GPUs that wait for a node and those that are held.
+fn totals(workloads: &[Workload]) -> String {
+    let (mut waits, mut holds, mut left) = (Total::default(), Total::default(), Total::default());
+    let (mut pending, mut running) = (0, 0);
+    for workload in workloads {
+        let phase = workload.state().phase;
+        let held = workload.gpus_held();
+        if phase.is_over() {
+            left.add(&held, 1);
+            continue;
+        }
+        pending += usize::from(phase.is_queued());
+        running += usize::from(matches!(phase, Phase::Running | Phase::Starting | Phase::Degraded));
+        if phase != Phase::Suspended {
+            waits.add(&workload.gpus().less(&held), 1);
+        }
+        holds.add(&held, 1);
+    }
+    let left = if left.is_zero() {
+        String::new()
+    } else {
+        format!("; work that has ended still holds {left} GPU")
+    };
+    format!(
+        "{pending} pending, {running} running of {}. GPUs: {waits} waited for, {holds} held{left}.",
+        count(workloads.len(), "workload")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A workload of a kind with these pods: phase and node.
+    fn workload(name: &str, pods: &[(&str, &str)]) -> Workload {
+        let pod = |(phase, node): &(&str, &str)| {
+            let limits = json!({"limits": {"nvidia.com/gpu": "8"}});
+            json!({"metadata": {"name": name}, "status": {"phase": phase},
+                "spec": {"nodeName": node, "containers": [{"resources": limits}]}})
+        };
+        let pods: Vec<_> = pods.iter().map(pod).collect();
+        let mut workload = Workload::of_pod(&pods[0]);
+        workload.object = Some(pods[0].clone());
+        workload.pods = pods;
+        workload
+    }
+
+    #[test]
+    fn what_is_held_and_what_is_waited_for_add_up_to_what_is_asked_for() {
+        let ended = workload("ended", &[("Succeeded", "n")]);
+        let half = workload("half", &[("Running", "n"), ("Pending", "")]);
+        let waits = workload("waits", &[("Pending", "")]);
+        let mut clings = workload("clings", &[("Failed", "n"), ("Running", "n")]);
+        clings.object = Some(json!({"status": {"phase": "Failed"}}));
+        assert_eq!(
+            totals(&[ended, half, waits, clings]),
+            "1 pending, 1 running of 4 workloads. GPUs: 16 waited for, 8 held; work that has ended still holds 8 GPU."
+        );
     }
 }

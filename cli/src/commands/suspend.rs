@@ -5,6 +5,7 @@ mod patch;
 use crate::cluster::Call;
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
+use crate::print::format::Format;
 use crate::print::output::clean;
 use crate::workload::load;
 use patch::patch;
@@ -48,7 +49,8 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
     let end = if args.dry_run { " (server dry run)" } else { "" };
     for (workload, patch) in changes {
         let Some(patch) = patch else {
-            context.out.talk(&format!("{} is {done} already", clean(&workload.label())));
+            let already = if suspend { "is suspended already" } else { "is not suspended" };
+            context.out.talk(&format!("{} {already}", clean(&workload.label())));
             continue;
         };
         let call = Call::new("patch", &workload.resource)
@@ -58,7 +60,17 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
             .patch(&call, &patch, args.dry_run)
             .await
             .map_err(|failure| cluster.explain(&call, &failure))?;
-        context.out.data(&format!("{} {done}{end}", clean(&workload.label())))?;
+        let is_name = Format::read(context.globals.output.as_deref())? == Format::Name;
+        let end = if is_name { String::new() } else { format!(" {done}{end}") };
+        context.out.data(&format!("{}{end}", clean(&workload.label())))?;
+        let held = workload.gpus_held();
+        // Argo begins no further step; what has begun goes on.
+        if suspend && workload.resource.kind == "Workflow" && !workload.nodes().is_empty() {
+            context.out.warn(&format!(
+                "steps of {} that run go on and keep {held} GPU: only the next ones wait",
+                clean(&workload.name)
+            ));
+        }
     }
     Ok(Exit::Ok)
 }

@@ -123,6 +123,20 @@ impl Total {
         }
     }
 
+    /// What is left of it without another.
+    pub(crate) fn less(&self, other: &Self) -> Self {
+        let mut left = Self {
+            milli: self.milli.saturating_sub(other.milli),
+            memory_mib: self.memory_mib.saturating_sub(other.memory_mib),
+            mig: self.mig.clone(),
+        };
+        for (profile, slices) in &mut left.mig {
+            *slices = slices.saturating_sub(other.mig.get(profile).copied().unwrap_or(0));
+        }
+        left.mig.retain(|_, slices| *slices > 0);
+        left
+    }
+
     pub(crate) fn is_zero(&self) -> bool {
         *self == Self::default()
     }

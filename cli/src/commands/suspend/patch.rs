@@ -18,6 +18,16 @@ pub(super) fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>,
     };
     let kind =
         kinds::find(&workload.resource.api_version(), &workload.resource.kind).ok_or_else(never)?;
+    let state = workload.state();
+    if state.phase.is_over() {
+        let what = format!(
+            "{} has ended ({}), so there is nothing to {verb}",
+            workload.label(),
+            state.show()
+        );
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Refused, what)
+            .fix(format!("kubectl kai delete {}", workload.name)));
+    }
     let Some(object) = &workload.object else {
         let what = format!("{} was not read, so it cannot be changed safely", workload.label());
         return Err(Problem::new(number::UNSUPPORTED, Exit::Failure, what).fix(format!(
