@@ -1,5 +1,6 @@
 //! `kubectl kai queues`: the tree with what each queue may use and uses, and changes to it.
 
+mod bounds;
 mod edit;
 mod share;
 mod tree;
@@ -15,7 +16,7 @@ use crate::cluster::json::text;
 use crate::cluster::queue::{Queues, not_installed};
 use crate::cluster::{Call, Cluster, Resource, Select, listing, names};
 use crate::context::Context;
-use crate::print::error::{Error, Exit};
+use crate::print::error::{Error, Exit, Problem};
 use crate::print::format::Format;
 use crate::print::yaml;
 
@@ -25,9 +26,9 @@ use crate::print::yaml;
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Only this queue and those below it
+    /// Only these queues and those below them
     #[arg(value_name = "NAME")]
-    name: Option<String>,
+    names: Vec<String>,
     /// A flat list with all amounts, no tree
     #[arg(long)]
     flat: bool,
@@ -67,7 +68,7 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         Some(Action::Create(create)) => edit::create(create, context).await,
         Some(Action::Set(set)) => edit::set(set, context).await,
         Some(Action::Delete(delete)) => edit::delete(delete, context).await,
-        None => show(args.name.as_deref(), args.flat, context).await,
+        None => show(&args.names, args.flat, context).await,
     }
 }
 
@@ -85,19 +86,22 @@ pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
     }
 }
 
-async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<Exit, Error> {
+async fn show(names: &[String], flat: bool, context: &mut Context) -> Result<Exit, Error> {
     let format = Format::read(context.globals.output.as_deref())?;
     let cluster = context.cluster().await?;
     let (queues, uses, supply) =
         futures::join!(read(&cluster), uses(&cluster), share::supply(&cluster));
     let queues = queues?;
-    if let Some(name) = name
-        && !queues.0.contains_key(name)
-    {
-        return Err(queues.unknown(name).into());
-    }
-    let below: Vec<&str> =
-        queues.0.keys().map(String::as_str).filter(|q| is_below(&queues, q, name)).collect();
+    Error::all(
+        names
+            .iter()
+            .filter(|name| !queues.0.contains_key(*name))
+            .map(|n| unknown(&queues, n))
+            .collect(),
+    )?;
+    let is_meant =
+        |queue: &&str| names.is_empty() || names.iter().any(|root| queues.is_below(queue, root));
+    let below: Vec<&str> = queues.0.keys().map(String::as_str).filter(is_meant).collect();
     let uses = match uses {
         Ok(uses) => Some(rolled_up(&queues, uses)),
         Err(reason) => {
@@ -116,7 +120,7 @@ async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<E
         Format::Table | Format::Wide if flat || format == Format::Wide => {
             tree::flat(&queues, &below, &uses, context)?;
         }
-        Format::Table | Format::Wide => tree::tree(&queues, name, &uses, context)?,
+        Format::Table | Format::Wide => tree::tree(&queues, names, &uses, context)?,
         Format::Name => {
             let lines = below.iter().map(|name| listing::name(&queues.0[*name].object));
             lines.into_iter().try_for_each(|line| context.out.data(&line))?;
@@ -128,6 +132,19 @@ async fn show(name: Option<&str>, flat: bool, context: &mut Context) -> Result<E
         }
     }
     Ok(Exit::Ok)
+}
+
+/// A queue that does not exist, or a word that was meant as a command.
+fn unknown(queues: &Queues, name: &str) -> Problem {
+    const COMMANDS: [&str; 3] = ["create", "set", "delete"];
+    let problem = queues.unknown(name);
+    let near = |command: &&str| strsim::damerau_levenshtein(command, name) <= name.len() / 3;
+    let verbs = ["describe", "get", "hold", "list", "move", "release", "show"];
+    match (COMMANDS.into_iter().find(near), verbs.contains(&name)) {
+        (Some(command), _) => problem.line(format!("or the command {command}?")),
+        (None, true) => problem.line(format!("nor is {name} a command: {}", COMMANDS.join(", "))),
+        (None, false) => problem,
+    }
 }
 
 fn data(queues: &Queues, below: &[&str], told: &Told) -> Value {
@@ -142,7 +159,9 @@ fn data(queues: &Queues, below: &[&str], told: &Told) -> Value {
                 };
                 json!({ "quota": number(r.quota), "limit": number(r.limit), "overQuotaWeight": number(r.weight) })
             };
-            let used = told.uses.as_ref().and_then(|uses| uses.get(*name));
+            let used =
+                told.uses.as_ref().map(|uses| uses.get(*name).cloned().unwrap_or_default());
+            let spec = &queue.object["spec"];
             let share = told.shares.as_ref().and_then(|shares| shares.get(*name));
             json!({
                 "name": name,
@@ -150,31 +169,20 @@ fn data(queues: &Queues, below: &[&str], told: &Told) -> Value {
                 "parent": queue.parent,
                 "children": queue.children,
                 "priority": queue.priority,
+                "displayName": spec["displayName"],
+                "preemptMinRuntime": spec["preemptMinRuntime"],
+                "reclaimMinRuntime": spec["reclaimMinRuntime"],
                 "gpu": amounts(&queue.gpu),
                 "cpu": amounts(&queue.cpu),
                 "memory": amounts(&queue.memory),
                 "fairShare": share.map(|milli| json!({ "gpu": share::show(*milli), "gpuMilli": milli })),
-                "used": used.map(|u| json!({ "gpu": u.used.to_string(), "gpuMilli": u.used.milli })),
-                "pending": used.map(|u| json!({ "gpu": u.pending.to_string(), "gpuMilli": u.pending.milli })),
+                "used": used.as_ref().map(|u| json!({ "gpu": u.used.to_string(), "gpuMilli": u.used.milli })),
+                "pending": used.as_ref().map(|u| json!({ "gpu": u.pending.to_string(), "gpuMilli": u.pending.milli })),
                 "running": used.map(|u| u.running),
             })
         })
         .collect();
     json!({ "items": items })
-}
-
-/// Whether a queue is the root that was asked for, or below it.
-fn is_below(queues: &Queues, name: &str, root: Option<&str>) -> bool {
-    let Some(root) = root else { return true };
-    let mut at = Some(name);
-    for _ in 0..=queues.0.len() {
-        match at {
-            Some(name) if name == root => return true,
-            Some(name) => at = queues.0.get(name).and_then(|queue| queue.parent.as_deref()),
-            None => return false,
-        }
-    }
-    false
 }
 
 /// What the pods of each queue use, by the queue that their `PodGroup` names: two requests for the whole cluster.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::bounds;
 use crate::cluster::json::{ensure, text};
-use crate::cluster::queue::{Amount, Queues, count};
+use crate::cluster::queue::{Queues, count};
 use crate::cluster::{Call, gpu, listing, names};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -242,6 +243,9 @@ pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, 
                 .warn(&format!("{parent} runs work itself; as a parent it takes no new work"));
         }
     }
+    for warning in bounds::warnings(&queues, &args.name, &Value::Null, &object["spec"]) {
+        context.out.warn(&warning);
+    }
     let call = Call::new("create", &resource).name(&args.name);
     let dry = args.dry_run == "server";
     let answer =
@@ -343,26 +347,8 @@ fn plan(queues: &Queues, name: &str, patch: &Value, after: &Value, context: &mut
         let old = if old.is_null() { "not set".to_owned() } else { old.to_string() };
         context.out.talk(&format!("{}  {field} {old} -> {value}", clean(name)));
     }
-    let quota = |spec: &Value| {
-        let text = spec["resources"]["gpu"]["quota"].to_string();
-        if text.starts_with('-') { None } else { gpu::milli(&text) }
-    };
-    let Some(parent) = queue.parent.as_ref().and_then(|parent| queues.0.get(parent)) else {
-        return;
-    };
-    let Amount::Milli(above) = parent.gpu.quota else { return };
-    let siblings = parent.children.iter().filter(|child| *child != name);
-    let others: Option<u64> =
-        siblings.map(|child| queues.0.get(child).and_then(|q| q.gpu.quota.milli())).sum();
-    if let (Some(own), Some(others)) = (quota(after), others)
-        && own + others > above
-    {
-        context.out.warn(&format!(
-            "children of {} would total {} GPUs, it has {} (KAI allows it; then not every quota can be honoured at once)",
-            clean(&parent.name),
-            gpu::devices(own + others),
-            gpu::devices(above)
-        ));
+    for warning in bounds::warnings(queues, name, before, after) {
+        context.out.warn(&warning);
     }
 }
 

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{Told, share};
 use crate::cluster::gpu;
+use crate::cluster::json::text;
 use crate::cluster::queue::{Amount, Queue, Queues};
 use crate::context::Context;
 use crate::print::error::Error;
@@ -15,10 +16,10 @@ use crate::print::table::{Cell, Column, render};
 /// Width of a bar in characters.
 const BAR: u64 = 20;
 
-/// Prints the tree below a queue, or all trees.
+/// Prints the trees below some queues, or all trees.
 pub(super) fn tree(
     queues: &Queues,
-    root: Option<&str>,
+    names: &[String],
     told: &Told,
     context: &mut Context,
 ) -> Result<(), Error> {
@@ -29,20 +30,18 @@ pub(super) fn tree(
     let ascii = context.out.is_ascii();
     let mut rows = Vec::new();
     let mut seen = BTreeSet::new();
-    let roots: Vec<&Queue> = match root {
-        Some(root) => queues.0.get(root).into_iter().collect(),
-        None => queues
-            .0
-            .values()
-            .filter(|q| q.parent.as_ref().is_none_or(|p| !queues.0.contains_key(p)))
-            .collect(),
+    let roots: Vec<&Queue> = if names.is_empty() {
+        let is_root = |q: &&Queue| q.parent.as_ref().is_none_or(|p| !queues.0.contains_key(p));
+        queues.0.values().filter(is_root).collect()
+    } else {
+        names.iter().filter_map(|name| queues.0.get(name)).collect()
     };
     let mut walk = Walk { queues, told, ascii, rows: &mut rows, seen: &mut seen };
     for queue in roots {
         walk.branch(queue, "", "");
     }
     // A ring of parents has no root; it must not vanish from the table.
-    if root.is_none() {
+    if names.is_empty() {
         for queue in queues.0.values() {
             walk.branch(queue, "", "");
         }
@@ -194,9 +193,15 @@ pub(super) fn flat(
         "LIMIT",
         "MEMORY QUOTA",
         "LIMIT",
+        "MIN RUNTIME",
+        "DISPLAY NAME",
     ]
     .map(Column::new);
-    let cell = |amount: Amount| Cell::from(amount.show());
+    let unlimited = if context.out.is_ascii() { "inf" } else { "∞" };
+    let cell = |amount: Amount| match amount {
+        Amount::Unlimited => Cell::from(unlimited),
+        Amount::Milli(_) => Cell::from(amount.show()),
+    };
     let rows: Vec<Vec<Cell>> = names
         .iter()
         .map(|name| {
@@ -219,15 +224,33 @@ pub(super) fn flat(
                 cell(queue.cpu.limit),
                 cell(queue.memory.quota),
                 cell(queue.memory.limit),
+                min_runtime(queue).into(),
+                dash(text(&queue.object["spec"]["displayName"])).into(),
             ]
         })
         .collect();
-    let text = render(&columns, &rows, usize::MAX, !context.globals.no_headers);
-    context.out.raw(&text)?;
+    let page = render(&columns, &rows, usize::MAX, !context.globals.no_headers);
+    context.out.raw(&page)?;
     if context.out.is_terminal() {
-        context.out.talk("- is no limit.  CPU in thousandths of a core, memory in MB, as the Queue object has them.");
+        context.out.talk(&format!(
+            "{unlimited} is no bound.  CPU in thousandths of a core, memory in MB, as the Queue object has them."
+        ));
     }
     Ok(())
+}
+
+fn dash(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
+}
+
+/// How long work runs before others of its queue and of other queues may take its place.
+fn min_runtime(queue: &Queue) -> String {
+    let spec = &queue.object["spec"];
+    let [own, others] = ["preemptMinRuntime", "reclaimMinRuntime"].map(|field| text(&spec[field]));
+    if own.is_empty() && others.is_empty() {
+        return "-".to_owned();
+    }
+    format!("preempt {}, reclaim {}", dash(own), dash(others))
 }
 
 #[cfg(test)]
