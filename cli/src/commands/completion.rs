@@ -8,7 +8,7 @@ mod live;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 
@@ -35,7 +35,7 @@ enum Action {
     Zsh,
     /// Print the script for fish
     Fish,
-    /// Print the script for `PowerShell`
+    #[command(about = "Print the script for PowerShell")]
     Powershell,
     /// Print the script for elvish
     Elvish,
@@ -67,10 +67,22 @@ pub(crate) fn run(args: &Args, tree: clap::Command, context: &mut Context) -> Re
     context.out.raw(&generate(shell, tree)).map(|()| Exit::Ok)
 }
 
+/// The command tree with a word on each value that is no file: shells offer file names for what they know nothing of.
+fn without_files(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|arg| match arg.get_value_hint() {
+            ValueHint::Unknown if arg.get_action().takes_values() => {
+                arg.value_hint(ValueHint::Other)
+            }
+            _ => arg,
+        })
+        .mut_subcommands(without_files)
+}
+
 /// The script of a shell for a command tree, under the program's own name `kubectl-kai`.
 pub fn generate(shell: Shell, tree: clap::Command) -> String {
     let mut text = Vec::new();
-    let mut command = tree.bin_name("kubectl-kai");
+    let mut command = without_files(tree).bin_name("kubectl-kai");
     clap_complete::generate(shell, &mut command, "kubectl-kai", &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -103,14 +115,34 @@ pub fn is_asked(argv: &[OsString]) -> bool {
 pub async fn answer(argv: Vec<OsString>, tree: clap::Command, context: &mut Context) -> Exit {
     let skip = if argv.get(1).is_some_and(|word| word == "__complete") { 2 } else { 1 };
     let words: Vec<OsString> = argv.into_iter().skip(skip).collect();
-    let candidates = candidates(&words, tree, context).await;
+    let takes_file = takes_file(&words, &tree);
+    let candidates = if takes_file { Vec::new() } else { candidates(&words, tree, context).await };
     for candidate in candidates {
         if context.out.data(&candidate).is_err() {
             break;
         }
     }
-    // `:4`: no file names.
-    if context.out.data(":4").is_ok() { Exit::Ok } else { Exit::Failure }
+    // `:4`: no file names. `:0`: those, where nothing else is known.
+    let end = if takes_file { ":0" } else { ":4" };
+    if context.out.data(end).is_ok() { Exit::Ok } else { Exit::Failure }
+}
+
+/// Whether the last word is the value of a flag that names a file.
+fn takes_file(words: &[OsString], tree: &clap::Command) -> bool {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let [.., flag, value] = words.as_slice() else { return false };
+    let flag = value.split_once('=').map_or(&**flag, |(flag, _)| flag);
+    let mut commands = vec![tree];
+    for word in &words {
+        commands.extend(commands.last().and_then(|command| command.find_subcommand(&**word)));
+    }
+    let mut args = commands.into_iter().flat_map(clap::Command::get_arguments);
+    args.any(|arg| {
+        let long = arg.get_long().map(|long| format!("--{long}"));
+        let short = arg.get_short().map(|short| format!("-{short}"));
+        let is_it = [long, short].into_iter().flatten().any(|own| own == flag);
+        is_it && matches!(arg.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath)
+    })
 }
 
 async fn candidates(words: &[OsString], tree: clap::Command, context: &mut Context) -> Vec<String> {
@@ -133,7 +165,7 @@ async fn candidates(words: &[OsString], tree: clap::Command, context: &mut Conte
             .split_once('=')
             .filter(|_| word.contains('='))
             .map_or(&*value, |(_, value)| value);
-        let live = [live::What::Queues, live::What::Workloads]
+        let live = [live::What::Queues, live::What::AllQueues, live::What::Workloads]
             .into_iter()
             .find(|what| value == what.mark());
         match (live, candidate.get_help()) {
@@ -170,10 +202,15 @@ fn with_names(command: clap::Command) -> clap::Command {
         })
         .mut_subcommand("top", |c| c.mut_arg("queue", |a| a.add(live(live::What::Queues))))
         .mut_subcommand("queues", |c| {
-            c.mut_arg("name", |a| a.add(live(live::What::Queues)))
-                .mut_subcommand("set", |c| c.mut_arg("name", |a| a.add(live(live::What::Queues))))
+            c.mut_arg("names", |a| a.add(live(live::What::AllQueues)))
+                .mut_subcommand("create", |c| {
+                    c.mut_arg("parent", |a| a.add(live(live::What::AllQueues)))
+                })
+                .mut_subcommand("set", |c| {
+                    c.mut_arg("name", |a| a.add(live(live::What::AllQueues)))
+                })
                 .mut_subcommand("delete", |c| {
-                    c.mut_arg("names", |a| a.add(live(live::What::Queues)))
+                    c.mut_arg("names", |a| a.add(live(live::What::AllQueues)))
                 })
         });
     for (name, arg) in [
@@ -188,7 +225,7 @@ fn with_names(command: clap::Command) -> clap::Command {
         command = command.mut_subcommand(name, |c| {
             let c = c.mut_arg(arg, |a| a.add(live(live::What::Workloads)));
             if matches!(name, "list" | "delete") {
-                c.mut_arg("queue", |a| a.add(live(live::What::Queues)))
+                c.mut_arg("queue", |a| a.add(live(live::What::AllQueues)))
             } else {
                 c
             }

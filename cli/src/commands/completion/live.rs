@@ -18,7 +18,10 @@ const FRESH: Duration = Duration::from_secs(5);
 /// What is asked of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
+    /// Queues that run work.
     Queues,
+    /// Those, and the queues above them.
+    AllQueues,
     Workloads,
 }
 
@@ -27,6 +30,7 @@ impl What {
     pub(super) const fn mark(self) -> &'static str {
         match self {
             Self::Queues => "\u{1}queues",
+            Self::AllQueues => "\u{1}all-queues",
             Self::Workloads => "\u{1}workloads",
         }
     }
@@ -61,14 +65,15 @@ pub(super) async fn names(
 
 async fn ask(what: What, cluster: &Cluster) -> Vec<String> {
     match what {
-        What::Queues => {
+        What::Queues | What::AllQueues => {
             let (queues, uses) = futures::join!(
                 crate::commands::queues::read(cluster),
                 crate::commands::queues::uses(cluster)
             );
             let Ok(queues) = queues else { return Vec::new() };
             let uses = uses.unwrap_or_default();
-            let leaves = queues.0.values().filter(|queue| queue.children.is_empty());
+            let all = what == What::AllQueues;
+            let leaves = queues.0.values().filter(|queue| all || queue.children.is_empty());
             leaves
                 .map(|queue| {
                     let used = uses
@@ -112,6 +117,7 @@ fn file_name(what: What, cluster: &Cluster) -> String {
         place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let what = match what {
         What::Queues => "queues",
+        What::AllQueues => "all-queues",
         What::Workloads => "workloads",
     };
     format!("{what}-{safe}.json")
