@@ -2,6 +2,7 @@
 //!
 //! Objects are plain JSON here, since the CLI reads any kind, of any version, and of a server older or newer than it.
 
+pub(crate) mod capacity;
 mod connect;
 mod failure;
 pub(crate) mod gpu;

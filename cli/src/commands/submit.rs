@@ -10,17 +10,22 @@ mod args;
 mod check;
 mod create;
 mod defaults;
+mod fits;
+mod fragile;
 mod inject;
 mod model;
 mod read;
 mod render;
 mod request;
 mod sharing;
+mod state;
+pub(crate) mod values;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::cluster::kinds::Kind;
 use crate::cluster::{Cluster, Resource, json, manifest, object_name};
 use crate::commands::wait;
 use crate::context::Context;
@@ -50,6 +55,8 @@ pub(crate) struct Document {
     pub(crate) is_workload: bool,
     /// Where the API serves it, once asked.
     pub(crate) resource: Option<Resource>,
+    /// Whether it was there before, as the manifest has it.
+    pub(crate) exists: bool,
 }
 
 impl Document {
@@ -99,15 +106,19 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     for note in notes {
         context.out.talk(&note);
     }
+    fragile::warn(&documents, context);
     if args.dry_run == DryRun::Client {
-        return create::show(&documents, "created (dry run)", &format, context).map(|()| Exit::Ok);
+        create::show(&documents, "created (dry run)", &format, context)?;
+        create::summary(&documents, None, context);
+        return Ok(Exit::Ok);
     }
     let cluster = context.cluster().await?;
     check::all(&mut documents, &request, &cluster, context).await?;
     if args.dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
-        return create::show(&objects, "created (server dry run)", &format, context)
-            .map(|()| Exit::Ok);
+        create::show(&objects, "created (server dry run)", &format, context)?;
+        create::summary(&objects, Some(&cluster), context);
+        return Ok(Exit::Ok);
     }
     let created = create::all(&documents, &cluster, context).await?;
     if let Err(error) = create::show(&created, "created", &format, context) {
@@ -117,11 +128,15 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         context.out.talk(&format!("created all the same: {}", names.join(", ")));
         return Err(error);
     }
-    create::next_steps(&created, &cluster, context);
-    match args.wait {
-        Some(until) => follow(&created, until, timeout, &cluster, context).await,
-        None => Ok(Exit::Ok),
+    create::summary(&created, Some(&cluster), context);
+    if let Some(until) = args.wait {
+        return follow(&created, until, timeout, &cluster, context).await;
     }
+    if context.out.talks_to_terminal() {
+        state::first(&created, &cluster, context).await;
+    }
+    create::next_steps(&created, context);
+    Ok(Exit::Ok)
 }
 
 /// The problems of an error.
@@ -141,27 +156,47 @@ async fn documents(
         return read::files(&args.filename, request.kind, context);
     }
     let kind = request.kind.expect("without a file there is a kind");
-    let name = match &args.template {
-        Some(name) => name.clone(),
-        None if args.dry_run == DryRun::Client => default_template(kind.noun, &[]),
-        None => {
-            let cluster = context.cluster().await?;
-            let served = match kind.noun {
-                "mpi" | "notebook" => check::served(kind, &cluster).await?,
-                _ => Vec::new(),
-            };
-            let name = default_template(kind.noun, &served);
-            if name == "notebook-pod" {
-                context
-                    .out
-                    .talk("kubeflow's Notebook is not installed here, so this is a plain pod");
-            }
-            name
+    let name = if let Some(name) = &args.template {
+        name.clone()
+    } else {
+        let name = default_template(kind.noun, &served(kind, args, context).await?);
+        if name == "notebook-pod" {
+            context.out.talk("kubeflow's Notebook is not installed here, so this is a plain pod");
         }
+        name
     };
     let (source, text) = render::find(&name, &context.settings.templates)?;
     let object = render::render(&source, &text, request)?;
-    Ok(vec![Document { object, source, is_workload: true, resource: None }])
+    Ok(vec![Document { object, source, is_workload: true, resource: None, exists: false }])
+}
+
+/// The versions of a kind that are served, where its template depends on them. A rehearsal here asks for that alone, so
+/// that it shows what would be created; where no cluster answers it says what it takes for granted.
+async fn served(
+    kind: &'static Kind,
+    args: &Args,
+    context: &mut Context,
+) -> Result<Vec<&'static str>, Error> {
+    if !matches!(kind.noun, "mpi" | "notebook") {
+        return Ok(Vec::new());
+    }
+    let is_rehearsal = args.dry_run == DryRun::Client;
+    let asked = match context.cluster().await {
+        Ok(cluster) if is_rehearsal => check::served(kind, &cluster.hurried(check::HURRY)).await,
+        Ok(cluster) => check::served(kind, &cluster).await,
+        Err(error) => Err(error),
+    };
+    match asked {
+        Err(_) if is_rehearsal => {
+            let best = kind.best().api_version();
+            context.out.warn(&format!(
+                "no cluster was asked what it serves: {best} {} is taken for granted",
+                kind.name
+            ));
+            Ok(vec![kind.versions[0]])
+        }
+        served => served,
+    }
 }
 
 /// The template of a kind, by the versions of it that are served.

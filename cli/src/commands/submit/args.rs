@@ -14,7 +14,7 @@ pub struct Args {
     #[arg(value_name = "KIND NAME", num_args = 0..=2, index = 1)]
     pub(crate) names: Vec<String>,
     /// Manifest to submit, of any kind; - is standard input, repeatable
-    #[arg(short, long = "filename", value_name = "FILE", help_heading = "What")]
+    #[arg(short, long = "filename", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "What")]
     pub(crate) filename: Vec<PathBuf>,
     /// Template of your own instead of the kind's
     #[arg(long, value_name = "NAME", help_heading = "What")]
@@ -82,7 +82,7 @@ pub struct Args {
     /// Longest wait, such as 30m
     #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Then")]
     pub(crate) timeout: Option<String>,
-    /// Create nothing: none, client (no request), server (all checks of the cluster)
+    /// Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster)
     #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "client", help_heading = "Then")]
     pub(crate) dry_run: DryRun,
     /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
@@ -107,7 +107,7 @@ pub(crate) enum DryRun {
     /// It is.
     #[default]
     None,
-    /// Only rendered and checked here.
+    /// Only rendered and checked here, of the kinds that the cluster serves.
     Client,
     /// Checked by the API server, not stored.
     Server,

@@ -7,7 +7,8 @@ use futures::future::join_all;
 
 use super::request::Request;
 use super::{Document, list};
-use super::{inject, sharing};
+use super::{fits, inject, sharing};
+use crate::cluster::capacity::Capacity;
 use crate::cluster::gpu::Total;
 use crate::cluster::kinds::{KINDS, Kind};
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, json, manifest, names, queue};
@@ -28,18 +29,22 @@ pub(crate) async fn all(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<(), Error> {
-    let (queues, kinds, priority, (sharing, warnings)) = futures::join!(
+    let (queues, kinds, priority, (sharing, warnings), capacity) = futures::join!(
         queue::readable(cluster),
         resolve(documents, cluster),
         priority(request.priority.as_deref(), cluster),
         sharing::ask_cluster(documents, cluster),
+        Capacity::read(cluster),
     );
-    for warning in warnings {
+    let too_large = fits::warnings(documents, capacity.as_ref());
+    for warning in warnings.into_iter().chain(too_large) {
         context.out.warn(&clean(&warning));
     }
     let mut problems: Vec<Problem> = sharing.into_iter().collect();
     match queues {
         Ok(Some(queues)) => {
+            // Those of the manifest are there before the work is.
+            let queues = queues.with(documents.iter().map(|document| &document.object));
             let mut checked = BTreeSet::new();
             for document in documents.iter().filter(|document| document.is_workload) {
                 let queue = inject::queue(&document.object, request);
@@ -52,6 +57,9 @@ pub(crate) async fn all(
                             .err()
                             .map(|p| without_queue(p, request, &queue)),
                     );
+                }
+                if asks_gpu {
+                    problems.extend(fits::limit(document, &queue, &queues));
                 }
             }
         }
@@ -68,6 +76,10 @@ pub(crate) async fn all(
                     document.kind().to_owned(),
                 );
                 document.resource = kinds.get(&key).cloned();
+                // -n is for those that have a namespace.
+                if document.resource.as_ref().is_some_and(|resource| !resource.namespaced) {
+                    json::ensure(&mut document.object, "/metadata").remove("namespace");
+                }
             }
         }
         Err(error) => problems.extend(list(error)),

@@ -1,15 +1,21 @@
 //! Creates the documents, all of them or none.
 
-use futures::FutureExt as _;
+mod there;
+
+use std::collections::BTreeMap;
+
+use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
 use super::{Document, check, list};
+use crate::cluster::gpu::Total;
+use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, json, listing, manifest, names};
 use crate::context::Context;
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::format;
 use crate::print::output::{Style, clean};
-use crate::print::{duration, format, time};
 pub(crate) use format::Format as Form;
 
 /// What is printed of created objects.
@@ -34,6 +40,7 @@ pub(crate) fn show(
 ) -> Result<(), Error> {
     if format.0.is_table() {
         for document in documents {
+            let done = if document.exists { "unchanged" } else { done };
             context.out.data(&format!("{} {done}", listing::name(&document.object)))?;
         }
         return Ok(());
@@ -51,29 +58,49 @@ pub(crate) async fn rehearse(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
-    let (mut objects, mut problems) = (Vec::new(), Vec::new());
     // What a document brings along is not there for the next one in a rehearsal.
     let brings =
         documents.iter().any(|d| matches!(d.kind(), "Namespace" | "CustomResourceDefinition"));
-    for document in documents {
-        let Some(resource) = &document.resource else {
-            objects.push(document.clone());
-            continue;
-        };
-        let call = call(document, cluster, resource);
-        match cluster.create(&call, &document.object, true).await {
-            Ok(answer) => {
-                answer.warnings.iter().for_each(|warning| context.out.warn(&clean(warning)));
-                objects.push(Document { object: answer.body, ..document.clone() });
+    // All owned: a borrow here would keep callers from boxing the future.
+    let all: Vec<_> = documents
+        .iter()
+        .map(|document| rehearse_one(document.clone(), brings, cluster.clone()))
+        .collect();
+    let rehearsed = stream::iter(all).buffered(REQUESTS).collect::<Vec<_>>().await;
+    let (mut objects, mut problems) = (Vec::new(), Vec::new());
+    for one in rehearsed {
+        match one {
+            Ok((document, warnings)) => {
+                for warning in warnings {
+                    context.out.warn(&clean(&warning));
+                }
+                objects.push(document);
             }
-            Err(failure) if brings && failure.code() == Some(404) => objects.push(document.clone()),
-            Err(failure) => {
-                problems.extend(list(refusal(document, &call, &failure, cluster).await));
-            }
+            Err(error) => problems.extend(list(error)),
         }
     }
     problems.dedup();
     Error::all(problems).map(|()| objects)
+}
+
+/// Requests under way at once; a rehearsal has no order.
+const REQUESTS: usize = 16;
+
+/// What the server would store, and what it warns of.
+async fn rehearse_one(
+    document: Document,
+    brings: bool,
+    cluster: Cluster,
+) -> Result<(Document, Vec<String>), Error> {
+    let Some(resource) = &document.resource else { return Ok((document, Vec::new())) };
+    let call = call(&document, &cluster, resource);
+    match cluster.create(&call, &document.object, true).await {
+        Ok(answer) => Ok((Document { object: answer.body, ..document.clone() }, answer.warnings)),
+        Err(failure) if brings && failure.code() == Some(404) => Ok((document.clone(), Vec::new())),
+        Err(failure) => {
+            refused(&document, &call, &failure, &cluster).await.map(|there| (there, Vec::new()))
+        }
+    }
 }
 
 fn call<'a>(
@@ -135,14 +162,14 @@ async fn one(
             answer.warnings.iter().for_each(|warning| context.out.warn(&clean(warning)));
             Ok(Document { object: answer.body, ..document.clone() })
         }
-        Err(failure) => Err(refusal(&document, &call, &failure, cluster).await),
+        Err(failure) => refused(&document, &call, &failure, cluster).await,
     }
 }
 
 /// Deletes what was created, the last first; what could not be.
 async fn take_back(created: &[Document], cluster: &Cluster) -> Vec<String> {
     let mut left = Vec::new();
-    for document in created.iter().rev() {
+    for document in created.iter().rev().filter(|document| !document.exists) {
         let resource = document.resource.as_ref().expect("it was created there");
         let call = Call { verb: "delete", ..call(document, cluster, resource) };
         let uid = json::text(&document.object["metadata"]["uid"]);
@@ -155,7 +182,7 @@ async fn take_back(created: &[Document], cluster: &Cluster) -> Vec<String> {
 
 fn report(created: &[Document], left: &[String], context: &mut Context) {
     if left.is_empty() {
-        for document in created {
+        for document in created.iter().filter(|document| !document.exists) {
             context.out.talk(&format!("{} taken back", listing::name(&document.object)));
         }
     } else {
@@ -163,56 +190,65 @@ fn report(created: &[Document], left: &[String], context: &mut Context) {
     }
 }
 
-/// What a refusal means for this document: taken names and missing namespaces have their own words.
-async fn refusal(
+/// What a refusal means for this document: one that is there as it is written is taken as it is, and taken names and
+/// missing namespaces have their own words.
+async fn refused(
     document: &Document,
     call: &Call<'_>,
     failure: &Failure,
     cluster: &Cluster,
-) -> Error {
+) -> Result<Document, Error> {
     let namespace = call.namespace.unwrap_or_default();
     match failure {
         Failure::Refused(refusal) if refusal.code == 409 && refusal.reason == "AlreadyExists" => {
-            let kind = document.kind().to_lowercase();
-            let old = cluster.get(call).await.ok().flatten();
-            let age = old.and_then(|old| time::age(&old["metadata"]["creationTimestamp"]));
-            let age =
-                age.map_or_else(String::new, |age| format!(" ({} old)", duration::short(age)));
-            let what = format!("{kind} \"{}\" already exists in {namespace}{age}", call.name);
-            Problem::new(number::EXISTS, Exit::Conflict, what)
-                .fix(if document.is_workload {
-                    format!("another name, or first: kubectl kai delete {}", call.name)
-                } else {
-                    format!(
-                        "another name, or first: kubectl delete {kind} {} -n {namespace}",
-                        call.name
-                    )
-                })
-                .into()
+            let there = there::look(document, call, cluster).await;
+            let there = there.map_err(|failure| cluster.explain(call, &failure))?;
+            Ok(Document { object: there?, exists: true, ..document.clone() })
         }
         Failure::Refused(refusal)
             if refusal.code == 404 && refusal.message.contains("namespaces") =>
         {
             let what = format!("namespace \"{namespace}\" does not exist");
-            Problem::new(number::MISSING, Exit::NotFound, what)
+            Err(Problem::new(number::MISSING, Exit::NotFound, what)
                 .fix(format!("kubectl create namespace {namespace}   or   -n NAMESPACE"))
-                .into()
+                .into())
         }
-        _ => cluster.explain(call, failure),
+        _ => Err(cluster.explain(call, failure)),
     }
 }
 
-/// Says where it waits, and what to type next.
-pub(crate) fn next_steps(created: &[Document], cluster: &Cluster, context: &mut Context) {
-    for document in created.iter().filter(|document| document.is_workload) {
+/// More workloads than are told one by one.
+const TOLD: usize = 4;
+
+/// Says in which queue each workload waits, and what it asks for.
+pub(crate) fn summary(documents: &[Document], cluster: Option<&Cluster>, context: &mut Context) {
+    let workloads: Vec<&Document> = documents.iter().filter(|d| d.is_workload).collect();
+    let mut queues: BTreeMap<String, (usize, u64, Total)> = BTreeMap::new();
+    for document in &workloads {
         let (pods, gpus) = manifest::demand(&document.object);
-        let queue =
-            clean(json::text(&document.object["metadata"]["labels"][names::QUEUE])).into_owned();
-        let gpus = if gpus.is_zero() { String::new() } else { format!(" · {gpus} GPU") };
-        let pods = crate::cluster::queue::count(usize::try_from(pods).unwrap_or(0), "pod");
-        let namespace = document.namespace(cluster).unwrap_or_default();
-        context.out.talk(&format!("  queue {queue} · {pods}{gpus} · namespace {namespace}"));
+        let queue = json::text(&document.object["metadata"]["labels"][names::QUEUE]);
+        let one = queues.entry(clean(queue).into_owned()).or_default();
+        (one.0, one.1) = (one.0 + 1, one.1 + pods);
+        one.2.add(&gpus, 1);
+        if workloads.len() <= TOLD {
+            let place = cluster.and_then(|cluster| document.namespace(cluster));
+            let place = place.map_or_else(String::new, |place| format!(" · namespace {place}"));
+            context.out.talk(&format!("  queue {}{place}", asks(queue, pods, &gpus)));
+        }
     }
+    for (queue, (n, pods, gpus)) in queues.iter().filter(|_| workloads.len() > TOLD) {
+        let n = count(*n, "workload");
+        context.out.talk(&format!("  {n} in queue {}", asks(queue, *pods, gpus)));
+    }
+}
+
+fn asks(queue: &str, pods: u64, gpus: &Total) -> String {
+    let gpus = if gpus.is_zero() { String::new() } else { format!(" · {gpus} GPU") };
+    format!("{} · {}{gpus}", clean(queue), count(usize::try_from(pods).unwrap_or(0), "pod"))
+}
+
+/// Says what to type next.
+pub(crate) fn next_steps(created: &[Document], context: &mut Context) {
     if !context.out.talks_to_terminal() {
         return;
     }

@@ -132,7 +132,13 @@ fn flatten(value: Value, name: &str, documents: &mut Vec<Document>, problems: &m
         return;
     }
     let is_workload = !manifest::sites(&value).is_empty();
-    documents.push(Document { object: value, source: name.into(), is_workload, resource: None });
+    documents.push(Document {
+        object: value,
+        source: name.into(),
+        is_workload,
+        resource: None,
+        exists: false,
+    });
 }
 
 /// Objects that come a second time.

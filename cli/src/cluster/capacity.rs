@@ -1,0 +1,177 @@
+//! What the nodes have when nothing runs: what asks for more waits until other nodes come.
+
+use kai_api::quantity::Quantity;
+use serde_json::Value;
+
+use super::gpu::{self, Total};
+use super::json::text;
+use super::{Call, Cluster, Resource, Select, names};
+use crate::cluster::queue::count;
+
+/// Amounts of nodes or of a pod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Amounts {
+    gpu_milli: u64,
+    cpu_milli: u64,
+    memory_bytes: u64,
+}
+
+/// What there is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Capacity {
+    nodes: usize,
+    all: Amounts,
+    /// The most of each that one node has.
+    largest: Amounts,
+}
+
+impl Capacity {
+    /// Reads the nodes: one request. `None` where the user may not, or where there is none yet.
+    pub(crate) async fn read(cluster: &Cluster) -> Option<Self> {
+        let nodes = Resource::new("v1", "Node", "nodes").cluster_wide();
+        let nodes = cluster.list(&Call::new("list", &nodes), &Select::default()).await.ok()??;
+        (!nodes.is_empty()).then(|| Self::of(&nodes))
+    }
+
+    fn of(nodes: &[Value]) -> Self {
+        let mut capacity = Self { nodes: nodes.len(), ..Self::default() };
+        for node in nodes {
+            let there = &node["status"]["allocatable"];
+            let gpus = milli(&there[names::GPU]).saturating_add(milli(&there[names::AMD_GPU]));
+            let node = Amounts {
+                gpu_milli: gpus,
+                cpu_milli: milli(&there["cpu"]),
+                memory_bytes: milli(&there["memory"]) / 1000,
+            };
+            capacity.all = capacity.all.with(node, u64::saturating_add);
+            capacity.largest = capacity.largest.with(node, u64::max);
+        }
+        capacity
+    }
+
+    /// Why pods never start, of which so many have to start together, while no other node comes; none where they may.
+    pub(crate) fn too_little(&self, pods: &[Value], together: usize) -> Option<String> {
+        let mut each: Vec<Amounts> = pods.iter().map(of_pod).collect();
+        let largest = self.largest;
+        let parts = |pod: &Amounts| {
+            [
+                (pod.gpu_milli, largest.gpu_milli, gpu::devices as fn(u64) -> String, "GPUs"),
+                (pod.cpu_milli, largest.cpu_milli, gpu::devices, "CPU cores"),
+                (pod.memory_bytes, largest.memory_bytes, mebibytes, "MiB of memory"),
+            ]
+        };
+        let too_much = each.iter().flat_map(parts).find(|(asked, most, ..)| asked > most);
+        if let Some((asked, most, show, unit)) = too_much {
+            return Some(format!(
+                "a pod asks for {} {unit}, and the largest node has {}: it waits until a larger one comes",
+                show(asked),
+                show(most)
+            ));
+        }
+        // Whichever of them start, they ask for no less than the smallest do.
+        each.sort_unstable_by_key(|pod| pod.gpu_milli);
+        let least: u64 = each.iter().take(together).map(|pod| pod.gpu_milli).sum();
+        (least > self.all.gpu_milli).then(|| {
+            format!(
+                "{} that start together ask for {} GPUs, and all {} have {}: it waits until more come",
+                count(together, "pod"),
+                gpu::devices(least),
+                count(self.nodes, "node"),
+                gpu::devices(self.all.gpu_milli)
+            )
+        })
+    }
+}
+
+impl Amounts {
+    fn with(self, other: Self, put: fn(u64, u64) -> u64) -> Self {
+        Self {
+            gpu_milli: put(self.gpu_milli, other.gpu_milli),
+            cpu_milli: put(self.cpu_milli, other.cpu_milli),
+            memory_bytes: put(self.memory_bytes, other.memory_bytes),
+        }
+    }
+}
+
+/// What a pod asks for: the requests of its containers, which are their limits where they say nothing else.
+fn of_pod(pod: &Value) -> Amounts {
+    let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
+    let sum = |name: &str| {
+        let asked = containers.clone().map(|container| {
+            let resources = &container["resources"];
+            let request = &resources["requests"][name];
+            milli(if request.is_null() { &resources["limits"][name] } else { request })
+        });
+        asked.fold(0, u64::saturating_add)
+    };
+    Amounts {
+        gpu_milli: Total::of_pod(pod).milli,
+        cpu_milli: sum("cpu"),
+        memory_bytes: sum("memory") / 1000,
+    }
+}
+
+/// An amount in thousandths; nothing where there is none.
+fn milli(value: &Value) -> u64 {
+    let text = if value.is_number() { value.to_string() } else { text(value).to_owned() };
+    let quantity = text.parse::<Quantity>().ok();
+    quantity.and_then(|quantity| u64::try_from(quantity.milli().ok()?).ok()).unwrap_or(0)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    bytes.div_ceil(1 << 20).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is said of so many pods with limits, of which some start together, on two nodes of 8 GPUs, 64 cores, 256Gi.
+    fn check(pods: usize, limits: &Value, together: usize, expect: Option<&str>) {
+        let node = json!({"status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64", "memory": "256Gi"}}});
+        let capacity = Capacity::of(&[node.clone(), node]);
+        let pod = json!({"spec": {"containers": [{"resources": {"limits": limits}}]}});
+        let told = capacity.too_little(&vec![pod; pods], together);
+        assert_eq!(told.as_deref(), expect, "{limits}");
+    }
+
+    #[test]
+    fn what_no_node_and_what_not_all_nodes_have_is_told() {
+        check(2, &json!({"nvidia.com/gpu": 8, "cpu": "64"}), 2, None);
+        check(3, &json!({"nvidia.com/gpu": 8}), 2, None);
+        check(
+            3,
+            &json!({"nvidia.com/gpu": 8}),
+            3,
+            Some(
+                "3 pods that start together ask for 24 GPUs, and all 2 nodes have 16: it waits until more come",
+            ),
+        );
+        check(
+            1,
+            &json!({"nvidia.com/gpu": "9"}),
+            1,
+            Some(
+                "a pod asks for 9 GPUs, and the largest node has 8: it waits until a larger one comes",
+            ),
+        );
+        check(
+            1,
+            &json!({"cpu": "5000"}),
+            1,
+            Some(
+                "a pod asks for 5000 CPU cores, and the largest node has 64: it waits until a larger one comes",
+            ),
+        );
+        check(
+            1,
+            &json!({"memory": "512Gi"}),
+            1,
+            Some(
+                "a pod asks for 524288 MiB of memory, and the largest node has 262144: it waits until a larger one comes",
+            ),
+        );
+    }
+}
