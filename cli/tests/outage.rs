@@ -113,7 +113,7 @@ impl World {
 #[test]
 fn a_log_that_is_followed_through_an_outage_is_whole() {
     let world = World::start();
-    world.run("submit pytorch ranks --workers 2 --gpu 1 --image busybox -- sleep 100");
+    world.run("submit job ranks --workers 2 --gpu 1 --image busybox -- sleep 100");
     let mut logs = world.command("logs -f ranks");
     let mut lines = BufReader::new(logs.stdout.take().expect("it is piped")).lines();
     let mut said: Vec<String> = Vec::new();
@@ -125,7 +125,7 @@ fn a_log_that_is_followed_through_an_outage_is_whole() {
     let output = logs.wait_with_output().expect("it ended");
     let talk = String::from_utf8_lossy(&output.stderr);
     assert!(world.proxy.is_through(), "the outage ended");
-    for rank in ["master-0", "worker-0"] {
+    for rank in ["0", "1"] {
         let own: Vec<&str> = said
             .iter()
             .filter_map(|line| line.strip_prefix(&format!("[{rank}] second ")))
