@@ -65,6 +65,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand config 'Defaults, and where each value came from'
             cand version 'Client and scheduler versions'
             cand options 'Connection flags that every command takes'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'kubectl-kai;submit'= {
             cand -f 'Manifest to submit, of any kind; - is standard input, repeatable'
@@ -94,7 +95,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --annotation 'Annotation KEY=VALUE on the workload, repeatable'
             cand --wait 'Wait until it is scheduled, running or complete (also without a value: complete)'
             cand --timeout 'Longest wait, such as 30m'
-            cand --dry-run 'Create nothing: none, client (no request), server (all checks of the cluster)'
+            cand --dry-run 'Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster)'
             cand -n 'Namespace to work in'
             cand --namespace 'Namespace to work in'
             cand --context 'Kubeconfig context'
@@ -221,8 +222,14 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --help 'Print help'
         }
         &'kubectl-kai;delete'= {
-            cand -q 'All workloads of a queue'
-            cand --queue 'All workloads of a queue'
+            cand -q 'Workloads of a queue, and of those below it'
+            cand --queue 'Workloads of a queue, and of those below it'
+            cand --status 'Workloads in one of these states, such as pending,running'
+            cand --kind 'Workloads of one kind, such as pytorch or rayjob'
+            cand -l 'Workloads with these labels, such as team=vision,tier!=dev'
+            cand --selector 'Workloads with these labels, such as team=vision,tier!=dev'
+            cand --since 'Workloads that are at most so old, such as 2h'
+            cand --older 'Workloads that are older, such as 7d'
             cand -n 'Namespace to work in'
             cand --namespace 'Namespace to work in'
             cand --context 'Kubeconfig context'
@@ -256,10 +263,14 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --help 'Print help'
         }
         &'kubectl-kai;list'= {
-            cand -q 'Workloads of one queue'
-            cand --queue 'Workloads of one queue'
-            cand --status 'Workloads in one state, such as pending or running'
+            cand -q 'Workloads of a queue, and of those below it'
+            cand --queue 'Workloads of a queue, and of those below it'
+            cand --status 'Workloads in one of these states, such as pending,running'
             cand --kind 'Workloads of one kind, such as pytorch or rayjob'
+            cand -l 'Workloads with these labels, such as team=vision,tier!=dev'
+            cand --selector 'Workloads with these labels, such as team=vision,tier!=dev'
+            cand --since 'Workloads that are at most so old, such as 2h'
+            cand --older 'Workloads that are older, such as 7d'
             cand -n 'Namespace to work in'
             cand --namespace 'Namespace to work in'
             cand --context 'Kubeconfig context'
@@ -353,6 +364,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand create 'Create a queue'
             cand set 'Change quota, limit, weight or priority of a queue'
             cand delete 'Delete queues without children and without work'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'kubectl-kai;queues;create'= {
             cand --parent 'Queue above it'
@@ -480,6 +492,20 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'kubectl-kai;queues;help'= {
+            cand create 'Create a queue'
+            cand set 'Change quota, limit, weight or priority of a queue'
+            cand delete 'Delete queues without children and without work'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-kai;queues;help;create'= {
+        }
+        &'kubectl-kai;queues;help;set'= {
+        }
+        &'kubectl-kai;queues;help;delete'= {
+        }
+        &'kubectl-kai;queues;help;help'= {
+        }
         &'kubectl-kai;top'= {
             cand --node 'Only this node, or those of a pattern with *, repeatable'
             cand -q 'Only devices that work of this queue, or of those below it, holds'
@@ -514,8 +540,8 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --help 'Print help'
         }
         &'kubectl-kai;logs'= {
-            cand --rank 'Ranks, as 0,3 or worker-0 or worker'
-            cand --tail 'Last lines of each rank only'
+            cand --rank 'Ranks, as 0,3 (the master is 0) or worker-0 or worker'
+            cand --tail 'Last lines of each rank only; -1 for all'
             cand --since 'Lines since a time ago, such as 10m'
             cand -c 'Container, when it is not the one that works'
             cand --container 'Container, when it is not the one that works'
@@ -636,6 +662,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand render 'Print the manifests, to be kept in git'
             cand status 'What is there, and whether it is healthy (exit code 10 when not)'
             cand remove 'Take the scheduler out; queues and workloads stay unless --crds'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'kubectl-kai;install;apply'= {
             cand --components 'Only these parts, comma-separated'
@@ -776,6 +803,23 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'kubectl-kai;install;help'= {
+            cand apply 'Show what would change, ask, apply, wait until it runs (the default)'
+            cand render 'Print the manifests, to be kept in git'
+            cand status 'What is there, and whether it is healthy (exit code 10 when not)'
+            cand remove 'Take the scheduler out; queues and workloads stay unless --crds'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-kai;install;help;apply'= {
+        }
+        &'kubectl-kai;install;help;render'= {
+        }
+        &'kubectl-kai;install;help;status'= {
+        }
+        &'kubectl-kai;install;help;remove'= {
+        }
+        &'kubectl-kai;install;help;help'= {
+        }
         &'kubectl-kai;snapshot'= {
             cand --shard 'The shard whose scheduler is meant'
             cand -n 'Namespace to work in'
@@ -808,6 +852,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
             cand show 'What a snapshot holds, and what the scheduler would do next'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'kubectl-kai;snapshot;show'= {
             cand -n 'Namespace to work in'
@@ -838,6 +883,14 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --insecure-skip-tls-verify 'Do not check the certificate of the API server'
             cand -h 'Print help'
             cand --help 'Print help'
+        }
+        &'kubectl-kai;snapshot;help'= {
+            cand show 'What a snapshot holds, and what the scheduler would do next'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-kai;snapshot;help;show'= {
+        }
+        &'kubectl-kai;snapshot;help;help'= {
         }
         &'kubectl-kai;completion'= {
             cand -n 'Namespace to work in'
@@ -871,10 +924,11 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand bash 'Print the script for bash'
             cand zsh 'Print the script for zsh'
             cand fish 'Print the script for fish'
-            cand powershell 'Print the script for `PowerShell`'
+            cand powershell 'Print the script for PowerShell'
             cand elvish 'Print the script for elvish'
             cand install 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program'
             cand uninstall 'Remove the link'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'kubectl-kai;completion;bash'= {
             cand -n 'Namespace to work in'
@@ -1088,6 +1142,32 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'kubectl-kai;completion;help'= {
+            cand bash 'Print the script for bash'
+            cand zsh 'Print the script for zsh'
+            cand fish 'Print the script for fish'
+            cand powershell 'Print the script for PowerShell'
+            cand elvish 'Print the script for elvish'
+            cand install 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program'
+            cand uninstall 'Remove the link'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-kai;completion;help;bash'= {
+        }
+        &'kubectl-kai;completion;help;zsh'= {
+        }
+        &'kubectl-kai;completion;help;fish'= {
+        }
+        &'kubectl-kai;completion;help;powershell'= {
+        }
+        &'kubectl-kai;completion;help;elvish'= {
+        }
+        &'kubectl-kai;completion;help;install'= {
+        }
+        &'kubectl-kai;completion;help;uninstall'= {
+        }
+        &'kubectl-kai;completion;help;help'= {
+        }
         &'kubectl-kai;config'= {
             cand -n 'Namespace to work in'
             cand --namespace 'Namespace to work in'
@@ -1122,6 +1202,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand set 'Write a value into a file'
             cand unset 'Remove a value from a file'
             cand path 'The files that are read, the first wins'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'kubectl-kai;config;view'= {
             cand -n 'Namespace to work in'
@@ -1276,6 +1357,26 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'kubectl-kai;config;help'= {
+            cand view 'Every setting that has a value'
+            cand get 'One value'
+            cand set 'Write a value into a file'
+            cand unset 'Remove a value from a file'
+            cand path 'The files that are read, the first wins'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-kai;config;help;view'= {
+        }
+        &'kubectl-kai;config;help;get'= {
+        }
+        &'kubectl-kai;config;help;set'= {
+        }
+        &'kubectl-kai;config;help;unset'= {
+        }
+        &'kubectl-kai;config;help;path'= {
+        }
+        &'kubectl-kai;config;help;help'= {
+        }
         &'kubectl-kai;version'= {
             cand -n 'Namespace to work in'
             cand --namespace 'Namespace to work in'
@@ -1336,6 +1437,122 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --insecure-skip-tls-verify 'Do not check the certificate of the API server'
             cand -h 'Print help'
             cand --help 'Print help'
+        }
+        &'kubectl-kai;help'= {
+            cand submit 'Submit a job in any framework, or any manifest, to a queue'
+            cand wait 'Wait until workloads are scheduled, running or finished'
+            cand suspend 'Give the GPUs back but keep the workload'
+            cand resume 'Put suspended workloads back in the queue'
+            cand delete 'Delete workloads'
+            cand list 'Workloads with their state and the reason why they wait'
+            cand describe 'One workload on one screen'
+            cand queues 'Queue tree, quotas, use; create, set, delete'
+            cand top 'Every GPU, and who holds what of it'
+            cand logs 'Logs of all ranks, merged'
+            cand sandbox 'A whole cluster in this process: try it without one'
+            cand install 'Install, check or remove the scheduler'
+            cand snapshot 'What the scheduler sees of the cluster, in a file; and what it would do next'
+            cand completion 'Shell completion, also through `kubectl kai <TAB>`'
+            cand config 'Defaults, and where each value came from'
+            cand version 'Client and scheduler versions'
+            cand options 'Connection flags that every command takes'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-kai;help;submit'= {
+        }
+        &'kubectl-kai;help;wait'= {
+        }
+        &'kubectl-kai;help;suspend'= {
+        }
+        &'kubectl-kai;help;resume'= {
+        }
+        &'kubectl-kai;help;delete'= {
+        }
+        &'kubectl-kai;help;list'= {
+        }
+        &'kubectl-kai;help;describe'= {
+        }
+        &'kubectl-kai;help;queues'= {
+            cand create 'Create a queue'
+            cand set 'Change quota, limit, weight or priority of a queue'
+            cand delete 'Delete queues without children and without work'
+        }
+        &'kubectl-kai;help;queues;create'= {
+        }
+        &'kubectl-kai;help;queues;set'= {
+        }
+        &'kubectl-kai;help;queues;delete'= {
+        }
+        &'kubectl-kai;help;top'= {
+        }
+        &'kubectl-kai;help;logs'= {
+        }
+        &'kubectl-kai;help;sandbox'= {
+        }
+        &'kubectl-kai;help;install'= {
+            cand apply 'Show what would change, ask, apply, wait until it runs (the default)'
+            cand render 'Print the manifests, to be kept in git'
+            cand status 'What is there, and whether it is healthy (exit code 10 when not)'
+            cand remove 'Take the scheduler out; queues and workloads stay unless --crds'
+        }
+        &'kubectl-kai;help;install;apply'= {
+        }
+        &'kubectl-kai;help;install;render'= {
+        }
+        &'kubectl-kai;help;install;status'= {
+        }
+        &'kubectl-kai;help;install;remove'= {
+        }
+        &'kubectl-kai;help;snapshot'= {
+            cand show 'What a snapshot holds, and what the scheduler would do next'
+        }
+        &'kubectl-kai;help;snapshot;show'= {
+        }
+        &'kubectl-kai;help;completion'= {
+            cand bash 'Print the script for bash'
+            cand zsh 'Print the script for zsh'
+            cand fish 'Print the script for fish'
+            cand powershell 'Print the script for PowerShell'
+            cand elvish 'Print the script for elvish'
+            cand install 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program'
+            cand uninstall 'Remove the link'
+        }
+        &'kubectl-kai;help;completion;bash'= {
+        }
+        &'kubectl-kai;help;completion;zsh'= {
+        }
+        &'kubectl-kai;help;completion;fish'= {
+        }
+        &'kubectl-kai;help;completion;powershell'= {
+        }
+        &'kubectl-kai;help;completion;elvish'= {
+        }
+        &'kubectl-kai;help;completion;install'= {
+        }
+        &'kubectl-kai;help;completion;uninstall'= {
+        }
+        &'kubectl-kai;help;config'= {
+            cand view 'Every setting that has a value'
+            cand get 'One value'
+            cand set 'Write a value into a file'
+            cand unset 'Remove a value from a file'
+            cand path 'The files that are read, the first wins'
+        }
+        &'kubectl-kai;help;config;view'= {
+        }
+        &'kubectl-kai;help;config;get'= {
+        }
+        &'kubectl-kai;help;config;set'= {
+        }
+        &'kubectl-kai;help;config;unset'= {
+        }
+        &'kubectl-kai;help;config;path'= {
+        }
+        &'kubectl-kai;help;version'= {
+        }
+        &'kubectl-kai;help;options'= {
+        }
+        &'kubectl-kai;help;help'= {
         }
     ]
     $completions[$command]

@@ -68,6 +68,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Defaults, and where each value came from')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Client and scheduler versions')
             [CompletionResult]::new('options', 'options', [CompletionResultType]::ParameterValue, 'Connection flags that every command takes')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;submit' {
@@ -98,7 +99,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--annotation', '--annotation', [CompletionResultType]::ParameterName, 'Annotation KEY=VALUE on the workload, repeatable')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until it is scheduled, running or complete (also without a value: complete)')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Longest wait, such as 30m')
-            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Create nothing: none, client (no request), server (all checks of the cluster)')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster)')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
@@ -229,8 +230,14 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             break
         }
         'kubectl-kai;delete' {
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'All workloads of a queue')
-            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'All workloads of a queue')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Workloads of a queue, and of those below it')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Workloads of a queue, and of those below it')
+            [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Workloads in one of these states, such as pending,running')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Workloads of one kind, such as pytorch or rayjob')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Workloads that are at most so old, such as 2h')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Workloads that are older, such as 7d')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
@@ -265,10 +272,14 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             break
         }
         'kubectl-kai;list' {
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Workloads of one queue')
-            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Workloads of one queue')
-            [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Workloads in one state, such as pending or running')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Workloads of a queue, and of those below it')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Workloads of a queue, and of those below it')
+            [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Workloads in one of these states, such as pending,running')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Workloads of one kind, such as pytorch or rayjob')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Workloads that are at most so old, such as 2h')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Workloads that are older, such as 7d')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
@@ -364,6 +375,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Create a queue')
             [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Change quota, limit, weight or priority of a queue')
             [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete queues without children and without work')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;queues;create' {
@@ -495,6 +507,25 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'kubectl-kai;queues;help' {
+            [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Create a queue')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Change quota, limit, weight or priority of a queue')
+            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete queues without children and without work')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-kai;queues;help;create' {
+            break
+        }
+        'kubectl-kai;queues;help;set' {
+            break
+        }
+        'kubectl-kai;queues;help;delete' {
+            break
+        }
+        'kubectl-kai;queues;help;help' {
+            break
+        }
         'kubectl-kai;top' {
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only this node, or those of a pattern with *, repeatable')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Only devices that work of this queue, or of those below it, holds')
@@ -530,8 +561,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             break
         }
         'kubectl-kai;logs' {
-            [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'Ranks, as 0,3 or worker-0 or worker')
-            [CompletionResult]::new('--tail', '--tail', [CompletionResultType]::ParameterName, 'Last lines of each rank only')
+            [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'Ranks, as 0,3 (the master is 0) or worker-0 or worker')
+            [CompletionResult]::new('--tail', '--tail', [CompletionResultType]::ParameterName, 'Last lines of each rank only; -1 for all')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Lines since a time ago, such as 10m')
             [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Container, when it is not the one that works')
             [CompletionResult]::new('--container', '--container', [CompletionResultType]::ParameterName, 'Container, when it is not the one that works')
@@ -654,6 +685,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests, to be kept in git')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'What is there, and whether it is healthy (exit code 10 when not)')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take the scheduler out; queues and workloads stay unless --crds')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;install;apply' {
@@ -799,6 +831,29 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'kubectl-kai;install;help' {
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Show what would change, ask, apply, wait until it runs (the default)')
+            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests, to be kept in git')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'What is there, and whether it is healthy (exit code 10 when not)')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take the scheduler out; queues and workloads stay unless --crds')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-kai;install;help;apply' {
+            break
+        }
+        'kubectl-kai;install;help;render' {
+            break
+        }
+        'kubectl-kai;install;help;status' {
+            break
+        }
+        'kubectl-kai;install;help;remove' {
+            break
+        }
+        'kubectl-kai;install;help;help' {
+            break
+        }
         'kubectl-kai;snapshot' {
             [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'The shard whose scheduler is meant')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
@@ -831,6 +886,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'What a snapshot holds, and what the scheduler would do next')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;snapshot;show' {
@@ -862,6 +918,17 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;snapshot;help' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'What a snapshot holds, and what the scheduler would do next')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-kai;snapshot;help;show' {
+            break
+        }
+        'kubectl-kai;snapshot;help;help' {
             break
         }
         'kubectl-kai;completion' {
@@ -896,10 +963,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('bash', 'bash', [CompletionResultType]::ParameterValue, 'Print the script for bash')
             [CompletionResult]::new('zsh', 'zsh', [CompletionResultType]::ParameterValue, 'Print the script for zsh')
             [CompletionResult]::new('fish', 'fish', [CompletionResultType]::ParameterValue, 'Print the script for fish')
-            [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for `PowerShell`')
+            [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
             [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
             [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program')
             [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;completion;bash' {
@@ -1121,6 +1189,41 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'kubectl-kai;completion;help' {
+            [CompletionResult]::new('bash', 'bash', [CompletionResultType]::ParameterValue, 'Print the script for bash')
+            [CompletionResult]::new('zsh', 'zsh', [CompletionResultType]::ParameterValue, 'Print the script for zsh')
+            [CompletionResult]::new('fish', 'fish', [CompletionResultType]::ParameterValue, 'Print the script for fish')
+            [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
+            [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program')
+            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-kai;completion;help;bash' {
+            break
+        }
+        'kubectl-kai;completion;help;zsh' {
+            break
+        }
+        'kubectl-kai;completion;help;fish' {
+            break
+        }
+        'kubectl-kai;completion;help;powershell' {
+            break
+        }
+        'kubectl-kai;completion;help;elvish' {
+            break
+        }
+        'kubectl-kai;completion;help;install' {
+            break
+        }
+        'kubectl-kai;completion;help;uninstall' {
+            break
+        }
+        'kubectl-kai;completion;help;help' {
+            break
+        }
         'kubectl-kai;config' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
@@ -1155,6 +1258,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value into a file')
             [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
             [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'The files that are read, the first wins')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;config;view' {
@@ -1315,6 +1419,33 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'kubectl-kai;config;help' {
+            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Every setting that has a value')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'One value')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value into a file')
+            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'The files that are read, the first wins')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-kai;config;help;view' {
+            break
+        }
+        'kubectl-kai;config;help;get' {
+            break
+        }
+        'kubectl-kai;config;help;set' {
+            break
+        }
+        'kubectl-kai;config;help;unset' {
+            break
+        }
+        'kubectl-kai;config;help;path' {
+            break
+        }
+        'kubectl-kai;config;help;help' {
+            break
+        }
         'kubectl-kai;version' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
@@ -1376,6 +1507,161 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;help' {
+            [CompletionResult]::new('submit', 'submit', [CompletionResultType]::ParameterValue, 'Submit a job in any framework, or any manifest, to a queue')
+            [CompletionResult]::new('wait', 'wait', [CompletionResultType]::ParameterValue, 'Wait until workloads are scheduled, running or finished')
+            [CompletionResult]::new('suspend', 'suspend', [CompletionResultType]::ParameterValue, 'Give the GPUs back but keep the workload')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Put suspended workloads back in the queue')
+            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete workloads')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Workloads with their state and the reason why they wait')
+            [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'One workload on one screen')
+            [CompletionResult]::new('queues', 'queues', [CompletionResultType]::ParameterValue, 'Queue tree, quotas, use; create, set, delete')
+            [CompletionResult]::new('top', 'top', [CompletionResultType]::ParameterValue, 'Every GPU, and who holds what of it')
+            [CompletionResult]::new('logs', 'logs', [CompletionResultType]::ParameterValue, 'Logs of all ranks, merged')
+            [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'A whole cluster in this process: try it without one')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install, check or remove the scheduler')
+            [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'What the scheduler sees of the cluster, in a file; and what it would do next')
+            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Shell completion, also through `kubectl kai <TAB>`')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Defaults, and where each value came from')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Client and scheduler versions')
+            [CompletionResult]::new('options', 'options', [CompletionResultType]::ParameterValue, 'Connection flags that every command takes')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-kai;help;submit' {
+            break
+        }
+        'kubectl-kai;help;wait' {
+            break
+        }
+        'kubectl-kai;help;suspend' {
+            break
+        }
+        'kubectl-kai;help;resume' {
+            break
+        }
+        'kubectl-kai;help;delete' {
+            break
+        }
+        'kubectl-kai;help;list' {
+            break
+        }
+        'kubectl-kai;help;describe' {
+            break
+        }
+        'kubectl-kai;help;queues' {
+            [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Create a queue')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Change quota, limit, weight or priority of a queue')
+            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete queues without children and without work')
+            break
+        }
+        'kubectl-kai;help;queues;create' {
+            break
+        }
+        'kubectl-kai;help;queues;set' {
+            break
+        }
+        'kubectl-kai;help;queues;delete' {
+            break
+        }
+        'kubectl-kai;help;top' {
+            break
+        }
+        'kubectl-kai;help;logs' {
+            break
+        }
+        'kubectl-kai;help;sandbox' {
+            break
+        }
+        'kubectl-kai;help;install' {
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Show what would change, ask, apply, wait until it runs (the default)')
+            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests, to be kept in git')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'What is there, and whether it is healthy (exit code 10 when not)')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take the scheduler out; queues and workloads stay unless --crds')
+            break
+        }
+        'kubectl-kai;help;install;apply' {
+            break
+        }
+        'kubectl-kai;help;install;render' {
+            break
+        }
+        'kubectl-kai;help;install;status' {
+            break
+        }
+        'kubectl-kai;help;install;remove' {
+            break
+        }
+        'kubectl-kai;help;snapshot' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'What a snapshot holds, and what the scheduler would do next')
+            break
+        }
+        'kubectl-kai;help;snapshot;show' {
+            break
+        }
+        'kubectl-kai;help;completion' {
+            [CompletionResult]::new('bash', 'bash', [CompletionResultType]::ParameterValue, 'Print the script for bash')
+            [CompletionResult]::new('zsh', 'zsh', [CompletionResultType]::ParameterValue, 'Print the script for zsh')
+            [CompletionResult]::new('fish', 'fish', [CompletionResultType]::ParameterValue, 'Print the script for fish')
+            [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
+            [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program')
+            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
+            break
+        }
+        'kubectl-kai;help;completion;bash' {
+            break
+        }
+        'kubectl-kai;help;completion;zsh' {
+            break
+        }
+        'kubectl-kai;help;completion;fish' {
+            break
+        }
+        'kubectl-kai;help;completion;powershell' {
+            break
+        }
+        'kubectl-kai;help;completion;elvish' {
+            break
+        }
+        'kubectl-kai;help;completion;install' {
+            break
+        }
+        'kubectl-kai;help;completion;uninstall' {
+            break
+        }
+        'kubectl-kai;help;config' {
+            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Every setting that has a value')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'One value')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value into a file')
+            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'The files that are read, the first wins')
+            break
+        }
+        'kubectl-kai;help;config;view' {
+            break
+        }
+        'kubectl-kai;help;config;get' {
+            break
+        }
+        'kubectl-kai;help;config;set' {
+            break
+        }
+        'kubectl-kai;help;config;unset' {
+            break
+        }
+        'kubectl-kai;help;config;path' {
+            break
+        }
+        'kubectl-kai;help;version' {
+            break
+        }
+        'kubectl-kai;help;options' {
+            break
+        }
+        'kubectl-kai;help;help' {
             break
         }
     })
