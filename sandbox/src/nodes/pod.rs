@@ -337,7 +337,7 @@ pub fn exit_code(pod: &Pod) -> i32 {
     annotation.and_then(|text| text.parse().ok()).or_else(of_command).unwrap_or(0)
 }
 
-/// What the first container runs: the words of its command, or of each statement of the script that it gives a shell.
+/// The words of the first container's command, or of each statement of the script that it gives a shell.
 fn statements(spec: &PodSpec) -> Vec<Vec<String>> {
     let words: Vec<&str> = spec
         .containers
