@@ -7,13 +7,14 @@ mod admission;
 mod attack;
 mod devices;
 mod judge;
+mod ledger;
 mod object;
 mod place;
 mod tenant;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kai_sandbox::nodes::{self, Nodes};
 use kube::Client;
 use serde::Deserialize;
@@ -53,6 +54,9 @@ pub struct Scenario {
     /// Admission is served: pods that share GPUs are prepared, and what is wrong is refused.
     #[serde(default)]
     admission: bool,
+    /// A book is kept of what pods were given: no node may ever give more than it has, and only pods of the tenant may end.
+    #[serde(default)]
+    ledger: bool,
     /// Flags of the scheduler.
     #[serde(default)]
     flags: Vec<String>,
@@ -95,6 +99,7 @@ struct Stage<'p> {
     place: &'p Place,
     client: Client,
     flags: Vec<String>,
+    ledger: Option<ledger::Ledger>,
     scheduler: Option<(CancellationToken, JoinHandle<Result<(), kai_scheduler::Error>>)>,
 }
 
@@ -121,7 +126,9 @@ pub async fn run(scenario: &Scenario, place: &Place) -> Result<()> {
         ..nodes::Options::default()
     };
     let running = Nodes::new(options).start(client.clone()).await?;
-    let mut stage = Stage { place, client, flags: scenario.flags.clone(), scheduler: None };
+    let ledger =
+        if scenario.ledger { Some(ledger::Ledger::start(client.clone()).await?) } else { None };
+    let mut stage = Stage { place, client, flags: scenario.flags.clone(), ledger, scheduler: None };
     let admission = if scenario.admission { Some(start_admission(place).await?) } else { None };
     stage.start().await?;
     let result = stage.play(scenario).await;
@@ -188,7 +195,8 @@ impl Stage<'_> {
     async fn expect(&self, expect: &judge::Expect) -> Result<()> {
         let (started, end) = (Instant::now(), Instant::now() + TIMEOUT);
         loop {
-            let misses = judge::misses(expect, &self.client).await?;
+            let mut misses = judge::misses(expect, &self.client).await?;
+            misses.extend(self.booked(expect).await?);
             if misses.is_empty() {
                 tracing::info!(after = ?started.elapsed(), "came true");
                 break;
@@ -203,6 +211,7 @@ impl Stage<'_> {
         while Instant::now() < end {
             sleep(Duration::from_millis(200)).await;
             let mut misses = judge::misses(expect, &self.client).await?;
+            misses.extend(self.booked(expect).await?);
             let now = judge::versions(expect, &self.client).await?;
             if now != versions {
                 misses.push(format!("{:?} at {versions:?} was written", expect.unchanged));
@@ -212,6 +221,29 @@ impl Stage<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Compares with the book.
+    async fn booked(&self, expect: &judge::Expect) -> Result<Vec<String>> {
+        let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
+        let faults = ledger.faults();
+        ensure!(faults.is_empty(), "what must never be was seen:\n  {}", faults.join("\n  "));
+        let mut misses = Vec::new();
+        if let Some(most) = expect.tenant_holds_at_most {
+            let (micro, pods) = ledger.of_tenant();
+            if micro > u64::from(most) * 1_000_000 {
+                misses.push(format!("tenant: {pods:?} hold {micro} millionths of GPUs, of {most}"));
+            }
+            let queue = object::find(&self.client, "Queue", TENANT).await?;
+            let told =
+                queue.map(|queue| queue.data["status"]["allocated"]["nvidia.com/gpu"].clone());
+            if told_micro(told.as_ref()) != micro {
+                misses.push(format!(
+                    "tenant: {pods:?} hold {micro} millionths of GPUs, their queue says {told:?}"
+                ));
+            }
+        }
+        Ok(misses)
     }
 
     async fn start(&mut self) -> Result<()> {
@@ -233,4 +265,11 @@ impl Stage<'_> {
         }
         Ok(())
     }
+}
+
+/// Millionths of a quantity; none is zero.
+fn told_micro(quantity: Option<&Value>) -> u64 {
+    let text = quantity.and_then(Value::as_str).unwrap_or("0");
+    let nano = text.parse::<kai_api::quantity::Quantity>().map_or(-1, |quantity| quantity.nano());
+    u64::try_from(nano / 1_000).unwrap_or(u64::MAX)
 }

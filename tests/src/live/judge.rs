@@ -18,6 +18,9 @@ pub(super) struct Expect {
     bound: BTreeMap<String, usize>,
     /// Number of pods of the tenant that are on a node and not leaving; no other of them waits.
     tenant_bound: Option<usize>,
+    /// Most GPUs that pods of the tenant hold by what they asked for when they were bound; the status of the queue of the
+    /// tenant's name says exactly what they hold.
+    pub(super) tenant_holds_at_most: Option<u32>,
     /// Number of events on objects of the tenant, each counted as often as it was said.
     event_count: Option<i64>,
     /// On how many nodes they are.

@@ -166,6 +166,7 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
         "BindRequest" => ("scheduling.run.ai", "v1alpha2", true),
         "Queue" => ("scheduling.run.ai", "v2", false),
         "PodDisruptionBudget" => ("policy", "v1", true),
+        "ValidatingAdmissionPolicyBinding" => ("admissionregistration.k8s.io", "v1", false),
         "RuntimeClass" => ("node.k8s.io", "v1", false),
         "Topology" => ("kai.scheduler", "v1alpha1", false),
         "SchedulingShard" => ("kai.scheduler", "v1", false),
