@@ -4,7 +4,7 @@ use super::{Finding, source};
 use crate::repository::File;
 
 /// Crates in which some functions still take tuples.
-const TAKE_TUPLES: [&str; 2] = ["cli/", "scheduler/"];
+const TAKE_TUPLES: [&str; 1] = ["cli/"];
 /// Crates in which some comments still begin as riddles.
 const POSE_RIDDLES: [&str; 2] = ["cli/", "scheduler/"];
 /// Words that begin a clause which the reader has to turn into a statement.
