@@ -24,9 +24,9 @@ fn api_tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../api/tests")
 }
 
-fn peers() -> Result<Vec<CustomResourceDefinition>> {
+fn of_kai() -> Result<Vec<CustomResourceDefinition>> {
     let mut definitions = Vec::new();
-    for entry in fs::read_dir(api_tests().join("peer"))? {
+    for entry in fs::read_dir(api_tests().join("kai-v0.17"))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = fs::read_to_string(&path)?;
@@ -165,14 +165,14 @@ async fn same_shown(a: &Client, b: &Client) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ours_and_the_peers_definitions_judge_alike() -> Result<()> {
+async fn ours_and_kais_definitions_judge_alike() -> Result<()> {
     let Some(assets) = assets("definitions") else { return Ok(()) };
     let (ours, theirs) =
         (ControlPlane::start(&assets, &[]).await?, ControlPlane::start(&assets, &[]).await?);
     let (ours, theirs) = ((ours.client().await?, ours), (theirs.client().await?, theirs));
     let (a, b) = (&ours.0, &theirs.0);
     define(a, &OURS).await?;
-    define(b, &peers()?).await?;
+    define(b, &of_kai()?).await?;
     same_shown(a, b).await?;
     let (mut judged, mut wrong) = (0, Vec::new());
     for verdict in ["accept", "reject"] {
