@@ -93,7 +93,7 @@ mod tests {
         for (path, typed, expect) in [
             ("", "sumbit", Some("submit")),
             ("", "delte", Some("delete")),
-            ("", "to", None),
+            ("", "to", Some("top")),
             ("", "topp", Some("top")),
             ("", "scancl", None),
             ("", "canel", None),

@@ -37,7 +37,7 @@ fn what_is_no_amount_gets_a_way_out() {
     check("0.0", "--gpu 0.0 asks for no GPU");
     check("NaN", "--gpu NaN is not a number");
     check("inf", "--gpu inf is not a number");
-    check("-1", "--gpu -1 is not a number");
+    check("-1", "--gpu -1 is less than nothing | --gpu 2  (2 GPUs)");
     check("", "--gpu  is not a number");
     check("1e3", "--gpu 1e3 is not a number");
     check("0x1", "--gpu 0x1 asks for no GPU");
