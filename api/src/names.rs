@@ -77,7 +77,7 @@ pub mod value {
     /// Of [`super::label::APP`] on scaling pods.
     pub const SCALING_APP: &str = "scaling-pod";
     /// Of [`super::label::MANAGED_BY`] on Deployments that KAI's operator made.
-    pub const PEER_OPERATOR: &str = "kai-operator";
+    pub const KAI_OPERATOR: &str = "kai-operator";
     /// Of [`super::label::MANAGED_BY`] on objects that `kubectl kai install` made.
     pub const INSTALLER: &str = "kubectl-kai";
     /// Of [`super::label::PART_OF`].

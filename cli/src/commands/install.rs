@@ -5,8 +5,8 @@
 //! ```
 
 mod apply;
+mod kai_v017;
 mod manifest;
-mod peer;
 mod plan;
 mod remove;
 mod status;
@@ -167,24 +167,24 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     let version = cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
     let version =
         clean(version["gitVersion"].as_str().unwrap_or("of an unknown version")).into_owned();
-    let peer = peer::find(&cluster, &options.namespace).await?;
-    if !peer.is_empty() && !args.adopt {
-        return Err(peer::refusal(&peer));
+    let kai = kai_v017::find(&cluster, &options.namespace).await?;
+    if !kai.is_empty() && !args.adopt {
+        return Err(kai_v017::refusal(&kai));
     }
     let plan = plan::make(&cluster, manifest::items(&options), &options).await?;
-    say_plan(&plan, &version, &options, &peer, context);
+    say_plan(&plan, &version, &options, &kai, context);
     if args.dry_run {
         report(&plan, true, context)?;
         return Ok(Exit::Ok);
     }
-    if plan.is_done() && peer.is_empty() {
+    if plan.is_done() && kai.is_empty() {
         context.out.talk("Nothing to change.");
     } else {
         context.confirm("Proceed?", args.yes)?;
     }
     let began = Instant::now();
     context.out.wait_for("installing");
-    peer::remove(&cluster, &peer, options.timeout).await?;
+    kai_v017::remove(&cluster, &kai, options.timeout).await?;
     carry_out(&cluster, &plan, &options, context).await?;
     context.out.waited();
     report(&plan, false, context)?;
@@ -225,10 +225,10 @@ fn say_plan(
     plan: &Plan,
     version: &str,
     options: &Options,
-    peer: &peer::Peer,
+    kai: &kai_v017::Installation,
     context: &mut Context,
 ) {
-    let kai = if peer.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
+    let kai = if kai.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
     context.out.talk(&format!("Cluster   Kubernetes {version} · {kai}"));
     let mut head = "PLAN";
     for group in Group::ALL {

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// What KAI has installed, the operator first.
 #[derive(Debug, Default)]
-pub(super) struct Peer {
+pub(super) struct Installation {
     deployments: Vec<Found>,
 }
 
@@ -51,7 +51,7 @@ impl Found {
     }
 }
 
-impl Peer {
+impl Installation {
     pub(super) fn is_empty(&self) -> bool {
         self.deployments.is_empty()
     }
@@ -62,7 +62,7 @@ fn deployments() -> Resource {
 }
 
 /// Looks for KAI's Deployments: everywhere, or in `namespace` where that is not allowed.
-pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Peer, Error> {
+pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Installation, Error> {
     let resource = deployments();
     let everywhere = Call::new("list", &resource);
     let here = everywhere.clone().namespace(Some(namespace));
@@ -71,21 +71,21 @@ pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Peer, Err
         all = cluster.list(&here, &Select::default()).await;
     }
     let all = all.map_err(|e| cluster.explain(&here, &e))?.unwrap_or_default();
-    let is_peers = |object: &&Value| {
+    let is_of_kai = |object: &&Value| {
         let metadata = &object["metadata"];
-        metadata["labels"][label::MANAGED_BY] == value::PEER_OPERATOR
+        metadata["labels"][label::MANAGED_BY] == value::KAI_OPERATOR
             || (metadata["name"] == OPERATOR && metadata["namespace"] == namespace)
     };
     let mut deployments: Vec<Found> =
-        all.iter().filter(is_peers).map(|object| Found::new(&resource, object)).collect();
+        all.iter().filter(is_of_kai).map(|object| Found::new(&resource, object)).collect();
     deployments.sort_by_key(|found| (found.name != OPERATOR, found.name.clone()));
-    Ok(Peer { deployments })
+    Ok(Installation { deployments })
 }
 
 /// Why nothing is installed beside KAI.
-pub(super) fn refusal(peer: &Peer) -> Error {
-    let names: Vec<_> = peer.deployments.iter().map(|found| clean(&found.name)).collect();
-    let namespace = peer.deployments.first().and_then(|found| found.namespace.as_deref());
+pub(super) fn refusal(kai: &Installation) -> Error {
+    let names: Vec<_> = kai.deployments.iter().map(|found| clean(&found.name)).collect();
+    let namespace = kai.deployments.first().and_then(|found| found.namespace.as_deref());
     let namespace = clean(namespace.unwrap_or_default());
     let what = format!("KAI is installed already, in namespace {namespace}");
     Problem::new(number::EXISTS, Exit::Conflict, what)
@@ -98,8 +98,12 @@ pub(super) fn refusal(peer: &Peer) -> Error {
 /// Takes KAI's Deployments and webhooks away; everything else stays.
 ///
 /// The operator goes first, and is gone before the others are touched: it would restore them.
-pub(super) async fn remove(cluster: &Cluster, peer: &Peer, timeout: Duration) -> Result<(), Error> {
-    if peer.is_empty() {
+pub(super) async fn remove(
+    cluster: &Cluster,
+    kai: &Installation,
+    timeout: Duration,
+) -> Result<(), Error> {
+    if kai.is_empty() {
         return Ok(());
     }
     // Webhooks that fail closed would keep pods from being made once their server is gone.
@@ -120,7 +124,7 @@ pub(super) async fn remove(cluster: &Cluster, peer: &Peer, timeout: Duration) ->
     }
     let deadline = Instant::now().checked_add(timeout);
     let (operator, others): (Vec<_>, Vec<_>) =
-        peer.deployments.iter().partition(|found| found.name == OPERATOR);
+        kai.deployments.iter().partition(|found| found.name == OPERATOR);
     for found in operator.into_iter().chain(others) {
         delete(cluster, found).await?;
         gone(cluster, found, deadline).await?;
