@@ -32,6 +32,10 @@ const FIELD_MANAGER: &str = "kubectl-kai";
 const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
 );
+/// The form of an object of which only the metadata is sent.
+const METADATA: header::HeaderValue = header::HeaderValue::from_static(
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+);
 /// Objects a page; small enough for a slow link, large enough that most lists are one request.
 const PAGE: u32 = 500;
 /// The longest wait for an answer, without `--request-timeout`.
@@ -168,6 +172,17 @@ impl Cluster {
     pub(crate) async fn get(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
         match self.read(&call.path()).await {
             Ok(body) => Ok(Some(body)),
+            Err(Failure::Refused(refusal)) if refusal.code == 404 => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Reads the metadata of one object and nothing else of it; `None` when it is not there.
+    pub(crate) async fn metadata(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
+        let mut request = get(&call.path());
+        request.headers_mut().insert(header::ACCEPT, METADATA);
+        match self.send(request).await {
+            Ok(answer) => Ok(Some(answer.body)),
             Err(Failure::Refused(refusal)) if refusal.code == 404 => Ok(None),
             Err(failure) => Err(failure),
         }

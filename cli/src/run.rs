@@ -57,7 +57,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Install(args) => install::run(args, context).await,
         Command::Snapshot(args) => snapshot::run(&args, context).await,
         Command::Completion(args) => completion::run(&args, command(), context),
-        Command::Config(args) => config::run(&args, context),
+        Command::Config(args) => config::run(&args, context).await,
         Command::Version(args) => version::run(&args, context).await,
         Command::Options => context.out.raw(&args::options_help()).map(|()| Exit::Ok),
     }

@@ -69,8 +69,54 @@ pub(crate) struct Settings {
     /// For each key the values that were set, the one that holds first.
     values: BTreeMap<String, Vec<Setting>>,
     aliases: BTreeMap<String, String>,
-    /// Folders of the user's own templates, the first that has one wins.
-    pub(crate) templates: Vec<PathBuf>,
+    mounts: BTreeMap<String, Setting>,
+    /// Places of the user's own templates, the first that has one wins.
+    pub(crate) templates: Vec<TemplatePlace>,
+}
+
+/// A place that keeps templates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TemplatePlace {
+    /// Files `NAME.yaml`.
+    Folder(PathBuf),
+    /// Keys `NAME.yaml` of a config map.
+    ConfigMap { namespace: String, name: String },
+}
+
+/// The beginning of a config map's address.
+const CONFIG_MAP: &str = "configmap://";
+
+impl TemplatePlace {
+    /// Reads `configmap://NAMESPACE/NAME`, or a folder as seen from another.
+    ///
+    /// # Errors
+    /// The config map has no namespace or no name.
+    pub(crate) fn read(text: &str, base: &Path) -> Result<Self, Problem> {
+        let Some(address) = text.strip_prefix(CONFIG_MAP) else {
+            return Ok(Self::Folder(base.join(text).components().collect()));
+        };
+        match address.split_once('/') {
+            Some((namespace, name))
+                if !namespace.is_empty() && !name.is_empty() && !name.contains('/') =>
+            {
+                Ok(Self::ConfigMap { namespace: namespace.into(), name: name.into() })
+            }
+            Some(_) | None => {
+                let what = format!("\"{text}\" names no config map");
+                Err(Problem::new(number::VALUE, Exit::Usage, what)
+                    .fix(format!("{CONFIG_MAP}NAMESPACE/NAME")))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for TemplatePlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Folder(path) => write!(f, "{}", path.display()),
+            Self::ConfigMap { namespace, name } => write!(f, "{CONFIG_MAP}{namespace}/{name}"),
+        }
+    }
 }
 
 impl Settings {
@@ -108,12 +154,18 @@ impl Settings {
                     .into());
             }
             let context = if file.contexts.is_empty() { None } else { context() };
-            settings.absorb(&path, file, context.as_deref());
+            settings.absorb(&path, file, context.as_deref())?;
         }
+        settings.templates.extend(user_templates(env).map(TemplatePlace::Folder));
         Ok(settings)
     }
 
-    fn absorb(&mut self, path: &Path, file: file::File, context: Option<&str>) {
+    fn absorb(
+        &mut self,
+        path: &Path,
+        file: file::File,
+        context: Option<&str>,
+    ) -> Result<(), Problem> {
         let matching = file
             .contexts
             .into_iter()
@@ -128,9 +180,18 @@ impl Settings {
         for (name, expansion) in file.aliases {
             self.aliases.entry(name).or_insert(expansion);
         }
+        for (name, mount) in file.mounts {
+            let origin = Origin::File { path: path.into(), line: mount.line };
+            self.mounts.entry(name).or_insert(Setting { value: mount.text, origin });
+        }
         let base = path.parent().unwrap_or(path);
-        self.templates
-            .extend(file.templates.iter().map(|folder| base.join(folder).components().collect()));
+        for place in &file.templates {
+            let place = TemplatePlace::read(place, base).map_err(|problem| {
+                problem.line(format!("under templates: in {}", path.display()))
+            })?;
+            self.templates.push(place);
+        }
+        Ok(())
     }
 
     pub(crate) fn add(&mut self, name: &str, value: String, origin: Origin) {
@@ -150,6 +211,16 @@ impl Settings {
     /// The words that an alias stands for.
     pub(crate) fn alias(&self, name: &str) -> Option<&str> {
         self.aliases.get(name).map(String::as_str)
+    }
+
+    /// The volume that a name of `-m` stands for.
+    pub(crate) fn mount(&self, name: &str) -> Option<&Setting> {
+        self.mounts.get(name)
+    }
+
+    /// The names that `-m` knows.
+    pub(crate) fn mounts(&self) -> impl Iterator<Item = &str> {
+        self.mounts.keys().map(String::as_str)
     }
 
     /// Every value that was set, the one that holds first.
@@ -182,6 +253,11 @@ pub(crate) fn user_file(env: &BTreeMap<String, String>) -> Option<PathBuf> {
     let set = |name: &str| env.get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let root = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(root.join("kai/config.yaml"))
+}
+
+/// The user's own folder of templates, whether or not it is there.
+pub(crate) fn user_templates(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    Some(user_file(env)?.with_file_name("templates"))
 }
 
 /// Whether a name matches a pattern with `*` for any run of characters.

@@ -44,8 +44,11 @@ fn play(text: &str, stage: &Stage) -> String {
         let body: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
         let file = info.split_whitespace().find_map(|word| word.strip_prefix("file="));
         if let Some(file) = file {
-            fs::write(stage.dir.join(file), body.join("\n") + "\n")
-                .expect("the session's folder is ours");
+            let path = stage.dir.join(file);
+            let folder = path.parent().expect("a file is in a folder");
+            let written =
+                fs::create_dir_all(folder).and_then(|()| fs::write(&path, body.join("\n") + "\n"));
+            written.expect("the session's folder is ours");
         }
         match body.first().and_then(|first| first.strip_prefix("$ ")) {
             Some(command) if info == "console" => {

@@ -1,5 +1,7 @@
 //! `kubectl kai config`.
 
+mod templates;
+
 use std::io;
 use std::path::Path;
 
@@ -53,6 +55,9 @@ enum Action {
     },
     /// The files that are read, the first wins
     Path,
+    /// Templates of submit: list, show, save, delete
+    #[command(subcommand, alias = "template")]
+    Templates(templates::Action),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -62,7 +67,7 @@ enum Scope {
 }
 
 /// Runs `config`.
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     match &args.action {
         Action::View { show_origin } => view(*show_origin, context)?,
         Action::Get { key } => {
@@ -84,6 +89,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
                 context.out.data(&path.display().to_string())?;
             }
         }
+        Action::Templates(action) => templates::run(action, context).await?,
     }
     Ok(Exit::Ok)
 }

@@ -9,16 +9,19 @@
 mod args;
 mod check;
 mod create;
+mod data;
 mod defaults;
 mod fits;
 mod fragile;
 mod inject;
+pub(crate) mod library;
 mod model;
 mod read;
-mod render;
+pub(crate) mod render;
 mod request;
 mod sharing;
 mod state;
+pub(crate) mod template;
 pub(crate) mod values;
 
 use std::time::Duration;
@@ -85,7 +88,7 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     if args.dry_run != DryRun::Client {
         defaults::read(context).await;
     }
-    let request = match Request::read(&args, &context.settings) {
+    let request = match Request::read(&args, &context.settings, &context.env) {
         Ok(request) => request,
         Err(found) => {
             let (request, mut problems) = *found;
@@ -103,8 +106,11 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     model::resolve(&mut request, args.dry_run, context).await?;
     let mut documents = documents(&args, &request, context).await?;
     let notes = prepare(&mut documents, &request, context)?;
-    for note in notes {
-        context.out.talk(&note);
+    for note in notes.iter().chain(&request.data.notes) {
+        context.out.talk(note);
+    }
+    for warning in &request.data.warnings {
+        context.out.warn(warning);
     }
     fragile::warn(&documents, context);
     if args.dry_run == DryRun::Client {
@@ -113,7 +119,7 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         return Ok(Exit::Ok);
     }
     let cluster = context.cluster().await?;
-    check::all(&mut documents, &request, &cluster, context).await?;
+    Box::pin(check::all(&mut documents, &request, &cluster, context)).await?;
     if args.dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
         create::show(&objects, "created (server dry run)", &format, context)?;
@@ -165,8 +171,9 @@ async fn documents(
         }
         name
     };
-    let (source, text) = render::find(&name, &context.settings.templates)?;
-    let object = render::render(&source, &text, request)?;
+    let template = library::find(&name, context).await?;
+    let object = render::render(&template, request)?;
+    let source = template.origin;
     Ok(vec![Document { object, source, is_workload: true, resource: None, exists: false }])
 }
 

@@ -263,6 +263,8 @@ pub mod number {
         CONFIG = 1021;
         /// The kind has no place for what was asked.
         UNSUPPORTED = 1022;
+        /// A claim, secret, config map or storage class that the workload needs does not exist.
+        DATA_NOT_FOUND = 1031;
         /// No workload of that name.
         WORKLOAD_NOT_FOUND = 1101;
         /// It was evicted, and nothing makes it anew.

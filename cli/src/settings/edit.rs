@@ -24,7 +24,13 @@ pub(crate) fn set(
             let mut defaults = file.defaults.clone();
             defaults.remove(name);
             let texts: Vec<_> = defaults.into_iter().map(|(k, v)| (k, v.text)).collect();
-            (texts, file.aliases.clone(), file.templates.clone(), file.contexts.len())
+            (
+                texts,
+                file.aliases.clone(),
+                file.templates.clone(),
+                file.mounts.len(),
+                file.contexts.len(),
+            )
         };
         after.defaults.get(name).map(|v| v.text.as_str()) == value
             && others(&after) == others(&before)

@@ -23,6 +23,7 @@ pub(crate) struct File {
     pub(crate) defaults: BTreeMap<String, Value>,
     pub(crate) contexts: BTreeMap<String, BTreeMap<String, Value>>,
     pub(crate) aliases: BTreeMap<String, String>,
+    pub(crate) mounts: BTreeMap<String, Value>,
     pub(crate) templates: Vec<String>,
 }
 
@@ -35,6 +36,7 @@ struct Raw {
     defaults: BTreeMap<String, Spanned<Scalar>>,
     contexts: BTreeMap<String, BTreeMap<String, Spanned<Scalar>>>,
     aliases: BTreeMap<String, String>,
+    mounts: BTreeMap<String, Spanned<String>>,
     templates: Vec<String>,
 }
 
@@ -105,7 +107,12 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<File, Error> {
     let defaults = settings(raw.defaults)?;
     let contexts = raw.contexts.into_iter().map(|(glob, values)| Ok((glob, settings(values)?)));
     let contexts = contexts.collect::<Result<_, Error>>()?;
-    Ok(File { defaults, contexts, aliases: raw.aliases, templates: raw.templates })
+    let mounts = raw
+        .mounts
+        .into_iter()
+        .map(|(name, mount)| (name, Value { line: mount.referenced.line(), text: mount.value }));
+    let mounts = mounts.collect();
+    Ok(File { defaults, contexts, aliases: raw.aliases, mounts, templates: raw.templates })
 }
 
 impl Scalar {

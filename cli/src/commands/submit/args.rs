@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::data;
+
 /// Flags of `submit`.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(
@@ -16,9 +18,12 @@ pub struct Args {
     /// Manifest to submit, of any kind; - is standard input, repeatable
     #[arg(short, long = "filename", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "What")]
     pub(crate) filename: Vec<PathBuf>,
-    /// Template of your own instead of the kind's
+    /// Template instead of the kind's: a name (config templates list) or a file
     #[arg(long, value_name = "NAME", help_heading = "What")]
     pub(crate) template: Option<String>,
+    /// Parameter of the template, repeatable
+    #[arg(short, long, value_name = "NAME=VALUE", help_heading = "What")]
+    pub(crate) param: Vec<String>,
     /// Container image
     #[arg(long, value_name = "IMAGE", help_heading = "What")]
     pub(crate) image: Option<String>,
@@ -43,9 +48,8 @@ pub struct Args {
     /// Memory of each worker, such as 64Gi
     #[arg(long, value_name = "MEMORY", help_heading = "What")]
     pub(crate) memory: Option<String>,
-    /// Environment variable NAME=VALUE, repeatable
-    #[arg(short, long, value_name = "NAME=VALUE", help_heading = "What")]
-    pub(crate) env: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: data::Flags,
     /// Queue to wait in
     #[arg(short, long, value_name = "QUEUE", help_heading = "Where")]
     pub(crate) queue: Option<String>,

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use super::request::Request;
 use super::{Document, list};
-use super::{fits, inject, sharing};
+use super::{data, fits, inject, sharing};
 use crate::cluster::capacity::Capacity;
 use crate::cluster::gpu::Total;
 use crate::cluster::kinds::{KINDS, Kind};
@@ -29,15 +29,16 @@ pub(crate) async fn all(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<(), Error> {
-    let (queues, kinds, priority, (sharing, warnings), capacity) = futures::join!(
+    let (queues, kinds, priority, (sharing, warnings), capacity, data) = futures::join!(
         queue::readable(cluster),
         resolve(documents, cluster),
         priority(request.priority.as_deref(), cluster),
         sharing::ask_cluster(documents, cluster),
         Capacity::read(cluster),
+        data::check(&request.data, documents, cluster),
     );
     let too_large = fits::warnings(documents, capacity.as_ref());
-    for warning in warnings.into_iter().chain(too_large) {
+    for warning in warnings.into_iter().chain(too_large).chain(data.warnings) {
         context.out.warn(&clean(&warning));
     }
     let mut problems: Vec<Problem> = sharing.into_iter().collect();
@@ -88,6 +89,8 @@ pub(crate) async fn all(
         Ok(()) => {}
         Err(error) => problems.extend(list(error)),
     }
+    problems.extend(data.problems);
+    problems.extend(data.error.map(list).unwrap_or_default());
     // An unreachable server is one problem, not three.
     problems
         .dedup_by(|a, b| a == b || (a.exit == Exit::Unreachable && b.exit == Exit::Unreachable));

@@ -30,6 +30,7 @@ pub(crate) fn inject(
         if let Err(problem) = place(object, site, request) {
             problems.push(problem);
         }
+        problems.extend(request.data.inject(object, site).err());
     }
     if let Some(gpu) = &request.gpu {
         problems.extend(gpus(object, &sites, gpu).err());
@@ -128,15 +129,6 @@ fn containers(object: &mut Value, site: &Site, container: &str, request: &Reques
         && request.image_overrides
     {
         map.insert("image".into(), json!(image));
-    }
-    if !request.env.is_empty() {
-        let env = map.entry("env").or_insert_with(|| json!([]));
-        if let Some(env) = env.as_array_mut() {
-            for (name, value) in &request.env {
-                env.retain(|entry| text(&entry["name"]) != name);
-                env.push(json!({ "name": name, "value": value }));
-            }
-        }
     }
     if site.steers || site.shape == Shape::Inline {
         return;

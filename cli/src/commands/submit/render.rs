@@ -1,13 +1,12 @@
 //! From a template to an object. Every value is printed as JSON, so no text can break out of its place.
 
-use std::collections::HashSet;
-use std::io;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde_json::Value;
 
 use super::request::Request;
+use super::template::{Head, Template};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::json::ensure;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -25,47 +24,13 @@ pub(crate) const TEMPLATES: &[(&str, &str)] = &[
     ("ray", include_str!("../../../../templates/ray.yaml")),
 ];
 
-/// The text of a template: the user's own of that name, else the compiled-in one.
-///
-/// # Errors
-/// When there is none, or the user's own cannot be read.
-pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<(String, String), Error> {
-    let is_plain =
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    for folder in folders.iter().filter(|_| is_plain) {
-        let path = folder.join(format!("{name}.yaml"));
-        match std::fs::read_to_string(&path) {
-            Ok(text) => return Ok((path.display().to_string(), text)),
-            Err(e)
-                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Err(e) => {
-                let what = format!("failed to read the template {}: {e}", path.display());
-                return Err(Problem::new(number::FILE, Exit::Failure, what).into());
-            }
-        }
-    }
-    if let Some((_, text)) = TEMPLATES.iter().find(|(known, _)| *known == name) {
-        Ok((format!("template {name}"), (*text).to_owned()))
-    } else {
-        let known: Vec<&str> = TEMPLATES.iter().map(|(name, _)| *name).collect();
-        let what = format!("there is no template \"{name}\"");
-        Err(Problem::new(number::TEMPLATE, Exit::NotFound, what)
-            .fix(format!(
-                "one of {}; or a folder of yours in the configuration: templates: [DIR]",
-                known.join(", ")
-            ))
-            .into())
-    }
-}
-
 /// Renders a template for a request.
 ///
 /// # Errors
 /// With the template's name and line.
-pub(crate) fn render(name: &str, template: &str, request: &Request) -> Result<Value, Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::Json);
+pub(crate) fn render(template: &Template, request: &Request) -> Result<Value, Error> {
+    let name = template.origin.as_str();
+    let environment = environment();
     let gpus = match request.gpu {
         Some(Gpu::Whole(count)) => count,
         Some(Gpu::Share { .. } | Gpu::Memory { .. } | Gpu::Mig { .. }) | None => 0,
@@ -81,13 +46,23 @@ pub(crate) fn render(name: &str, template: &str, request: &Request) -> Result<Va
         max_runtime_seconds => request.max_runtime_seconds,
         retries => request.retries,
     };
-    let failed = |e: minijinja::Error| {
-        let place = e.line().map_or_else(String::new, |line| format!(":{line}"));
-        let what = format!("{name}{place}: {}", e.detail().unwrap_or("cannot be rendered"));
-        Error::from(Problem::new(number::TEMPLATE, Exit::Refused, what).fix(LANGUAGE))
-    };
-    let parsed = environment.template_from_named_str(name, template).map_err(failed)?;
-    Error::all(without_place(name, &parsed.undeclared_variables(false), request))?;
+    let failed = |e: minijinja::Error| Error::from(unrendered(name, &e));
+    let parsed = environment.template_from_named_str(name, &template.text).map_err(failed)?;
+    let used = parsed.undeclared_variables(false);
+    let mut problems = without_place(name, &used, request);
+    problems.extend(without_image(name, &used, request));
+    let ours: HashSet<String> =
+        values.try_iter().into_iter().flatten().map(|key| key.to_string()).collect();
+    let mut others: Vec<String> = used.difference(&ours).cloned().collect();
+    others.sort();
+    let parameters = Head::read(&template.text).values(name, &request.parameters, &others);
+    let parameters = parameters.unwrap_or_else(|wrong| {
+        problems.extend(wrong);
+        BTreeMap::new()
+    });
+    Error::all(problems)?;
+    let parameters = parameters.into_iter().map(|(name, value)| (name, scalar(value)));
+    let values = context! { ..values, ..minijinja::Value::from_pairs(parameters) };
     let text = parsed.render(values).map_err(failed)?;
     let mut object: Value = yaml::one(name, &text)?;
     // A template that gives a name of its own is for more than one workload all the same.
@@ -95,8 +70,52 @@ pub(crate) fn render(name: &str, template: &str, request: &Request) -> Result<Va
     Ok(object)
 }
 
-/// Where the language of templates is told.
-const LANGUAGE: &str = "docs/cli.md lists what a template may use";
+/// The value of a parameter for a template.
+fn scalar(value: Value) -> minijinja::Value {
+    match value {
+        Value::Bool(value) => value.into(),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => whole.into(),
+            (None, number) => number.unwrap_or_default().into(),
+        },
+        Value::String(text) => text.into(),
+        Value::Null | Value::Array(_) | Value::Object(_) => minijinja::Value::UNDEFINED,
+    }
+}
+
+/// Checks that a text is a template, whatever its values will be.
+///
+/// # Errors
+/// With the template's name and line.
+pub(crate) fn check(template: &Template) -> Result<(), Problem> {
+    let parsed = environment();
+    let parsed = parsed.template_from_named_str(&template.origin, &template.text);
+    parsed.map(drop).map_err(|e| unrendered(&template.origin, &e))
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::Json);
+    environment
+}
+
+fn unrendered(name: &str, error: &minijinja::Error) -> Problem {
+    let place = error.line().map_or_else(String::new, |line| format!(":{line}"));
+    let what = format!("{name}{place}: {}", error.detail().unwrap_or("cannot be rendered"));
+    Problem::new(number::TEMPLATE, Exit::Refused, what).fix(LANGUAGE)
+}
+
+/// The image that a template has a place for and nobody named.
+fn without_image(name: &str, used: &HashSet<String>, request: &Request) -> Option<Problem> {
+    (request.image.is_none() && used.contains("image")).then(|| {
+        Problem::new(number::MISSING, Exit::Usage, format!("{name} needs an image"))
+            .fix("--image IMAGE, or once for all: kubectl kai config set image IMAGE")
+    })
+}
+
+/// The place where the language of templates is told.
+const LANGUAGE: &str = "templates/README.md lists what a template may use";
 
 /// What was asked for and the template has no place for: left out in silence it would be missed later.
 fn without_place(name: &str, used: &HashSet<String>, request: &Request) -> Vec<Problem> {

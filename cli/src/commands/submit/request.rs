@@ -1,6 +1,9 @@
 //! What was asked for, read from the flags and the settings; pure, and every problem at once.
 
+use std::collections::BTreeMap;
+
 use super::args::Args;
+use super::data::Data;
 use super::values::{self, amount, label_value, pairs};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::kinds::{self, Kind};
@@ -38,7 +41,9 @@ pub(crate) struct Request {
     pub(crate) image: Option<String>,
     /// Whether the image replaces a manifest's own.
     pub(crate) image_overrides: bool,
-    pub(crate) env: Vec<(String, String)>,
+    pub(crate) data: Data,
+    /// Values of the template's own parameters.
+    pub(crate) parameters: Vec<(String, String)>,
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) annotations: Vec<(String, String)>,
     pub(crate) command: Vec<String>,
@@ -56,13 +61,14 @@ const IMAGES: &[(&str, &str)] = &[
 const WORKERS_MAX: u32 = 100_000;
 
 impl Request {
-    /// Reads flags and settings.
+    /// Reads flags and settings, and the variables that flags forward.
     ///
     /// # Errors
     /// Everything that is wrong.
     pub(crate) fn read(
         args: &Args,
         settings: &Settings,
+        variables: &BTreeMap<String, String>,
     ) -> Result<Self, Box<(Self, Vec<Problem>)>> {
         let mut problems = Vec::new();
         let of_file = !args.filename.is_empty();
@@ -103,7 +109,7 @@ impl Request {
         );
         keep(request.check_share_container(of_file));
         keep(request.read_workers(args));
-        keep(pairs("--env", &args.env).map(|pairs| request.env = pairs));
+        keep(pairs("--param", &args.param).map(|pairs| request.parameters = pairs));
         keep(pairs("--label", &args.label).map(|pairs| request.labels = pairs));
         keep(pairs("--annotation", &args.annotation).map(|pairs| request.annotations = pairs));
         keep(
@@ -120,10 +126,14 @@ impl Request {
             }));
         }
         keep(label_value("-q", request.queue.as_deref().unwrap_or("default-queue")));
+        match Data::read(&args.data, settings, variables) {
+            Ok(data) => request.data = data,
+            Err(wrong) => problems.extend(wrong),
+        }
         if of_file {
             problems.extend(only_with_kind(args));
         } else {
-            problems.extend(request.read_image());
+            problems.extend(request.read_image(args));
         }
         if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
     }
@@ -277,8 +287,12 @@ impl Request {
         }
     }
 
-    fn read_image(&mut self) -> Option<Problem> {
+    fn read_image(&mut self, args: &Args) -> Option<Problem> {
         let noun = self.kind?.noun;
+        // A template of the user's own may name its image itself.
+        if args.template.is_some() {
+            return None;
+        }
         if self.image.is_none() {
             self.image =
                 IMAGES.iter().find(|(of, _)| *of == noun).map(|(_, image)| (*image).into());
@@ -326,6 +340,7 @@ fn only_with_kind(args: &Args) -> Vec<Problem> {
         (args.workers.is_some(), "--workers"),
         (args.max_runtime.is_some(), "--max-runtime"),
         (args.template.is_some(), "--template"),
+        (!args.param.is_empty(), "--param"),
     ]
     .into_iter()
     .filter(|(given, _)| *given)

@@ -1,0 +1,59 @@
+//! Where a template keeps variables, volumes and the secrets of its image.
+
+use serde_json::Value;
+
+use crate::cluster::kinds::Shape;
+use crate::cluster::manifest::{self, Site, place_name};
+use crate::print::error::{Exit, Problem, number};
+
+/// Pointers into an object.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The container that works; none where a template only stands around others.
+    pub(super) container: Option<String>,
+    /// The object with `volumes`.
+    pub(super) volumes: String,
+    /// The object with `imagePullSecrets`; none where another template has it.
+    pub(super) pull_secrets: Option<String>,
+    /// Whether `imagePullSecrets` are bare names.
+    pub(super) names_are_text: bool,
+}
+
+impl Place {
+    /// Finds the places of a template.
+    ///
+    /// # Errors
+    /// It has no container.
+    pub(super) fn of(object: &Value, site: &Site) -> Result<Self, Problem> {
+        let plain = Self {
+            container: site.containers.first().cloned(),
+            volumes: site.spec.clone(),
+            pull_secrets: Some(site.spec.clone()),
+            names_are_text: false,
+        };
+        let is_spark = manifest::kind(object).is_some_and(|kind| kind.name == "SparkApplication");
+        let model = format!("{}/model", site.spec);
+        match (&plain.container, site.shape) {
+            // Steps mount volumes of their own, and the workflow pulls for all of them.
+            (Some(_), Shape::Argo) => Ok(Self { pull_secrets: None, ..plain }),
+            (Some(_), _) | (None, Shape::Argo) => Ok(plain),
+            (None, Shape::Inline) if is_spark => Ok(Self {
+                container: Some(site.spec.clone()),
+                volumes: "/spec".to_owned(),
+                pull_secrets: Some("/spec".to_owned()),
+                names_are_text: true,
+            }),
+            (None, Shape::Inline) if object.pointer(&model).is_some() => {
+                Ok(Self { container: Some(model), ..plain })
+            }
+            (None, _) => {
+                let what = format!(
+                    "{} has no container for variables, volumes or secrets",
+                    place_name(object, site)
+                );
+                Err(Problem::new(number::UNSUPPORTED, Exit::Refused, what)
+                    .fix("say them in the manifest itself"))
+            }
+        }
+    }
+}
