@@ -1,17 +1,18 @@
-//! The definitions of the six kinds, as objects and as the files of `deploy/crds`.
+//! The definitions of the seven kinds, as objects and as the files of `deploy/crds`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
 use crate::bind_request::BindRequest;
 use crate::config::Config;
+use crate::daily_record::DailyRecord;
 use crate::pod_group::PodGroup;
 use crate::queue::Queue;
 use crate::schema::finish;
 use crate::shard::SchedulingShard;
 use crate::topology::Topology;
 
-/// The six definitions for the API server, in the order in which they are applied.
+/// The seven definitions for the API server, in the order in which they are applied.
 ///
 /// # Cost
 /// Builds them anew: a few milliseconds.
@@ -23,13 +24,14 @@ pub fn all() -> Vec<CustomResourceDefinition> {
         finish(Topology::crd(), true),
         finish(SchedulingShard::crd(), false),
         finish(Config::crd(), false),
+        finish(DailyRecord::crd(), true),
     ]
 }
 
 /// The first line of every generated file.
 const HEADER: &str = "# Generated from api/src by `cargo xtask generate`; edits are lost.\n";
 
-/// The six definitions as files: name and YAML text.
+/// The seven definitions as files: name and YAML text.
 ///
 /// # Panics
 /// If a definition can't be written as YAML: a programming error.

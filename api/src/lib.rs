@@ -5,7 +5,7 @@
 //!  quantity    1500m, 4Gi             duration    1h30m   human   2y70d
 //!  json_path   {.items[?(@.n>1)].v}   fair        turns of tenants
 //!  queue  pod_group  bind_request     scheduling.run.ai
-//!  topology  shard  config            kai.scheduler
+//!  topology  shard  config  daily_record    kai.scheduler
 //!  shared_gpu  what a pod asks of shared GPUs, and the names of its config maps
 //!  schema      what the derives can't say      crd  the definitions for the API server
 //! ```
@@ -20,6 +20,7 @@ mod absent;
 pub mod bind_request;
 pub mod config;
 pub mod crd;
+pub mod daily_record;
 pub mod duration;
 pub mod fair;
 pub mod human;

@@ -68,6 +68,10 @@ pub mod label {
     pub const VERSION: &str = "app.kubernetes.io/version";
     /// Mark of what accounting scrapes: on `ServiceMonitor`s and rules.
     pub const ACCOUNTING: &str = "kai.scheduler/accounting";
+    /// The day of a `DailyRecord`.
+    pub const DAY: &str = "kai.scheduler/day";
+    /// `true` on a `DailyRecord` of which a workload had pods when it was written.
+    pub const OPEN_RECORD: &str = "kai.scheduler/open";
 }
 
 /// Values of labels and annotations.

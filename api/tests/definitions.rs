@@ -81,6 +81,10 @@ fn equal_those_of_kai() {
         let ours = serde_json::to_value(ours).expect("a definition is JSON");
         let plural = ours["spec"]["names"]["plural"].as_str().expect("a plural");
         let group = ours["spec"]["group"].as_str().expect("a group");
+        // Ours alone.
+        if plural == "dailyrecords" {
+            continue;
+        }
         let file = folder.join(format!("{group}_{plural}.json"));
         let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let kai: Value = serde_json::from_str(&text).expect("JSON");

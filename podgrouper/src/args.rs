@@ -75,6 +75,9 @@ pub struct Args {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
         default_missing_value = "true", action = ArgAction::Set)]
     pub cluster_autoscaling: bool,
+    /// Days for which DailyRecords are kept; 0 writes none
+    #[arg(long, default_value_t = 31, value_name = "DAYS")]
+    pub history_days: u32,
     /// Prefix of the names of metrics
     #[arg(long, default_value = "kai")]
     pub metrics_namespace: String,

@@ -23,6 +23,7 @@ mod pod;
 mod queue;
 mod ready;
 mod reconcile;
+mod record;
 mod run;
 mod scale;
 mod settings;

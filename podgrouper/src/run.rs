@@ -24,10 +24,11 @@ use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::ready::Ready;
 use crate::reconcile::{Failure, Reconciler};
+use crate::record::{Heard, Keeper, follow_evictions};
 use crate::scale;
 use crate::shard;
 use crate::slim::{AnyShape, PodGroupShape, PodShape};
-use crate::status::{Controller, Dirty, QueueMetrics, Usage, parse_labels};
+use crate::status::{Controller, Devices, Dirty, QueueMetrics, Usage, parse_labels};
 use crate::store::{Key, Store, group_of};
 use kai_api::names;
 
@@ -201,6 +202,7 @@ async fn lead(
         store: Arc::new(Store::default()),
         queue: Arc::new(Queue::new()),
         dirty: Arc::new(Dirty::default()),
+        heard: Arc::new(Heard::default()),
         listed: Arc::new(watch::channel(0).0),
     };
     let (store, queue) = (sink.store.clone(), sink.queue.clone());
@@ -223,6 +225,7 @@ async fn lead(
     tasks.spawn(follow_classes(client.clone(), sink.clone()));
     if has_status {
         tasks.spawn(follow_queues(client.clone(), sink.clone()));
+        tasks.spawn(follow_evictions(client.clone(), sink.heard.clone()));
         let place = shard::Place {
             namespace: args.system_namespace(&client),
             scheduler: installed.to_owned(),
@@ -248,8 +251,12 @@ async fn lead(
     }
     ready.set();
     if has_status {
-        let controller = Controller::new(client, store, cache, sink.dirty.clone(), metrics);
+        let devices = Devices::new(cache);
+        let controller =
+            Controller::new(client.clone(), store, devices.clone(), sink.dirty.clone(), metrics);
         tasks.spawn(controller.run());
+        let heard = sink.heard.clone();
+        tasks.spawn(Keeper::new(client, heard, devices, args.history_days).run());
     }
     for _ in 0..args.max_concurrent_reconciles.max(1) {
         tasks.spawn(work(reconciler.clone(), queue.clone()));
@@ -295,6 +302,7 @@ struct Sink {
     store: Arc<Store>,
     queue: Arc<Queue<Key>>,
     dirty: Arc<Dirty>,
+    heard: Arc<Heard>,
     /// Number of lists that are complete.
     listed: Arc<watch::Sender<usize>>,
 }
@@ -308,7 +316,9 @@ impl Sink {
     }
 
     fn pod_gone(&self, key: &Key) {
-        if let Some(group) = self.store.remove_pod(key).and_then(|pod| group_of(&pod)) {
+        let Some(pod) = self.store.remove_pod(key) else { return };
+        if let Some(group) = group_of(&pod) {
+            self.heard.pod_gone(&group, &pod.uid.to_string());
             self.dirty.group(group);
         }
     }
@@ -321,6 +331,7 @@ impl Sink {
 
     fn group_gone(&self, key: &Key, puts_right: bool) {
         self.store.set_group(key, None);
+        self.heard.group_gone(key);
         self.dirty.group(key.clone());
         if puts_right {
             self.requeue_members(key);
@@ -345,6 +356,7 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
         Change::Set(object) => {
             let (pod, usage) = (Pod::from_object(&object), Usage::of(object.value()));
             let (pod, before) = sink.store.set_pod(pod, usage);
+            sink.heard.set_pod(&object);
             let key = Key::of(&pod);
             listing.see(key.clone());
             for pod in before.iter().chain([&pod]) {
@@ -359,6 +371,7 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
             for key in listing.end(sink.store.pod_keys()) {
                 sink.pod_gone(&key);
             }
+            sink.heard.listed();
             sink.count(&mut is_counted);
         }
     })
@@ -376,6 +389,7 @@ fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Ou
             listing.see(key.clone());
             let stored = sink.store.group(&key);
             let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
+            sink.heard.set_group(&key, &object);
             sink.store.set_group(&key, Some(object));
             sink.dirty.group(key.clone());
             if is_news && puts_right {

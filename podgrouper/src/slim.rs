@@ -48,6 +48,7 @@ impl Shape for AnyShape {
 const METADATA: Kept = Kept::Fields(
     &[
         ("annotations", Kept::Whole),
+        ("creationTimestamp", Kept::Whole),
         ("deletionTimestamp", Kept::Whole),
         ("labels", Kept::Whole),
         ("name", Kept::Whole),
@@ -80,10 +81,21 @@ const POD_SPEC: Kept = Kept::Fields(
     ],
     &Kept::Nothing,
 );
-const CONDITIONS: Kept =
-    Kept::Fields(&[("status", Kept::Whole), ("type", Kept::Whole)], &Kept::Nothing);
+const CONDITIONS: Kept = Kept::Fields(
+    &[("lastTransitionTime", Kept::Whole), ("status", Kept::Whole), ("type", Kept::Whole)],
+    &Kept::Nothing,
+);
+const TERMINATED: Kept = Kept::Fields(&[("finishedAt", Kept::Whole)], &Kept::Nothing);
+const STATE: Kept = Kept::Fields(&[("terminated", TERMINATED)], &Kept::Nothing);
+const CONTAINER_STATUSES: Kept = Kept::Fields(&[("state", STATE)], &Kept::Nothing);
 const POD_STATUS: Kept = Kept::Fields(
-    &[("conditions", CONDITIONS), ("phase", Kept::Whole), ("resourceClaimStatuses", Kept::Whole)],
+    &[
+        ("conditions", CONDITIONS),
+        ("containerStatuses", CONTAINER_STATUSES),
+        ("phase", Kept::Whole),
+        ("resourceClaimStatuses", Kept::Whole),
+        ("startTime", Kept::Whole),
+    ],
     &Kept::Nothing,
 );
 
@@ -97,6 +109,24 @@ impl Shape for PodShape {
 /// The part of a `PodGroup` that is compared, kept and summed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodGroupShape;
+
+/// The part of an event of an eviction that a record has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EvictionShape;
+
+impl Shape for EvictionShape {
+    const KEPT: &'static Kept = &Kept::Fields(
+        &[
+            ("eventTime", Kept::Whole),
+            ("firstTimestamp", Kept::Whole),
+            ("involvedObject", Kept::Whole),
+            ("lastTimestamp", Kept::Whole),
+            ("message", Kept::Whole),
+            ("metadata", METADATA),
+        ],
+        &Kept::Nothing,
+    );
+}
 
 const POD_GROUP_STATUS: Kept = Kept::Fields(&[("resourcesStatus", Kept::Whole)], &Kept::Nothing);
 

@@ -3,6 +3,7 @@
 //! Watches say what may have changed; a pass sums up those `PodGroup`s again, rolls the sums up the
 //! queue tree, and patches the statuses that differ.
 
+mod devices;
 mod metrics;
 mod orphans;
 mod pass;
@@ -17,6 +18,7 @@ use tokio::sync::Notify;
 
 use crate::store::Key;
 
+pub(crate) use devices::Devices;
 pub(crate) use metrics::{QueueMetrics, parse_labels};
 pub(crate) use pass::Controller;
 pub(crate) use totals::Totals;

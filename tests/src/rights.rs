@@ -15,7 +15,7 @@ use crate::stage::scene::documents;
 pub type Right = (String, String, String);
 
 /// Rights that the suite `rbac` cannot bring about: account, group, resource, verb (`*`: any), and why it is there.
-const UNSEEN: [(&str, &str, &str, &str, &str); 8] = [
+const UNSEEN: [(&str, &str, &str, &str, &str); 9] = [
     ("kai-scheduler", "", "events", "patch", "an event that is told again"),
     (
         "kai-scheduler",
@@ -46,6 +46,7 @@ const UNSEEN: [(&str, &str, &str, &str, &str); 8] = [
         "such a claim where the bind failed",
     ),
     ("kai-podgrouper", "", "events", "patch", "an event that the process before it said, too"),
+    ("kai-podgrouper", "kai.scheduler", "dailyrecords", "delete", "a record of last month"),
     ("kai-podgrouper", "scheduling.k8s.io", "workloads", "*", "served by Kubernetes 1.35 only"),
     (
         "kai-podgrouper",

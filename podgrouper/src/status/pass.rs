@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use kai_api::names::{annotation, node, priority_class, resource};
-use kai_api::quantity::Quantity;
+use kai_api::names::{priority_class, resource};
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -14,12 +13,10 @@ use serde_json::{Map, Value, json};
 
 use super::orphans::{Orphan, conditions, orphans};
 use super::queues::{QueueSums, roll_up};
-use super::totals::{Sums, Totals, times};
-use super::usage::{MemoryShare, Usage};
-use super::{Dirty, QueueMetrics};
-use crate::cache::{Cache, Found, ObjectKey, Part};
+use super::totals::Sums;
+use super::{Devices, Dirty, QueueMetrics};
 use crate::interner::Interner;
-use crate::object::{Gvk, Object};
+use crate::object::Object;
 use crate::store::{Key, Store};
 
 /// Changes of so long go into one pass.
@@ -29,14 +26,12 @@ const WRITES: usize = 10;
 /// Wait after a failed patch, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
-/// Versions of the claims' API, the newest first.
-const CLAIM_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
 
 /// Keeps the statuses of `PodGroup`s and queues.
 pub(crate) struct Controller {
     client: Client,
     store: Arc<Store>,
-    cache: Cache,
+    devices: Devices,
     dirty: Arc<Dirty>,
     metrics: QueueMetrics,
     /// Sums of each `PodGroup`, with the queue that they are counted in.
@@ -59,14 +54,14 @@ impl Controller {
     pub(crate) fn new(
         client: Client,
         store: Arc<Store>,
-        cache: Cache,
+        devices: Devices,
         dirty: Arc<Dirty>,
         metrics: QueueMetrics,
     ) -> Self {
         Self {
             client,
             store,
-            cache,
+            devices,
             dirty,
             metrics,
             groups: HashMap::new(),
@@ -196,10 +191,12 @@ impl Controller {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
             sums.allocated.add(&usage.allocated);
-            self.add_claims(&pod, &usage, &mut sums).await;
-            if let Some(share) = &usage.memory_share
-                && let Some(amount) = self.device_share(share).await
-            {
+            let devices = self.devices.claimed(&pod.namespace, &usage).await;
+            sums.requested.add(&devices);
+            if usage.is_allocated {
+                sums.allocated.add(&devices);
+            }
+            if let Some(amount) = self.devices.share(&usage).await {
                 sums.allocated.add_one(resource::NVIDIA_GPU, amount);
             }
         }
@@ -223,70 +220,6 @@ impl Controller {
         let value = value.unwrap_or(i64::from(priority_class::FALLBACK));
         value < i64::from(priority_class::NON_PREEMPTIBLE_FROM)
     }
-
-    /// Memory of a shared device as part of the node's devices.
-    async fn device_share(&self, share: &MemoryShare) -> Option<Quantity> {
-        let key = ObjectKey {
-            gvk: Gvk::new("v1", "Node"),
-            namespace: String::new(),
-            name: share.node.clone(),
-        };
-        let Ok(Found::Object(found)) = self.cache.read(&key, Part::Metadata).await else {
-            return None;
-        };
-        let device_mib =
-            found.label(node::GPU_MEMORY)?.parse::<i64>().ok().filter(|mib| *mib > 0)?;
-        let thousandths = share.mib.checked_mul(1_000)?.checked_div(device_mib)?;
-        times(Quantity::from_milli(thousandths), share.devices)
-    }
-
-    async fn add_claims(&self, pod: &Key, usage: &Usage, sums: &mut Sums) {
-        for name in &usage.claims {
-            let Some(claim) = self.claim(&pod.namespace, name).await else { continue };
-            if claim.annotation(annotation::EXTENDED_RESOURCE_CLAIM) == Some("true") {
-                continue;
-            }
-            let devices = claim_devices(&claim.value()["spec"]["devices"]);
-            sums.requested.add(&devices);
-            if usage.is_allocated {
-                sums.allocated.add(&devices);
-            }
-        }
-    }
-
-    async fn claim(&self, namespace: &str, name: &str) -> Option<Arc<Object>> {
-        for version in CLAIM_VERSIONS {
-            let key = ObjectKey {
-                gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
-                namespace: namespace.to_owned(),
-                name: name.to_owned(),
-            };
-            match self.cache.read(&key, Part::Whole).await {
-                Ok(Found::Object(claim)) => return Some(claim),
-                Ok(Found::Absent | Found::Forbidden(_)) => return None,
-                // This version is not served.
-                Err(_) => {}
-            }
-        }
-        None
-    }
-}
-
-/// Devices of a claim by class; only classes of GPUs count.
-fn claim_devices(devices: &Value) -> Totals {
-    let mut totals = Totals::default();
-    for request in devices["requests"].as_array().map_or(&[][..], Vec::as_slice) {
-        let exact = if request["exactly"].is_object() { &request["exactly"] } else { request };
-        let exact = exact["firstAvailable"].get(0).unwrap_or(exact);
-        let Some(class) = exact["deviceClassName"].as_str() else { continue };
-        if !class.to_ascii_lowercase().contains("gpu") {
-            continue;
-        }
-        let count =
-            if exact["allocationMode"] == "All" { 1 } else { exact["count"].as_i64().unwrap_or(1) };
-        totals.add_one(class, Quantity::from_value(count));
-    }
-    totals
 }
 
 fn queue_status(

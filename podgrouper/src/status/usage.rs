@@ -39,7 +39,26 @@ impl Usage {
         if !matches!(phase, "Pending" | "Running") {
             return Self::default();
         }
-        let is_allocated = phase == "Running" || is_scheduled(pod);
+        Self::given(pod, phase == "Running" || is_scheduled(pod))
+    }
+
+    /// Reads what a pod has from its bind on until it ends, whether it has ended or not.
+    pub(crate) fn while_bound(pod: &Value) -> Self {
+        Self::given(pod, true)
+    }
+
+    /// Tells whether the pod has GPUs, or claims that may be some.
+    pub(crate) fn has_devices(&self) -> bool {
+        let is_gpu = |name: &str| {
+            [resource::NVIDIA_GPU, resource::AMD_GPU].contains(&name)
+                || name.starts_with(resource::MIG_PREFIX)
+        };
+        self.memory_share.is_some()
+            || !self.claims.is_empty()
+            || self.allocated.iter().any(|(name, amount)| is_gpu(name) && !amount.is_zero())
+    }
+
+    fn given(pod: &Value, is_allocated: bool) -> Self {
         let requests = effective_request(&pod["spec"]);
         let mut usage = Self {
             requested: requests.clone(),

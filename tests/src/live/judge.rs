@@ -57,6 +57,8 @@ pub(super) struct Expect {
     pub(super) together: Vec<Vec<String>>,
     /// Number of reservation pods.
     pub(super) reservations: Option<usize>,
+    /// Words of the records about workloads, by name: `OUTCOME`, or `OUTCOME, N pods for NAME (ACTION)`.
+    history: BTreeMap<String, String>,
     /// For how long it has to stay true.
     pub(super) still_seconds: u64,
 }
@@ -127,7 +129,35 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
     misses.extend(marks(expect, client).await?);
     misses.extend(claimed(expect, client).await?);
     misses.extend(devices::misses(expect, client).await?);
+    misses.extend(recorded(expect, client).await?);
     Ok(misses)
+}
+
+/// Compares with the records of all days.
+async fn recorded(expect: &Expect, client: &Client) -> Result<Vec<String>> {
+    if expect.history.is_empty() {
+        return Ok(Vec::new());
+    }
+    let records = object::list(client, "DailyRecord").await?;
+    let rows = records.iter().filter_map(|record| record.data["spec"]["workloads"].as_object());
+    let seen: BTreeMap<&str, String> = rows
+        .flat_map(serde_json::Map::values)
+        .map(|row| {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let evictions = row["evictions"].as_array().into_iter().flatten();
+            let evictions = evictions.map(|one| {
+                let (by, action) = (text(&one["byPodGroup"]), text(&one["action"]));
+                format!(", {} pods for {by} ({action})", one["pods"])
+            });
+            let told = text(&row["outcome"]) + &evictions.collect::<String>();
+            (row["name"].as_str().unwrap_or_default(), told)
+        })
+        .collect();
+    let miss = |(name, wanted): (&String, &String)| {
+        let found = seen.get(name.as_str());
+        (found != Some(wanted)).then(|| format!("history of {name}: {found:?}, not {wanted:?}"))
+    };
+    Ok(expect.history.iter().filter_map(miss).collect())
 }
 
 async fn claimed(expect: &Expect, client: &Client) -> Result<Vec<String>> {

@@ -169,6 +169,7 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
         "ValidatingAdmissionPolicyBinding" => ("admissionregistration.k8s.io", "v1", false),
         "RuntimeClass" => ("node.k8s.io", "v1", false),
         "Topology" => ("kai.scheduler", "v1alpha1", false),
+        "DailyRecord" => ("kai.scheduler", "v1alpha1", true),
         "SchedulingShard" => ("kai.scheduler", "v1", false),
         "PriorityClass" => ("scheduling.k8s.io", "v1", false),
         "CustomResourceDefinition" => ("apiextensions.k8s.io", "v1", false),

@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 /// Kinds that scenarios make, dependants first.
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 21] = [
     "Job",
     "Pod",
     "ResourceClaim",
@@ -40,6 +40,7 @@ const KINDS: [&str; 20] = [
     "CSIStorageCapacity",
     "CSIDriver",
     "ConfigMap",
+    "DailyRecord",
     "Event",
     "Node",
 ];

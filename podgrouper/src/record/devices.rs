@@ -1,0 +1,76 @@
+//! GPUs by type, as records name and count them. Pure.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::span::Devices;
+use crate::status::Totals;
+use kai_api::names::resource;
+
+/// Units of a [`kai_api::quantity::Quantity`] in a millionth.
+const NANO_IN_MICRO: i128 = 1_000;
+
+/// The GPUs among amounts: those of NVIDIA and those of claims under the product of their node, MIG instances under their
+/// profile, with as many GPUs as it has slices.
+pub(super) fn by_type(amounts: &Totals, product: Option<&str>) -> Arc<[Devices]> {
+    let mut sums: BTreeMap<&str, i128> = BTreeMap::new();
+    for (name, amount) in amounts.iter() {
+        let micro = amount.nano() / NANO_IN_MICRO;
+        if let Some(profile) = name.strip_prefix("nvidia.com/").filter(|_| is_mig(name)) {
+            *sums.entry(profile).or_default() += micro * slices(name);
+        } else if name == resource::NVIDIA_GPU || !name.contains('/') && is_gpu_class(name) {
+            *sums.entry(product.unwrap_or(name)).or_default() += micro;
+        } else if name == resource::AMD_GPU {
+            *sums.entry(name).or_default() += micro;
+        }
+    }
+    let rows = sums.into_iter().filter_map(|(gpu_type, micro)| {
+        let micro_gpus = u64::try_from(micro).ok().filter(|micro| *micro > 0)?;
+        Some(Devices { gpu_type: gpu_type.into(), micro_gpus })
+    });
+    rows.collect()
+}
+
+fn is_mig(name: &str) -> bool {
+    name.starts_with(resource::MIG_PREFIX)
+}
+
+/// The number before the `g` of a profile.
+fn slices(name: &str) -> i128 {
+    let profile = name.strip_prefix(resource::MIG_PREFIX).unwrap_or_default();
+    profile.split_once('g').and_then(|(slices, _)| slices.parse().ok()).unwrap_or(1)
+}
+
+/// Classes of devices have no `/`; GPUs are those that say so, as in the status of queues.
+fn is_gpu_class(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("gpu")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::by_type;
+    use crate::status::Totals;
+
+    fn check(amounts: &Value, product: Option<&str>, expect: &[(&str, u64)]) {
+        let found = by_type(&Totals::from_value(amounts), product);
+        let found: Vec<(&str, u64)> =
+            found.iter().map(|row| (&*row.gpu_type, row.micro_gpus)).collect();
+        assert_eq!(found, expect, "{amounts}");
+    }
+
+    #[test]
+    fn gpus_are_counted_by_type() {
+        check(&json!({"cpu": "4", "memory": "1Gi"}), Some("H100"), &[]);
+        check(&json!({"nvidia.com/gpu": "8", "cpu": "4"}), Some("H100"), &[("H100", 8_000_000)]);
+        check(&json!({"nvidia.com/gpu": "333333u"}), None, &[("nvidia.com/gpu", 333_333)]);
+        check(&json!({"amd.com/gpu": "2"}), Some("H100"), &[("amd.com/gpu", 2_000_000)]);
+        check(&json!({"nvidia.com/mig-3g.40gb": "2"}), Some("H100"), &[("mig-3g.40gb", 6_000_000)]);
+        check(
+            &json!({"gpu.nvidia.com": "1", "nvidia.com/gpu": "1"}),
+            Some("A100"),
+            &[("A100", 2_000_000)],
+        );
+    }
+}

@@ -1,0 +1,327 @@
+//! Pods, `PodGroup`s and evictions as the watches tell of them, until they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::eviction::Seen;
+use super::settle::{Members, Window, mark};
+use super::span::{Devices, End, Ended, Second, Span};
+use super::who::Who;
+use crate::object::Object;
+use crate::status::Usage;
+use crate::store::Key;
+use kai_api::names;
+
+/// A change is written so long after it is heard of, with all that changes meanwhile. Nothing later than this long
+/// ago is counted, so that watches have the time to tell of it.
+pub(super) const LAG_SECONDS: Second = 3;
+/// Events are kept as long as an API server keeps them, and somewhat longer.
+const EVICTION_AGE_MAX: Second = 2 * 3_600;
+
+/// Everything heard. Every method is short and takes the lock once.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    rows: Mutex<Rows>,
+    pub(super) wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    groups: BTreeMap<Key, Group>,
+    /// Groups by the UID of their workload.
+    works: BTreeMap<Arc<str>, BTreeSet<Key>>,
+    /// Groups that changed, with the time from which they may be written.
+    dirty: BTreeMap<Key, Second>,
+    /// True once the pods were listed: a pod that comes later is news.
+    is_listed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    who: Option<Arc<Who>>,
+    queue: Arc<str>,
+    is_there: bool,
+    /// Its pods by UID.
+    pods: BTreeMap<Arc<str>, Pod>,
+    evictions: Vec<Seen>,
+}
+
+#[derive(Debug)]
+struct Pod {
+    span: Span,
+    asks: Option<Asks>,
+    is_gone: bool,
+}
+
+/// Amounts of a pod on a node, of which the devices still have to be found.
+#[derive(Debug, Clone)]
+pub(super) struct Asks {
+    pub(super) uid: Arc<str>,
+    pub(super) usage: Usage,
+    pub(super) node: String,
+}
+
+/// All that is known of a workload.
+#[derive(Debug, Clone)]
+pub(super) struct Heap {
+    pub(super) who: Arc<Who>,
+    pub(super) members: Vec<Members>,
+    /// True if none of its `PodGroup`s is there any more.
+    pub(super) is_deleted: bool,
+}
+
+fn now() -> Second {
+    Timestamp::now().as_second()
+}
+
+impl Heard {
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, key: &Key, edit: impl FnOnce(&mut Group, bool) -> bool) {
+        let mut rows = self.rows();
+        let is_listed = rows.is_listed;
+        if edit(rows.groups.entry(key.clone()).or_default(), is_listed) {
+            rows.dirty.entry(key.clone()).or_insert_with(|| now() + LAG_SECONDS);
+            self.wake.notify_one();
+        }
+    }
+
+    /// A pod is new or changed.
+    pub(crate) fn set_pod(&self, object: &Object) {
+        let pod = object.value();
+        let Some(group) = object.annotation(names::annotation::POD_GROUP) else { return };
+        let uid: Arc<str> = object.uid().into();
+        self.change(&Key::new(object.namespace(), group), |group, is_listed| {
+            let news = Span::of(pod);
+            let row = group.pods.entry(uid.clone());
+            let known = matches!(row, std::collections::btree_map::Entry::Occupied(_));
+            let row = row.or_insert_with(|| Pod {
+                span: Span { bound: None, ended: None, is_news: is_listed, ..news.clone() },
+                asks: None,
+                is_gone: false,
+            });
+            let before = (row.span.bound, row.span.ended);
+            row.span.follow(&news);
+            if before.0.is_none() && row.span.bound.is_some() {
+                let usage = Usage::while_bound(pod);
+                let node = pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
+                row.asks = usage.has_devices().then(|| Asks { uid, usage, node });
+            }
+            !known || before != (row.span.bound, row.span.ended)
+        });
+    }
+
+    /// A pod is gone.
+    pub(crate) fn pod_gone(&self, group: &Key, uid: &str) {
+        self.change(group, |group, _| {
+            let Some(pod) = group.pods.get_mut(uid) else { return false };
+            pod.is_gone = true;
+            pod.span.ended =
+                pod.span.ended.or(Some(Ended { at: now().max(pod.span.created), how: End::Gone }));
+            true
+        });
+    }
+
+    /// The pods were listed.
+    pub(crate) fn listed(&self) {
+        self.rows().is_listed = true;
+    }
+
+    /// A `PodGroup` is new or changed.
+    pub(crate) fn set_group(&self, key: &Key, object: &Object) {
+        let who = Arc::new(Who::of(object));
+        let queue = object.value()["spec"]["queue"].as_str().unwrap_or_default();
+        let mut rows = self.rows();
+        rows.works.entry(who.uid.as_str().into()).or_default().insert(key.clone());
+        let group = rows.groups.entry(key.clone()).or_default();
+        let is_news = group.who.as_ref() != Some(&who) || *group.queue != *queue;
+        group.is_there = true;
+        if is_news {
+            let moved = group.who.replace(who.clone()).filter(|before| before.uid != who.uid);
+            group.queue = queue.into();
+            if let Some(groups) = moved.and_then(|before| rows.works.get_mut(before.uid.as_str())) {
+                groups.remove(key);
+            }
+            rows.dirty.entry(key.clone()).or_insert_with(|| now() + LAG_SECONDS);
+            self.wake.notify_one();
+        }
+    }
+
+    /// A `PodGroup` is gone.
+    pub(crate) fn group_gone(&self, key: &Key) {
+        self.change(key, |group, _| std::mem::replace(&mut group.is_there, false));
+    }
+
+    /// A pod of a group was evicted.
+    pub(crate) fn evicted(&self, key: &Key, event: &Value) {
+        let Some(mut seen) = Seen::of(event) else { return };
+        if now() - seen.at > EVICTION_AGE_MAX {
+            return;
+        }
+        let by = Key { namespace: seen.by_namespace.clone(), name: seen.by_pod_group.clone() };
+        if let Some(group) = self.rows().groups.get(&by) {
+            seen.by_queue = group.queue.to_string();
+            seen.by_workload = group.who.as_ref().map(|who| who.label()).unwrap_or_default();
+        }
+        self.change(key, |group, _| {
+            // An event that is said again is patched with another time.
+            let is_known = group.evictions.iter().any(|row| row.is_same(&seen));
+            if !is_known {
+                group.evictions.retain(|row| seen.at - row.at <= EVICTION_AGE_MAX);
+                group.evictions.push(seen);
+            }
+            !is_known
+        });
+    }
+
+    /// Has every group with pods looked at from a moment on.
+    pub(super) fn look_at_all(&self, at: Second) {
+        let mut rows = self.rows();
+        let open = |group: &Group| group.pods.values().any(|pod| pod.span.ended.is_none());
+        let keys: Vec<Key> = rows
+            .groups
+            .iter()
+            .filter(|(_, group)| open(group))
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in keys {
+            rows.dirty.entry(key).or_insert(at);
+        }
+    }
+
+    /// Takes the workloads that may be written, by UID.
+    pub(super) fn take_due(&self, at: Second) -> BTreeSet<Arc<str>> {
+        let mut rows = self.rows();
+        if !rows.is_listed {
+            return BTreeSet::new();
+        }
+        let due: Vec<Key> =
+            rows.dirty.iter().filter(|(_, due)| **due <= at).map(|(key, _)| key.clone()).collect();
+        let mut works = BTreeSet::new();
+        for key in due {
+            rows.dirty.remove(&key);
+            let Some(group) = rows.groups.get(&key) else { continue };
+            match &group.who {
+                Some(who) => drop(works.insert(Arc::from(who.uid.as_str()))),
+                // Its PodGroup is not there yet, or any more: it comes by itself, and so does what it is for.
+                None if group.pods.values().all(|pod| pod.is_gone) => {
+                    drop(rows.groups.remove(&key));
+                }
+                None => {}
+            }
+        }
+        works
+    }
+
+    /// The time from which the next change may be written.
+    pub(super) fn next_due(&self) -> Option<Second> {
+        let rows = self.rows();
+        if rows.is_listed { rows.dirty.values().min().copied() } else { None }
+    }
+
+    /// Has a workload looked at again.
+    pub(super) fn again(&self, uid: &str, at: Second) {
+        let mut rows = self.rows();
+        for key in rows.works.get(uid).cloned().unwrap_or_default() {
+            rows.dirty.entry(key).or_insert(at);
+        }
+        drop(rows);
+        self.wake.notify_one();
+    }
+
+    /// Pods of a workload whose devices still have to be found.
+    pub(super) fn asks(&self, uid: &str) -> Vec<(Key, Asks)> {
+        let rows = self.rows();
+        let keys = rows.works.get(uid).into_iter().flatten();
+        let groups = keys.filter_map(|key| Some((key, rows.groups.get(key)?)));
+        groups
+            .flat_map(|(key, group)| {
+                let asks = group.pods.values().filter_map(|pod| pod.asks.clone());
+                asks.map(|asks| (key.clone(), asks)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Notes the devices of a pod.
+    pub(super) fn found(&self, group: &Key, pod: &str, devices: Arc<[Devices]>) {
+        let mut rows = self.rows();
+        let row = rows.groups.get_mut(group).and_then(|group| group.pods.get_mut(pod));
+        if let Some(row) = row {
+            row.span.devices = devices;
+            row.asks = None;
+        }
+    }
+
+    /// All that is known of a workload now.
+    pub(super) fn heap(&self, uid: &str) -> Option<Heap> {
+        let rows = self.rows();
+        let groups: Vec<&Group> =
+            rows.works.get(uid)?.iter().filter_map(|key| rows.groups.get(key)).collect();
+        let who = groups.iter().find_map(|group| group.who.clone())?;
+        let members = groups.iter().map(|group| Members {
+            queue: group.queue.clone(),
+            spans: group.pods.values().map(|pod| pod.span.clone()).collect(),
+            evictions: group.evictions.clone(),
+        });
+        Some(Heap {
+            who,
+            members: members.collect(),
+            is_deleted: !groups.iter().any(|group| group.is_there),
+        })
+    }
+
+    /// Notes that a window of a workload was written. Pods and groups that are gone are let go once they are counted.
+    pub(super) fn written(&self, uid: &str, window: Window) {
+        let mut rows = self.rows();
+        let keys = rows.works.get(uid).cloned().unwrap_or_default();
+        for key in &keys {
+            let Some(group) = rows.groups.get_mut(key) else { continue };
+            group.pods.retain(|_, pod| {
+                if pod.span.created <= window.to {
+                    mark(&mut pod.span, window);
+                }
+                let is_old = pod.span.end().saturating_add(EVICTION_LAG) < window.to;
+                !(pod.is_gone && is_old)
+            });
+            let news = group.pods.values().flat_map(|pod| pod.span.changes());
+            let later = news.filter(|at| *at > window.to).max();
+            let is_empty = group.pods.is_empty() && !group.is_there;
+            let has_gone = group.pods.values().any(|pod| pod.is_gone);
+            if is_empty {
+                rows.groups.remove(key);
+                if let Some(groups) = rows.works.get_mut(uid) {
+                    groups.remove(key);
+                }
+            } else if let Some(later) = later {
+                // It changed after the window that was written because of an earlier change.
+                rows.dirty.entry(key.clone()).or_insert(later + LAG_SECONDS);
+            } else if has_gone {
+                // Another look lets go of them.
+                rows.dirty.entry(key.clone()).or_insert(window.to + 2 * EVICTION_LAG);
+            }
+        }
+        if rows.works.get(uid).is_some_and(BTreeSet::is_empty) {
+            rows.works.remove(uid);
+        }
+    }
+
+    /// Forgets which pods of a workload were counted: the record says up to when.
+    pub(super) fn count_anew(&self, uid: &str) {
+        let mut rows = self.rows();
+        for key in rows.works.get(uid).cloned().unwrap_or_default() {
+            for pod in rows.groups.get_mut(&key).into_iter().flat_map(|g| g.pods.values_mut()) {
+                pod.span.counted_to = None;
+                pod.span.is_news = false;
+            }
+        }
+    }
+}
+
+/// The event of an eviction may come so long after the pod is gone.
+const EVICTION_LAG: Second = 30;

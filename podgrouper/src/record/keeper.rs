@@ -1,0 +1,369 @@
+//! The task that keeps the records: takes what changed, settles it day by day, writes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kai_api::daily_record::{Outcome, WorkloadRecord};
+use kai_api::names::{node, resource};
+use kube::Client;
+
+use super::books::{Books, Place, Refusal};
+use super::day::Day;
+use super::devices::by_type;
+use super::heard::{Heap, Heard, LAG_SECONDS};
+use super::settle::{Members, Window, settle};
+use super::span::{Devices, End, Ended, Second, Span};
+use super::who::Who;
+use crate::status::Devices as Finder;
+
+/// Pause after a failed write, and before records are looked for again where their kind is not installed.
+const RETRY: Duration = Duration::from_secs(5);
+const ABSENT_RETRY: Duration = Duration::from_mins(1);
+
+/// Changes that come within this time are looked at together.
+const CROWD: Duration = Duration::from_millis(500);
+
+/// Keeps the records of all workloads.
+pub(crate) struct Keeper {
+    heard: Arc<Heard>,
+    finder: Finder,
+    books: Books,
+    history_days: u32,
+    works: HashMap<Arc<str>, Work>,
+    /// The day up to which records that are too old were deleted.
+    today: Day,
+    /// Failures already told, so that a missing right is said once.
+    told: HashSet<String>,
+}
+
+/// A workload whose record was written or found.
+#[derive(Debug)]
+struct Work {
+    last: WorkloadRecord,
+    through: Second,
+    /// Pods that the record has and that were gone when this process began.
+    lost: Option<Members>,
+}
+
+/// A record to be written.
+struct Plan {
+    uid: Arc<str>,
+    place: Place,
+    record: WorkloadRecord,
+    window: Window,
+    is_new: bool,
+}
+
+fn now() -> Second {
+    Timestamp::now().as_second()
+}
+
+impl Keeper {
+    pub(crate) fn new(
+        client: Client,
+        heard: Arc<Heard>,
+        finder: Finder,
+        history_days: u32,
+    ) -> Self {
+        Self {
+            heard,
+            finder,
+            books: Books::new(client),
+            history_days,
+            works: HashMap::new(),
+            today: Day::of(now()),
+            told: HashSet::new(),
+        }
+    }
+
+    /// Works until the task is dropped.
+    pub(crate) async fn run(mut self) {
+        if self.history_days == 0 {
+            return;
+        }
+        while let Err(error) = self.books.open(self.today, self.oldest()).await {
+            let is_absent = matches!(&error, kube::Error::Api(status) if status.code == 404);
+            if self.told.insert(error.to_string()) {
+                tracing::warn!(%error, "failed to read DailyRecords; none are written");
+            }
+            tokio::time::sleep(if is_absent { ABSENT_RETRY } else { RETRY }).await;
+        }
+        // Pods and groups are listed by now: what is missing went away before this process began.
+        tokio::time::sleep(Duration::from_secs(LAG_SECONDS.unsigned_abs())).await;
+        let orphans = self.books.open_workloads();
+        let mut due = self.heard.take_due(now());
+        due.extend(orphans.iter().map(|(_, uid)| Arc::from(uid.as_str())));
+        self.pass(due, &orphans).await;
+        loop {
+            let due = self.wait().await;
+            self.pass(due, &[]).await;
+            self.turn().await;
+        }
+    }
+
+    fn oldest(&self) -> Day {
+        self.today.minus(self.history_days.saturating_sub(1))
+    }
+
+    /// Waits until something may be written, or a day has ended.
+    async fn wait(&self) -> BTreeSet<Arc<str>> {
+        loop {
+            let due = self.heard.take_due(now());
+            if !due.is_empty() || self.is_over() {
+                return due;
+            }
+            let midnight = self.today.end() + LAG_SECONDS;
+            let next = self.heard.next_due().map_or(midnight, |next| next.min(midnight));
+            let pause = u64::try_from(next - now()).unwrap_or(0).max(1);
+            tokio::select! {
+                // Changes come in crowds, and none of them is due at once.
+                () = self.heard.wake.notified() => tokio::time::sleep(CROWD).await,
+                () = tokio::time::sleep(Duration::from_secs(pause)) => {}
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        now() >= self.today.end() + LAG_SECONDS
+    }
+
+    /// Turns to the next day: all that is held is settled for the one before.
+    async fn turn(&mut self) {
+        if !self.is_over() {
+            return;
+        }
+        self.today = Day::of(now() - LAG_SECONDS);
+        self.heard.look_at_all(now());
+        if let Err(error) = self.books.expire(self.oldest()).await {
+            tracing::warn!(%error, "failed to delete records past their time");
+        }
+    }
+
+    /// Writes what there is to say of workloads, day by day, up to some seconds ago.
+    async fn pass(&mut self, mut uids: BTreeSet<Arc<str>>, orphans: &[(Place, String)]) {
+        let to = now() - LAG_SECONDS;
+        while !uids.is_empty() {
+            let mut plans = Vec::new();
+            for uid in &uids {
+                self.find_devices(uid).await;
+                let orphan = orphans.iter().find(|(_, own)| **own == **uid);
+                match self.plan(uid, to, orphan.map(|(place, _)| place)).await {
+                    Ok(plan) => plans.extend(plan),
+                    Err(error) => self.failed(uid, &error),
+                }
+            }
+            uids.clear();
+            let mut by_place: BTreeMap<Place, Vec<Plan>> = BTreeMap::new();
+            for plan in plans {
+                by_place.entry(plan.place.clone()).or_default().push(plan);
+            }
+            for (place, plans) in by_place {
+                uids.extend(self.write(&place, plans, to).await);
+            }
+        }
+        self.books.shrink(Day::of(to));
+    }
+
+    /// Writes the records of one place; returns the workloads of which a later day is still to be written.
+    async fn write(&mut self, place: &Place, plans: Vec<Plan>, to: Second) -> Vec<Arc<str>> {
+        let news = plans.iter().filter(|plan| plan.is_new);
+        let records: BTreeMap<String, WorkloadRecord> =
+            news.map(|plan| (plan.uid.to_string(), plan.record.clone())).collect();
+        let written =
+            if records.is_empty() { Ok(()) } else { self.books.write(place, records).await };
+        match written {
+            Ok(()) => plans.into_iter().filter_map(|plan| self.written(plan, to)).collect(),
+            Err(Refusal::Gone) => {
+                tracing::debug!(namespace = &*place.namespace, "its records went with it");
+                plans.into_iter().filter_map(|plan| self.written(plan, to)).collect()
+            }
+            Err(Refusal::Conflict) => {
+                self.books.forget(place);
+                for plan in plans {
+                    self.works.remove(&plan.uid);
+                    self.heard.count_anew(&plan.uid);
+                    self.heard.again(&plan.uid, now() + 1);
+                }
+                Vec::new()
+            }
+            Err(Refusal::Failed(error)) => {
+                // The answer may have been lost on its way: what was written, the next read tells.
+                self.books.forget(place);
+                for plan in plans {
+                    self.works.remove(&plan.uid);
+                    self.heard.count_anew(&plan.uid);
+                    self.failed(&plan.uid, &error);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn failed(&mut self, uid: &str, error: &kube::Error) {
+        let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
+        let text = if is_refused { "not allowed".to_owned() } else { error.to_string() };
+        if self.told.insert(text.clone()) {
+            tracing::warn!(error = %text, "failed to write a record; trying again");
+        }
+        let pause = Second::try_from(RETRY.as_secs()).unwrap_or(1);
+        self.heard.again(uid, now() + pause);
+    }
+
+    /// Notes that a record stands; returns its workload if there is more to write.
+    fn written(&mut self, plan: Plan, to: Second) -> Option<Arc<str>> {
+        self.heard.written(&plan.uid, plan.window);
+        let is_over = !plan.record.outcome.is_open() && self.heard.heap(&plan.uid).is_none();
+        if is_over {
+            self.works.remove(&plan.uid);
+            return None;
+        }
+        let lost = self.works.remove(&plan.uid).and_then(|work| work.lost);
+        let through = plan.window.to;
+        let lost = lost.filter(|lost| lost.spans.iter().any(|span| span.end() > through));
+        self.works.insert(plan.uid.clone(), Work { last: plan.record, through, lost });
+        (through < to).then_some(plan.uid)
+    }
+
+    /// The next record of a workload; none where nothing is known of it.
+    async fn plan(
+        &mut self,
+        uid: &Arc<str>,
+        to: Second,
+        orphan: Option<&Place>,
+    ) -> Result<Option<Plan>, kube::Error> {
+        let heap = match (self.heard.heap(uid), orphan) {
+            (Some(heap), _) => heap,
+            (None, Some(place)) => {
+                let Some(record) = self.books.record(place, uid).await? else { return Ok(None) };
+                missing(place, uid, record)
+            }
+            (None, None) => return Ok(None),
+        };
+        if !self.works.contains_key(uid) {
+            let work = self.find(uid, &heap, to).await?;
+            self.works.insert(uid.clone(), work);
+        }
+        let work = &self.works[uid];
+        let day = Day::of(work.through);
+        let window = Window {
+            from: work.through,
+            to: to.max(work.through).min(day.end()),
+            begins_waiting: work.last.outcome == Outcome::Pending,
+        };
+        let place = Place { namespace: heap.who.namespace.as_str().into(), day };
+        let mut members = heap.members;
+        members.extend(work.lost.clone());
+        let fresh = opened(&heap.who, &work.last);
+        let before = self.books.record(&place, uid).await?;
+        let mut record = settle(before.unwrap_or(&fresh), &members, window, heap.is_deleted);
+        if let Some(queue) = members.iter().map(|row| &row.queue).find(|queue| !queue.is_empty()) {
+            record.queue = queue.to_string();
+        }
+        let is_new = before.is_none_or(|before| is_other(before, &record));
+        Ok(Some(Plan { uid: uid.clone(), place, record, window, is_new }))
+    }
+
+    /// Finds up to when a workload is recorded: the last record that has it, looked for from now on backwards.
+    async fn find(&mut self, uid: &str, heap: &Heap, to: Second) -> Result<Work, kube::Error> {
+        let spans = || heap.members.iter().flat_map(|row| &row.spans);
+        let first = spans().map(|span| span.created).min().unwrap_or(to).min(to);
+        let first = first.max(self.oldest().start());
+        let namespace: Arc<str> = heap.who.namespace.as_str().into();
+        let mut day = Day::of(to);
+        while day >= Day::of(first) {
+            let place = Place { namespace: namespace.clone(), day };
+            if let Some(record) = self.books.record(&place, uid).await? {
+                let through = record.through.as_ref().map_or(first, |time| time.0.as_second());
+                let lost = lost(record, &heap.members, to.max(through), through);
+                return Ok(Work { last: record.clone(), through, lost });
+            }
+            day = day.before();
+        }
+        Ok(Work { last: WorkloadRecord::default(), through: first, lost: None })
+    }
+
+    /// Finds the devices of pods that were bound since the last look.
+    async fn find_devices(&self, uid: &str) {
+        for (group, asks) in self.heard.asks(uid) {
+            let mut amounts = asks.usage.allocated.clone();
+            amounts.add(&self.finder.claimed(&group.namespace, &asks.usage).await);
+            if let Some(share) = self.finder.share(&asks.usage).await {
+                amounts.add_one(resource::NVIDIA_GPU, share);
+            }
+            let node = self.finder.node(&asks.node).await;
+            let product = node.as_ref().and_then(|node| node.label(node::GPU_PRODUCT));
+            self.heard.found(&group, &asks.uid, by_type(&amounts, product));
+        }
+    }
+}
+
+/// The record of a workload at the begin of a day.
+fn opened(who: &Who, last: &WorkloadRecord) -> WorkloadRecord {
+    WorkloadRecord {
+        api_version: who.api_version.clone(),
+        kind: who.kind.clone(),
+        name: who.name.clone(),
+        user: who.user.clone(),
+        queue: last.queue.clone(),
+        created: last.created.clone(),
+        started: last.started.clone(),
+        outcome: last.outcome,
+        ..WorkloadRecord::default()
+    }
+}
+
+/// Tells whether a record says more than the one before, but for the time up to which it counts.
+fn is_other(before: &WorkloadRecord, after: &WorkloadRecord) -> bool {
+    let same = WorkloadRecord { through: before.through.clone(), ..after.clone() };
+    same != *before
+}
+
+/// A workload of which nothing is left but its record.
+fn missing(place: &Place, uid: &str, record: &WorkloadRecord) -> Heap {
+    let who = Who {
+        namespace: place.namespace.to_string(),
+        api_version: record.api_version.clone(),
+        kind: record.kind.clone(),
+        name: record.name.clone(),
+        uid: uid.to_owned(),
+        user: record.user.clone(),
+    };
+    Heap { who: Arc::new(who), members: Vec::new(), is_deleted: true }
+}
+
+/// Pods that a record has and that are gone: what it holds more than the pods that are there. Each row of it is as one pod
+/// that ended at `missed_at`.
+fn lost(
+    record: &WorkloadRecord,
+    members: &[Members],
+    missed_at: Second,
+    through: Second,
+) -> Option<Members> {
+    let held_now = |queue: &str, gpu_type: &str| -> u64 {
+        let groups = members.iter().filter(|row| *row.queue == *queue);
+        let spans = groups.flat_map(|row| &row.spans).filter(|span| span.holds_at(through));
+        let devices = spans.flat_map(|span| &*span.devices);
+        devices.filter(|row| *row.gpu_type == *gpu_type).map(|row| row.micro_gpus).sum()
+    };
+    let mut spans = Vec::new();
+    let mut queue = record.queue.as_str();
+    for row in &record.usage {
+        let micro_gpus = row.held_micro_gpus.saturating_sub(held_now(&row.queue, &row.gpu_type));
+        if micro_gpus == 0 {
+            continue;
+        }
+        queue = &row.queue;
+        spans.push(Span {
+            pod: Arc::from(""),
+            created: through,
+            bound: Some(through),
+            ended: Some(Ended { at: missed_at, how: End::Gone }),
+            devices: Arc::from([Devices { gpu_type: row.gpu_type.as_str().into(), micro_gpus }]),
+            counted_to: None,
+            is_news: false,
+        });
+    }
+    (!spans.is_empty()).then(|| Members { queue: queue.into(), spans, evictions: Vec::new() })
+}

@@ -1,0 +1,86 @@
+//! The workload that a `PodGroup` is for.
+
+use serde::Deserialize;
+
+use crate::object::{Gvk, Object};
+use kai_api::names::{annotation, label};
+
+/// The identity of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Who {
+    pub(crate) namespace: String,
+    pub(crate) api_version: String,
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    pub(crate) user: Option<String>,
+}
+
+/// The annotation that says it.
+#[derive(Deserialize)]
+struct TopOwner {
+    name: String,
+    uid: String,
+    #[serde(default)]
+    group: String,
+    version: String,
+    kind: String,
+}
+
+impl Who {
+    /// Reads whom a `PodGroup` is for; one that somebody made by hand is a workload by itself.
+    pub(crate) fn of(group: &Object) -> Self {
+        let text = group.annotation(annotation::TOP_OWNER);
+        let user = group.label(label::USER).or_else(|| group.annotation(label::USER));
+        let own = Self {
+            namespace: group.namespace().to_owned(),
+            api_version: crate::object::POD_GROUP_API_VERSION.to_owned(),
+            kind: "PodGroup".to_owned(),
+            name: group.name().to_owned(),
+            uid: group.uid().to_owned(),
+            user: user.filter(|user| !user.is_empty()).map(str::to_owned),
+        };
+        let top = text.and_then(|text| serde_saphyr::from_str::<TopOwner>(text).ok());
+        let Some(top) = top.filter(|top| !top.uid.is_empty()) else { return own };
+        let gvk = Gvk { group: top.group, version: top.version, kind: top.kind };
+        Self { api_version: gvk.api_version(), kind: gvk.kind, name: top.name, uid: top.uid, ..own }
+    }
+
+    /// `Kind/name`.
+    pub(crate) fn label(&self) -> String {
+        format!("{}/{}", self.kind, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Who;
+    use crate::object::Object;
+
+    fn check(meta: Value, label: &str, uid: &str, user: Option<&str>) {
+        let who = Who::of(&Object::new(json!({"metadata": meta})));
+        assert_eq!((who.label().as_str(), who.uid.as_str()), (label, uid));
+        assert_eq!(who.user.as_deref(), user);
+    }
+
+    #[test]
+    fn a_group_is_for_its_top_owner() {
+        let owner = "name: \"1\"\nuid: w\ngroup: kubeflow.org\nversion: v1\nkind: PyTorchJob\n";
+        let annotations = json!({"kai.scheduler/top-owner-metadata": owner, "user": "ana"});
+        check(
+            json!({"name": "g", "uid": "g", "annotations": annotations}),
+            "PyTorchJob/1",
+            "w",
+            Some("ana"),
+        );
+        check(
+            json!({"name": "g", "uid": "u", "labels": {"user": "bo"},
+                "annotations": {"kai.scheduler/top-owner-metadata": "- broken"}}),
+            "PodGroup/g",
+            "u",
+            Some("bo"),
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! GPUs of a pod that only other objects tell of: its node, and its claims.
+
+use std::sync::Arc;
+
+use kai_api::names::{annotation, node};
+use kai_api::quantity::Quantity;
+use serde_json::Value;
+
+use super::totals::{Totals, times};
+use super::usage::Usage;
+use crate::cache::{Cache, Found, ObjectKey, Part};
+use crate::object::{Gvk, Object};
+
+/// Versions of the claims' API, the newest first.
+const CLAIM_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
+
+/// Looks such objects up.
+#[derive(Clone)]
+pub(crate) struct Devices {
+    cache: Cache,
+}
+
+impl Devices {
+    pub(crate) fn new(cache: Cache) -> Self {
+        Self { cache }
+    }
+
+    /// Memory of shared devices as part of the node's devices.
+    pub(crate) async fn share(&self, usage: &Usage) -> Option<Quantity> {
+        let share = usage.memory_share.as_ref()?;
+        let node = self.node(&share.node).await?;
+        let device_mib =
+            node.label(node::GPU_MEMORY)?.parse::<i64>().ok().filter(|mib| *mib > 0)?;
+        let thousandths = share.mib.checked_mul(1_000)?.checked_div(device_mib)?;
+        times(Quantity::from_milli(thousandths), share.devices)
+    }
+
+    /// The metadata of a node.
+    pub(crate) async fn node(&self, name: &str) -> Option<Arc<Object>> {
+        let key = ObjectKey {
+            gvk: Gvk::new("v1", "Node"),
+            namespace: String::new(),
+            name: name.to_owned(),
+        };
+        match self.cache.read(&key, Part::Metadata).await {
+            Ok(Found::Object(node)) => Some(node),
+            Ok(Found::Absent | Found::Forbidden(_)) | Err(_) => None,
+        }
+    }
+
+    /// Devices of a pod's claims by class, without those that stand for an extended resource.
+    pub(crate) async fn claimed(&self, namespace: &str, usage: &Usage) -> Totals {
+        let mut devices = Totals::default();
+        for name in &usage.claims {
+            let Some(claim) = self.claim(namespace, name).await else { continue };
+            if claim.annotation(annotation::EXTENDED_RESOURCE_CLAIM) != Some("true") {
+                devices.add(&claim_devices(&claim.value()["spec"]["devices"]));
+            }
+        }
+        devices
+    }
+
+    async fn claim(&self, namespace: &str, name: &str) -> Option<Arc<Object>> {
+        for version in CLAIM_VERSIONS {
+            let key = ObjectKey {
+                gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            };
+            match self.cache.read(&key, Part::Whole).await {
+                Ok(Found::Object(claim)) => return Some(claim),
+                Ok(Found::Absent | Found::Forbidden(_)) => return None,
+                // This version is not served.
+                Err(_) => {}
+            }
+        }
+        None
+    }
+}
+
+/// Devices of a claim by class; only classes of GPUs count.
+fn claim_devices(devices: &Value) -> Totals {
+    let mut totals = Totals::default();
+    for request in devices["requests"].as_array().map_or(&[][..], Vec::as_slice) {
+        let exact = if request["exactly"].is_object() { &request["exactly"] } else { request };
+        let exact = exact["firstAvailable"].get(0).unwrap_or(exact);
+        let Some(class) = exact["deviceClassName"].as_str() else { continue };
+        if !class.to_ascii_lowercase().contains("gpu") {
+            continue;
+        }
+        let count =
+            if exact["allocationMode"] == "All" { 1 } else { exact["count"].as_i64().unwrap_or(1) };
+        totals.add_one(class, Quantity::from_value(count));
+    }
+    totals
+}
