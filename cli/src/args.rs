@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    completion, config, delete, describe, install, list, logs, queues, snapshot, submit, suspend,
-    top, version, wait,
+    completion, config, delete, describe, history, install, list, logs, queues, snapshot, submit,
+    suspend, top, version, wait,
 };
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -27,6 +27,7 @@ See:          list         Workloads with their state and the reason why they wa
               describe     One workload on one screen
               queues       Queue tree, quotas, use; create, set, delete
               top          Every GPU, and who holds what of it
+              history      What ran, waited and was evicted, by whom; GPU-hours
 Connect:      logs         Logs of all ranks, merged
 Operate:      install      Install, check or remove the scheduler
               snapshot     What the scheduler sees of the cluster, in a file
@@ -82,6 +83,12 @@ pub enum Command {
     Queues(Box<queues::Args>),
     /// Every GPU, and who holds what of it
     Top(top::Args),
+    /// What ran, waited and was evicted, by whom; GPU-hours
+    #[command(alias = "sacct")]
+    History(history::Args),
+    /// GPU-hours by user, queue, kind, type of GPU or day
+    #[command(hide = true)]
+    Usage(history::UsageArgs),
     /// Logs of all ranks, merged
     Logs(logs::Args),
     /// A whole cluster in this process: try it without one

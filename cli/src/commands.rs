@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod delete;
 pub(crate) mod describe;
 mod filter;
+pub(crate) mod history;
 pub mod install;
 pub(crate) mod list;
 pub(crate) mod logs;

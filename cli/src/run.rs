@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 
 use crate::args::{self, Command, command};
 use crate::commands::{
-    completion, config, delete, describe, install, list, logs, queues, snapshot, submit, suspend,
-    top, version, wait,
+    completion, config, delete, describe, history, install, list, logs, queues, snapshot, submit,
+    suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -51,6 +51,8 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Logs(args) => logs::run(&args, context).await,
         Command::Queues(args) => queues::run(*args, context).await,
         Command::Top(args) => top::run(&args, context).await,
+        Command::History(args) => history::run(&args, context).await,
+        Command::Usage(args) => history::run_usage(&args, context).await,
         Command::Suspend(args) => suspend::run(&args, true, context).await,
         Command::Resume(args) => suspend::run(&args, false, context).await,
         Command::Sandbox(args) => tryout::run(args, context, run).await,
@@ -72,6 +74,8 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::Describe(_)
         | Command::Queues(_)
         | Command::Top(_)
+        | Command::History(_)
+        | Command::Usage(_)
         | Command::Install(_)
         | Command::Snapshot(_)
         | Command::Config(_)

@@ -83,7 +83,7 @@ fn settled(line: &str, stage: &Stage, written: &str) -> String {
 
 fn only_looks(line: &str) -> bool {
     match line.split_whitespace().collect::<Vec<_>>()[..] {
-        ["kubectl", "kai", "list" | "describe" | "top" | "version", ..] => true,
+        ["kubectl", "kai", "list" | "describe" | "top" | "history" | "version", ..] => true,
         ["kubectl", "kai", "queues", ref more @ ..] => {
             !matches!(more.first(), Some(&"create" | &"set" | &"delete"))
         }
@@ -150,6 +150,8 @@ fn tidy(text: &str) -> String {
             "00000000-0000-0000-0000-000000000000",
         ),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "2026-01-01T00:00:00Z"),
+        (r"\d{4}-\d\d-\d\d (to|1 )", "2026-01-01 $1"),
+        (r"\d{4}-\d\d-\d\d \(UTC", "2026-01-01 (UTC"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-xxxxx"),
         (r" +\d+s\b", " 0s"),
         (r"\(\d+s old\)", "(0s old)"),

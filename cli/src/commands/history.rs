@@ -1,0 +1,94 @@
+//! `kubectl kai history`: what ran, waited and was evicted, by the records that the podgrouper keeps.
+//!
+//! ```text
+//!  DailyRecords ─► entries (period, filter) ─┬► past (by workload) ─► table, or one page
+//!                                            ├► usage (by user, queue, type of GPU ...)
+//!                                            └► evictions
+//! ```
+
+mod entries;
+mod evictions;
+mod page;
+mod past;
+mod period;
+mod price;
+mod usage;
+mod workloads;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::print::error::{Error, Exit};
+use crate::print::format::{self, Format};
+use crate::print::table::{Cell, Column, render};
+use entries::Filter;
+pub(crate) use usage::Args as UsageArgs;
+
+/// Flags of `history`.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  kubectl kai history                           the last week, also what is deleted by now
+  kubectl kai history llama-ft                  all that is known of one workload
+  kubectl kai history evictions --since 1d -A   who evicted whom, and what it cost
+  kubectl kai history usage --by user,queue --since 2026-11-01 --until 2026-12-01 --price gpu=2.5"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Names, or patterns with *; all workloads without any
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// GPU-hours by user, queue, kind, type of GPU or day
+    Usage(usage::Args),
+    /// Who evicted whom, and what it cost
+    Evictions(evictions::Args),
+}
+
+/// Runs `history`.
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    match &args.what {
+        Some(What::Usage(args)) => usage::run(args, context).await,
+        Some(What::Evictions(args)) => evictions::run(args, context).await,
+        None => workloads::run(&args.names, &args.filter, context).await,
+    }
+}
+
+/// Runs `usage`, the short way to `history usage`.
+pub(crate) async fn run_usage(args: &UsageArgs, context: &mut Context) -> Result<Exit, Error> {
+    usage::run(args, context).await
+}
+
+/// A table and the same for programs.
+struct Sheet {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    /// What `-o name` prints of each row.
+    names: Vec<String>,
+    data: serde_json::Value,
+}
+
+impl Sheet {
+    fn print(&self, format: &Format, context: &mut Context) -> Result<(), Error> {
+        if format::report(&self.data, format, &mut context.out)? {
+            return Ok(());
+        }
+        if *format == Format::Name {
+            return self.names.iter().try_for_each(|name| context.out.data(name));
+        }
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let is_wide = *format == Format::Wide;
+        let width = if is_wide { usize::MAX } else { context.out.columns() };
+        context.out.raw(&render(&self.columns, &self.rows, width, !context.globals.no_headers))
+    }
+}

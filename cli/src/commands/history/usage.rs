@@ -1,0 +1,249 @@
+//! `kubectl kai history usage`: GPU time, added up by what is asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::ValueEnum;
+use kai_api::daily_record::UsageRow;
+use serde_json::{Map, Value, json};
+
+use super::Sheet;
+use super::entries::{Entry, Filter, hours};
+use super::past::micro;
+use super::price::{Cost, Prices};
+use crate::commands::filter::check_namespace;
+use crate::context::Context;
+use crate::print::error::{Error, Exit};
+use crate::print::format::Format;
+use crate::print::table::{Cell, Column};
+use crate::settings;
+
+/// Flags of `history usage`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Days are those of UTC, since records count by these. A workload that holds GPUs now is counted up to now.
+
+Examples:
+  kubectl kai history usage --by user --since 30d
+  kubectl kai history usage -A --by queue,gpu-type --since 2026-11 --until 2026-12 --price gpu=2.5
+  kubectl kai history usage --by day 'llama-*' -o json")]
+pub struct Args {
+    /// Names of workloads, or patterns with *; all without any
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// A line for each of these together: user, queue, kind, gpu-type, day, namespace, workload
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "queue",
+        hide_possible_values = true,
+        value_name = "WHAT"
+    )]
+    by: Vec<By>,
+    /// Price of a GPU-hour, for all or by type of GPU: gpu=2.5,NVIDIA-H100*=4
+    #[arg(long, value_delimiter = ',', value_name = "TYPE=PRICE")]
+    price: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+/// What gets a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum By {
+    User,
+    Queue,
+    Kind,
+    #[value(alias = "gpu", alias = "type")]
+    GpuType,
+    Day,
+    #[value(alias = "ns")]
+    Namespace,
+    #[value(alias = "name")]
+    Workload,
+}
+
+impl By {
+    fn title(self) -> &'static str {
+        match self {
+            Self::User => "USER",
+            Self::Queue => "QUEUE",
+            Self::Kind => "KIND",
+            Self::GpuType => "GPU TYPE",
+            Self::Day => "DAY",
+            Self::Namespace => "NAMESPACE",
+            Self::Workload => "NAME",
+        }
+    }
+
+    /// The field for programs.
+    fn field(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Queue => "queue",
+            Self::Kind => "kind",
+            Self::GpuType => "gpuType",
+            Self::Day => "day",
+            Self::Namespace => "namespace",
+            Self::Workload => "name",
+        }
+    }
+
+    fn of(self, entry: &Entry, row: Option<&UsageRow>) -> String {
+        let record = &entry.record;
+        match self {
+            Self::User => record.user.clone().unwrap_or_default(),
+            Self::Queue => row.map_or(&record.queue, |row| &row.queue).clone(),
+            Self::Kind => record.kind.to_lowercase(),
+            Self::GpuType => row.map(|row| row.gpu_type.clone()).unwrap_or_default(),
+            Self::Day => entry.day.to_string(),
+            Self::Namespace => entry.namespace.clone(),
+            Self::Workload => record.name.clone(),
+        }
+    }
+}
+
+/// What one line adds up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    workloads: BTreeSet<(String, String)>,
+    micro_gpu_seconds: u128,
+    cost: Cost,
+    /// GPU time of types without a price.
+    unpriced_micro_gpu_seconds: u128,
+}
+
+impl Sum {
+    fn add(&mut self, entry: &Entry, row: Option<&UsageRow>, prices: &Prices) {
+        self.workloads.insert((entry.namespace.clone(), entry.uid.clone()));
+        let Some(row) = row else { return };
+        let amount = u128::from(row.micro_gpu_seconds);
+        self.micro_gpu_seconds += amount;
+        match prices.cost(&row.gpu_type, amount) {
+            Some(cost) => self.cost.add(cost),
+            None => self.unpriced_micro_gpu_seconds += amount,
+        }
+    }
+}
+
+/// Adds entries up by keys; the whole is the sum of all lines, whatever the keys are.
+fn sums(entries: &[Entry], by: &[By], prices: &Prices) -> (BTreeMap<Vec<String>, Sum>, Sum) {
+    let mut lines: BTreeMap<Vec<String>, Sum> = BTreeMap::new();
+    let mut whole = Sum::default();
+    for entry in entries {
+        let mut add = |row: Option<&UsageRow>| {
+            let key = by.iter().map(|by| by.of(entry, row)).collect();
+            lines.entry(key).or_default().add(entry, row, prices);
+            whole.add(entry, row, prices);
+        };
+        entry.record.usage.iter().for_each(|row| add(Some(row)));
+        if entry.record.usage.is_empty() {
+            add(None);
+        }
+    }
+    (lines, whole)
+}
+
+/// Runs `history usage`.
+pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let prices = Prices::read(&args.price)?;
+    let cluster = context.cluster().await?;
+    let scope = context.scope(&cluster).map(str::to_owned);
+    let mut entries = args.filter.read(scope.as_deref(), &cluster).await?;
+    if entries.rows.is_empty() {
+        check_namespace(scope.as_deref(), &cluster).await?;
+    }
+    entries.rows.retain(|entry| {
+        let name = &entry.record.name;
+        args.names.is_empty() || args.names.iter().any(|glob| settings::matches(glob, name))
+    });
+    let mut by = Vec::new();
+    for one in &args.by {
+        if !by.contains(one) {
+            by.push(*one);
+        }
+    }
+    let (lines, whole) = sums(&entries.rows, &by, &prices);
+    sheet(&lines, &whole, &by, &prices).print(&format, context)?;
+    if format.is_table() {
+        let period = entries.period.show();
+        context.out.talk(&if lines.is_empty() {
+            format!("no workloads, {period}")
+        } else {
+            let cost = if prices.is_empty() { String::new() } else { format!(", {}", whole.cost) };
+            format!("total, {period}: {} GPU-hours{cost}", hours(whole.micro_gpu_seconds))
+        });
+    }
+    if !prices.is_empty() && whole.unpriced_micro_gpu_seconds > 0 {
+        context.out.warn(&format!(
+            "{} GPU-hours have no price: add --price gpu=PRICE for all other types",
+            hours(whole.unpriced_micro_gpu_seconds)
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+fn sheet(lines: &BTreeMap<Vec<String>, Sum>, whole: &Sum, by: &[By], prices: &Prices) -> Sheet {
+    let mut columns: Vec<Column> = by.iter().map(|by| Column::new(by.title())).collect();
+    columns.push(Column::new("WORKLOADS").drop(2));
+    columns.push(Column::new("GPU-HOURS"));
+    columns.push(Column::new("PART").drop(1));
+    if !prices.is_empty() {
+        columns.push(Column::new("COST"));
+    }
+    for column in &mut columns[by.len()..] {
+        column.right = true;
+    }
+    let mut order: Vec<(&Vec<String>, &Sum)> = lines.iter().collect();
+    // Days go by time, all else by what it held.
+    if by.first() != Some(&By::Day) {
+        order.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.micro_gpu_seconds));
+    }
+    let or_none = |key: &String| if key.is_empty() { "-".to_owned() } else { key.clone() };
+    let row = |(keys, sum): &(&Vec<String>, &Sum)| {
+        let mut cells: Vec<Cell> = keys.iter().map(|key| or_none(key).into()).collect();
+        cells.push(sum.workloads.len().to_string().into());
+        cells.push(hours(sum.micro_gpu_seconds).into());
+        cells.push(part(sum.micro_gpu_seconds, whole.micro_gpu_seconds).into());
+        if !prices.is_empty() {
+            cells.push(sum.cost.to_string().into());
+        }
+        cells
+    };
+    let item = |(keys, sum): &(&Vec<String>, &Sum)| {
+        let mut item = to_json(sum, prices);
+        for (by, key) in by.iter().zip(*keys) {
+            let value = if key.is_empty() { Value::Null } else { json!(key) };
+            item.insert(by.field().to_owned(), value);
+        }
+        Value::Object(item)
+    };
+    Sheet {
+        columns,
+        rows: order.iter().map(row).collect(),
+        names: order.iter().map(|(keys, _)| keys.join("/")).collect(),
+        data: json!({
+            "items": order.iter().map(item).collect::<Vec<_>>(),
+            "total": to_json(whole, prices),
+        }),
+    }
+}
+
+/// A part of the whole in percent, rounded.
+fn part(of: u128, whole: u128) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{}%", (of * 100 + whole / 2) / whole) }
+}
+
+fn to_json(sum: &Sum, prices: &Prices) -> Map<String, Value> {
+    let mut item = Map::new();
+    item.insert("workloads".to_owned(), json!(sum.workloads.len()));
+    item.insert("microGpuSeconds".to_owned(), json!(micro(sum.micro_gpu_seconds)));
+    item.insert("gpuHours".to_owned(), json!(hours(sum.micro_gpu_seconds)));
+    if !prices.is_empty() {
+        item.insert("cost".to_owned(), json!(sum.cost.to_string()));
+    }
+    item
+}
+
+#[cfg(test)]
+mod tests;
