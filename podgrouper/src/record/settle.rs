@@ -147,10 +147,8 @@ fn sweep(members: &[Members], window: Window) -> Swept {
         now.waiting += step.waiting;
         now.held += step.held;
         now.micro_gpus += step.micro_gpus;
-        if at < window.to {
-            let held = u64::try_from(now.micro_gpus.max(0)).unwrap_or(u64::MAX);
-            swept.peak_micro_gpus = swept.peak_micro_gpus.max(held);
-        }
+        let held = u64::try_from(now.micro_gpus.max(0)).unwrap_or(u64::MAX);
+        swept.peak_micro_gpus = swept.peak_micro_gpus.max(held);
     }
     swept
 }

@@ -56,6 +56,15 @@ fn a_window_has_what_was_waited_for_and_held() {
     check(helped, 10, O::Succeeded, [6, 1, 1, 10]);
 }
 
+/// What is bound at the very end of a window counts as held, since nothing may change for days after it.
+#[test]
+fn the_end_of_a_window_is_looked_at() {
+    let members = group(vec![pod("p", 1, Some(10), None)]);
+    let window = Window { from: 0, to: 10, begins_waiting: false };
+    let record = settle(&WorkloadRecord::default(), &members, window, false);
+    assert_eq!((record.peak_micro_gpus, record.usage[0].held_micro_gpus), (500_000, 500_000));
+}
+
 #[test]
 fn an_eviction_is_told_once_and_with_its_price() {
     let seen = |at: Second, pod: &str| Seen {
