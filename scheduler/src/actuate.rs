@@ -21,6 +21,7 @@ use kai_daemon::lease::Guard;
 
 use crate::{serve::metrics::Metrics, server::Write};
 
+mod ask;
 mod bind;
 mod claim;
 mod config_map;
@@ -40,6 +41,7 @@ mod unprotected;
 mod unreserve;
 mod volume;
 
+pub use ask::Ask;
 pub use bind::Bind;
 pub use claim::ClaimGrant;
 pub use event::{Event, Target};
@@ -75,6 +77,7 @@ pub enum Task {
 #[expect(missing_docs, reason = "each is described at its type")]
 pub enum ShareTask {
     Reserve(Reserve),
+    Ask(Ask),
     Unreserve(Unreserve),
     Unprotected(Unprotected),
     Strip(Strip),
@@ -105,6 +108,7 @@ impl ShareTask {
     async fn carry_out(self, write: &Write) -> Option<Outcome> {
         let outcome = match self {
             Self::Reserve(reserve) => reserve.carry_out(write).await,
+            Self::Ask(ask) => ask.carry_out(write).await,
             Self::Unreserve(unreserve) => unreserve.carry_out(write).await,
             Self::Unprotected(unprotected) => unprotected.carry_out(write).await,
             Self::Strip(strip) => strip.carry_out(write).await,

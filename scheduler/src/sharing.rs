@@ -11,6 +11,7 @@
 //!                                        └─► refused, failed, silent ─► all of a gang go back, the node is set aside
 //!  last user gone ─► Unreserve          reservation gone ─► Unprotected: its users are ended
 //!  labels on a pod that nobody binds ─► Strip
+//!  two reservations of one group, after a restart ─► Ask: which of the two its users were told
 //! ```
 //!
 //! Binds of one pod group that were decided together go on together: a gang of parts of GPUs is all or nothing also where
@@ -27,7 +28,9 @@ use std::{
 use kai_engine::{Delta, NodeId};
 
 use crate::{
-    actuate::{Bind, Place, Reserve, ShareTask, Strip, Task, Template, Unprotected, Unreserve},
+    actuate::{
+        Ask, Bind, Place, Reserve, ShareTask, Strip, Task, Template, Unprotected, Unreserve,
+    },
     names::Names,
     settings::SharingArgs,
 };
@@ -285,42 +288,35 @@ impl Sharing {
             return None;
         };
         let place = Place { group, node: Box::from(&**names.nodes.key(node)) };
-        match next {
+        let template = Arc::clone(&self.template);
+        let task = match next {
             Next::Nothing => {
                 if device.is_idle() {
                     self.devices.remove(&number);
                 }
-                None
+                return None;
             }
             Next::Wait(at) => {
                 self.later.push((at, Again::Device(number)));
-                None
+                return None;
             }
             Next::Reserve => {
-                device.is_writing = true;
                 let first = *device.binds.first()?;
                 let row = names.pods.row(first)?;
                 let for_pod = (row.namespace.clone(), row.name.clone());
-                let template = Arc::clone(&self.template);
-                Some(ShareTask::Reserve(Reserve { device: number, place, for_pod, template }))
+                ShareTask::Reserve(Reserve { device: number, place, for_pod, template })
             }
+            Next::Ask { among } => ShareTask::Ask(Ask { device: number, place, among, template }),
             Next::Unreserve { has_failed } => {
-                device.is_writing = true;
-                let template = Arc::clone(&self.template);
-                Some(ShareTask::Unreserve(Unreserve {
-                    device: number,
-                    place,
-                    has_failed,
-                    template,
-                }))
+                ShareTask::Unreserve(Unreserve { device: number, place, has_failed, template })
             }
             Next::Unprotected => {
-                device.is_writing = true;
                 let given = device.given.clone();
-                let template = Arc::clone(&self.template);
-                Some(ShareTask::Unprotected(Unprotected { device: number, place, given, template }))
+                ShareTask::Unprotected(Unprotected { device: number, place, given, template })
             }
-        }
+        };
+        device.is_writing = true;
+        Some(task)
     }
 
     /// Lets binds go on whose devices are all known.

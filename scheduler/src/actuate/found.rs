@@ -33,6 +33,14 @@ pub(super) struct FoundSpec {
     pub(super) node_name: String,
     pub(super) scheduler_name: String,
     pub(super) tolerations: Option<Vec<Value>>,
+    pub(super) containers: Vec<FoundContainer>,
+    pub(super) init_containers: Vec<FoundContainer>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+pub(super) struct FoundContainer {
+    pub(super) name: String,
 }
 
 #[derive(Deserialize, Default, Debug)]

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Before a device's UUID, where devices are named as the Container Device Interface does.
-const CDI_PREFIX: &str = "k8s.device-plugin.nvidia.com/gpu=";
+pub(super) const CDI_PREFIX: &str = "k8s.device-plugin.nvidia.com/gpu=";
 
 /// The shares of GPUs that a pod gets with its bind.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -19,6 +19,15 @@ pub enum ShareOutcome {
         /// How that ended.
         ending: Ending,
     },
+    /// Users were to be asked which of several GPUs they were told.
+    Asked {
+        /// The group by number.
+        device: u32,
+        /// The UUID of that GPU, where a config map says it.
+        told: Option<Box<str>>,
+        /// All that say it were read; else it is asked again.
+        done: bool,
+    },
     /// Users of a device that nothing holds were to be ended.
     Unprotected {
         /// The group by number.

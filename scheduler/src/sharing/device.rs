@@ -51,6 +51,11 @@ pub(super) enum Next {
     Wait(i64),
     /// A reservation pod is made.
     Reserve,
+    /// It has several reservation pods, of which its users were told one.
+    Ask {
+        /// The UUIDs that those pods say.
+        among: Vec<Box<str>>,
+    },
     /// Its reservation pod goes.
     Unreserve {
         /// It came to nothing; else nobody needs it any more.
@@ -105,7 +110,29 @@ impl Device {
         let reservation = self.reservation.as_ref().filter(|one| !one.has_ended)?;
         let uuid = reservation.uuid.as_deref()?;
         let is_another = self.given.as_deref().is_some_and(|given| given != uuid);
-        (!self.is_writing && !self.has_failed && !is_another).then_some(uuid)
+        let is_known = !is_another && !self.is_undecided();
+        (!self.is_writing && !self.has_failed && is_known).then_some(uuid)
+    }
+
+    /// The UUIDs that its reservation pods say, of those that hold theirs.
+    fn held_uuids(&self) -> impl Iterator<Item = &str> {
+        let all = self.reservation.iter().chain(&self.others).filter(|one| !one.has_ended);
+        all.filter_map(|one| one.uuid.as_deref())
+    }
+
+    /// Tells whether its users were told one of several GPUs and nothing here says which: it was decided before a restart.
+    fn is_undecided(&self) -> bool {
+        let mut uuids = self.held_uuids();
+        let is_given = self.given.is_some() || self.users.is_empty();
+        !is_given && uuids.next().is_some_and(|first| uuids.any(|uuid| uuid != first))
+    }
+
+    /// Takes in which of the GPUs its users were told; where no config map says so, it is the first.
+    pub(super) fn asked(&mut self, told: Option<Box<str>>) {
+        if self.given.is_none() {
+            self.given = told.or_else(|| self.held_uuids().next().map(Box::from));
+        }
+        self.choose();
     }
 
     /// Nobody has to do with it.
@@ -128,6 +155,8 @@ impl Device {
         }
         if self.users.is_empty() && self.binds.is_empty() {
             self.given = None;
+        } else if self.is_undecided() {
+            return Next::Ask { among: self.held_uuids().map(Box::from).collect() };
         } else if self.given.is_none() && !self.users.is_empty() {
             // After a restart: what it is now is what its users were told.
             self.given = self.uuid().map(Box::from);

@@ -13,6 +13,14 @@ impl Sharing {
             ShareOutcome::Unreserved { device, has_failed, ending } => {
                 self.unreserved(device, has_failed, ending, now);
             }
+            ShareOutcome::Asked { device, told, done } => {
+                let Some(known) = self.wrote(device) else { return };
+                if done {
+                    known.asked(told);
+                } else {
+                    known.not_before = now.saturating_add(RETRY_MS);
+                }
+            }
             ShareOutcome::Unprotected { device, done } => {
                 let Some(known) = self.wrote(device) else { return };
                 if done {

@@ -4,7 +4,7 @@
 //! A file has `steps`, and after each the tasks that come of it are printed, a line each. A step is one of
 //! `apply: [objects]`, `delete: [names]` (as the watch tells them), `place: [pods]` (what a plan placed together, each with
 //! its `node` and `devices`), `bound: pod`, `not_bound: pod`, `reserved: device`, `refused: device`, `unreserved: device`
-//! (with what it `said`), `in_use: device`, `ended: device`, `stripped: pod`, and `at: seconds`.
+//! (with what it `said`), `in_use: device`, `asked: device` (with what its users were `told`), `ended: device`, `stripped: pod`, and `at: seconds`.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
@@ -39,6 +39,7 @@ enum Step {
     Refused(String),
     Unreserved { device: String, said: Option<String> },
     InUse(String),
+    Asked { device: String, told: Option<String> },
     Ended(String),
     Stripped(String),
     At(i64),
@@ -50,6 +51,8 @@ enum Step {
 struct Object {
     pod: Option<String>,
     reservation: Option<String>,
+    /// The name of a reservation pod, where it is not that of its device.
+    name: Option<String>,
     node: Option<String>,
     group: Option<String>,
     #[serde(default)]
@@ -160,6 +163,10 @@ impl World {
                     ending: Ending::InUse,
                 });
             }
+            Step::Asked { device, told } => {
+                let told = told.as_deref().map(Box::from);
+                self.ended(Outcome::Asked { device: self.device(device), told, done: true });
+            }
             Step::Ended(device) => {
                 self.ended(Outcome::Unprotected { device: self.device(device), done: true });
             }
@@ -188,7 +195,10 @@ impl World {
     fn apply(&mut self, object: &Object) {
         let (name, namespace, spec) = match (&object.pod, &object.reservation) {
             (Some(pod), None) => (pod.clone(), "ns", json!({"schedulerName": "kai-scheduler"})),
-            (None, Some(device)) => (format!("r-{device}"), "kai-resource-reservation", json!({})),
+            (None, Some(device)) => {
+                let name = object.name.clone().unwrap_or_else(|| format!("r-{device}"));
+                (name, "kai-resource-reservation", json!({}))
+            }
             _ => panic!("an object is a pod or a reservation"),
         };
         let mut labels = serde_json::Map::new();
@@ -284,6 +294,9 @@ impl World {
                 }
                 Task::Share(ShareTask::Unprotected(lost)) => {
                     format!("end the users of {}", lost.place.group)
+                }
+                Task::Share(ShareTask::Ask(ask)) => {
+                    format!("ask the users of {}: {}", ask.place.group, ask.among.join(" or "))
                 }
                 Task::Share(ShareTask::Strip(strip)) => {
                     format!("strip {} of {}", strip.name, strip.labels.join(","))
