@@ -18,6 +18,13 @@ pub(super) const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 /// The namespace of the cluster's own components.
 const KUBE_SYSTEM: &str = "kube-system";
+/// Holds where a pod is made, and where what its validation looks at changes. A label alone is none of it: each share of
+/// a GPU writes one before its bind, which needs no answer of ours and goes on while nobody answers.
+const ASKS_DIFFERENTLY: &str = "oldObject == null || object.spec.containers != oldObject.spec.containers || \
+    has(object.spec.initContainers) != has(oldObject.spec.initContainers) || \
+    (has(object.spec.initContainers) && object.spec.initContainers != oldObject.spec.initContainers) || \
+    has(object.metadata.annotations) != has(oldObject.metadata.annotations) || \
+    (has(object.metadata.annotations) && object.metadata.annotations != oldObject.metadata.annotations)";
 /// Names that are KAI's components', on labels and Services.
 const ADMISSION: &str = "admission";
 const QUEUE_CONTROLLER: &str = "queue-controller";
@@ -72,8 +79,12 @@ pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
     let groups = rule("scheduling.run.ai", "v2alpha2", "podgroups", "*", &both);
     let mut mutate = plan.of_pods(&own, Hook::MutatePod, &pods(&["CREATE"]));
     mutate["reinvocationPolicy"] = json!("IfNeeded");
+    let mut validate_pod = plan.of_pods(&own, Hook::ValidatePod, &pods(&both));
+    if let Some(conditions) = validate_pod["matchConditions"].as_array_mut() {
+        conditions.push(json!({"name": "asks-differently", "expression": ASKS_DIFFERENTLY}));
+    }
     let validate = [
-        plan.of_pods(&own, Hook::ValidatePod, &pods(&both)),
+        validate_pod,
         plan.webhook(&format!("topology.{own}"), ADMISSION, Hook::ValidateTopology, &topologies),
     ];
     let queue = plan.webhook(
@@ -311,6 +322,10 @@ mod tests {
             json!([{"name": "scheduler-name-match",
                 "expression": "object.spec.schedulerName == 'kai-scheduler'"}])
         );
+        // Changes that no rule looks at are not asked about.
+        let conditions = found[1]["webhooks"][0]["matchConditions"].as_array();
+        let names: Vec<_> = conditions.into_iter().flatten().map(|one| &one["name"]).collect();
+        assert_eq!(names, ["scheduler-name-match", "asks-differently"]);
     }
 
     #[test]

@@ -20,9 +20,15 @@ async fn what_somebody_breaks_heals() -> Result<()> {
     })
     .await?;
     check("p", &create(&admin, &pod("p", &json!({})), true).await?, None);
+    check("kept", &create(&admin, &pod("kept", &json!({})), false).await?, None);
     podgrouper.stop().await?;
 
-    // Nobody answers: ours are held up, and nobody else.
+    // Nobody answers: ours are held up, and nobody else. What the scheduler writes with a bind is no question.
+    let pods = api(&admin, "v1", "Pod", Some("default"));
+    let label = json!({"metadata": {"labels": {"runai-gpu-group": "g"}}});
+    check("label", &patch(&pods, "kept", &label).await?, None);
+    let share = json!({"metadata": {"annotations": {"gpu-fraction": "0.5"}}});
+    check("share", &patch(&pods, "kept", &share).await?, Some("failed calling webhook"));
     let found = create(&admin, &pod("p", &json!({})), true).await?;
     check("ours", &found, Some("failed calling webhook"));
     let mut foreign = pod("foreign", &json!({}));
