@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kai_api::names::{DEFAULT_SHARD, component, namespace};
+use kai_api::names::{DEFAULT_SHARD, SCHEDULER_NAME, component, namespace};
 use serde_json::Value;
 
 use super::conditions::{Standing, conditions};
@@ -43,6 +43,9 @@ const NAMESPACES: [(&str, &str); 2] = [
     ("binder.resourceReservation.namespace", namespace::RESERVATION),
     ("nodeScaleAdjuster.args.nodeScaleNamespace", namespace::SCALE_ADJUST),
 ];
+
+/// Name of the scheduler for whose pods the installed policies hold, and those policies.
+const POLICIES: (&str, [&str; 2]) = (SCHEDULER_NAME, ["kai-gpu-shares", "kai-bound-pods"]);
 
 /// The conditions of the Config where they are not as wanted, from the Deployments of the system's namespace.
 pub(super) fn plan(
@@ -80,6 +83,14 @@ fn idle(config: &Object) -> Vec<String> {
         })
     });
     idle.extend(moved);
+    let (scheduler, policies) = POLICIES;
+    let named = config.value()["spec"]["global"]["schedulerName"].as_str().unwrap_or_default();
+    if !named.is_empty() && named != scheduler {
+        idle.push(format!(
+            "global.schedulerName before it takes the place of {scheduler} in ValidatingAdmissionPolicies {}",
+            policies.join(" and ")
+        ));
+    }
     idle.iter().map(|path| format!("spec.{path}")).collect()
 }
 
@@ -160,6 +171,12 @@ mod tests {
                  kai-scale-adjust are given to n too",
             ],
         );
+        check(&json!({"global": {"schedulerName": "kai-scheduler"}}), &[]);
+        check(
+            &json!({"global": {"schedulerName": "other"}}),
+            &["spec.global.schedulerName before it takes the place of kai-scheduler in \
+                 ValidatingAdmissionPolicies kai-gpu-shares and kai-bound-pods"],
+        );
         check(
             &json!({"scheduler": null, "queueController": {"webhooks": {"enableValidation": false}},
                 "admission": {"gpuSharing": true, "replicas": 2, "service": {"enabled": true, "image": {"tag": "x"}}},
@@ -170,6 +187,20 @@ mod tests {
                 "spec.binder.plugins.hamicore.priority",
             ],
         );
+    }
+
+    #[test]
+    fn the_policies_that_hold_for_one_scheduler_are_those_that_are_named() {
+        let manifest = include_str!("../../../deploy/policies/admission.yaml");
+        let (scheduler, names) = super::POLICIES;
+        let condition = format!("object.spec.schedulerName == '{scheduler}'");
+        let found: Vec<String> = manifest
+            .split("\n---\n")
+            .map(|text| serde_saphyr::from_str::<Value>(text).expect("an object"))
+            .filter(|one| one["spec"]["matchConditions"].to_string().contains(&condition))
+            .filter_map(|one| one["metadata"]["name"].as_str().map(str::to_owned))
+            .collect();
+        assert_eq!(found, names);
     }
 
     #[test]
