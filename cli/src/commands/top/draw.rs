@@ -118,6 +118,8 @@ impl Look<'_> {
         let mut parts = vec![count];
         if node.usable != Some(0) || node.held_milli != Some(0) {
             parts.push(summary(node));
+        } else if !node.slices.is_empty() {
+            parts.push(format!("every {} divided by MIG", clean(product)));
         }
         parts.retain(|part| !part.is_empty());
         let mut line =

@@ -159,6 +159,26 @@ n1    -    ▄█       ?/?   ?     -    -",
 }
 
 #[test]
+fn a_node_whose_devices_are_all_divided_says_so() {
+    check(
+        "
+nodes:
+  - metadata: {name: n1, labels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}}
+    status: {allocatable: {nvidia.com/gpu: '0', nvidia.com/mig-1g.10gb: '7'}, capacity: {nvidia.com/gpu: '0'},
+      conditions: [{type: Ready, status: 'True'}]}
+pods:
+  - {name: default/mig-0, node: n1, limits: {nvidia.com/mig-1g.10gb: 2}}
+",
+        "
+n1  every NVIDIA-A100-SXM4-80GB divided by MIG
+  mig 1g.10gb  2 of 7 held  default/mig-0 2",
+        "
+NODE  GPU                    DEVICES  HELD  FREE  MIG                STATUS
+n1    NVIDIA-A100-SXM4-80GB  -        0/0   0     2 of 7 of 1g.10gb  ready",
+    );
+}
+
+#[test]
 fn what_is_wrong_with_nodes_and_reservations_is_marked() {
     check(
         "
