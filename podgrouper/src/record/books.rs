@@ -60,14 +60,11 @@ pub(super) enum Refusal {
 
 impl From<kube::Error> for Refusal {
     fn from(error: kube::Error) -> Self {
-        match &error {
-            kube::Error::Api(status) if status.code == 409 => Self::Conflict,
-            kube::Error::Api(status) if status.code == 404 => Self::Gone,
-            kube::Error::Api(status)
-                if status.code == 403 && status.message.contains("being terminated") =>
-            {
-                Self::Gone
-            }
+        let kube::Error::Api(status) = &error else { return Self::Failed(error) };
+        match status.code {
+            409 => Self::Conflict,
+            404 => Self::Gone,
+            403 if status.message.contains("being terminated") => Self::Gone,
             _ => Self::Failed(error),
         }
     }
@@ -76,20 +73,20 @@ impl From<kube::Error> for Refusal {
 /// All records that are needed now.
 pub(super) struct Books {
     client: Client,
-    books: HashMap<Place, Book>,
+    known: HashMap<Place, Book>,
     /// Days before the first look at which a namespace has records that were not read.
     unread: BTreeSet<Place>,
 }
 
 impl Books {
     pub(super) fn new(client: Client) -> Self {
-        Self { client, books: HashMap::new(), unread: BTreeSet::new() }
+        Self { client, known: HashMap::new(), unread: BTreeSet::new() }
     }
 
     /// Looks which records there are, and reads those of a day and those of workloads that had not ended. Deletes what is
     /// older than `oldest`.
     pub(super) async fn open(&mut self, today: Day, oldest: Day) -> Result<(), kube::Error> {
-        self.books.clear();
+        self.known.clear();
         self.unread.clear();
         let mut days = BTreeSet::from([today]);
         for place in self.sweep(oldest).await? {
@@ -104,7 +101,9 @@ impl Books {
             let mut params = ListParams::default().labels(&selector(day)).limit(PAGE);
             loop {
                 let list = all.list(&params).await?;
-                list.items.into_iter().for_each(|object| self.enter(object));
+                for object in list.items {
+                    self.enter(object);
+                }
                 match list.metadata.continue_.filter(|next| !next.is_empty()) {
                     Some(next) => params = params.continue_token(&next),
                     None => break,
@@ -145,7 +144,7 @@ impl Books {
 
     /// Deletes records that are older than `oldest`.
     pub(super) async fn expire(&mut self, oldest: Day) -> Result<(), kube::Error> {
-        self.books.retain(|place, _| place.day >= oldest);
+        self.known.retain(|place, _| place.day >= oldest);
         self.unread.retain(|place| place.day >= oldest);
         self.sweep(oldest).await.map(drop)
     }
@@ -168,7 +167,7 @@ impl Books {
     fn enter(&mut self, object: DailyRecord) {
         let Some(day) = Day::parse(&object.spec.day) else { return };
         let place = Place { namespace: object.namespace().unwrap_or_default().into(), day };
-        let book = self.books.entry(place).or_default();
+        let book = self.known.entry(place).or_default();
         let part = book.parts.len();
         book.parts.push(Part {
             name: object.name_any(),
@@ -187,7 +186,9 @@ impl Books {
         }
         let api: Api<DailyRecord> = Api::namespaced(self.client.clone(), &place.namespace);
         let list = api.list(&ListParams::default().labels(&selector(place.day))).await?;
-        list.items.into_iter().for_each(|object| self.enter(object));
+        for object in list.items {
+            self.enter(object);
+        }
         self.unread.remove(place);
         Ok(())
     }
@@ -199,13 +200,13 @@ impl Books {
         uid: &str,
     ) -> Result<Option<&WorkloadRecord>, kube::Error> {
         self.read(place).await?;
-        Ok(self.books.get(place).and_then(|book| book.rows.get(uid)).map(|row| &row.record))
+        Ok(self.known.get(place).and_then(|book| book.rows.get(uid)).map(|row| &row.record))
     }
 
     /// Workloads that had not ended when their last record was written.
     pub(super) fn open_workloads(&self) -> Vec<(Place, String)> {
         let mut last: BTreeMap<&str, (&Place, bool)> = BTreeMap::new();
-        for (place, book) in &self.books {
+        for (place, book) in &self.known {
             for (uid, row) in &book.rows {
                 let seen = last.entry(uid).or_insert((place, row.record.outcome.is_open()));
                 if seen.0.day < place.day {
@@ -219,15 +220,17 @@ impl Books {
 
     /// Has a place read again.
     pub(super) fn forget(&mut self, place: &Place) {
-        self.books.remove(place);
+        self.known.remove(place);
         self.unread.insert(place.clone());
     }
 
     /// Lets go of the days before `today`: whatever needs them again reads them again.
     pub(super) fn shrink(&mut self, today: Day) {
         let old: Vec<Place> =
-            self.books.keys().filter(|place| place.day < today).cloned().collect();
-        old.iter().for_each(|place| self.forget(place));
+            self.known.keys().filter(|place| place.day < today).cloned().collect();
+        for place in &old {
+            self.forget(place);
+        }
     }
 
     /// Writes the records of workloads: a patch for each object that has some of them, and a new object for what has no
@@ -237,7 +240,7 @@ impl Books {
         place: &Place,
         records: BTreeMap<String, WorkloadRecord>,
     ) -> Result<(), Refusal> {
-        let book = self.books.entry(place.clone()).or_default();
+        let book = self.known.entry(place.clone()).or_default();
         let mut by_part: BTreeMap<usize, BTreeMap<String, WorkloadRecord>> = BTreeMap::new();
         let mut new = BTreeMap::new();
         let has_room = book.parts.last().is_some_and(|part| part.bytes < RECORD_BYTES_MAX);

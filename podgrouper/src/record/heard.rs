@@ -111,7 +111,7 @@ impl Heard {
             if before.0.is_none() && row.span.bound.is_some() {
                 let usage = Usage::while_bound(pod);
                 let node = pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
-                row.asks = usage.has_devices().then(|| Asks { uid, usage, node });
+                row.asks = usage.has_devices().then_some(Asks { uid, usage, node });
             }
             !known || before != (row.span.bound, row.span.ended)
         });

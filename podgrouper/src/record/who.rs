@@ -59,7 +59,7 @@ mod tests {
     use super::Who;
     use crate::object::Object;
 
-    fn check(meta: Value, label: &str, uid: &str, user: Option<&str>) {
+    fn check(meta: &Value, label: &str, uid: &str, user: Option<&str>) {
         let who = Who::of(&Object::new(json!({"metadata": meta})));
         assert_eq!((who.label().as_str(), who.uid.as_str()), (label, uid));
         assert_eq!(who.user.as_deref(), user);
@@ -70,13 +70,13 @@ mod tests {
         let owner = "name: \"1\"\nuid: w\ngroup: kubeflow.org\nversion: v1\nkind: PyTorchJob\n";
         let annotations = json!({"kai.scheduler/top-owner-metadata": owner, "user": "ana"});
         check(
-            json!({"name": "g", "uid": "g", "annotations": annotations}),
+            &json!({"name": "g", "uid": "g", "annotations": annotations}),
             "PyTorchJob/1",
             "w",
             Some("ana"),
         );
         check(
-            json!({"name": "g", "uid": "u", "labels": {"user": "bo"},
+            &json!({"name": "g", "uid": "u", "labels": {"user": "bo"},
                 "annotations": {"kai.scheduler/top-owner-metadata": "- broken"}}),
             "PodGroup/g",
             "u",

@@ -60,7 +60,9 @@ impl Filter {
         let period = Period::read(&self.since, self.until.as_deref(), now)?;
         let queues = self.queues(cluster).await?;
         let mut rows = load(&period, scope, cluster).await?;
-        rows.iter_mut().for_each(|entry| count_up(entry, now));
+        for entry in &mut rows {
+            count_up(entry, now);
+        }
         rows.retain(|entry| {
             let record = &entry.record;
             let user = record.user.as_deref().unwrap_or_default();
@@ -70,7 +72,9 @@ impl Filter {
         });
         if let Some(queues) = &queues {
             // What it held in another queue is that one's.
-            rows.iter_mut().for_each(|e| e.record.usage.retain(|row| queues.contains(&row.queue)));
+            for entry in &mut rows {
+                entry.record.usage.retain(|row| queues.contains(&row.queue));
+            }
         }
         Ok(Entries { rows, period })
     }
@@ -159,7 +163,11 @@ fn count_up(entry: &mut Entry, now: Timestamp) {
     match record.outcome {
         Outcome::Running => record.run_seconds += seconds,
         Outcome::Pending => record.wait_seconds += seconds,
-        _ => {}
+        Outcome::Succeeded
+        | Outcome::Failed
+        | Outcome::Evicted
+        | Outcome::Deleted
+        | Outcome::Stopped => {}
     }
 }
 

@@ -135,7 +135,9 @@ fn sums(entries: &[Entry], by: &[By], prices: &Prices) -> (BTreeMap<Vec<String>,
             lines.entry(key).or_default().add(entry, row, prices);
             whole.add(entry, row, prices);
         };
-        entry.record.usage.iter().for_each(|row| add(Some(row)));
+        for row in &entry.record.usage {
+            add(Some(row));
+        }
         if entry.record.usage.is_empty() {
             add(None);
         }
@@ -231,7 +233,8 @@ fn sheet(lines: &BTreeMap<Vec<String>, Sum>, whole: &Sum, by: &[By], prices: &Pr
 
 /// A part of the whole in percent, rounded.
 fn part(of: u128, whole: u128) -> String {
-    if whole == 0 { "-".to_owned() } else { format!("{}%", (of * 100 + whole / 2) / whole) }
+    let percent = (of * 100 + whole / 2).checked_div(whole);
+    percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent}%"))
 }
 
 fn to_json(sum: &Sum, prices: &Prices) -> Map<String, Value> {

@@ -56,7 +56,7 @@ fn a_window_has_what_was_waited_for_and_held() {
     check(helped, 10, O::Succeeded, [6, 1, 1, 10]);
 }
 
-/// What is bound at the very end of a window counts as held, since nothing may change for days after it.
+/// Pods that are bound at the very end of a window count as held, since nothing may change for days after it.
 #[test]
 fn the_end_of_a_window_is_looked_at() {
     let members = group(vec![pod("p", 1, Some(10), None)]);
@@ -154,7 +154,9 @@ proptest! {
             }).collect();
             let window = Window { from, to, begins_waiting: false };
             record = settle(&record, &group(known.clone()), window, false);
-            known.iter_mut().for_each(|span| mark(span, window));
+            for span in &mut known {
+                mark(span, window);
+            }
             from = to;
         }
         for [_, _, runs, _, _] in pods {

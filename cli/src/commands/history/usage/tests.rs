@@ -77,7 +77,9 @@ fn lines_add_up_to_one_whole_by_any_key() {
         for other in all {
             let (lines, whole) = sums(&month(), &[one, other], &prices);
             let mut cost = Cost::default();
-            lines.values().for_each(|sum| cost.add(sum.cost));
+            for sum in lines.values() {
+                cost.add(sum.cost);
+            }
             let micro: u128 = lines.values().map(|sum| sum.micro_gpu_seconds).sum();
             assert_eq!((micro, cost), (12_601_000_000, whole.cost), "{one:?} {other:?}");
         }
