@@ -1,7 +1,10 @@
 //! Everything that the engine knows: the state, who waits, and searches that go on.
 
 use crate::{
-    base::ids::{GroupId, NodeId, PodId, QueueId, Symbol},
+    base::{
+        ids::{GroupId, NodeId, PodId, QueueId, Symbol},
+        resources::Charge,
+    },
     config::Config,
     decided::{
         plan::{Misfit, QueueState, Why},
@@ -93,6 +96,19 @@ impl Cluster {
     /// Sums up a queue, as of the last plan; one that was never told has zeros.
     pub fn queue_state(&self, queue: QueueId) -> QueueState {
         self.state.queue_state(queue)
+    }
+
+    /// Lists a queue and those above it, the lowest first.
+    pub fn queue_path(&self, queue: QueueId) -> impl Iterator<Item = QueueId> {
+        self.state.queues().path(queue)
+    }
+
+    /// Sums what the pods of a group ask for that are placed next, parts of GPUs by memory aside.
+    pub fn ask(&self, group: GroupId) -> Charge {
+        let there = self.state.groups().get(group).is_some();
+        let pods = there.then(|| self.state.to_place(group));
+        let pods = pods.iter().flat_map(|pods| pods.iter());
+        pods.fold(Charge::default(), |sum, pod| sum + self.state.ask(*pod, None))
     }
 
     /// Gives the facts of a group as it was told last; none where it is not there.

@@ -45,7 +45,7 @@ use crate::{
         phase::Phase,
         probe::{Probe, Probed},
         queue_snapshot::QueueSnapshot,
-        victims::{Basis, Batch, Rule, VictimFilter, Victims},
+        victims::{Basis, Batch, Protected, Rule, VictimFilter, Victims},
     },
     pending::{front::Fronts, scheduling_order::SchedulingOrder},
     place::{Attempt, Mode},
@@ -169,6 +169,12 @@ impl SearchState {
         Victims::safe_until(state, filter, gives)
     }
 
+    /// Sums the groups that are no victims since they are within their minimum run time; none where there are none.
+    pub(crate) fn protected(&self, state: &State, filter: &VictimFilter<'_>) -> Option<Protected> {
+        let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
+        Victims::protected(state, filter, gives)
+    }
+
     /// Counts the groups that budgets of disruptions keep from being victims, at least; none where they keep nobody.
     pub(crate) fn guarded(&self, state: &State, filter: &VictimFilter<'_>) -> Option<usize> {
         let may_give = |queue: QueueId| {
@@ -277,7 +283,7 @@ impl<'a> VictimSearch<'a> {
             let shape = &state.shapes()[self.search.demand.shapes[at].0];
             let fit = |(lane, amount): &(Lane, i64)| {
                 let backed = state.claims().backs.contains_key(lane);
-                let most = largest.get(lane.row()).copied().unwrap_or(0);
+                let most = largest.lanes.get(lane.row()).copied().unwrap_or(0);
                 if backed { i64::MAX } else { most / amount }
             };
             let most = shape.take.iter().map(fit).min().unwrap_or(0);

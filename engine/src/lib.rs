@@ -53,8 +53,8 @@ pub use base::time::{Millis, Timestamp};
 pub use cluster::Cluster;
 pub use config::{Actions, Config, QueueDepth, ReclaimResolution};
 pub use decided::plan::{
-    Action, Bound, Change, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan, QueueState, TooLarge,
-    Unready, Verdict, Why,
+    Action, Alike, Bound, Change, EmptyShape, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan,
+    QueueState, TooLarge, Unready, Verdict, Why,
     domain::{DomainProblem, DomainRoom, NoDomain, Room},
     refusal::{Amounts, Refusal},
 };

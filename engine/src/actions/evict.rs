@@ -21,7 +21,7 @@ use crate::{
         Outcome, SearchState, VictimSearch,
         queue_snapshot::QueueSnapshot,
         resume::{Recall, SearchKey},
-        victims::Basis,
+        victims::{Basis, Protected},
     },
     fit::pod_affinity,
     pending::{
@@ -204,7 +204,7 @@ impl Cycle<'_> {
         }
         let shortage = match outcome {
             Outcome::Nothing => self.left_out(kind, turn, &search),
-            Outcome::Disproved(shortage) => Some(shortage),
+            Outcome::Disproved(shortage) => Some(self.or_protected(shortage, &search)),
             Outcome::Found | Outcome::Undecided => None,
         };
         self.note_proof(kind, turn, shortage);
@@ -235,8 +235,29 @@ impl Cycle<'_> {
         if barred > 0 {
             return Some(Shortage::Others { barred: many(barred) });
         }
-        let guarded = search.guarded(&self.cluster.state, &search.filter(self.basis()))?;
-        Some(Shortage::Disruptions { guarded: many(guarded) })
+        let (state, filter) = (&self.cluster.state, search.filter(self.basis()));
+        if let Some(guarded) = search.guarded(state, &filter) {
+            return Some(Shortage::Disruptions { guarded: many(guarded) });
+        }
+        let Protected { groups, until, .. } = search.protected(state, &filter)?;
+        Some(Shortage::Runtime { protected: many(groups), until })
+    }
+
+    /// Blames the minimum run time of groups that are left out, where what they hold would be enough for what counting
+    /// showed to be too little.
+    fn or_protected(&self, shortage: Shortage, search: &SearchState) -> Shortage {
+        let gap_milli = match shortage {
+            Shortage::Gpus { needed_milli, most_milli } => needed_milli - most_milli,
+            Shortage::Pods { .. } => 1,
+            _ => return shortage,
+        };
+        match search.protected(&self.cluster.state, &search.filter(self.basis())) {
+            Some(Protected { groups, gpu_milli, until }) if gpu_milli >= gap_milli => {
+                let protected = u32::try_from(groups).unwrap_or(u32::MAX);
+                Shortage::Runtime { protected, until }
+            }
+            Some(_) | None => shortage,
+        }
     }
 
     /// Counts the groups that this kind of eviction may take from, but that may not lose their places to this one

@@ -299,8 +299,12 @@ pub struct NoRoom {
     pub misfits: Vec<(Misfit, u32)>,
     /// Reasons besides of nodes that are short of one thing; on large clusters not of all of them.
     pub also: Vec<(Misfit, u32)>,
+    /// Pods of the sub-group that ask for the same.
+    pub alike: Alike,
     /// Shape of the free GPUs.
     pub free: FreeShape,
+    /// Shape of all GPUs, whoever has them.
+    pub capacity: EmptyShape,
     /// The request that no node has in all.
     pub too_large: Option<TooLarge>,
     /// Nodes that refused for a reason that is told by the node, the first ones.
@@ -343,6 +347,18 @@ impl NoRoom {
             && tells(self, other)
             && tells(other, self)
             && self.too_large == other.too_large
+            && self.is_beyond_capacity() == other.is_beyond_capacity()
+    }
+
+    /// Tells whether it found no room however much ended or was evicted: a pod of it is larger than every node, or its
+    /// gang than all nodes together. Nodes that it may not go to are counted too, so that "no" is no promise.
+    pub fn is_beyond_capacity(&self) -> bool {
+        self.too_large.is_some() || (self.gang && self.alike.needed > self.capacity.pods)
+    }
+
+    /// Counts the pods like it that still lack a place of those that the sub-group needs, one at least.
+    pub fn missing(&self) -> u32 {
+        if self.gang { self.alike.needed.saturating_sub(self.alike.placed).max(1) } else { 1 }
     }
 }
 
@@ -465,6 +481,26 @@ impl Misfit {
             | Self::Queue => false,
         }
     }
+}
+
+/// Pods of a sub-group that ask for the same as one that found no room.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Alike {
+    /// Number of those that the sub-group needs to run at all, itself included.
+    pub needed: u32,
+    /// Number of those that have a place, or found one in the same attempt.
+    pub placed: u32,
+}
+
+/// GPUs over all nodes, as if nothing ran.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct EmptyShape {
+    /// In all, in milli-devices.
+    pub gpu_milli: i64,
+    /// The most on one node, in milli-devices.
+    pub node_max_milli: i64,
+    /// Number of pods that ask for the same which all nodes would hold, or more.
+    pub pods: u32,
 }
 
 /// Free GPUs over all nodes that take pods.

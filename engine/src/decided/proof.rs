@@ -1,6 +1,9 @@
 //! That no eviction helps a group, shown by counting.
 
-use crate::base::ids::{GroupId, Symbol, TopologyId};
+use crate::base::{
+    ids::{GroupId, Symbol, TopologyId},
+    time::Timestamp,
+};
 
 /// A proof that no eviction of one kind lets a group in, whatever is evicted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +82,14 @@ pub enum Shortage {
         /// Number of them that the domains would take.
         most: u32,
     },
+    /// Victims that have run for their minimum run time: others may not be evicted yet, and what these hold would do as
+    /// far as it was counted.
+    Runtime {
+        /// Number of groups that are safe for now.
+        protected: u32,
+        /// Time from which the first of them is safe no more.
+        until: Timestamp,
+    },
     /// Victims that budgets of disruptions let go: of those there are none may now.
     Disruptions {
         /// Number of groups that are kept by budgets.
@@ -114,6 +125,9 @@ impl std::fmt::Display for Shortage {
                 f,
                 "needs domains for {needed} sub-groups of {pods} pods or more, they would take {most} if emptied"
             ),
+            Self::Runtime { protected, .. } => {
+                write!(f, "needs others than {protected} groups within their minimum run time")
+            }
             Self::Disruptions { guarded } => {
                 write!(f, "needs others than {guarded} groups that budgets of disruptions keep")
             }

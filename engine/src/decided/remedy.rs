@@ -195,10 +195,11 @@ fn excess(bound: &Bound, most: Limit, held: i64) -> i64 {
 }
 
 impl NoRoom {
-    /// Tells whether so many GPUs are free as the pod asks for, and not where it could use them.
+    /// Tells whether so many GPUs are free as the pods that have no place ask for, and not where they could use them.
     pub fn is_fragmented(&self) -> bool {
         let about_gpus = matches!(self.dominant, Misfit::Short(Lane::GPU) | Misfit::Device);
-        about_gpus && self.gpu_milli > 0 && self.free.gpu_milli >= self.gpu_milli
+        let missing_milli = self.gpu_milli.saturating_mul(i64::from(self.missing()));
+        about_gpus && self.gpu_milli > 0 && self.free.gpu_milli >= missing_milli
     }
 
     fn code(&self) -> u16 {

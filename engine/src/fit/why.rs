@@ -10,7 +10,9 @@ use crate::{
         ids::{NodeId, PodId, Rank},
         resources::{GPU_MILLI, Lane, QueueLane, Resources},
     },
-    decided::plan::{FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
+    decided::plan::{
+        Alike, EmptyShape, FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal,
+    },
     fit::{
         best_node,
         devices::{
@@ -109,6 +111,7 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
     let shape = &state.shapes()[state.pods()[pod].shape];
     let parts = i64::from(shape.shared) * filter::part_micro(state, shape) * GPU_MILLI / 1_000_000;
     let gpu_milli = shape.amount(Lane::GPU) + parts;
+    let (alike, capacity) = (alike(state, pod, min), capacity(state, gpu_milli));
     let too_heavy = misfits.iter().any(|(misfit, _)| matches!(misfit, Misfit::Overhead(_)));
     let overhead = if too_heavy { shape.facts.overhead.clone() } else { Resources::default() };
     Why::NoRoom(Arc::new(NoRoom {
@@ -122,7 +125,9 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
         gpu_milli,
         misfits,
         also,
+        alike,
         free,
+        capacity,
         too_large,
         named,
         beside,
@@ -131,6 +136,38 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
         nodes,
         before: Vec::new(),
     }))
+}
+
+/// Counts the pods of its sub-group's minimum that ask for the same as a pod, and those of them that have a place.
+fn alike(state: &State, pod: PodId, min: u32) -> Alike {
+    let facts = &state.pods()[pod];
+    let leaf = facts.leaf.zip(facts.group());
+    let leaf = leaf.map(|(leaf, group)| &state.groups()[group].tree.leaves[usize::from(leaf)]);
+    let (mut others, mut placed) = (0, 0);
+    for other in leaf.into_iter().flat_map(|leaf| &leaf.pods) {
+        let status = &state.pods().status[*other];
+        if state.pods()[*other].shape != facts.shape {
+            others += 1;
+        } else if status.place.is_some() || status.nominee.is_some() {
+            placed += 1;
+        }
+    }
+    Alike { needed: min.saturating_sub(others), placed }
+}
+
+/// Says what all nodes would hold of pods that ask for so many GPUs, if nothing ran.
+fn capacity(state: &State, gpu_milli: i64) -> EmptyShape {
+    let nodes = &state.nodes().largest().by_gpu_milli;
+    let each = nodes.iter().map(|(milli, count)| (*milli, i64::from(*count)));
+    let pods: i64 = match gpu_milli {
+        ..=0 => i64::from(u32::MAX),
+        asked => each.clone().map(|(milli, count)| milli / asked * count).sum(),
+    };
+    EmptyShape {
+        gpu_milli: each.map(|(milli, count)| milli * count).sum(),
+        node_max_milli: nodes.last_key_value().map_or(0, |(milli, _)| *milli),
+        pods: u32::try_from(pods).unwrap_or(u32::MAX),
+    }
 }
 
 /// Finds a request of a pod that no node has in all, where there is one.
@@ -145,7 +182,7 @@ fn too_large(state: &mut State, pod: PodId) -> Option<TooLarge> {
     if let GpuRequest::Fraction { .. } = shape.facts.gpu {
         request.add(Lane::GPU, shape.charge[QueueLane::Gpu]);
     }
-    let most = |lane: Lane| largest.get(lane.row()).copied().unwrap_or(0);
+    let most = |lane: Lane| largest.lanes.get(lane.row()).copied().unwrap_or(0);
     let (lane, _) = [Lane::GPU, Lane::CPU, Lane::MEMORY]
         .into_iter()
         .map(|lane| (lane, request.amount(lane)))

@@ -17,6 +17,7 @@ use crate::{
     base::{
         id_set::IdSet,
         ids::{DomainId, PodId, Rank, Symbol},
+        resources::Lane,
     },
     decided::plan::{
         Why,
@@ -68,7 +69,7 @@ pub(crate) fn split(
     let survey = Survey::of(state, together, nodes).map_err(|problem| together.fails(problem))?;
     let sets = survey.sets();
     if sets.is_empty() {
-        return Err(together.fails(survey.problem()));
+        return Err(together.fails(survey.problem(state)));
     }
     Ok(Split { sets, tiers: survey.levels.preferred.map(|depth| survey.tiers(depth)) })
 }
@@ -179,7 +180,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Says what is wrong where there is no set of nodes to try.
-    fn problem(&self) -> DomainProblem {
+    fn problem(&self, state: &State) -> DomainProblem {
         let level = self.levels.required.map(|depth| self.domains.levels[depth - 1]);
         let is_outside = self.anchors.as_ref().is_some_and(Vec::is_empty);
         let whole = Some(self.start).filter(|start| !self.fills[start].fits(&self.load));
@@ -195,7 +196,23 @@ impl<'a> Survey<'a> {
             domains: count(widest.len()),
             pods_max: count(most),
             pods: count(self.load.pods.len()),
+            gpu_milli: self.load.gpus_milli,
+            gpu_milli_max: self.gpu_milli_max(state, &widest),
         }
+    }
+
+    /// The most GPUs that one of some domains has, whoever has them; of all nodes that may be used where there are none.
+    fn gpu_milli_max(&self, state: &State, among: &[DomainId]) -> i64 {
+        let nodes = &state.nodes();
+        let gpu_milli = |rank: Rank| {
+            let node = nodes.index.node(rank);
+            let facts = nodes.facts[node].as_ref();
+            facts.map_or(0, |facts| facts.allocatable.amount(Lane::GPU) + nodes.slice_gpus(node))
+        };
+        let of = |id: &DomainId| -> i64 {
+            self.domains.rows[*id].nodes.common(&self.valid).map(gpu_milli).sum()
+        };
+        among.iter().map(of).max().unwrap_or_else(|| of(&self.start))
     }
 
     fn room(&self, id: DomainId) -> DomainRoom {

@@ -75,10 +75,19 @@ pub(crate) struct Index {
     pub(super) part_sets: Column<Rank, usize>,
     /// Per shape with topology spread: the domains of each constraint. Filled as asked.
     pub(crate) spread: BTreeMap<ShapeId, Vec<BTreeSet<crate::Symbol>>>,
-    /// Per lane: the most that a node offers. Filled as asked.
-    pub(crate) largest: Option<Vec<i64>>,
+    /// The nodes as they are when nothing runs. Filled as asked.
+    pub(crate) largest: Option<Largest>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
     pub(super) feasible: Column<ShapeId, Option<IdSet<Rank>>>,
+}
+
+/// The nodes as they are when nothing runs.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Largest {
+    /// Per lane: the most that a node offers.
+    pub(crate) lanes: Vec<i64>,
+    /// Number of nodes by the GPUs that they offer, in milli-devices.
+    pub(crate) by_gpu_milli: BTreeMap<i64, u32>,
 }
 
 impl PartialEq for Index {

@@ -1,5 +1,7 @@
 //! Keeps the index in line with nodes: with their amounts as pods come and go, with their facts, and with the policy.
 
+use std::collections::BTreeMap;
+
 use crate::{
     base::{
         id_set::IdSet,
@@ -10,7 +12,7 @@ use crate::{
         State, device,
         domains::Domains,
         fragments::Fragments,
-        index::{CpuKey, Index, PART_STEPS, Policy},
+        index::{CpuKey, Index, Largest, PART_STEPS, Policy},
         node_sets::NodeSets,
         rows::Nodes,
         shape::NodeClass,
@@ -61,6 +63,7 @@ impl Nodes {
     pub(crate) fn ensure_largest(&mut self) {
         if self.index.largest.is_none() {
             let mut largest = vec![0; Lane::PODS.row() + 1];
+            let mut by_gpu_milli = BTreeMap::new();
             for (id, node) in self.facts.iter() {
                 let Some(node) = node else { continue };
                 for (lane, amount) in node.allocatable.iter() {
@@ -71,14 +74,15 @@ impl Nodes {
                 }
                 let gpus = node.allocatable.amount(Lane::GPU) + self.slice_gpus(id);
                 largest[Lane::GPU.row()] = gpus.max(largest[Lane::GPU.row()]);
+                *by_gpu_milli.entry(gpus).or_default() += 1;
             }
-            self.index.largest = Some(largest);
+            self.index.largest = Some(Largest { lanes: largest, by_gpu_milli });
         }
     }
 
-    /// Per lane: the most that one node offers to pods; [`ensure_largest`](Self::ensure_largest) has to have been called.
-    pub(crate) fn largest(&self) -> &[i64] {
-        self.index.largest.as_deref().expect("the largest amounts were found out")
+    /// The nodes as they are when nothing runs; [`ensure_largest`](Self::ensure_largest) has to have been called.
+    pub(crate) fn largest(&self) -> &Largest {
+        self.index.largest.as_ref().expect("the largest amounts were found out")
     }
 
     /// Puts a node among those with its largest part of a shared GPU.

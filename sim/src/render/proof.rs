@@ -41,6 +41,10 @@ pub fn proof<'n>(
             symbol(*level),
             topology(*tree)
         ),
+        Shortage::Runtime { protected, .. } => {
+            let groups = if *protected == 1 { "group is" } else { "groups are" };
+            format!("{protected} {groups} within their minimum run time")
+        }
         Shortage::Disruptions { guarded } => {
             let groups = if *guarded == 1 { "group" } else { "groups" };
             format!("PodDisruptionBudgets let {guarded} {groups} lose no more pods now")

@@ -129,7 +129,7 @@ fn refutes(world: &World, proof: &Proof) -> bool {
     let owner = world.names.clone().queue("owner");
     match (proof.kind, proof.shortage) {
         // Who was evicted for it before is there; what a queue may lose is another matter.
-        (_, Shortage::Others { .. } | Shortage::Disruptions { .. })
+        (_, Shortage::Others { .. } | Shortage::Disruptions { .. } | Shortage::Runtime { .. })
         | (EvictionKind::Reclaim, Shortage::Gpus { .. }) => false,
         (EvictionKind::Consolidate, _) => helps(world, &victims(world, |_| true), true),
         (EvictionKind::Preempt, _) => helps(world, &victims(world, |queue| queue == owner), false),

@@ -156,7 +156,10 @@ impl Story {
         };
         match (proof.kind, proof.shortage) {
             // They exist, and were evicted for it before.
-            (_, Shortage::Others { .. } | Shortage::Disruptions { .. }) => false,
+            (
+                _,
+                Shortage::Others { .. } | Shortage::Disruptions { .. } | Shortage::Runtime { .. },
+            ) => false,
             (EvictionKind::Consolidate, _) => self.fits(&[], &victims(None)),
             (EvictionKind::Preempt, _) => self.fits(&victims(Some(self.queue)), &[]),
             (EvictionKind::Reclaim, Shortage::Gpus { .. }) => {

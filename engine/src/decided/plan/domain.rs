@@ -88,14 +88,32 @@ pub enum DomainProblem {
         pods_max: u32,
         /// Number of pods that have to go together.
         pods: u32,
+        /// GPUs that these ask for together, in milli-devices.
+        gpu_milli: i64,
+        /// The most GPUs that one of the domains has, whoever has them.
+        gpu_milli_max: i64,
     },
 }
 
 impl DomainProblem {
+    /// Tells whether no domain had room however much ended or was evicted.
+    pub fn is_beyond_capacity(&self) -> bool {
+        match self {
+            Self::NoFit { gpu_milli, gpu_milli_max, .. } => gpu_milli > gpu_milli_max,
+            Self::NoTopology
+            | Self::NoLevel { .. }
+            | Self::NeitherLevel
+            | Self::LevelsReversed
+            | Self::Outside { .. } => false,
+        }
+    }
+
     /// Tells whether it is the other one, but for numbers.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::NoFit { whole: a, .. }, Self::NoFit { whole: b, .. }) => a == b,
+            (Self::NoFit { whole: a, .. }, Self::NoFit { whole: b, .. }) => {
+                a == b && self.is_beyond_capacity() == other.is_beyond_capacity()
+            }
             (a, b) => a == b,
         }
     }

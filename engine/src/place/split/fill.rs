@@ -27,7 +27,7 @@ pub(super) struct Load<'a> {
     /// The sum.
     all: Vec<(Lane, i64)>,
     /// The sum's GPUs in the order of domains, in thousandths: GPU memory is none.
-    gpus_milli: i64,
+    pub(super) gpus_milli: i64,
     /// Set where parts of shared GPUs count as free GPUs.
     parts: bool,
 }
