@@ -156,7 +156,7 @@ pub mod annotation {
     pub const LAST_START: &str = "kai.scheduler/last-start-timestamp";
     /// RFC 3339: when a gang was last evicted; re-arms its preemption delay.
     pub const LAST_EVICTION: &str = "kai.scheduler/last-eviction-timestamp";
-    /// On a `PodGroup` that waits, ours: the number of the reason, then what is known beyond the condition, a line each.
+    /// On a `PodGroup` that waits, ours: why, beyond the condition, as [`crate::explanation::Explanation`].
     pub const EXPLANATION: &str = "kai.scheduler/explanation";
     /// On an `Evict` event: how many pods were evicted.
     pub const EVICTED_PODS: &str = "num-evicted-pods";

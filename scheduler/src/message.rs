@@ -20,11 +20,14 @@ mod detail;
 mod domain;
 mod eviction;
 mod explanation;
+mod help;
 mod misfit;
+mod sentence;
 mod task;
 
 pub use eviction::eviction;
 pub use explanation::explanation;
+pub use sentence::{Asked, Need, larger_than_all_nodes, larger_than_nodes, split};
 
 /// Why a group waits, as conditions and events say it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -10,6 +10,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
 use kai_engine::{Cluster, GroupId};
 use serde_json::Value;
@@ -32,6 +33,10 @@ use desired::{Condition, GroupReport, View, desired, explanation};
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
 /// must pass before it is said anew.
 const RESAY_MILLISECONDS: i64 = 5_000;
+/// What waits is explained after so long: most of what waits is bound sooner, and two writes are saved.
+const EXPLAIN_MILLISECONDS: i64 = 250;
+/// Numbers beside the sentence of an explanation are written anew after so long.
+const NUMBERS_MILLISECONDS: i64 = 10_000;
 /// A write that failed for no reason of its own is tried again after this.
 const RETRY_MILLISECONDS: i64 = 1_000;
 
@@ -51,6 +56,8 @@ struct Memory {
     said: Option<Said>,
     /// When it was explained last, in milliseconds.
     explained: i64,
+    /// Since when there is something to explain, in milliseconds.
+    waits_since: Option<i64>,
 }
 
 /// What an event said of a group.
@@ -187,25 +194,42 @@ impl Report {
         Events { tasks, are_early: false }
     }
 
-    /// Explains what is known beyond the condition, where that is not what was written last; other numbers wait for a while.
+    /// Explains what is known beyond the condition, where that is not what was written last. What waits for a moment only
+    /// is not explained, and other numbers wait for a while: the longer where the sentence stays.
     fn explain(
         &mut self,
         group: u32,
-        text: Option<String>,
+        explanation: Option<Explanation>,
         record: &Record,
         now: i64,
     ) -> Option<GroupChange> {
-        if record.explanation.as_deref() == text.as_deref() {
+        let written = record.explanation.as_deref();
+        let memory = self.said.entry(group).or_default();
+        let Some(explanation) = explanation else {
+            memory.waits_since = None;
+            written?;
+            return Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, None)]));
+        };
+        let since = *memory.waits_since.get_or_insert(now);
+        let due = match written {
+            None => since + EXPLAIN_MILLISECONDS,
+            Some(written) => {
+                let is_like =
+                    Explanation::read(written).is_some_and(|last| last.says(&explanation));
+                let pause = if is_like { NUMBERS_MILLISECONDS } else { RESAY_MILLISECONDS };
+                memory.explained + pause
+            }
+        };
+        let text = explanation.write();
+        if written == Some(text.as_str()) {
             return None;
         }
-        let memory = self.said.entry(group).or_default();
-        let due = memory.explained + RESAY_MILLISECONDS;
-        if text.is_some() && record.explanation.is_some() && now < due {
+        if now < due {
             self.later.insert((due, group));
             return None;
         }
         memory.explained = now;
-        Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, text)]))
+        Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, Some(text))]))
     }
 
     /// Tells whether this was said already. What is new counts as said.

@@ -1,116 +1,102 @@
-//! What is known of a group that waits beyond the words of the contract.
+//! What is known of a group that waits beyond the words of the contract: the annotation on it.
 
-use kai_engine::{EvictionKind, Shortage, TopologyId, Why};
+use kai_api::explanation::{Explanation, Gang, Gpus, Queue, Refusing};
+use kai_engine::{GPU_MILLI, GroupId, QueueLane, TopologyId, Why};
 use kai_sim::render;
 
-use crate::names::{Names, Number};
+use super::{
+    help,
+    sentence::{Asked, nodes, reason},
+};
+use crate::names::Number;
 
-/// The number of the reason, then a line for each kind of eviction that cannot help, and how far a search is. None where
-/// there is no such line.
-pub fn explanation(
-    why: &Why,
-    proofs: impl Iterator<Item = (EvictionKind, Shortage)>,
-    names: &Names,
-) -> Option<String> {
-    let code = why.code()?;
+/// More reasons of nodes than anybody reads.
+const REASONS_MAX: usize = 6;
+/// More levels of queues than there are.
+const QUEUES_MAX: usize = 8;
+
+/// Explains why a group waits: the reason, what shows it, and what would help. None where it waits for nothing.
+pub fn explanation(asked: Asked<'_>) -> Option<Explanation> {
+    let Asked { why, proofs, names, .. } = asked;
+    let reason = reason(asked)?;
+    let standing = why.standing().map_or(why, innermost);
     let symbol = |symbol| names.text(symbol);
     let topology = |topology: TopologyId| &**names.topologies.key(topology.number());
-    let mut lines: Vec<String> =
-        proofs.map(|(kind, proof)| render::proof(kind, &proof, symbol, topology)).collect();
+    let mut clauses: Vec<String> =
+        proofs.iter().map(|(kind, proof)| render::proof(*kind, proof, symbol, topology)).collect();
     if let Why::Undecided { progress, .. } = why {
-        lines.push(render::search(progress));
+        clauses.push(render::search(progress));
     }
-    if let Why::Behind { depth } = why {
-        lines.push(format!("the first {depth} of its queue have their turn before it"));
-    }
-    (!lines.is_empty()).then(|| format!("KAI{code}\n{}", lines.join("\n")))
+    Some(Explanation {
+        code: format!("KAI{}", reason.code),
+        reason: String::from(reason.word),
+        never: reason.never,
+        sentence: reason.sentence,
+        gang: gang(standing, asked),
+        gpus: gpus(standing),
+        queues: queues(asked),
+        nodes: refusing(standing, asked),
+        proofs: clauses,
+        help: help::all(standing, asked),
+        ..Explanation::default()
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use kai_engine::{Progress, Symbol};
+/// The reason behind a delay.
+fn innermost(why: &Why) -> &Why {
+    if let Why::Delayed { why, .. } = why { innermost(why) } else { why }
+}
 
-    use super::*;
+fn gang(why: &Why, asked: Asked<'_>) -> Option<Gang> {
+    let (sub_group, needed, placed) = match why {
+        Why::NoRoom(no_room) if no_room.gang && no_room.min > 1 => {
+            (no_room.sub_group, no_room.min, no_room.placed)
+        }
+        Why::NotReady(unready) => {
+            let first = unready.first()?;
+            (first.sub_group, first.min, first.alive.saturating_sub(first.gated))
+        }
+        _ => return None,
+    };
+    Some(Gang { sub_group: String::from(asked.names.text(sub_group)), needed, placed })
+}
 
-    fn check(why: &Why, proofs: &[(EvictionKind, Shortage)], expect: Option<&str>) {
-        let mut names = Names::new();
-        assert_eq!(names.symbol("rack"), Symbol::new(1), "the first after the empty one");
-        names.topology("zones");
-        let text = explanation(why, proofs.iter().copied(), &names);
-        assert_eq!(text.as_deref(), expect);
-    }
+fn gpus(why: &Why) -> Option<Gpus> {
+    let Why::NoRoom(no_room) = why else { return None };
+    (no_room.gpu_milli > 0).then(|| Gpus {
+        each_milli: no_room.gpu_milli,
+        free_milli: no_room.free.gpu_milli,
+        free_node_max_milli: i64::from(no_room.free.whole_max) * GPU_MILLI,
+        free_part_max_milli: i64::from(no_room.free.part_max_milli),
+        node_max_milli: no_room.capacity.node_max_milli,
+    })
+}
 
-    #[test]
-    fn what_no_eviction_gives_is_said_with_the_count() {
-        let gpus = Shortage::Gpus { needed_milli: 8000, most_milli: 7500 };
-        let (rack, topology) = (Symbol::new(1), TopologyId::new(0));
-        check(
-            &Why::QueueMissing,
-            &[(EvictionKind::Consolidate, gpus), (EvictionKind::Reclaim, gpus)],
-            Some(
-                "KAI1201\nconsolidation does not help: it needs 8 GPUs, 7.5 are free\n\
-                 reclaim does not help: it needs 8 GPUs, 7.5 are free or may be given up",
-            ),
-        );
-        check(
-            &Why::Held,
-            &[(EvictionKind::Preempt, Shortage::Apart { key: rack, needed: 4, most: 3 })],
-            Some(
-                "KAI1208\npreempt does not help: it needs 4 domains of rack of its own, 3 would have \
-                 room if emptied",
-            ),
-        );
-        let together = Shortage::Together { topology, level: rack, needed: 3, most: 2 };
-        check(
-            &Why::Held,
-            &[(EvictionKind::Reclaim, together)],
-            Some(
-                "KAI1208\nreclaim does not help: it needs room for 3 pods in one rack of zones, the \
-                 roomiest would hold 2 if emptied",
-            ),
-        );
-        let domains = Shortage::Domains { topology, level: rack, pods: 4, needed: 3, most: 2 };
-        check(
-            &Why::Held,
-            &[(EvictionKind::Preempt, domains)],
-            Some(
-                "KAI1208\npreempt does not help: it needs room for 3 sub-groups of 4 pods or more, each in one rack of \
-                 zones: these would take 2 if emptied",
-            ),
-        );
-        check(
-            &Why::Held,
-            &[(EvictionKind::Reclaim, Shortage::Others { barred: 1 })],
-            Some(
-                "KAI1208\nreclaim does not help: it took the places of 1 group before and lost them again; so that \
-                 they do not go round for ever it takes them no more until something else changes in the cluster",
-            ),
-        );
-    }
+/// Its queue and those above it: as much of other tenants as their use of what is above both.
+fn queues(asked: Asked<'_>) -> Vec<Queue> {
+    let Asked { cluster, names, .. } = asked;
+    let leaf = cluster.group(GroupId::new(asked.group)).and_then(|facts| facts.queue);
+    let path = leaf.into_iter().flat_map(|leaf| cluster.queue_path(leaf));
+    let known = path.take(QUEUES_MAX).filter(|queue| names.queues.row(queue.number()).is_some());
+    let each = known.map(|queue| {
+        let state = cluster.queue_state(queue);
+        Queue {
+            name: names.queues.key(queue.number()).to_string(),
+            quota_milli: state.quota[QueueLane::Gpu].amount(),
+            limit_milli: state.limit[QueueLane::Gpu].amount(),
+            used_milli: state.allocated[QueueLane::Gpu],
+            share_milli: state.fair_share[QueueLane::Gpu],
+            asked_milli: state.requested[QueueLane::Gpu],
+        }
+    });
+    each.collect()
+}
 
-    #[test]
-    fn a_search_says_how_far_it_is_and_nothing_more_says_nothing() {
-        let progress = Progress::Eviction {
-            kind: EvictionKind::Reclaim,
-            groups: 3,
-            candidates: 16,
-            pods: 2,
-            pods_all: 4,
-            sets: 1,
-        };
-        check(
-            &Why::Undecided { progress: Box::new(progress), before: None },
-            &[],
-            Some(
-                "KAI1219\nsearch not finished, goes on: reclaim, 3 of 16 groups looked at, 1 set tried, \
-                 victims found for 2 of 4 pods",
-            ),
-        );
-        check(
-            &Why::Behind { depth: 5 },
-            &[],
-            Some("KAI1218\nthe first 5 of its queue have their turn before it"),
-        );
-        check(&Why::Held, &[], None);
-    }
+fn refusing(why: &Why, asked: Asked<'_>) -> Vec<Refusing> {
+    let Why::NoRoom(no_room) = why else { return Vec::new() };
+    let each = no_room.misfits.iter().take(REASONS_MAX).map(|(misfit, count)| Refusing {
+        count: *count,
+        reason: nodes::verb(*misfit, *count, asked.names),
+    });
+    each.collect()
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use kai_engine::{
-    Amounts, Blocked, ClaimProblem, DomainProblem, DomainRoom, Effect, FreeShape, GroupId, Lane,
-    Misfit, Missing, NoDomain, NoRoom, NodeId, PerLane, PodId, Progress, QueueState, Refusal,
-    Resources, Room, SubGroup, Taint, TooLarge, Unready,
+    Alike, Amounts, Blocked, ClaimProblem, DomainProblem, DomainRoom, Effect, EmptyShape,
+    FreeShape, GroupId, Lane, Misfit, Missing, NoDomain, NoRoom, NodeId, PerLane, PodId, Progress,
+    QueueState, Refusal, Resources, Room, SubGroup, Taint, TooLarge, Unready,
 };
 
 use super::*;
 
 mod domain;
+mod explained;
 mod nodes;
 
 fn world() -> Names {
@@ -45,7 +46,9 @@ fn no_room(gang: bool) -> Why {
         gpu_milli: 1000,
         misfits: vec![(Misfit::Short(Lane::GPU), 3), (Misfit::Selector, 1)],
         also: Vec::new(),
+        alike: Alike { needed: 4, placed: 2 },
         free: FreeShape::default(),
+        capacity: EmptyShape { gpu_milli: 16_000, node_max_milli: 8000, pods: 16 },
         too_large: None,
         named: Vec::new(),
         beside: Vec::new(),

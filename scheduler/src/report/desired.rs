@@ -1,10 +1,11 @@
 //! What is to be said of a group as it stands, whatever was said before.
 
+use kai_api::explanation::Explanation;
 use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
 
 use crate::{
     ingest::GroupObject,
-    message::{self, Told, Waiting},
+    message::{self, Asked, Told, Waiting},
     names::{Names, Number},
 };
 
@@ -80,10 +81,12 @@ pub(super) fn desired(view: View<'_>) -> GroupReport {
 }
 
 /// Says what is known beyond the condition of a group whose pods stand like this.
-pub(super) fn explanation(standing: &Standing, view: View<'_>) -> Option<String> {
-    let id = GroupId::new(view.group);
-    let why = view.cluster.verdict(id).filter(|_| standing.waits())?;
-    message::explanation(why, view.cluster.proofs(id), view.names)
+pub(super) fn explanation(standing: &Standing, view: View<'_>) -> Option<Explanation> {
+    let View { group, cluster, names, .. } = view;
+    let id = GroupId::new(group);
+    let why = cluster.verdict(id).filter(|_| standing.waits())?;
+    let proofs: Vec<_> = cluster.proofs(id).collect();
+    message::explanation(Asked { group, why, proofs: &proofs, cluster, names })
 }
 
 /// Says why a group waits, with the node pool before it where the group goes on to another.

@@ -22,6 +22,8 @@ fn no_fit(names: &mut Names, whole: Option<&[&str]>, rooms: &[(&[&str], Room)]) 
         domains: 3,
         pods_max: 2,
         pods: 4,
+        gpu_milli: 4000,
+        gpu_milli_max: 8000,
     }
 }
 
