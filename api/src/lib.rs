@@ -6,7 +6,6 @@
 //!  json_path   {.items[?(@.n>1)].v}   fair        turns of tenants
 //!  queue  pod_group  bind_request     scheduling.run.ai
 //!  topology  shard  config  daily_record    kai.scheduler
-//!  topology  shard  config            kai.scheduler
 //!  explanation why a PodGroup waits, beyond its condition
 //!  shared_gpu  what a pod asks of shared GPUs, and the names of its config maps
 //!  schema      what the derives can't say      crd  the definitions for the API server

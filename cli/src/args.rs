@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    completion, config, delete, describe, history, install, list, logs, queues, snapshot, submit,
-    suspend, top, version, wait,
+    completion, config, delete, describe, explain, history, install, list, logs, queues, snapshot,
+    submit, suspend, top, version, wait,
 };
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -25,6 +25,7 @@ Run:          submit       Submit a job in any framework, or any manifest, to a 
               delete       Delete workloads
 See:          list         Workloads with their state and the reason why they wait
               describe     One workload on one screen
+              explain      Why it waits, who evicted it, why this share  (also: explain KAI1203)
               queues       Queue tree, quotas, use; create, set, delete
               top          Every GPU, and who holds what of it
               history      What ran, waited and was evicted, by whom; GPU-hours
@@ -78,6 +79,9 @@ pub enum Command {
     List(list::Args),
     /// One workload on one screen
     Describe(describe::Args),
+    /// Why it waits, who evicted it, why this share; and what a number means
+    #[command(alias = "why", alias = "pending")]
+    Explain(explain::Args),
     /// Queue tree, quotas, use; create, set, delete
     #[command(alias = "queue", alias = "q", alias = "sshare")]
     Queues(Box<queues::Args>),

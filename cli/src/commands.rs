@@ -4,6 +4,7 @@ pub mod completion;
 pub(crate) mod config;
 pub(crate) mod delete;
 pub(crate) mod describe;
+pub(crate) mod explain;
 mod filter;
 pub(crate) mod history;
 pub mod install;

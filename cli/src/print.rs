@@ -5,6 +5,7 @@ pub mod error;
 pub(crate) mod format;
 mod log;
 pub mod output;
+pub(crate) mod page;
 mod progress;
 pub(crate) mod table;
 pub(crate) mod time;

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 
 use crate::args::{self, Command, command};
 use crate::commands::{
-    completion, config, delete, describe, history, install, list, logs, queues, snapshot, submit,
-    suspend, top, version, wait,
+    completion, config, delete, describe, explain, history, install, list, logs, queues, snapshot,
+    submit, suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -48,6 +48,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Delete(args) => delete::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
         Command::Describe(args) => describe::run(&args, context).await,
+        Command::Explain(args) => explain::run(&args, context).await,
         Command::Logs(args) => logs::run(&args, context).await,
         Command::Queues(args) => queues::run(*args, context).await,
         Command::Top(args) => top::run(&args, context).await,
@@ -72,6 +73,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         Command::Submit(_)
         | Command::List(_)
         | Command::Describe(_)
+        | Command::Explain(_)
         | Command::Queues(_)
         | Command::Top(_)
         | Command::History(_)

@@ -1,14 +1,16 @@
 //! Workloads as users think of them: the object they submitted, its `PodGroups` and its pods, put together.
 
 pub(crate) mod devices;
+mod find;
 pub(crate) mod history;
 pub(crate) mod labels;
 mod load;
 mod phase;
-mod position;
+pub(crate) mod position;
 pub(crate) mod reason;
 
 use jiff::Timestamp;
+use kai_api::explanation::Explanation;
 use serde_json::{Value, json};
 
 use crate::cluster::gpu::{self, Total};
@@ -19,6 +21,8 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::time;
 use crate::settings;
 use crate::workload::devices::OnDevice;
+use crate::workload::history::Eviction;
+pub(crate) use find::find;
 pub(crate) use load::{Loaded, load};
 pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_over, one_full_stop};
 pub(crate) use position::Position;
@@ -41,6 +45,10 @@ pub(crate) struct Workload {
     pub(crate) pods: Vec<Value>,
     /// Its place in its queue, where it waits and the place is known.
     pub(crate) position: Option<Position>,
+    /// Its last eviction, once it was looked for and while it has not started again.
+    pub(crate) eviction: Option<Eviction>,
+    /// What our scheduler says of why it waits; none where KAI's runs, or before it was said.
+    pub(crate) explanation: Option<Explanation>,
     /// The devices that its pods share, once they were looked for.
     pub(crate) devices: Vec<OnDevice>,
 }
@@ -130,16 +138,6 @@ impl Workload {
         format!("{}/{}", self.resource.label(), self.name)
     }
 
-    /// What the scheduler knows of why it waits beyond the condition: the number of the reason, then a line each.
-    pub(crate) fn explanation(&self) -> impl Iterator<Item = &str> {
-        let waits = self.state().phase == Phase::Pending;
-        let groups = self.groups.iter().filter(move |_| waits);
-        let texts = groups.map(|group| {
-            text(&group["metadata"]["annotations"][kai_api::names::annotation::EXPLANATION])
-        });
-        texts.flat_map(str::lines).filter(|line| !line.trim().is_empty())
-    }
-
     /// The workload as data; fields are only ever added.
     pub(crate) fn to_json(&self) -> Value {
         let state = self.state();
@@ -155,7 +153,10 @@ impl Workload {
             "status": state.phase.word(),
             "reason": state.reason,
             "message": state.message,
-            "explanation": self.explanation().collect::<Vec<_>>(),
+            "evicted": self.eviction.as_ref().map(Eviction::to_json),
+            "code": state.code,
+            "never": state.never,
+            "explanation": self.explanation.as_ref().filter(|_| state.phase.is_queued()),
             "ready": ready,
             "pods": wanted,
             "gpu": gpus.to_string(),

@@ -83,7 +83,9 @@ fn settled(line: &str, stage: &Stage, written: &str) -> String {
 
 fn only_looks(line: &str) -> bool {
     match line.split_whitespace().collect::<Vec<_>>()[..] {
-        ["kubectl", "kai", "list" | "describe" | "top" | "history" | "version", ..] => true,
+        ["kubectl", "kai", "list" | "describe" | "explain" | "top" | "history" | "version", ..] => {
+            true
+        }
         ["kubectl", "kai", "queues", ref more @ ..] => {
             !matches!(more.first(), Some(&"create" | &"set" | &"delete"))
         }
@@ -155,6 +157,7 @@ fn tidy(text: &str) -> String {
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-xxxxx"),
         (r" +\d+s\b", " 0s"),
         (r"\(\d+s old\)", "(0s old)"),
+        (r"\d+\.\d\d GPU-hours", "0.00 GPU-hours"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:0"),
         (r"led by \S+_0000", "led by HOST_0000"),
     ]

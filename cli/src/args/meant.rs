@@ -8,7 +8,6 @@ use clap::CommandFactory as _;
 const FOREIGN: &[(&str, &str)] = &[
     ("apply", "submit -f"),
     ("clone", "submit"),
-    ("explain", "describe"),
     ("gpus", "top gpus"),
     ("history", "list"),
     ("info", "describe"),
@@ -24,7 +23,6 @@ const FOREIGN: &[(&str, &str)] = &[
     ("template", "config"),
     ("uninstall", "install remove"),
     ("upgrade", "install"),
-    ("why", "describe"),
 ];
 
 /// The commands of a command line, program name first, with a blank before each: ` queues create`.

@@ -1,12 +1,17 @@
 //! What the nodes have when nothing runs: what asks for more waits until other nodes come.
 
 use kai_api::quantity::Quantity;
+use kai_engine::EmptyShape;
+use kai_scheduler::message::{Need, larger_than_all_nodes, larger_than_nodes, split};
 use serde_json::Value;
 
 use super::gpu::{self, Total};
 use super::json::text;
 use super::{Call, Cluster, Resource, Select, names};
 use crate::cluster::queue::count;
+
+/// What GPUs are counted in.
+const GPUS: &str = "GPUs";
 
 /// Amounts of nodes or of a pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +26,8 @@ struct Amounts {
 pub(crate) struct Capacity {
     nodes: usize,
     all: Amounts,
+    /// The GPUs of each node, in thousandths.
+    gpus_milli: Vec<u64>,
     /// The most of each that one node has.
     largest: Amounts,
 }
@@ -43,6 +50,7 @@ impl Capacity {
                 cpu_milli: milli(&there["cpu"]),
                 memory_bytes: milli(&there["memory"]) / 1000,
             };
+            capacity.gpus_milli.push(gpus);
             capacity.all = capacity.all.with(node, u64::saturating_add);
             capacity.largest = capacity.largest.with(node, u64::max);
         }
@@ -55,27 +63,50 @@ impl Capacity {
         let largest = self.largest;
         let parts = |pod: &Amounts| {
             [
-                (pod.gpu_milli, largest.gpu_milli, gpu::devices as fn(u64) -> String, "GPUs"),
+                (pod.gpu_milli, largest.gpu_milli, gpu::devices as fn(u64) -> String, GPUS),
                 (pod.cpu_milli, largest.cpu_milli, gpu::devices, "CPU cores"),
                 (pod.memory_bytes, largest.memory_bytes, mebibytes, "MiB of memory"),
             ]
         };
         let too_much = each.iter().flat_map(parts).find(|(asked, most, ..)| asked > most);
         if let Some((asked, most, show, unit)) = too_much {
-            return Some(format!(
-                "a pod asks for {} {unit}, and the largest node has {}: it waits until a larger one comes",
-                show(asked),
-                show(most)
-            ));
+            let is_gang = together > 1;
+            let whose = if is_gang { "each of its pods" } else { "it" };
+            let amounts = [asked, most].map(|amount| format!("{} {unit}", show(amount)));
+            let milli = |amount: u64| i64::try_from(amount).unwrap_or(i64::MAX);
+            let pods =
+                (unit == GPUS && !is_gang && most > 0).then(|| split(milli(asked), milli(most)));
+            let [asked, most] = &amounts;
+            return Some(larger_than_nodes(whose, [asked, most], pods));
         }
         // Whichever of them start, they ask for no less than the smallest do.
         each.sort_unstable_by_key(|pod| pod.gpu_milli);
-        let least: u64 = each.iter().take(together).map(|pod| pod.gpu_milli).sum();
-        (least > self.all.gpu_milli).then(|| {
+        each.truncate(together);
+        self.gang_too_large(&each)
+    }
+
+    /// Why pods never start together.
+    fn gang_too_large(&self, pods: &[Amounts]) -> Option<String> {
+        let least = pods.first()?.gpu_milli;
+        let sum: u64 = pods.iter().map(|pod| pod.gpu_milli).sum();
+        let hold: u64 = self.gpus_milli.iter().filter_map(|gpus| gpus.checked_div(least)).sum();
+        let is_alike = pods.iter().all(|pod| pod.gpu_milli == least);
+        let count_of = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let amount = |milli: u64| i64::try_from(milli).unwrap_or(i64::MAX);
+        if is_alike && least > 0 && hold < pods.len() as u64 {
+            let need = Need { pods: count_of(pods.len()), each_milli: amount(least) };
+            let nodes = EmptyShape {
+                gpu_milli: amount(self.all.gpu_milli),
+                node_max_milli: amount(self.largest.gpu_milli),
+                pods: u32::try_from(hold).unwrap_or(u32::MAX),
+            };
+            return Some(larger_than_all_nodes("it", need, nodes));
+        }
+        (sum > self.all.gpu_milli).then(|| {
             format!(
-                "{} that start together ask for {} GPUs, and all {} have {}: it waits until more come",
-                count(together, "pod"),
-                gpu::devices(least),
+                "{} that start together ask for {} GPUs, and all {} have {}",
+                count(pods.len(), "pod"),
+                gpu::devices(sum),
                 count(self.nodes, "node"),
                 gpu::devices(self.all.gpu_milli)
             )
@@ -145,32 +176,32 @@ mod tests {
             3,
             &json!({"nvidia.com/gpu": 8}),
             3,
-            Some(
-                "3 pods that start together ask for 24 GPUs, and all 2 nodes have 16: it waits until more come",
-            ),
+            Some("it needs 3 whole nodes at once, there are 2"),
+        );
+        check(
+            4,
+            &json!({"nvidia.com/gpu": 5}),
+            3,
+            Some("it needs 3 pods with 5 GPUs each at once, all nodes together would hold 2"),
         );
         check(
             1,
             &json!({"nvidia.com/gpu": "9"}),
             1,
-            Some(
-                "a pod asks for 9 GPUs, and the largest node has 8: it waits until a larger one comes",
-            ),
+            Some("it asks for 9 GPUs on one node, the largest has 8: two pods would do"),
         );
         check(
             1,
             &json!({"cpu": "5000"}),
             1,
-            Some(
-                "a pod asks for 5000 CPU cores, and the largest node has 64: it waits until a larger one comes",
-            ),
+            Some("it asks for 5000 CPU cores on one node, the largest has 64 CPU cores"),
         );
         check(
             1,
             &json!({"memory": "512Gi"}),
             1,
             Some(
-                "a pod asks for 524288 MiB of memory, and the largest node has 262144: it waits until a larger one comes",
+                "it asks for 524288 MiB of memory on one node, the largest has 262144 MiB of memory",
             ),
         );
     }

@@ -3,7 +3,6 @@
 mod devices;
 mod events;
 mod head;
-mod page;
 mod pods;
 
 use serde_json::{Value, json};
@@ -14,11 +13,12 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit};
 use crate::print::format::Format;
 use crate::print::output::clean;
+use crate::print::page::Page;
 use crate::print::yaml;
-use crate::workload::devices::Depth;
+use crate::workload::devices::{self as on_devices, Depth};
 use crate::workload::history::{self, Eviction};
-use crate::workload::{Phase, Workload, load};
-use page::Page;
+use crate::workload::position::line;
+use crate::workload::{Phase, Position, Workload, find};
 
 /// Flags of `describe`.
 #[derive(Debug, clap::Args)]
@@ -36,22 +36,32 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let format = Format::read(context.globals.output.as_deref())?;
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
-    let (loaded, events) = futures::join!(
-        load(&cluster, scope.as_deref()),
-        history::events(&cluster, scope.as_deref())
-    );
-    let mut loaded = loaded?;
-    loaded.find_positions(&cluster).await;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
+    let loaded = find(&cluster, scope.as_deref(), &args.name).await?;
     let mut workload = match loaded.one(&args.name, &place) {
         Ok(workload) => workload.clone(),
-        Err(error) => return Err(history::of_name(error, &args.name, events.as_deref().ok())),
+        Err(error) => {
+            let evictions = history::evictions(&cluster, scope.as_deref()).await;
+            return Err(history::of_name(error, &args.name, evictions.ok().as_deref()));
+        }
     };
     let depth = Depth::Beside;
-    crate::workload::devices::find(std::slice::from_mut(&mut workload), &cluster, depth).await;
+    let one = workload.clone();
+    let (events, line, ()) = futures::join!(
+        history::of_one(&cluster, &one),
+        async {
+            if one.state().phase.is_queued() {
+                line(&cluster, &one).await.ok().flatten()
+            } else {
+                None
+            }
+        },
+        on_devices::find(std::slice::from_mut(&mut workload), &cluster, depth),
+    );
+    workload.position = line.map(|line| Position { place: line.place, of: line.of });
     let events = events.map_err(|failure| failure.to_string());
-    let mine = events.as_ref().map(|all| history::about(&workload, &loaded.workloads, all));
+    let mine = events.as_ref().map(|all| history::about(&workload, &[], all));
     let eviction = mine.as_ref().ok().and_then(|mine| Eviction::last(mine.iter().copied()));
     let data = || data(&workload, mine.as_deref().unwrap_or_default(), eviction.as_ref());
     match &format {
@@ -65,8 +75,10 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     }
     // What is not known is left out; the workload itself is what was asked for.
     let (queues, capacity) = futures::join!(crate::cluster::queue::readable(&cluster), async {
-        // Only what waits may wait for ever.
-        if workload.state().phase == Phase::Pending { Capacity::read(&cluster).await } else { None }
+        // Only what waits may wait for ever, and our scheduler says so itself.
+        let is_told = workload.explanation.is_some();
+        let waits = workload.state().phase == Phase::Pending;
+        if waits && !is_told { Capacity::read(&cluster).await } else { None }
     });
     let queues = queues.ok().flatten();
     let never = capacity.and_then(|all| all.too_little(&workload.pods, workload.together()));
@@ -113,7 +125,7 @@ fn next(page: &mut Page, workload: &Workload) {
     let phase = workload.state().phase;
     let first = match phase {
         Phase::Suspended => format!("kubectl kai resume -n {namespace} {name}"),
-        _ if phase.is_queued() => format!("kubectl kai queues {}", workload.queue),
+        _ if phase.is_queued() => format!("kubectl kai explain -n {namespace} {name}"),
         _ => format!("kubectl kai logs -n {namespace} {name}"),
     };
     page.row("Next", &format!("{first} · kubectl kai delete -n {namespace} {name}"));

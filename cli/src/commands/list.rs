@@ -13,7 +13,8 @@ use crate::print::format::Format;
 use crate::print::table::{Cell, Column, render, shorten};
 use crate::print::{duration, yaml};
 use crate::workload::devices::{self, Depth};
-use crate::workload::{Loaded, Phase, Workload, load};
+use crate::workload::history::find_evictions;
+use crate::workload::{Loaded, Phase, State, Workload, load};
 
 /// Flags of `list`.
 #[derive(Debug, clap::Args)]
@@ -31,6 +32,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
     let mut loaded = load(&cluster, scope.as_deref()).await?;
+    find_evictions(&mut loaded.workloads, &cluster, scope.as_deref()).await;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
     for name in args.names.iter().filter(|name| !name.contains('*')) {
@@ -126,7 +128,7 @@ fn row(workload: &Workload, context: &Context) -> Vec<Cell> {
         workload.name.as_str().into(),
         workload.resource.kind.to_lowercase().into(),
         workload.queue.as_str().into(),
-        Cell::styled(state.show(), state.phase.style()),
+        Cell::styled(status(workload, &state), state.phase.style()),
         format!("{ready}/{wanted}").into(),
         if gpus.is_zero() { "-".into() } else { gpus.to_string().into() },
         workload.position.map_or_else(|| "-".to_owned(), |at| at.place.to_string()).into(),
@@ -139,6 +141,17 @@ fn row(workload: &Workload, context: &Context) -> Vec<Cell> {
         devices_cell(workload).into(),
         shorten(&message, 160, &context.out).into(),
     ]
+}
+
+/// The state, and who evicted it where it was evicted and has not started again.
+fn status(workload: &Workload, state: &State) -> String {
+    match &workload.eviction {
+        Some(eviction) if state.reason.as_deref() == Some("Evicted") => {
+            eviction.status().replacen('e', "E", 1)
+        }
+        Some(eviction) => format!("{}, {}", state.show(), eviction.status()),
+        None => state.show(),
+    }
 }
 
 /// More devices than a cell of a table takes.

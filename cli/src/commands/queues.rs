@@ -2,7 +2,7 @@
 
 mod bounds;
 mod edit;
-mod share;
+pub(crate) mod share;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -279,7 +279,7 @@ fn count(groups: &[Value], pods: &[Value], memory: &Memory) -> BTreeMap<String, 
 }
 
 /// Adds what each queue uses to those above it.
-fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap<String, Use> {
+pub(crate) fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap<String, Use> {
     let mut all: BTreeMap<String, Use> = BTreeMap::new();
     for (name, used) in own {
         let mut at = Some(name.as_str());
@@ -296,7 +296,7 @@ fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap<String, Us
 }
 
 /// What the queues' own status says, where pods may not be read.
-fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
+pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
     let one = |queue: &crate::cluster::queue::Queue| {
         let status = &queue.object["status"];
         let used = gpu::status_milli(&status["allocated"])?;

@@ -280,7 +280,7 @@ pub mod number {
         /// GPU sharing is switched off.
         SHARING_OFF = 1211;
         /// The workload failed.
-        WORKLOAD_FAILED = 1301;
+        WORKLOAD_FAILED = 1401;
         /// The queue's limit is unset or zero, so nothing can run in it.
         QUEUE_LIMIT_ZERO = 2121;
         /// Forbidden.

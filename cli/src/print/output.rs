@@ -23,9 +23,10 @@ pub enum Color {
 }
 
 /// How a piece of text looks where colour is on; colour is never the only signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// As it is.
+    #[default]
     Plain,
     /// Headings, names.
     Bold,

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::print::output::{Style, clean};
+use super::output::{Style, clean};
 
 /// Columns of the titles with the gap behind them.
 const TITLES: usize = 11;
@@ -11,32 +11,40 @@ const NARROWEST: usize = 30;
 
 /// What is written so far.
 #[derive(Debug)]
-pub(super) struct Page {
-    pub(super) text: String,
+pub(crate) struct Page {
+    pub(crate) text: String,
     width: usize,
 }
 
 impl Page {
     /// An empty page of a width in columns.
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self { text: String::new(), width: width.saturating_sub(TITLES).max(NARROWEST) }
     }
 
     /// A row of text from anywhere; an empty title continues the row above.
-    pub(super) fn row(&mut self, title: &str, text: &str) {
+    pub(crate) fn row(&mut self, title: &str, text: &str) {
         self.styled(title, text, Style::Plain);
     }
 
     /// A row that looks like something.
-    pub(super) fn styled(&mut self, title: &str, text: &str, style: Style) {
+    pub(crate) fn styled(&mut self, title: &str, text: &str, style: Style) {
         for (i, line) in wrap(&clean(text), self.width).iter().enumerate() {
             let title = if i == 0 { title } else { "" };
             self.line(title, &style.paint(line));
         }
     }
 
+    /// A paragraph of text from anywhere, with an indent.
+    pub(crate) fn paragraph(&mut self, indent: usize, text: &str, style: Style) {
+        let blanks = " ".repeat(indent);
+        for line in wrap(&format!("{blanks}{}", clean(text)), self.width + TITLES) {
+            self.text += &format!("{}\n", style.paint(&line));
+        }
+    }
+
     /// A row that is laid out already, and clean.
-    pub(super) fn line(&mut self, title: &str, line: &str) {
+    pub(crate) fn line(&mut self, title: &str, line: &str) {
         self.text += &format!("{}  {line}\n", Style::Bold.paint(&format!("{title:<9}")));
     }
 }

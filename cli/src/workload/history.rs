@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kai_api::names::{annotation, event};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::Workload;
+use super::{Phase, Workload};
 use crate::cluster::json::text;
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
@@ -22,6 +22,112 @@ pub(crate) async fn events(
     let resource = Resource::new("v1", "Event", "events");
     let call = Call::new("list", &resource).namespace(namespace);
     Ok(cluster.list(&call, &Select::default()).await?.unwrap_or_default())
+}
+
+/// The events of one workload: of its object, its `PodGroups` and its first pods, and the evictions that its namespace
+/// tells of. As many requests however many others there are.
+pub(crate) async fn of_one(cluster: &Cluster, workload: &Workload) -> Result<Vec<Value>, Failure> {
+    let resource = Resource::new("v1", "Event", "events");
+    let namespace = Some(workload.namespace.as_str());
+    let named = |object: &Value| text(&object["metadata"]["name"]).to_owned();
+    let groups = workload.groups.iter().take(GROUPS_SHOWN).map(named);
+    let pods = workload.pods.iter().take(PODS_SHOWN).map(named);
+    let names: BTreeSet<String> =
+        std::iter::once(workload.name.clone()).chain(groups).chain(pods).collect();
+    let mut fields: Vec<String> =
+        names.iter().map(|name| format!("involvedObject.name={name}")).collect();
+    fields.push(format!("reason={}", event::EVICT));
+    let call = Call::new("list", &resource).namespace(namespace);
+    let lists = fields
+        .iter()
+        .map(|fields| async { cluster.list(&call, &Select { fields, labels: "" }).await });
+    let mut events: Vec<Value> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for list in futures::future::join_all(lists).await {
+        for event in list?.unwrap_or_default() {
+            let is_other =
+                text(&event["reason"]) == event::EVICT && !is_eviction_of(&event, workload);
+            if !is_other && seen.insert(text(&event["metadata"]["uid"]).to_owned()) {
+                events.push(event);
+            }
+        }
+    }
+    Ok(events)
+}
+
+/// `PodGroups` and pods whose events are read one by one.
+const GROUPS_SHOWN: usize = 3;
+const PODS_SHOWN: usize = 4;
+
+/// The evictions that a namespace, or all, tell of: one request.
+pub(crate) async fn evictions(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+) -> Result<Vec<Value>, Failure> {
+    let resource = Resource::new("v1", "Event", "events");
+    let call = Call::new("list", &resource).namespace(namespace);
+    let fields = format!("reason={}", event::EVICT);
+    Ok(cluster.list(&call, &Select { fields: &fields, labels: "" }).await?.unwrap_or_default())
+}
+
+/// Finds out which workloads that wait or have failed were evicted, and adds those that are no more, since nothing makes
+/// a bare pod anew: one request, none where nothing waits or is missing.
+pub(crate) async fn find_evictions(
+    workloads: &mut Vec<Workload>,
+    cluster: &Cluster,
+    namespace: Option<&str>,
+) {
+    // Without the right to read events nobody is told evicted.
+    let Ok(events) = evictions(cluster, namespace).await else { return };
+    mark_evicted(workloads, &events);
+}
+
+/// Adds evictions to the workloads that they are of. Pure.
+fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
+    let mut events: Vec<&Value> = events.iter().collect();
+    events.sort_by_key(|event| when(event));
+    for workload in workloads.iter_mut() {
+        let phase = workload.state().phase;
+        if phase.is_queued() || phase == Phase::Failed {
+            let mine = events.iter().copied().filter(|event| is_eviction_of(event, workload));
+            workload.eviction = Eviction::last(mine);
+        }
+    }
+    let mut gone: Vec<Workload> = Vec::new();
+    for event in events.iter().rev().filter(|event| is_of_bare_pod(event)) {
+        let object = &event["involvedObject"];
+        let (namespace, name) = (text(&object["namespace"]), named(text(&object["name"])));
+        let is_it = |one: &Workload| one.namespace == namespace && one.name == name;
+        if workloads.iter().chain(&gone).any(is_it) {
+            continue;
+        }
+        let pod = json!({"metadata": {"namespace": namespace, "name": name}});
+        let mut workload = Workload::of_pod(&pod);
+        workload.eviction = Eviction::last([*event]);
+        gone.push(workload);
+    }
+    workloads.extend(gone);
+    workloads.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+}
+
+/// Whether a pod was evicted that was a workload by itself: its `PodGroup` has its name.
+fn is_of_bare_pod(event: &Value) -> bool {
+    let object = &event["involvedObject"];
+    let name = named(text(&object["name"]));
+    let pod = format!("Pod {}/{name} was ", text(&object["namespace"]));
+    text(&event["message"]).starts_with(&pod)
+}
+
+/// Whether an eviction is of a workload: of a `PodGroup` that it has, or had.
+pub(crate) fn is_eviction_of(event: &Value, workload: &Workload) -> bool {
+    let object = &event["involvedObject"];
+    let uid = text(&object["uid"]);
+    let is_own = workload.groups.iter().any(|group| text(&group["metadata"]["uid"]) == uid);
+    let is_of_it = |created: Timestamp| when(event).is_none_or(|when| when >= created);
+    is_own
+        || (text(&object["namespace"]) == workload.namespace
+            && named(text(&object["name"])) == workload.name
+            && workload.created.is_none_or(is_of_it))
 }
 
 /// The last time that an event was seen.
@@ -85,11 +191,38 @@ fn belongs(name: &str, workload: &str) -> bool {
 pub(crate) struct Eviction {
     pub(crate) when: Option<Timestamp>,
     /// The workload, after its `PodGroup`.
-    whose: String,
-    pods: usize,
+    pub(crate) whose: String,
+    pub(crate) pods: usize,
     /// `namespace/name` of the workload that took the room.
-    by: Option<String>,
+    pub(crate) by: Option<String>,
     action: String,
+    /// The queues that the event quotes: the one that lost, then the one that gained.
+    pub(crate) queues: Vec<QueueThen>,
+}
+
+/// GPUs of a queue just before an eviction, as the event has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct QueueThen {
+    pub(crate) name: String,
+    pub(crate) used: String,
+    pub(crate) quota: String,
+    pub(crate) share: String,
+}
+
+impl QueueThen {
+    /// Reads a line: `team-a uses (GPU: 12, ...) with a quota of (GPU: 8, ...), fair-share of (GPU: 12, ...) and ...`.
+    fn read(line: &str) -> Option<Self> {
+        let gpus = |after: &str| {
+            let (_, rest) = line.split_once(&format!("{after} (GPU: "))?;
+            Some(rest.split([',', ')']).next()?.to_owned())
+        };
+        Some(Self {
+            name: line.split_once(" uses (GPU: ")?.0.to_owned(),
+            used: gpus(" uses")?,
+            quota: gpus(" with a quota of")?,
+            share: gpus("fair-share of")?,
+        })
+    }
 }
 
 /// Evictions this close to each other are one.
@@ -119,11 +252,65 @@ impl Eviction {
             pods: with_it.count(),
             by: (!group.is_empty()).then(|| format!("{namespace}/{}", named(&group))),
             action: about(last, annotation::EVICTOR_ACTION),
+            queues: text(&last["message"]).lines().filter_map(QueueThen::read).collect(),
         })
     }
 
-    /// As a sentence: `evicted 14m ago (3 pods): default/urgent took the room that its queue is entitled to`.
+    /// The stable number of the way in which it was evicted.
+    pub(crate) fn code(&self) -> &'static str {
+        match self.action.as_str() {
+            "preempt" => "KAI1302",
+            "consolidation" => "KAI1303",
+            "stalegangeviction" => "KAI1304",
+            _ => "KAI1301",
+        }
+    }
+
+    /// What would have kept it, or will the next time.
+    pub(crate) fn avoidance(&self) -> &'static str {
+        match self.action.as_str() {
+            "preempt" => {
+                "give it a higher priority, ask for a preemptMinRuntime of its queue, or write checkpoints"
+            }
+            "consolidation" => {
+                "submit it as a job, whose controller makes its pods anew, and write checkpoints"
+            }
+            "stalegangeviction" => {
+                "find out why pods of it ended (kubectl kai logs), or start it with a smaller minimum (--min)"
+            }
+            _ => {
+                "stay within the quota of its queue, ask for a reclaimMinRuntime of it, or write checkpoints"
+            }
+        }
+    }
+
+    /// As data.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "by": self.by,
+            "code": self.code(),
+            "action": self.action,
+            "time": self.when.map(|when| when.to_string()),
+            "pods": self.pods,
+            "sentence": self.sentence(),
+        })
+    }
+
+    /// As a status: `evicted by default/urgent`.
+    pub(crate) fn status(&self) -> String {
+        match &self.by {
+            Some(by) => format!("evicted by {by}"),
+            None => "evicted".to_owned(),
+        }
+    }
+
+    /// As a sentence: `fill was evicted 14m ago (3 pods): default/urgent took the room that its queue is entitled to`.
     pub(crate) fn sentence(&self) -> String {
+        self.sentence_about(&self.whose)
+    }
+
+    /// The same with another word for the workload.
+    pub(crate) fn sentence_about(&self, whose: &str) -> String {
         let ago = self.when.map_or_else(String::new, |when| {
             let seconds = Timestamp::now().as_second() - when.as_second();
             format!(" {} ago", duration::short(seconds))
@@ -138,12 +325,12 @@ impl Eviction {
             "stalegangeviction" => "fewer pods ran than its gang needs".to_owned(),
             _ => format!("{by} took its place"),
         };
-        format!("{} was evicted{ago} ({}): {why}", self.whose, count(self.pods, "pod"))
+        format!("{whose} was evicted{ago} ({}): {why}", count(self.pods, "pod"))
     }
 }
 
 /// The name of the workload that a `PodGroup` was made for: `pg-NAME-UID`.
-fn named(group: &str) -> &str {
+pub(super) fn named(group: &str) -> &str {
     const UID_LENGTH: usize = 36;
     let name = group.strip_prefix("pg-").unwrap_or(group);
     match name.len().checked_sub(UID_LENGTH + 1).and_then(|at| name.split_at_checked(at)) {
@@ -158,18 +345,24 @@ pub(crate) async fn eviction_of(workload: &Workload, cluster: &Cluster) -> Optio
     Eviction::last(about(workload, &[], &events))
 }
 
-/// Adds to the error that nothing has a name who evicted what had it, where an event tells.
-pub(crate) fn of_name(error: Error, name: &str, events: Option<&[Value]>) -> Error {
-    let Error::Problems(mut problems) = error else { return error };
+/// The last eviction of what had a name: a workload, a `PodGroup` or a pod.
+pub(crate) fn last_of_name(name: &str, events: &[Value]) -> Option<Eviction> {
     let was = format!("/{name} was ");
     let is_it = |event: &&Value| {
         let object = &event["involvedObject"];
         matches!(text(&object["kind"]), "Pod" | "PodGroup")
             && (named(text(&object["name"])) == name || text(&event["message"]).contains(&was))
     };
-    let mut mine: Vec<&Value> = events.into_iter().flatten().filter(is_it).collect();
+    let mut mine: Vec<&Value> = events.iter().filter(is_it).collect();
     mine.sort_by_key(|event| when(event));
-    if let (Some(eviction), [problem]) = (Eviction::last(mine), problems.as_mut_slice())
+    Eviction::last(mine)
+}
+
+/// Adds to the error that nothing has a name who evicted what had it, where an event tells.
+pub(crate) fn of_name(error: Error, name: &str, events: Option<&[Value]>) -> Error {
+    let Error::Problems(mut problems) = error else { return error };
+    let eviction = events.and_then(|events| last_of_name(name, events));
+    if let (Some(eviction), [problem]) = (eviction, problems.as_mut_slice())
         && problem.exit == Exit::NotFound
     {
         problem.number = number::EVICTED;
@@ -252,5 +445,58 @@ mod tests {
             "fill was evicted (2 pods): fewer pods ran than its gang needs",
         );
         assert_eq!(Eviction::last(&[event("Pod", "x", "Bound", 1)]), None);
+    }
+
+    #[test]
+    fn a_bare_pod_that_was_evicted_is_listed_though_it_is_gone() {
+        let evicted = |group: &str, pod: &str| {
+            let mut event = event("PodGroup", &format!("pg-{group}-{UID}"), event::EVICT, 1);
+            event["message"] = json!(format!(
+                "Pod n/{pod} was preempted by higher priority workload n/pg-urgent-{UID}"
+            ));
+            event["metadata"] = json!({"annotations": {"evictor-action-type": "preempt",
+                "evictor-pod-group-name": format!("pg-urgent-{UID}"), "evictor-pod-group-namespace": "n"}});
+            event
+        };
+        let mut waits = workload("fill");
+        waits.created = "2026-01-01T00:00:00Z".parse().ok();
+        waits.groups.push(json!({"metadata": {"uid": "another"}}));
+        let mut workloads = vec![waits];
+        mark_evicted(
+            &mut workloads,
+            &[
+                evicted("fill", "fill-0-abcde"),
+                evicted("solo", "solo"),
+                evicted("job", "job-0-abcde"),
+            ],
+        );
+        let told: Vec<String> = workloads
+            .iter()
+            .map(|one| {
+                let eviction = one.eviction.as_ref().map_or_else(String::new, Eviction::status);
+                format!("{} {} {eviction}", one.name, one.state().show())
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "fill Waiting (NoPods) evicted by n/urgent",
+                "solo Failed (Evicted) evicted by n/urgent"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_queues_of_a_reclaim_are_read_from_its_event() {
+        let line = "team-a uses (GPU: 12, CPU: 0 (cores), memory: 0 (GB)) with a quota of (GPU: 8, CPU: Unlimited (cores), \
+            memory: Unlimited (GB)), fair-share of (GPU: 12.5, CPU: 0 (cores), memory: 0 (GB)) and queue priority of 100.";
+        let expect = QueueThen {
+            name: "team-a".into(),
+            used: "12".into(),
+            quota: "8".into(),
+            share: "12.5".into(),
+        };
+        assert_eq!(QueueThen::read(line), Some(expect));
+        assert_eq!(QueueThen::read("Pod n/x was preempted by workload n/y."), None);
     }
 }

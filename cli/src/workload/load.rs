@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use futures::future::{join, join_all, join3};
+use kai_api::explanation::Explanation;
+use kai_api::names::annotation;
 use serde_json::Value;
 
 use super::{Workload, created, queue_label};
@@ -159,6 +161,7 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
         (&a.namespace, &a.name, &a.resource.kind).cmp(&(&b.namespace, &b.name, &b.resource.kind))
     });
     for workload in &mut workloads {
+        workload.explanation = explanation(&workload.groups);
         workload
             .pods
             .sort_by(|a, b| text(&a["metadata"]["name"]).cmp(text(&b["metadata"]["name"])));
@@ -166,8 +169,18 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
     workloads
 }
 
+/// What our scheduler says of why one of these groups waits; of several, of one that never runs as it is.
+fn explanation(groups: &[Value]) -> Option<Explanation> {
+    let annotation = |group: &Value| {
+        Explanation::read(text(&group["metadata"]["annotations"][annotation::EXPLANATION]))
+    };
+    let all: Vec<Explanation> = groups.iter().filter_map(annotation).collect();
+    let never = all.iter().position(|one| one.never).unwrap_or(0);
+    all.into_iter().nth(never)
+}
+
 /// The UID of the controller that made the object; runs of recurring ones stand for themselves.
-fn maker(object: &Value) -> Option<&str> {
+pub(super) fn maker(object: &Value) -> Option<&str> {
     let controller = controller(object)?;
     let is_recurring = matches!(
         text(&controller["kind"]),
@@ -177,7 +190,7 @@ fn maker(object: &Value) -> Option<&str> {
 }
 
 /// The owner that controls the object.
-fn controller(object: &Value) -> Option<&Value> {
+pub(super) fn controller(object: &Value) -> Option<&Value> {
     let owners = object["metadata"]["ownerReferences"].as_array()?;
     owners.iter().find(|owner| owner["controller"].as_bool() == Some(true))
 }
@@ -236,6 +249,8 @@ impl Assembly {
             groups: Vec::new(),
             pods: Vec::new(),
             position: None,
+            explanation: None,
+            eviction: None,
             devices: Vec::new(),
         });
     }
@@ -281,6 +296,8 @@ impl Assembly {
                 groups: Vec::new(),
                 pods: Vec::new(),
                 position: None,
+                explanation: None,
+                eviction: None,
                 devices: Vec::new(),
             })
         });
@@ -341,13 +358,15 @@ impl Workload {
             groups: Vec::new(),
             pods: Vec::new(),
             position: None,
+            explanation: None,
+            eviction: None,
             devices: Vec::new(),
         }
     }
 }
 
 /// The lines of the annotation that the podgrouper writes: `key: value`, values quoted where YAML needs it.
-fn top_owner(group: &Value) -> BTreeMap<String, String> {
+pub(super) fn top_owner(group: &Value) -> BTreeMap<String, String> {
     let annotation = text(&group["metadata"]["annotations"][names::TOP_OWNER]);
     annotation
         .lines()

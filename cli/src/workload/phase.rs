@@ -1,5 +1,6 @@
 //! One state for all kinds, from the object, its pods and its `PodGroups`. Pure, after `docs/workloads.md` 11.1.
 
+use kai_api::explanation::Explanation;
 use kai_api::names::condition;
 use serde_json::Value;
 
@@ -70,21 +71,35 @@ pub(crate) struct State {
     pub(crate) phase: Phase,
     pub(crate) reason: Option<String>,
     pub(crate) message: Option<String>,
+    /// The stable number of the reason, where the scheduler or its words tell it: `KAI1203`.
+    pub(crate) code: Option<String>,
+    /// Nothing that ends or is evicted lets it in: it waits until it, its queue or the nodes are changed.
+    pub(crate) never: bool,
 }
 
 impl State {
     fn of(phase: Phase) -> Self {
-        Self { phase, reason: None, message: None }
+        Self { phase, reason: None, message: None, code: None, never: false }
     }
 
     fn because(phase: Phase, reason: &str, message: &str) -> Self {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Self { phase, reason: some(reason), message: some(message) }
+        Self { reason: some(reason), message: some(message), ..Self::of(phase) }
     }
 
-    /// `Pending (NoCapacity)`.
+    /// The state of what waits as our scheduler explains it.
+    fn explained(explanation: &Explanation) -> Self {
+        let Explanation { code, reason, never, sentence, .. } = explanation;
+        let state = Self::because(Phase::Pending, reason, sentence);
+        Self { code: Some(code.clone()), never: *never, ..state }
+    }
+
+    /// `Pending (NoCapacity)`; of what never runs as it is, `Pending (never: TooLarge)`.
     pub(crate) fn show(&self) -> String {
         match &self.reason {
+            Some(reason) if self.never && self.phase.is_queued() => {
+                format!("{} (never: {reason})", self.phase.word())
+            }
             Some(reason) => format!("{} ({reason})", self.phase.word()),
             None => self.phase.word().to_owned(),
         }
@@ -105,7 +120,12 @@ pub(super) fn state(workload: &Workload) -> State {
         return State::of(Phase::Suspended);
     }
     if workload.pods.is_empty() {
-        return waiting(object);
+        return match &workload.eviction {
+            Some(eviction) if workload.object.is_none() && workload.groups.is_empty() => {
+                State::because(Phase::Failed, "Evicted", &eviction.sentence())
+            }
+            Some(_) | None => waiting(object),
+        };
     }
     let known = kinds::find(&workload.resource.api_version(), &workload.resource.kind);
     if live.is_empty() {
@@ -228,6 +248,9 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
         let message = text(&failure["message"]);
         let failed = word(text(&failure["reason"]), message);
         return State::because(Phase::Pending, failed, message);
+    }
+    if let Some(explanation) = &workload.explanation {
+        return State::explained(explanation);
     }
     if let Some(condition) = condition {
         let first = &condition["reasons"][0];

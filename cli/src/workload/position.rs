@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::Loaded;
+use super::{Loaded, Workload};
 use crate::cluster::json::text;
-use crate::cluster::{Call, Cluster, Resource, Select, names};
+use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
 
 /// A place in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,11 +33,7 @@ impl Loaded {
         if !self.workloads.iter().any(|workload| workload.state().phase.is_queued()) {
             return;
         }
-        let (groups, classes) = (
-            names::pod_groups(),
-            Resource::new("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses")
-                .cluster_wide(),
-        );
+        let (groups, classes) = (names::pod_groups(), priority_classes());
         let (group_call, class_call) = (Call::new("list", &groups), Call::new("list", &classes));
         let everything = Select::default();
         let (groups, classes) = futures::join!(
@@ -56,6 +52,217 @@ impl Loaded {
     }
 }
 
+/// Who waits in the queue of a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// 1 is tried first.
+    pub(crate) place: usize,
+    /// How many wait there.
+    pub(crate) of: usize,
+    /// Those that are tried before it, the next one first: `namespace/name (priority 50)`.
+    pub(crate) ahead: Vec<String>,
+    /// Whether all namespaces were looked at.
+    pub(crate) is_whole: bool,
+}
+
+/// Finds out who waits in the queue of a workload; none where it does not wait, or where very many do.
+///
+/// Of the `PodGroups` of the cluster those of the queue alone are read, by the label that the podgrouper gives them.
+///
+/// # Errors
+/// `PodGroups` may not be read, not even in its namespace.
+pub(crate) async fn line(cluster: &Cluster, workload: &Workload) -> Result<Option<Line>, Failure> {
+    let own: Vec<(String, String)> = workload.groups.iter().map(key).collect();
+    let (resource, classes) = (names::pod_groups(), priority_classes());
+    let labels = format!("{}={}", names::QUEUE, workload.queue);
+    let of_queue = Select { labels: &labels, fields: "" };
+    let (all, here) = (
+        Call::new("list", &resource),
+        Call::new("list", &resource).namespace(Some(&workload.namespace)),
+    );
+    let class_call = Call::new("list", &classes);
+    let everything = Select::default();
+    let (everywhere, classes) = futures::join!(
+        first_pages(cluster, &all, &of_queue),
+        cluster.list(&class_call, &everything)
+    );
+    let (groups, is_whole) = match everywhere {
+        Ok(groups) => (groups, true),
+        Err(_) => (first_pages(cluster, &here, &of_queue).await?, false),
+    };
+    let Some(groups) = groups else { return Ok(None) };
+    let classes = classes.ok().flatten().unwrap_or_default();
+    let waiting = Waiting { groups: &groups, classes: &classes };
+    Ok(line_of(&workload.queue, &own, &waiting, is_whole))
+}
+
+/// Whose turn is when.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    /// By queue, the queue that is next first where that is known; in a queue by turn.
+    pub(crate) turns: Vec<Turn>,
+    /// Whether all namespaces were looked at.
+    pub(crate) is_whole: bool,
+}
+
+/// One who waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub(crate) queue: String,
+    /// 1 is next in its queue.
+    pub(crate) place: usize,
+    pub(crate) namespace: String,
+    pub(crate) workload: String,
+    pub(crate) priority: i64,
+    pub(crate) created: String,
+}
+
+/// Finds out whose turn is when in a queue, or in all; in one namespace where all may not be read.
+///
+/// # Errors
+/// `PodGroups` may not be read at all.
+pub(crate) async fn turns(
+    cluster: &Cluster,
+    queue: Option<&str>,
+    namespace: Option<&str>,
+) -> Result<Turns, Failure> {
+    let (resource, classes) = (names::pod_groups(), priority_classes());
+    let labels = queue.map_or_else(String::new, |queue| format!("{}={queue}", names::QUEUE));
+    let of_queue = Select { labels: &labels, fields: "" };
+    let (call, class_call) = (Call::new("list", &resource), Call::new("list", &classes));
+    let everything = Select::default();
+    let (groups, classes) =
+        futures::join!(cluster.list(&call, &of_queue), cluster.list(&class_call, &everything));
+    let (groups, is_whole) = match groups {
+        Ok(groups) => (groups, true),
+        Err(failure) if failure.is_forbidden() && namespace.is_some() => {
+            (cluster.list(&call.namespace(namespace), &of_queue).await?, false)
+        }
+        Err(failure) => return Err(failure),
+    };
+    let groups = groups.unwrap_or_default();
+    let classes = classes.ok().flatten().unwrap_or_default();
+    let priorities = Priorities::of(&classes);
+    let mut queues: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for group in groups.iter().filter(|group| waits(group)) {
+        let name = text(&group["spec"]["queue"]);
+        if queue.is_none_or(|queue| queue == name) {
+            queues.entry(name).or_default().push(group);
+        }
+    }
+    let each = queues.into_iter().flat_map(|(queue, waiting)| {
+        let sorted = priorities.sorted(waiting).into_iter().zip(1..);
+        let turn = |(group, place): (&Value, usize)| {
+            let (namespace, name) = key(group);
+            Turn {
+                queue: queue.to_owned(),
+                place,
+                namespace,
+                workload: super::history::named(&name).to_owned(),
+                priority: priorities.of_group(group),
+                created: text(&group["metadata"]["creationTimestamp"]).to_owned(),
+            }
+        };
+        sorted.map(turn).collect::<Vec<_>>()
+    });
+    Ok(Turns { turns: each.collect(), is_whole })
+}
+
+/// Pages that are read to find one place: of longer lines `--order` tells.
+const PAGES_MAX: usize = 2;
+
+/// All objects of a list, where they are not more than a few pages.
+async fn first_pages(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    select: &Select<'_>,
+) -> Result<Option<Vec<Value>>, Failure> {
+    let (mut items, mut next) = (Vec::new(), String::new());
+    for _ in 0..PAGES_MAX {
+        let mut page = cluster.page(call, select, &next, false).await?;
+        if let Some(Value::Array(some)) = page.get_mut("items").map(Value::take) {
+            items.extend(some);
+        }
+        text(&page["metadata"]["continue"]).clone_into(&mut next);
+        if next.is_empty() {
+            return Ok(Some(items));
+        }
+    }
+    Ok(None)
+}
+
+/// What a line is made of.
+struct Waiting<'w> {
+    groups: &'w [Value],
+    classes: &'w [Value],
+}
+
+/// The line of a queue before the first of these groups. Pure.
+fn line_of(
+    queue: &str,
+    own: &[(String, String)],
+    waiting: &Waiting<'_>,
+    is_whole: bool,
+) -> Option<Line> {
+    let priorities = Priorities::of(waiting.classes);
+    let here: Vec<&Value> = waiting
+        .groups
+        .iter()
+        .filter(|group| text(&group["spec"]["queue"]) == queue && waits(group))
+        .collect();
+    let sorted = priorities.sorted(here);
+    let at = sorted.iter().position(|group| own.contains(&key(group)))?;
+    let ahead = sorted[..at].iter().rev().map(|group| {
+        let (namespace, name) = key(group);
+        let priority = priorities.of_group(group);
+        format!("{namespace}/{} (priority {priority})", super::history::named(&name))
+    });
+    Some(Line { place: at + 1, of: sorted.len(), ahead: ahead.collect(), is_whole })
+}
+
+fn priority_classes() -> Resource {
+    Resource::new("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses").cluster_wide()
+}
+
+/// The values of priority classes.
+struct Priorities<'c> {
+    values: HashMap<&'c str, i64>,
+    default: i64,
+}
+
+impl<'c> Priorities<'c> {
+    fn of(classes: &'c [Value]) -> Self {
+        // Those that KAI brings along are known without the right to read any.
+        let shipped = kai_api::names::priority_class::ALL;
+        let shipped = shipped.iter().map(|(name, value)| (*name, i64::from(*value)));
+        let there = classes
+            .iter()
+            .filter_map(|class| Some((text(&class["metadata"]["name"]), class["value"].as_i64()?)));
+        let values = shipped.chain(there).collect();
+        let default = classes
+            .iter()
+            .find(|class| class["globalDefault"] == true)
+            .and_then(|class| class["value"].as_i64())
+            .unwrap_or(i64::from(kai_api::names::priority_class::FALLBACK));
+        Self { values, default }
+    }
+
+    fn of_group(&self, group: &Value) -> i64 {
+        let class = text(&group["spec"]["priorityClassName"]);
+        self.values.get(class).copied().unwrap_or(self.default)
+    }
+
+    /// Groups in the order of their turns.
+    fn sorted<'g>(&self, mut groups: Vec<&'g Value>) -> Vec<&'g Value> {
+        groups.sort_by_key(|group| {
+            let meta = &group["metadata"];
+            let priority = self.of_group(group);
+            (Reverse(priority), text(&meta["creationTimestamp"]), text(&meta["uid"]))
+        });
+        groups
+    }
+}
+
 fn key(group: &Value) -> (String, String) {
     let meta = &group["metadata"];
     (text(&meta["namespace"]).to_owned(), text(&meta["name"]).to_owned())
@@ -63,26 +270,14 @@ fn key(group: &Value) -> (String, String) {
 
 /// The places of all groups that wait. Pure.
 fn places(groups: &[Value], classes: &[Value]) -> Places {
-    let values: HashMap<&str, i64> = classes
-        .iter()
-        .filter_map(|class| Some((text(&class["metadata"]["name"]), class["value"].as_i64()?)))
-        .collect();
-    let default = classes
-        .iter()
-        .find(|class| class["globalDefault"] == true)
-        .and_then(|class| class["value"].as_i64())
-        .unwrap_or(i64::from(kai_api::names::priority_class::FALLBACK));
+    let priorities = Priorities::of(classes);
     let mut queues: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for group in groups.iter().filter(|group| waits(group)) {
         queues.entry(text(&group["spec"]["queue"])).or_default().push(group);
     }
     let mut places = Places::new();
-    for mut waiting in queues.into_values() {
-        waiting.sort_by_key(|group| {
-            let class = text(&group["spec"]["priorityClassName"]);
-            let (meta, priority) = (&group["metadata"], values.get(class).unwrap_or(&default));
-            (Reverse(*priority), text(&meta["creationTimestamp"]), text(&meta["uid"]))
-        });
+    for waiting in queues.into_values() {
+        let waiting = priorities.sorted(waiting);
         let of = waiting.len();
         let numbered = waiting.into_iter().zip(1..);
         places.extend(numbered.map(|(group, place)| (key(group), Position { place, of })));

@@ -1,6 +1,6 @@
 //! The shared devices on the screen: what the pods have of each, with whom, and what does not protect them.
 
-use super::page::Page;
+use crate::print::page::Page;
 use crate::workload::devices::{self, OnDevice};
 use crate::workload::{Workload, is_over};
 

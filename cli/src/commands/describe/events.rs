@@ -3,9 +3,9 @@
 use kai_api::names::event;
 use serde_json::{Value, json};
 
-use super::page::Page;
 use crate::cluster::json::text;
 use crate::print::duration;
+use crate::print::page::Page;
 use crate::workload::{Workload, history};
 
 /// Events that say the same.
@@ -50,12 +50,14 @@ pub(super) fn add(
 fn lines<'e>(workload: &Workload, events: &[&'e Value], in_full: bool) -> Vec<Line<'e>> {
     let state = workload.state();
     let said = state.message.as_deref().unwrap_or_default();
+    let condition = condition(workload).unwrap_or_default();
     let mut lines: Vec<(String, Line<'e>)> = Vec::new();
     for event in events {
         let reason = text(&event["reason"]);
         let message = message(event, in_full);
-        let of_status =
-            reason == event::UNSCHEDULABLE && said.contains(message.trim_end_matches('.'));
+        let words = message.trim_end_matches('.');
+        let is_said = said.contains(words) || one_line(&condition).contains(words);
+        let of_status = reason == event::UNSCHEDULABLE && is_said;
         let shown = if of_status && !in_full { "as above".to_owned() } else { message };
         let key = format!("{reason} {}", general(&shown, &workload.name));
         let object = &event["involvedObject"];
@@ -75,6 +77,22 @@ fn lines<'e>(workload: &Workload, events: &[&'e Value], in_full: bool) -> Vec<Li
         lines.push((key, line));
     }
     lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The words of the condition that says why it waits, which the status above says in others.
+fn condition(workload: &Workload) -> Option<String> {
+    workload.explanation.as_ref()?;
+    let conditions = workload
+        .groups
+        .iter()
+        .filter_map(|group| group["status"]["schedulingConditions"].as_array()?.last());
+    conditions.map(|condition| text(&condition["message"]).to_owned()).next()
+}
+
+/// A text on one line.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 fn times(event: &Value) -> u64 {

@@ -1,11 +1,11 @@
 //! What comes first: how the workload stands and why, its queue, and what it asks for.
 
-use super::page::Page;
 use crate::cluster::gpu;
 use crate::cluster::json::text;
 use crate::cluster::queue::Queues;
 use crate::print::duration;
 use crate::print::output::{Style, clean};
+use crate::print::page::Page;
 use crate::workload::history::Eviction;
 use crate::workload::{Phase, Workload, bind_failure, is_over, reason};
 
@@ -57,8 +57,8 @@ fn status(page: &mut Page, workload: &Workload, never: Option<&str>, eviction: O
             page.row("", line.trim());
         }
     }
-    for line in workload.explanation() {
-        page.row("", &reason::explained(line));
+    if let Some(code) = state.code.as_deref().or_else(|| reason::number(&state)).filter(|_| waits) {
+        page.row("", &format!("{code} · what would help: kubectl kai explain {}", workload.name));
     }
     // A bind that failed explains what the condition says since.
     if let Some(failure) = bind_failure(workload.pods.iter().filter(|pod| !is_over(pod))) {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::page::Page;
 use crate::cluster::gpu;
 use crate::cluster::json::text;
+use crate::print::page::Page;
 use crate::print::table::{Cell, Column, render};
 use crate::workload::Workload;
 

@@ -17,7 +17,7 @@ use crate::print::time;
 
 /// GPUs of the cluster: what there is to divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Supply {
+pub(crate) struct Supply {
     /// Thousandths of devices on nodes that take pods, less what other schedulers' pods hold.
     gpu_milli: i64,
     /// The smallest memory of a device, by which shares of memory are counted.
@@ -25,7 +25,7 @@ pub(super) struct Supply {
 }
 
 /// Reads nodes and the pods of other schedulers; `None` where the user may not.
-pub(super) async fn supply(cluster: &Cluster) -> Option<Supply> {
+pub(crate) async fn supply(cluster: &Cluster) -> Option<Supply> {
     let (nodes, pods) = (Resource::new("v1", "Node", "nodes").cluster_wide(), names::pods());
     let fields = format!(
         "spec.schedulerName!={},status.phase!=Succeeded,status.phase!=Failed",
@@ -73,7 +73,7 @@ fn takes_pods(node: &Value) -> bool {
 }
 
 /// The fair share of every queue, in thousandths of devices; `uses` holds what each has and waits for, children included.
-pub(super) fn shares(
+pub(crate) fn shares(
     queues: &Queues,
     uses: &BTreeMap<String, Use>,
     supply: Supply,
@@ -83,6 +83,63 @@ pub(super) fn shares(
     let tree = Tree { queues, uses, supply };
     tree.divide_among(&roots, supply.gpu_milli, &mut shares);
     shares
+}
+
+/// How the queues beside one another divide what is above them.
+#[derive(Clone, Debug)]
+pub(crate) struct Division {
+    /// GPUs to divide, in thousandths: the share of the queue above, or all that nodes offer.
+    pub(crate) amount_milli: i64,
+    /// The queues, in the order of their names.
+    pub(crate) rows: Vec<Divided>,
+}
+
+/// The part of one queue, in thousandths of GPUs.
+#[derive(Clone, Debug)]
+pub(crate) struct Divided {
+    pub(crate) name: String,
+    pub(crate) quota_milli: Option<i64>,
+    pub(crate) limit_milli: Option<i64>,
+    /// What it holds and waits for.
+    pub(crate) asked_milli: i64,
+    /// What it gets before anybody gets more than a quota.
+    pub(crate) in_quota_milli: i64,
+    /// Its weight for the rest, in thousandths.
+    pub(crate) weight_milli: u64,
+    pub(crate) priority: i32,
+    pub(crate) share_milli: i64,
+}
+
+/// The division in which a queue takes part; none where there is no such queue.
+pub(crate) fn division(
+    queues: &Queues,
+    uses: &BTreeMap<String, Use>,
+    supply: Supply,
+    name: &str,
+) -> Option<Division> {
+    let parent = queues.0.get(name)?.parent.as_deref().filter(|up| queues.0.contains_key(*up));
+    let shares = shares(queues, uses, supply);
+    let amount_milli = parent.map_or(supply.gpu_milli, |up| shares.get(up).copied().unwrap_or(0));
+    let tree = Tree { queues, uses, supply };
+    let beside = queues
+        .0
+        .values()
+        .filter(|queue| queue.parent.as_deref().filter(|up| queues.0.contains_key(*up)) == parent);
+    let rows = beside.map(|queue| {
+        let one = tree.participant(queue);
+        let most = one.limit.amount().map_or(one.requested, |limit| limit.min(one.requested));
+        Divided {
+            name: queue.name.clone(),
+            quota_milli: one.quota.amount(),
+            limit_milli: one.limit.amount(),
+            asked_milli: one.requested,
+            in_quota_milli: one.quota.amount().unwrap_or(amount_milli).min(most),
+            weight_milli: one.weight,
+            priority: one.priority,
+            share_milli: shares.get(&queue.name).copied().unwrap_or(0),
+        }
+    });
+    Some(Division { amount_milli, rows: rows.collect() })
 }
 
 struct Tree<'a> {
@@ -145,7 +202,7 @@ fn limit(amount: Amount) -> Limit {
 }
 
 /// A share as a table shows it.
-pub(super) fn show(milli: i64) -> String {
+pub(crate) fn show(milli: i64) -> String {
     u64::try_from(milli).map_or_else(|_| "0".to_owned(), gpu::devices)
 }
 

@@ -87,17 +87,22 @@ async fn waiting(stage: &mut Stage<'_>) -> Result<(), Stop> {
     stage.chapter(4, "A gang that has to wait, and why").await?;
     let words = "submit pytorch big -q prod --workers 3 --gpu 8 --image pytorch";
     stage.done(&words.split(' ').collect::<Vec<_>>()).await?;
-    let (message, free) = stage
+    let ((explanation, message), free) = stage
         .until("the scheduler to say why it waits", |seen| {
-            Some((seen.message("big")?.to_owned(), seen.free_nodes()))
+            Some((seen.said("big")?, seen.free_nodes()))
         })
         .await?;
     if stage.watcher.now().of("big").any(|pod| pod.node.is_some()) {
         return Err(stage.missed("a pod of the waiting gang holds GPUs"));
     }
-    stage.tell(&format!(
-        "Pending: it needs 3 whole nodes at once, {free} are free. It holds no GPU while it waits."
-    ))?;
+    let sentence = &explanation.sentence;
+    // The witness counts too.
+    if !sentence.ends_with(&format!(", {free} are free")) {
+        return Err(
+            stage.missed(format!("{free} nodes are free, and the scheduler says: {sentence}"))
+        );
+    }
+    stage.tell(&format!("Pending: {}. It holds no GPU while it waits.", clean(sentence)))?;
     quote(stage, &message)?;
     stage.finish("llama-ft").await?;
     let start = stage.until("all 3 pods of big to be bound", |seen| placed(seen, "big", 3)).await?;
@@ -114,15 +119,12 @@ async fn waiting(stage: &mut Stage<'_>) -> Result<(), Stop> {
 async fn never(stage: &mut Stage<'_>) -> Result<(), Stop> {
     stage.chapter(5, "One that can never run").await?;
     stage.done(&["submit", "job", "huge", "-q", "prod", "--gpu", "9", "--image", "train"]).await?;
-    let message = stage
-        .until("the scheduler to say why it waits", |seen| {
-            seen.message("huge").map(ToOwned::to_owned)
-        })
-        .await?;
-    stage.tell(
-        "Pending: it asks for 9 GPUs on one node, the largest node has 8. Two pods would do: \
-         submit pytorch huge --workers 2 --gpu 5.",
-    )?;
+    let (explanation, message) =
+        stage.until("the scheduler to say why it waits", |seen| seen.said("huge")).await?;
+    if !explanation.never {
+        return Err(stage.missed("the scheduler does not say that it can never run"));
+    }
+    stage.tell(&format!("Pending, and never runs as it is: {}.", clean(&explanation.sentence)))?;
     quote(stage, &message)
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::Pod;
+use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, label};
 use kai_api::pod_group::PodGroup;
 use kai_api::quantity::Quantity;
@@ -49,6 +50,8 @@ pub(super) struct Device {
 struct Gang {
     min: usize,
     message: Option<String>,
+    /// Why it waits, as the scheduler explains it.
+    explanation: Option<Explanation>,
     /// Pods that were bound since the gang last stood empty.
     placed: HashSet<String>,
     since: Option<Instant>,
@@ -150,12 +153,15 @@ impl Witness {
         let status = group.status.as_ref();
         let last = status.and_then(|status| status.scheduling_conditions.last());
         gang.message = last.map(|last| last.message.clone().unwrap_or_default());
+        let text = group.annotations().get(annotation::EXPLANATION);
+        gang.explanation = text.and_then(|text| Explanation::read(text));
     }
 
-    /// What the scheduler says about the gang of a workload that waits.
-    pub(super) fn message(&self, workload: &str) -> Option<&str> {
+    /// What the scheduler says about the gang of a workload that waits: in words of its own, and in KAI's.
+    pub(super) fn said(&self, workload: &str) -> Option<(Explanation, String)> {
         let pod = self.of(workload).find(|pod| pod.node.is_none())?;
-        self.gangs.get(pod.group.as_ref()?)?.message.as_deref()
+        let gang = self.gangs.get(pod.group.as_ref()?)?;
+        Some((gang.explanation.clone()?, gang.message.clone()?))
     }
 
     /// The pods of a workload, by name.

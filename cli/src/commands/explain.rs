@@ -1,0 +1,137 @@
+//! `kubectl kai explain`: why something is as it is, in three lines, and then what shows it.
+//!
+//! ```text
+//!  KAI1203      a section of docs/errors.md, without a cluster
+//!  queue/NAME   where its fair share comes from          node/NAME   what it has free, and who has the rest
+//!  NAME         read ──► Known ──► answer (pure) ──► page or data
+//! ```
+
+mod answer;
+mod codes;
+mod evicted;
+mod evidence;
+mod known;
+mod node;
+mod order;
+mod queue;
+
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::print::error::{Error, Exit};
+use crate::print::format::{self, Format};
+use crate::print::output::{Style, clean};
+use crate::print::page::Page;
+use answer::{Answer, Way};
+use known::Known;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  kubectl kai explain llama-ft         why it waits, or who evicted it, and what would help
+  kubectl kai explain queue/team-a     where its fair share comes from
+  kubectl kai explain node/gpu-a1      what is free there, and who has the rest
+  kubectl kai explain KAI1203          what a number means; needs no cluster
+  kubectl kai explain --order          whose turn is next, queue by queue
+
+The order is that in which the scheduler tries work in its next cycle, and no promise.";
+
+/// Flags of `explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// A workload, kind/name, the name of a pod or a pod group; queue/NAME, node/NAME, or a number as KAI1203
+    #[arg(value_name = "NAME", required_unless_present = "order")]
+    name: Option<String>,
+    /// Show in which order queues and their workloads have their turns
+    #[arg(long)]
+    order: bool,
+}
+
+/// Runs `explain`.
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let name = args.name.as_deref().unwrap_or_default();
+    if let Some(section) = codes::section(name)? {
+        return codes::show(&section, &format, context);
+    }
+    if args.order {
+        return order::show(name, &format, context).await;
+    }
+    match name.split_once('/') {
+        Some(("queue" | "queues" | "q", queue)) => queue::show(queue, &format, context).await,
+        Some(("node" | "nodes" | "no", node)) => node::show(node, &format, context).await,
+        _ => workload(name, &format, context).await,
+    }
+}
+
+/// Explains a workload.
+async fn workload(name: &str, format: &Format, context: &mut Context) -> Result<Exit, Error> {
+    let cluster = context.cluster().await?;
+    let scope = context.scope(&cluster).map(str::to_owned);
+    let (answer, data) = match Known::read(&cluster, scope.as_deref(), name).await {
+        Ok(known) => (answer::of(&known), known.data()),
+        // What was evicted and is no more is no error: somebody asks where it went.
+        Err(error) => match evicted::of_name(&cluster, scope.as_deref(), name).await {
+            Some(gone) => (evicted::gone(&gone), Value::Null),
+            None => return Err(error),
+        },
+    };
+    let data = answer.data(data);
+    if format::report(&data, format, &mut context.out)? {
+        return Ok(Exit::Ok);
+    }
+    if *format == Format::Name {
+        return context
+            .out
+            .data(&clean(answer.code.as_deref().unwrap_or("none")))
+            .map(|()| Exit::Ok);
+    }
+    context.out.raw(&page(&answer, context.out.columns()))?;
+    Ok(Exit::Ok)
+}
+
+/// The answer for people: three lines that say it, then what shows it, then what would help.
+fn page(answer: &Answer, columns: usize) -> String {
+    let mut page = Page::new(columns);
+    let head = match &answer.code {
+        Some(code) => format!("{}  [{code}]", answer.headline),
+        None => answer.headline.clone(),
+    };
+    page.paragraph(0, &head, answer.style);
+    for line in &answer.more {
+        page.paragraph(2, line, Style::Plain);
+    }
+    if !answer.evidence.is_empty() {
+        page.text += "\n";
+        for (title, text) in &answer.evidence {
+            page.row(title, text);
+        }
+    }
+    if !answer.table.is_empty() {
+        page.text += "\n";
+        page.text += &answer.table;
+    }
+    if !answer.ways.is_empty() {
+        page.text += "\n";
+        ways(&answer.ways, &mut page);
+    }
+    if let Some(note) = &answer.note {
+        page.text += "\n";
+        page.paragraph(0, note, Style::Dim);
+    }
+    page.text
+}
+
+/// What would help, with what it costs: the command on a line of its own, so that it can be copied.
+fn ways(ways: &[Way], page: &mut Page) {
+    page.paragraph(0, "What would help", Style::Bold);
+    for (at, way) in ways.iter().enumerate() {
+        let who = if way.admin { "(admin) " } else { "" };
+        let cost =
+            if way.cost.is_empty() { String::new() } else { format!(" · costs: {}", way.cost) };
+        page.paragraph(2, &format!("{}  {who}{}{cost}", at + 1, way.text), Style::Plain);
+        if let Some(command) = &way.command {
+            page.text += &format!("       {}\n", clean(command));
+        }
+    }
+}

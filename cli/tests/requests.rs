@@ -1,0 +1,107 @@
+//! Looking at one workload costs the same however many others there are.
+
+mod stage;
+
+use std::collections::BTreeMap;
+
+use stage::Sandbox;
+
+/// Runs a command line; what it printed on stdout and on stderr.
+fn run(kubeconfig: &str, line: &str) -> (String, String) {
+    let mut command = assert_cmd::Command::cargo_bin("kubectl-kai").expect("built with the tests");
+    let output = command
+        .env_clear()
+        .env("KUBECONFIG", kubeconfig)
+        .args(line.split(' '))
+        .output()
+        .expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The requests that a command made: how often each path was asked for, without what was selected there.
+fn requests(kubeconfig: &str, line: &str) -> BTreeMap<String, usize> {
+    let (_, log) = run(kubeconfig, &format!("{line} -v"));
+    let mut paths = BTreeMap::new();
+    for line in log.lines().filter(|line| line.contains("answered")) {
+        let path = line.split("path=").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let path = path.unwrap_or_else(|| panic!("no path in {line:?}"));
+        *paths.entry(path.to_owned()).or_default() += 1;
+    }
+    assert!(!paths.is_empty(), "no request was logged: {log}");
+    paths
+}
+
+#[test]
+fn one_workload_is_read_without_its_namespace() {
+    let (_sandbox, kubeconfig) = Sandbox::start("2xH100:8");
+    run(&kubeconfig, "submit job one --gpu 8 --workers 3 --image busybox --quiet");
+    run(&kubeconfig, "submit job urgent --gpu 8 --image busybox --quiet -- sleep 100000");
+    run(&kubeconfig, "wait urgent --for running --quiet");
+    while !run(&kubeconfig, "explain one").0.contains("there are 2  [KAI1220]") {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let before: Vec<_> =
+        ["describe one", "explain one"].iter().map(|line| requests(&kubeconfig, line)).collect();
+    for at in 0..12 {
+        let line = format!("submit job other-{at} --gpu 1 --image busybox --quiet -- sleep 100000");
+        run(&kubeconfig, &line);
+    }
+    for (line, before) in ["describe one", "explain one"].iter().zip(before) {
+        let after = requests(&kubeconfig, line);
+        let count = |paths: &BTreeMap<String, usize>| paths.values().sum::<usize>();
+        assert_eq!(count(&after), count(&before), "{line}: {after:#?}");
+        for path in after.keys() {
+            let lists_namespace = ["/pods?", "/jobs?", "/podgroups?", "/events?"]
+                .iter()
+                .any(|kind| path.contains(kind))
+                && !path.contains("labelSelector=")
+                && !path.contains("fieldSelector=involvedObject")
+                && !path.contains("fieldSelector=reason");
+            assert!(!lists_namespace, "{line} reads all of {path}");
+        }
+    }
+}
+
+/// Gives a user the role of users in one namespace.
+async fn admit(kubeconfig: &str, user: &str, namespace: &str) {
+    let config = kube::config::Kubeconfig::read_from(kubeconfig).expect("the sandbox wrote it");
+    let options = kube::config::KubeConfigOptions::default();
+    let config = kube::Config::from_custom_kubeconfig(config, &options).await;
+    let client = kube::Client::try_from(config.expect("it is complete")).expect("a client");
+    let binding = serde_json::json!({
+        "metadata": {"name": user},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kai-user"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    });
+    let binding = serde_json::from_value(binding).expect("it is one");
+    let bindings: kube::Api<k8s_openapi::api::rbac::v1::RoleBinding> =
+        kube::Api::namespaced(client, namespace);
+    bindings.create(&kube::api::PostParams::default(), &binding).await.expect("it may be made");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_of_one_namespace_is_told_what_the_scheduler_knows() {
+    let (_sandbox, kubeconfig) = Sandbox::start("2xH100:8");
+    admit(&kubeconfig, "ana", "default").await;
+    run(&kubeconfig, "submit job big --gpu 8 --workers 2 --image busybox --quiet -- sleep 100000");
+    run(&kubeconfig, "wait big --for running --quiet");
+    run(&kubeconfig, "submit job more --gpu 8 --workers 2 --image busybox --quiet -- sleep 100000");
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let expect = [
+        "more waits: it needs 2 whole nodes at once, none is free  [KAI1203]",
+        "Queue      default-queue: holds 16 · quota 0 · fair share 16",
+        "Evicting   consolidation does not help: it needs 16 GPUs, 0 are free",
+    ];
+    loop {
+        let (said, _) = run(&kubeconfig, "explain more --as ana");
+        if expect.iter().all(|line| said.contains(line)) {
+            break;
+        }
+        assert!(std::time::Instant::now() < end, "ana is told:\n{said}");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let (list, _) = run(&kubeconfig, "list --as ana -o jsonpath={.items[*].message}");
+    assert!(list.contains("it needs 2 whole nodes at once, none is free"), "{list}");
+}
