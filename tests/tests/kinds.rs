@@ -1,11 +1,17 @@
-//! Kinds whose operators do not run here: their definitions installed, manifests of them created, and pods below them
-//! as their operators would make them grouped by the running podgrouper.
+//! Kinds of workload under their own definitions: manifests of kinds whose operators do not run here created, and pods
+//! below them as their operators would make them grouped by the running podgrouper; what `submit` makes of every kind
+//! rehearsed.
 //!
 //! A file of `kinds` tells what is created and what must come of it (form: `kai_tests::stage::scene`); the definitions
 //! are those of `crds/workloads`. Every field of a manifest must be one that its kind has. Played on an embedded API
 //! server and, where `KUBEBUILDER_ASSETS` names one, on a real kube-apiserver.
 
-use std::{fs, path::Path};
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -14,6 +20,29 @@ use kai_tests::{
     live::Place,
     stage::{Stage, scene::Scene},
 };
+use kubectl_kai::{Context as Cli, Exit, output::Output};
+
+/// Output of a command.
+#[derive(Clone, Default)]
+struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl Said {
+    fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl io::Write for Said {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The files of a folder beside this crate's manifest, in the order of their names.
 fn files(folder: &str, extension: &str) -> Result<Vec<(String, String)>> {
@@ -29,13 +58,19 @@ fn files(folder: &str, extension: &str) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-async fn play(place: Place) -> Result<()> {
-    let mut stage = Stage::at(place, &[]).await?;
+/// A server with the definitions of every kind.
+async fn with_kinds(place: Place) -> Result<Stage> {
+    let stage = Stage::at(place, &[]).await?;
     for (path, text) in files("crds/workloads", "json")? {
         let definition: CustomResourceDefinition =
             serde_json::from_str(&text).with_context(|| path.clone())?;
         stage.install(&definition).await.with_context(|| path.clone())?;
     }
+    Ok(stage)
+}
+
+async fn play(place: Place) -> Result<()> {
+    let mut stage = with_kinds(place).await?;
     let mut failures = Vec::new();
     for (path, text) in files("kinds", "yaml")? {
         let scene: Scene = serde_saphyr::from_str(&text).with_context(|| path.clone())?;
@@ -46,6 +81,42 @@ async fn play(place: Place) -> Result<()> {
     }
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
     stage.end().await
+}
+
+/// Rehearses on the server what `submit` makes of each line of `kinds/submit.txt`.
+async fn rehearse(place: Place) -> Result<()> {
+    let stage = with_kinds(place).await?;
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("kinds/submit.txt"))?;
+    let (mut rehearsed, mut failures) = (0, Vec::new());
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let (flags, command) = line.split_once(" -- ").unwrap_or((line, ""));
+        let fixed = "--image busybox -q default-queue --dry-run=server -o name";
+        let words = format!("kubectl-kai submit {flags} {fixed} -- {command}");
+        let argv = words.split_whitespace().map(OsString::from).collect();
+        let said = Said::default();
+        let out = Output::given(Box::new(said.clone()), Box::new(said.clone()));
+        let mut context = Cli::given(stage.client(), "default", out);
+        if kubectl_kai::run(argv, &mut context).await != Exit::Ok {
+            failures.push(format!("{line}\n{}", said.text()));
+        }
+        rehearsed += 1;
+    }
+    ensure!(failures.is_empty(), "{} of {rehearsed}:\n{}", failures.len(), failures.join("\n"));
+    ensure!(rehearsed > 20, "only {rehearsed} lines were found");
+    stage.end().await
+}
+
+#[tokio::test]
+async fn what_submit_makes_is_taken_by_the_embedded_server() -> Result<()> {
+    rehearse(Place::embedded().await?).await
+}
+
+#[tokio::test]
+async fn what_submit_makes_is_taken_by_a_real_server() -> Result<()> {
+    let Some(assets) = assets("kinds: a real kube-apiserver") else { return Ok(()) };
+    let mut plane = ControlPlane::start(&assets, &[]).await?;
+    plane.stop_controllers().await?;
+    rehearse(Place::real(plane).await?).await
 }
 
 #[tokio::test(start_paused = true)]

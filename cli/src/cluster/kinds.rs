@@ -8,13 +8,17 @@ use crate::cluster::Resource;
 /// Where a kind keeps the size of its gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gang {
-    /// Annotation `kai.scheduler/batch-min-member` of the object.
+    /// Annotation `kai.scheduler/batch-min-member` of the object, or of the Job that a `CronJob` makes.
     Annotation,
     /// `spec.runPolicy.schedulingPolicy.minAvailable`; MPI counts its launcher too.
     SchedulingPolicy,
     /// `minReplicas` of the worker group.
     RayReplicas,
-    /// Nowhere.
+    /// The same annotation on the template of a replicated job, where it counts the pods of one replica.
+    ReplicatedJob,
+    /// Nowhere: all pods of a group start together.
+    Whole,
+    /// Nowhere: each pod starts alone.
     None,
 }
 
@@ -40,6 +44,8 @@ pub(crate) enum Shape {
     Bare,
     /// A pod spec with `labels` and `annotations` among its fields.
     Inline,
+    /// Spark's own words for a pod: `cores`, `memory`, `gpu`, `labels` and `annotations` side by side.
+    Spark,
     /// A clique: `labels`, `annotations`, and `spec.podSpec`.
     Clique,
     /// The spec of an Argo workflow.
@@ -58,7 +64,7 @@ pub(crate) struct Kind {
     pub(crate) versions: &'static [&'static str],
     pub(crate) name: &'static str,
     pub(crate) plural: &'static str,
-    /// Paths of its pod templates, `*` for any key or index.
+    /// Paths of its pod templates, `*` for any key or index; none where another object holds them.
     pub(crate) sites: &'static [(&'static str, Shape)],
     /// Label of its pods whose value is its name.
     pub(crate) pod_label: &'static str,
@@ -85,6 +91,11 @@ impl Kind {
         )
     }
 
+    /// Whether it only holds the templates that other objects make pods of.
+    pub(crate) fn is_blueprint(&self) -> bool {
+        self.name == "TrainingRuntime"
+    }
+
     /// The kind in a version of it.
     pub(crate) fn resource(&self, version: &str) -> Resource {
         let api_version = if self.group.is_empty() {
@@ -107,10 +118,10 @@ const TRAINING_NAME: &str = "training.kubeflow.org/job-name";
 
 macro_rules! kinds {
     ($($noun:literal $group:literal [$($version:literal),+] $kind:literal $plural:literal
-       { $($path:literal: $shape:ident),+ } $label:expr, $max:literal, $gang:ident, $suspend:expr;)+) => {
+       { $($path:literal: $shape:ident),* } $label:expr, $max:literal, $gang:ident, $suspend:expr;)+) => {
         &[$(Kind {
             noun: $noun, group: $group, versions: &[$($version),+], name: $kind, plural: $plural,
-            sites: &[$(($path, Shape::$shape)),+], pod_label: $label, name_max: $max, gang: Gang::$gang,
+            sites: &[$(($path, Shape::$shape)),*], pod_label: $label, name_max: $max, gang: Gang::$gang,
             suspend: $suspend,
         }),+]
     };
@@ -120,32 +131,34 @@ macro_rules! kinds {
 pub(crate) const KINDS: &[Kind] = kinds! {
     "job" "batch" ["v1"] "Job" "jobs"
         { "spec.template": Template } "batch.kubernetes.io/job-name", 63, Annotation, SPEC_SUSPEND;
-    "" "batch" ["v1"] "CronJob" "cronjobs"
-        { "spec.jobTemplate.spec.template": Template } "", 52, None, SPEC_SUSPEND;
-    "" "" ["v1"] "Pod" "pods" { "": Pod } "", 253, None, Suspend::Never;
+    "cronjob" "batch" ["v1"] "CronJob" "cronjobs"
+        { "spec.jobTemplate.spec.template": Template } "", 52, Annotation, SPEC_SUSPEND;
+    "pod" "" ["v1"] "Pod" "pods" { "": Pod } "", 253, None, Suspend::Never;
     "pytorch" "kubeflow.org" ["v1"] "PyTorchJob" "pytorchjobs"
         { "spec.pytorchReplicaSpecs.*.template": Template } TRAINING_NAME, 54, SchedulingPolicy, RUN_POLICY;
-    "" "kubeflow.org" ["v1"] "TFJob" "tfjobs"
+    "tensorflow" "kubeflow.org" ["v1"] "TFJob" "tfjobs"
         { "spec.tfReplicaSpecs.*.template": Template } TRAINING_NAME, 51, SchedulingPolicy, RUN_POLICY;
-    "" "kubeflow.org" ["v1"] "XGBoostJob" "xgboostjobs"
+    "xgboost" "kubeflow.org" ["v1"] "XGBoostJob" "xgboostjobs"
         { "spec.xgbReplicaSpecs.*.template": Template } TRAINING_NAME, 54, SchedulingPolicy, RUN_POLICY;
-    "" "kubeflow.org" ["v1"] "JAXJob" "jaxjobs"
+    "jax" "kubeflow.org" ["v1"] "JAXJob" "jaxjobs"
         { "spec.jaxReplicaSpecs.*.template": Template } TRAINING_NAME, 54, SchedulingPolicy, RUN_POLICY;
-    "" "kubeflow.org" ["v1"] "PaddleJob" "paddlejobs"
+    "paddle" "kubeflow.org" ["v1"] "PaddleJob" "paddlejobs"
         { "spec.paddleReplicaSpecs.*.template": Template } TRAINING_NAME, 54, SchedulingPolicy, RUN_POLICY;
     "mpi" "kubeflow.org" ["v2beta1", "v1"] "MPIJob" "mpijobs"
         { "spec.mpiReplicaSpecs.*.template": Template } TRAINING_NAME, 54, SchedulingPolicy, RUN_POLICY;
     "notebook" "kubeflow.org" ["v1", "v1beta1"] "Notebook" "notebooks"
         { "spec.template.spec": Bare } "notebook-name", 52, None, Suspend::Annotation("kubeflow-resource-stopped");
+    "trainjob" "trainer.kubeflow.org" ["v1alpha1"] "TrainJob" "trainjobs"
+        { } "jobset.sigs.k8s.io/jobset-name", 50, None, SPEC_SUSPEND;
     "" "trainer.kubeflow.org" ["v1alpha1"] "TrainingRuntime" "trainingruntimes"
-        { "spec.template.spec.replicatedJobs.*.template.spec.template": Template } "", 63, None, Suspend::Never;
+        { "spec.template.spec.replicatedJobs.*.template.spec.template": Template } "", 63, ReplicatedJob, Suspend::Never;
     "ray" "ray.io" ["v1"] "RayJob" "rayjobs"
         { "spec.rayClusterSpec.headGroupSpec.template": Template,
           "spec.rayClusterSpec.workerGroupSpecs.*.template": Template } "ray.io/originated-from-cr-name", 47, RayReplicas, SPEC_SUSPEND;
-    "" "ray.io" ["v1"] "RayCluster" "rayclusters"
+    "raycluster" "ray.io" ["v1"] "RayCluster" "rayclusters"
         { "spec.headGroupSpec.template": Template,
           "spec.workerGroupSpecs.*.template": Template } "ray.io/cluster", 53, RayReplicas, SPEC_SUSPEND;
-    "" "ray.io" ["v1"] "RayService" "rayservices"
+    "rayservice" "ray.io" ["v1"] "RayService" "rayservices"
         { "spec.rayClusterConfig.headGroupSpec.template": Template,
           "spec.rayClusterConfig.workerGroupSpecs.*.template": Template } "ray.io/originated-from-cr-name", 47, RayReplicas, SPEC_SUSPEND;
     "" "ray.io" ["v1"] "RayCronJob" "raycronjobs"
@@ -155,15 +168,15 @@ pub(crate) const KINDS: &[Kind] = kinds! {
         { "spec": Argo } "workflows.argoproj.io/workflow", 63, None, SPEC_SUSPEND;
     "" "argoproj.io" ["v1alpha1"] "CronWorkflow" "cronworkflows"
         { "spec.workflowSpec": Argo } "", 52, None, SPEC_SUSPEND;
-    "" "jobset.x-k8s.io" ["v1alpha2"] "JobSet" "jobsets"
-        { "spec.replicatedJobs.*.template.spec.template": Template } "jobset.sigs.k8s.io/jobset-name", 50, Annotation, SPEC_SUSPEND;
-    "" "leaderworkerset.x-k8s.io" ["v1"] "LeaderWorkerSet" "leaderworkersets"
+    "jobset" "jobset.x-k8s.io" ["v1alpha2"] "JobSet" "jobsets"
+        { "spec.replicatedJobs.*.template.spec.template": Template } "jobset.sigs.k8s.io/jobset-name", 50, ReplicatedJob, SPEC_SUSPEND;
+    "lws" "leaderworkerset.x-k8s.io" ["v1"] "LeaderWorkerSet" "leaderworkersets"
         { "spec.leaderWorkerTemplate.leaderTemplate": Template,
-          "spec.leaderWorkerTemplate.workerTemplate": Template } "leaderworkerset.sigs.k8s.io/name", 55, None, Suspend::Scale;
-    "" "sparkoperator.k8s.io" ["v1beta2"] "SparkApplication" "sparkapplications"
-        { "spec.driver": Inline, "spec.executor": Inline } "sparkoperator.k8s.io/app-name", 63, None, SPEC_SUSPEND;
-    "" "apps" ["v1"] "Deployment" "deployments" { "spec.template": Template } "", 63, None, Suspend::Scale;
-    "" "apps" ["v1"] "StatefulSet" "statefulsets" { "spec.template": Template } "", 52, None, Suspend::Scale;
+          "spec.leaderWorkerTemplate.workerTemplate": Template } "leaderworkerset.sigs.k8s.io/name", 55, Whole, Suspend::Scale;
+    "spark" "sparkoperator.k8s.io" ["v1beta2"] "SparkApplication" "sparkapplications"
+        { "spec.driver": Spark, "spec.executor": Spark } "sparkoperator.k8s.io/app-name", 63, None, SPEC_SUSPEND;
+    "deployment" "apps" ["v1"] "Deployment" "deployments" { "spec.template": Template } "", 63, None, Suspend::Scale;
+    "statefulset" "apps" ["v1"] "StatefulSet" "statefulsets" { "spec.template": Template } "", 52, None, Suspend::Scale;
     "" "apps" ["v1"] "ReplicaSet" "replicasets" { "spec.template": Template } "", 63, None, Suspend::Scale;
     "" "apps" ["v1"] "DaemonSet" "daemonsets" { "spec.template": Template } "", 63, None, Suspend::Never;
     "" "serving.knative.dev" ["v1"] "Service" "services"
@@ -181,9 +194,22 @@ pub(crate) fn find(api_version: &str, kind: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|known| known.group == group && known.name == kind)
 }
 
+/// Other words for nouns: short ones, and those of kubectl.
+const ALIASES: &[(&str, &str)] = &[
+    ("cron", "cronjob"),
+    ("deploy", "deployment"),
+    ("rayjob", "ray"),
+    ("sts", "statefulset"),
+    ("tf", "tensorflow"),
+    ("train", "trainjob"),
+    ("workflow", "argo"),
+];
+
 /// The kind that a user means by a word: a noun of `submit`, a kind, its plural, with or without the group.
 pub(crate) fn named(word: &str) -> Option<&'static Kind> {
     let word = word.to_lowercase();
+    let noun = ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, noun)| (*noun).to_owned());
+    let word = noun.unwrap_or(word);
     let bare = word.split('.').next().unwrap_or(&word);
     KINDS.iter().find(|known| {
         let full = format!("{}.{}", known.name.to_lowercase(), known.group);

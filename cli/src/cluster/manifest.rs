@@ -1,5 +1,7 @@
 //! Where an object keeps its pod templates.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::cluster::gpu::Total;
@@ -22,6 +24,13 @@ pub(crate) struct Site {
     pub(crate) shape: Shape,
     /// How many pods are made of it.
     pub(crate) replicas: u64,
+}
+
+impl Site {
+    /// Whether pods are made of it; a workflow as a whole makes none, its steps do.
+    pub(crate) fn makes_pods(&self) -> bool {
+        !self.containers.is_empty() || self.shape == Shape::Spark
+    }
 }
 
 /// Keys on the way to a template that only steers the others.
@@ -76,21 +85,21 @@ fn found(object: &Value, pointer: &str, shape: Shape, sites: &mut Vec<Site>) {
     let spec = match shape {
         Shape::Template | Shape::Pod => format!("{pointer}/spec"),
         Shape::Clique => format!("{pointer}/spec/podSpec"),
-        Shape::Bare | Shape::Inline | Shape::Argo => pointer.to_owned(),
+        Shape::Bare | Shape::Inline | Shape::Spark | Shape::Argo => pointer.to_owned(),
     };
     let meta = match shape {
         Shape::Template | Shape::Pod => format!("{pointer}/metadata"),
         Shape::Bare => "/metadata".to_owned(),
-        Shape::Inline | Shape::Clique => pointer.to_owned(),
+        Shape::Inline | Shape::Spark | Shape::Clique => pointer.to_owned(),
         Shape::Argo => format!("{pointer}/podMetadata"),
     };
-    if shape != Shape::Inline && !object.pointer(&spec).is_some_and(Value::is_object) {
+    if !object.pointer(&spec).is_some_and(Value::is_object) {
         return;
     }
     let role = role(object, pointer);
     sites.push(Site {
         steers: pointer.split('/').any(|key| STEERING.contains(&key)),
-        containers: containers(object, &spec),
+        containers: containers(object, &spec, shape),
         replicas: replicas(object, pointer),
         meta: Some(meta),
         role,
@@ -127,19 +136,57 @@ fn steps(spec: &Value, pointer: &str, sites: &mut Vec<Site>) {
     }
 }
 
-/// How often a workflow names a template among its tasks and steps; once where it is the one that it begins with.
+/// How many pods a workflow makes of a template: it is called from its entrypoint, by tasks and steps that may be
+/// repeated, through templates that call others. What only a run tells (`withParam`) counts once, and so does a
+/// template that nobody is seen to call.
 fn runs(spec: &Value, template: &str) -> u64 {
-    let templates = spec["templates"].as_array().into_iter().flatten();
-    let named = templates.flat_map(|of| {
-        let tasks = of["dag"]["tasks"].as_array().into_iter().flatten();
-        let steps = of["steps"].as_array().into_iter().flatten();
-        tasks.chain(steps.flat_map(|beside| beside.as_array().into_iter().flatten()))
-    });
-    let count = named.filter(|task| text(&task["template"]) == template).count();
-    u64::try_from(count).unwrap_or(u64::MAX).max(1)
+    calls(spec, text(&spec["entrypoint"]), template, &mut BTreeMap::new()).max(1)
 }
 
-fn containers(object: &Value, spec: &str) -> Vec<String> {
+/// How often a call of `from` comes to call `to`. Each template is looked at once, and one that calls itself is not
+/// followed.
+fn calls<'s>(spec: &'s Value, from: &'s str, to: &str, known: &mut BTreeMap<&'s str, u64>) -> u64 {
+    if from == to {
+        return 1;
+    }
+    if let Some(calls) = known.get(from) {
+        return *calls;
+    }
+    known.insert(from, 0);
+    let all = spec["templates"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let Some(of) = all.iter().find(|of| text(&of["name"]) == from) else { return 0 };
+    let tasks = of["dag"]["tasks"].as_array().into_iter().flatten();
+    let steps = of["steps"].as_array().into_iter().flatten();
+    let all = tasks.chain(steps.flat_map(|beside| beside.as_array().into_iter().flatten()));
+    let mut count: u64 = 0;
+    for task in all {
+        let inner = calls(spec, text(&task["template"]), to, known);
+        count = count.saturating_add(inner.saturating_mul(repeats(task)));
+    }
+    known.insert(from, count);
+    count
+}
+
+/// How often a task of a workflow is run.
+fn repeats(task: &Value) -> u64 {
+    let number = |value: &Value| value.as_u64().or_else(|| text(value).parse().ok());
+    let sequence = &task["withSequence"];
+    match (task["withItems"].as_array(), number(&sequence["count"])) {
+        (Some(items), _) => u64::try_from(items.len()).unwrap_or(u64::MAX),
+        (None, Some(count)) => count,
+        (None, None) => match number(&sequence["end"]) {
+            Some(end) => end.abs_diff(number(&sequence["start"]).unwrap_or(0)) + 1,
+            None => 1,
+        },
+    }
+}
+
+fn containers(object: &Value, spec: &str, shape: Shape) -> Vec<String> {
+    let model = format!("{spec}/model");
+    // KServe makes a container of the model, with its environment and resources.
+    if shape == Shape::Inline && object.pointer(&model).is_some() {
+        return vec![model];
+    }
     let all = object.pointer(&format!("{spec}/containers")).and_then(Value::as_array);
     (0..all.map_or(0, Vec::len)).map(|i| format!("{spec}/containers/{i}")).collect()
 }
@@ -165,14 +212,22 @@ fn role(object: &Value, pointer: &str) -> String {
 
 /// How many pods a template makes, from `replicas` or `parallelism` of the objects around it.
 fn replicas(object: &Value, pointer: &str) -> u64 {
-    let mut count = 1;
+    let mut count = object.pointer(pointer).and_then(|own| own["instances"].as_u64()).unwrap_or(1);
     let mut at = pointer;
     while let Some((parent, _)) = at.rsplit_once('/') {
         let around = object.pointer(parent).unwrap_or(&Value::Null);
         let number = |key: &str| around[key].as_u64();
-        let here =
-            number("replicas").or_else(|| number("parallelism")).or_else(|| number("instances"));
-        count *= here.unwrap_or(1) * number("numOfHosts").unwrap_or(1);
+        let here = number("replicas").or_else(|| number("parallelism"));
+        let pods = match at.strip_prefix(parent) {
+            // The leader is one of the group.
+            Some("/leaderTemplate") => 1,
+            Some("/workerTemplate") => {
+                let size = number("size").unwrap_or(1);
+                size.saturating_sub(u64::from(around["leaderTemplate"].is_object()))
+            }
+            _ => number("numOfHosts").unwrap_or(1),
+        };
+        count *= here.unwrap_or(1) * pods;
         at = parent;
     }
     count
@@ -235,7 +290,7 @@ fn is_pod_spec(value: Option<&Value>) -> bool {
 pub(crate) fn demand(object: &Value) -> (u64, Total) {
     let (mut pods, mut total) = (0, Total::default());
     for site in sites(object) {
-        if site.containers.is_empty() {
+        if !site.makes_pods() {
             continue;
         }
         pods += site.replicas;
@@ -247,7 +302,10 @@ pub(crate) fn demand(object: &Value) -> (u64, Total) {
 /// A template as the pod that is made of it.
 pub(crate) fn as_pod(object: &Value, site: &Site) -> Value {
     let at = |pointer: &str| object.pointer(pointer).cloned().unwrap_or_default();
-    let containers: Vec<Value> = site.containers.iter().map(|c| at(c)).collect();
+    let mut containers: Vec<Value> = site.containers.iter().map(|c| at(c)).collect();
+    if site.shape == Shape::Spark {
+        containers.push(spark_container(&at(&site.spec)));
+    }
     let mut spec = Map::new();
     spec.insert("containers".into(), containers.into());
     let init = at(&format!("{}/initContainers", site.spec));
@@ -259,6 +317,24 @@ pub(crate) fn as_pod(object: &Value, site: &Site) -> Value {
     pod.insert("metadata".into(), serde_json::json!({ "annotations": meta["annotations"] }));
     pod.insert("spec".into(), spec.into());
     pod.into()
+}
+
+/// What Spark's words for a pod ask for, in Kubernetes' own; memory without what Spark adds to it.
+fn spark_container(role: &Value) -> Value {
+    let mut limits = Map::new();
+    if role["gpu"].is_object() {
+        limits.insert(text(&role["gpu"]["name"]).into(), role["gpu"]["quantity"].clone());
+    }
+    if role["cores"].is_number() {
+        limits.insert("cpu".into(), role["cores"].to_string().into());
+    }
+    let memory = text(&role["memory"]).to_lowercase();
+    let units = [("g", "Gi"), ("gb", "Gi"), ("m", "Mi"), ("mb", "Mi"), ("k", "Ki"), ("t", "Ti")];
+    let digits = memory.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    if let Some((_, unit)) = units.iter().find(|(unit, _)| memory[digits.len()..] == **unit) {
+        limits.insert("memory".into(), format!("{digits}{unit}").into());
+    }
+    serde_json::json!({ "resources": { "limits": limits } })
 }
 
 /// What a template is called in messages: kind, name, role.
@@ -275,19 +351,75 @@ pub(crate) fn place_name(object: &Value, site: &Site) -> String {
 mod tests {
     use super::*;
 
+    /// How many pods an object makes, and how many GPUs they ask for in thousandths.
+    fn check(yaml: &str, expect: (u64, u64)) {
+        let object: Value = serde_saphyr::from_str(yaml).expect("written below");
+        let (pods, gpus) = demand(&object);
+        assert_eq!((pods, gpus.milli), expect, "{yaml}");
+    }
+
     #[test]
-    fn each_task_of_a_workflow_is_a_pod() {
-        let yaml = "
-apiVersion: argoproj.io/v1alpha1
-kind: Workflow
-spec:
-  entrypoint: all
-  templates:
-    - {name: all, dag: {tasks: [{name: a, template: one}, {name: b, template: one}, {name: c, template: two}]}}
+    fn each_run_of_a_step_of_a_workflow_is_a_pod() {
+        let head = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec:\n  entrypoint: all\n  templates:";
+        let of = |templates: &str, pods: u64| check(&format!("{head}\n{templates}"), (pods, 0));
+        let leaves = "
     - {name: one, container: {image: i}}
-    - {name: two, script: {image: i}}
-";
+    - {name: two, script: {image: i}}";
+        of(
+            &format!(
+                "    - {{name: all, dag: {{tasks: [{{name: a, template: one}}, {{name: b, template: one}}, {{name: c, template: two}}]}}}}{leaves}"
+            ),
+            3,
+        );
+        of(
+            &format!(
+                "    - {{name: all, steps: [[{{name: a, template: one, withItems: [x, y, z]}}], [{{name: b, template: two, withSequence: {{count: '4'}}}}]]}}{leaves}"
+            ),
+            7,
+        );
+        let nested = "    - {name: all, dag: {tasks: [{name: a, template: pair, withSequence: {start: 1, end: 3}}, {name: b, template: two}]}}
+    - {name: pair, steps: [[{name: x, template: one}, {name: y, template: one}]]}";
+        of(&format!("{nested}{leaves}"), 7);
+        of(
+            &format!(
+                "    - {{name: all, dag: {{tasks: [{{name: a, template: all}}, {{name: b, template: one}}]}}}}{leaves}"
+            ),
+            2,
+        );
+    }
+
+    #[test]
+    fn the_leader_of_a_group_is_one_of_it() {
+        let template = "{spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+        let lws = |templates: &str| {
+            format!(
+                "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {{replicas: 2, leaderWorkerTemplate: {{size: 4, {templates}}}}}"
+            )
+        };
+        check(&lws(&format!("workerTemplate: {template}")), (8, 8000));
+        check(
+            &lws(&format!("leaderTemplate: {{spec: {{}}}}, workerTemplate: {template}")),
+            (6, 6000),
+        );
+        check(&lws(&format!("leaderTemplate: {template}, workerTemplate: {template}")), (8, 8000));
+    }
+
+    #[test]
+    fn sparks_own_words_are_amounts() {
+        let yaml = "apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+spec:
+  driver: {cores: 1, memory: 2g}
+  executor: {instances: 3, cores: 4, memory: 512m, gpu: {name: nvidia.com/gpu, quantity: 2}}";
+        check(yaml, (4, 6000));
         let object: Value = serde_saphyr::from_str(yaml).expect("written above");
-        assert_eq!(demand(&object).0, 3);
+        let limits: Vec<Value> = sites(&object)
+            .iter()
+            .map(|site| {
+                as_pod(&object, site)["spec"]["containers"][0]["resources"]["limits"].clone()
+            })
+            .collect();
+        assert_eq!(limits[0], serde_json::json!({"cpu": "1", "memory": "2Gi"}));
+        assert_eq!(limits[1]["memory"], "512Mi");
     }
 }

@@ -11,72 +11,54 @@ mod check;
 mod create;
 mod data;
 mod defaults;
+mod document;
+mod fetch;
 mod fits;
+mod folders;
 mod fragile;
 mod inject;
 pub(crate) mod library;
 mod model;
+mod particulars;
 mod read;
 pub(crate) mod render;
 mod request;
 mod sharing;
 mod state;
 pub(crate) mod template;
+mod train_job;
 pub(crate) mod values;
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::cluster::kinds::Kind;
-use crate::cluster::{Cluster, Resource, json, manifest, object_name};
+use crate::cluster::kinds::{self, Kind};
+use crate::cluster::queue::count;
+use crate::cluster::{Cluster, json, manifest, object_name};
 use crate::commands::wait;
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 pub(crate) use args::Args;
 use args::{DryRun, Until};
+use document::{Document, There, is_workload};
 use request::Request;
 
 /// What `submit -h` ends with.
 pub(crate) const EXAMPLES: &str = "\
+Kinds:
+  job cronjob pod deployment statefulset notebook jobset lws spark argo
+  pytorch tensorflow jax xgboost paddle mpi trainjob ray raycluster rayservice
+
 Examples:
   kubectl kai submit job hello -q team-a --image busybox -- echo hi
   kubectl kai submit pytorch llama-ft -q team-a --workers 2 --gpu 4 --image IMAGE -- torchrun train.py
   kubectl kai submit ray tune -q team-b --workers 3 --gpu 1 -- python tune.py
   kubectl kai submit notebook ana -q team-b --gpu 0.5
+  kubectl kai submit cronjob nightly -q team-a --schedule '0 2 * * *' --image IMAGE -- ./report
   kubectl kai submit -f workflow.yaml -q prod
   kubectl kai submit -f job.yaml -q team-a --dry-run=client -o yaml";
-
-/// An object on its way to the API server.
-#[derive(Clone, Debug)]
-pub(crate) struct Document {
-    pub(crate) object: Value,
-    /// Where it came from, for messages: `job.yaml`, or the template.
-    pub(crate) source: String,
-    /// Whether it makes pods.
-    pub(crate) is_workload: bool,
-    /// Where the API serves it, once asked.
-    pub(crate) resource: Option<Resource>,
-    /// Whether it was there before, as the manifest has it.
-    pub(crate) exists: bool,
-}
-
-impl Document {
-    pub(crate) fn name(&self) -> &str {
-        json::text(&self.object["metadata"]["name"])
-    }
-
-    pub(crate) fn kind(&self) -> &str {
-        json::text(&self.object["kind"])
-    }
-
-    pub(crate) fn namespace<'a>(&'a self, cluster: &'a Cluster) -> Option<&'a str> {
-        let own = json::text(&self.object["metadata"]["namespace"]);
-        let namespaced = self.resource.as_ref().is_none_or(|resource| resource.namespaced);
-        namespaced.then_some(if own.is_empty() { cluster.namespace.as_str() } else { own })
-    }
-}
 
 /// Runs `submit`.
 pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
@@ -114,20 +96,23 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     }
     fragile::warn(&documents, context);
     if args.dry_run == DryRun::Client {
-        create::show(&documents, "created (dry run)", &format, context)?;
+        create::show(&documents, " (dry run)", &format, context)?;
         create::summary(&documents, None, context);
         return Ok(Exit::Ok);
     }
     let cluster = context.cluster().await?;
     Box::pin(check::all(&mut documents, &request, &cluster, context)).await?;
+    if args.files.replace {
+        find_there(&mut documents, &args, &cluster, context).await?;
+    }
     if args.dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
-        create::show(&objects, "created (server dry run)", &format, context)?;
+        create::show(&objects, " (server dry run)", &format, context)?;
         create::summary(&objects, Some(&cluster), context);
         return Ok(Exit::Ok);
     }
     let created = create::all(&documents, &cluster, context).await?;
-    if let Err(error) = create::show(&created, "created", &format, context) {
+    if let Err(error) = create::show(&created, "", &format, context) {
         // What cannot be printed is there all the same.
         let names: Vec<String> =
             created.iter().map(|d| crate::cluster::listing::name(&d.object)).collect();
@@ -145,6 +130,22 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     Ok(Exit::Ok)
 }
 
+/// Finds what `--replace` will change, and asks before anything is deleted.
+async fn find_there(
+    documents: &mut [Document],
+    args: &Args,
+    cluster: &Cluster,
+    context: &mut Context,
+) -> Result<(), Error> {
+    create::there::find(documents, cluster, context).await?;
+    let lost = documents.iter().filter(|one| matches!(one.there, Some(There::Fixed(_)))).count();
+    if lost > 0 && args.dry_run == DryRun::None {
+        let question = format!("Delete {} and create anew?", count(lost, "object"));
+        context.confirm(&question, args.files.yes)?;
+    }
+    Ok(())
+}
+
 /// The problems of an error.
 fn list(error: Error) -> Vec<Problem> {
     match error {
@@ -158,23 +159,54 @@ async fn documents(
     request: &Request,
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
-    if !args.filename.is_empty() {
-        return read::files(&args.filename, request.kind, context);
-    }
+    let documents = if args.filename.is_empty() {
+        rendered(args, request, context).await?
+    } else {
+        read::files(&args.filename, &args.files, request.kind, context).await?
+    };
+    train_job::complete(documents, args.dry_run != DryRun::Client, context).await
+}
+
+/// The documents of a template.
+async fn rendered(
+    args: &Args,
+    request: &Request,
+    context: &mut Context,
+) -> Result<Vec<Document>, Error> {
     let kind = request.kind.expect("without a file there is a kind");
     let name = if let Some(name) = &args.template {
         name.clone()
     } else {
         let name = default_template(kind.noun, &served(kind, args, context).await?);
-        if name == "notebook-pod" {
-            context.out.talk("kubeflow's Notebook is not installed here, so this is a plain pod");
+        match (kind.noun, name.as_str()) {
+            ("notebook", "notebook-pod") => context
+                .out
+                .talk("kubeflow's Notebook is not installed here, so this is a plain pod"),
+            ("pytorch", "trainjob") => context.out.talk(
+                "kubeflow.org/v1 PyTorchJob is not installed here, so this is a trainer.kubeflow.org/v1alpha1 TrainJob",
+            ),
+            ("mpi", "mpi") => context.out.talk("this is a kubeflow.org/v2beta1 MPIJob"),
+            ("mpi", "mpi-v1") => context.out.talk("this is a kubeflow.org/v1 MPIJob"),
+            _ => {}
         }
         name
     };
     let template = library::find(&name, context).await?;
-    let object = render::render(&template, request)?;
+    let objects = render::render(&template, request)?;
     let source = template.origin;
-    Ok(vec![Document { object, source, is_workload: true, resource: None, exists: false }])
+    let mut documents: Vec<Document> =
+        objects.into_iter().map(|object| Document::new(object, &source)).collect();
+    if !documents.iter().any(|document| document.is_workload) {
+        let what = format!("{source} makes no workload");
+        return Err(Problem::new(number::TEMPLATE, Exit::Refused, what)
+            .fix("write an object with a pod template into it")
+            .into());
+    }
+    for document in &mut documents {
+        document.is_helper = !document.is_workload;
+        document.may_exist = document.is_helper;
+    }
+    Ok(documents)
 }
 
 /// The versions of a kind that are served, where its template depends on them. A rehearsal here asks for that alone, so
@@ -184,13 +216,22 @@ async fn served(
     args: &Args,
     context: &mut Context,
 ) -> Result<Vec<&'static str>, Error> {
-    if !matches!(kind.noun, "mpi" | "notebook") {
+    if !matches!(kind.noun, "mpi" | "notebook" | "pytorch") {
         return Ok(Vec::new());
     }
     let is_rehearsal = args.dry_run == DryRun::Client;
+    let trainer = kinds::named("trainjob").expect("a noun of ours");
     let asked = match context.cluster().await {
-        Ok(cluster) if is_rehearsal => check::served(kind, &cluster.hurried(check::HURRY)).await,
-        Ok(cluster) => check::served(kind, &cluster).await,
+        Ok(cluster) => {
+            let cluster = if is_rehearsal { cluster.hurried(check::HURRY) } else { cluster };
+            match check::served(kind, &cluster).await {
+                // Trainer v2 does what the operator before it did.
+                Ok(none) if none.is_empty() && kind.noun == "pytorch" => {
+                    check::served(trainer, &cluster).await
+                }
+                served => served,
+            }
+        }
         Err(error) => Err(error),
     };
     match asked {
@@ -211,6 +252,7 @@ fn default_template(noun: &str, served: &[&str]) -> String {
     match noun {
         "mpi" if served.contains(&"v1") && !served.contains(&"v2beta1") => "mpi-v1".into(),
         "notebook" if !served.contains(&"v1") => "notebook-pod".into(),
+        "pytorch" if served.contains(&"v1alpha1") => "trainjob".into(),
         noun => noun.into(),
     }
 }
@@ -236,7 +278,7 @@ fn prepare(
                 );
             }
         }
-        if !document.is_workload {
+        if !document.takes_request() {
             continue;
         }
         if let Err(found) = inject::inject(&mut document.object, request, &mut notes) {
@@ -247,8 +289,12 @@ fn prepare(
             problems.extend(object_name::check(document.name(), kind).err());
         }
     }
+    problems
+        .extend(documents.iter().filter_map(|d| train_job::without_place(d, documents, request)));
     problems.dedup();
-    Error::all(problems).map(|()| notes)
+    Error::all(problems)?;
+    train_job::resolve(documents);
+    Ok(notes)
 }
 
 async fn follow(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::data;
+use super::{data, particulars, read};
 
 /// Flags of `submit`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -12,16 +12,16 @@ use super::data;
     override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]"
 )]
 pub struct Args {
-    /// Kind (job, pytorch, ray, mpi, argo, notebook) and name; without a kind it is a job
+    /// Kind (job, pytorch, ray, jobset, ...; see below) and name; without a kind it is a job
     #[arg(value_name = "KIND NAME", num_args = 0..=2, index = 1)]
     pub(crate) names: Vec<String>,
-    /// Manifest to submit, of any kind; - is standard input, repeatable
+    /// Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
     #[arg(short, long = "filename", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "What")]
     pub(crate) filename: Vec<PathBuf>,
     /// Template instead of the kind's: a name (config templates list) or a file
     #[arg(long, value_name = "NAME", help_heading = "What")]
     pub(crate) template: Option<String>,
-    /// Parameter of the template, repeatable
+    /// Parameter of the template, or of an Argo workflow, repeatable
     #[arg(short, long, value_name = "NAME=VALUE", help_heading = "What")]
     pub(crate) param: Vec<String>,
     /// Container image
@@ -92,6 +92,10 @@ pub struct Args {
     /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
     #[arg(long, help_heading = "Then")]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) files: read::FileFlags,
+    #[command(flatten)]
+    pub(crate) particulars: particulars::ParticularFlags,
 }
 
 /// What `--wait` waits for.

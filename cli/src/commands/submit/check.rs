@@ -11,7 +11,7 @@ use super::{data, fits, inject, sharing};
 use crate::cluster::capacity::Capacity;
 use crate::cluster::gpu::Total;
 use crate::cluster::kinds::{KINDS, Kind};
-use crate::cluster::{Call, Cluster, Failure, Resource, Select, json, manifest, names, queue};
+use crate::cluster::{Call, Cluster, Failure, Resource, Select, json, names, queue};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -49,8 +49,7 @@ pub(crate) async fn all(
             let mut checked = BTreeSet::new();
             for document in documents.iter().filter(|document| document.is_workload) {
                 let queue = inject::queue(&document.object, request);
-                let asks_gpu =
-                    manifest::demand(&document.object).1 != Total::default() && !request.force;
+                let asks_gpu = document.demand().1 != Total::default() && !request.force;
                 if checked.insert((queue.clone(), asks_gpu)) {
                     problems.extend(
                         queues

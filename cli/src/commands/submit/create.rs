@@ -1,16 +1,17 @@
 //! Creates the documents, all of them or none.
 
-mod there;
+pub(super) mod there;
 
 use std::collections::BTreeMap;
 
 use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
-use super::{Document, check, list};
+use super::document::{self, Document, There};
+use super::{check, list};
 use crate::cluster::gpu::Total;
 use crate::cluster::queue::count;
-use crate::cluster::{Call, Cluster, Failure, json, listing, manifest, names};
+use crate::cluster::{Call, Cluster, Failure, json, listing, names};
 use crate::context::Context;
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -28,20 +29,21 @@ impl Format {
     }
 }
 
-/// Prints the objects, or a line for each with what was done to it.
+/// Prints the objects, or a line for each with what was done to it, or what would be: `rehearsed` says how it is known.
 ///
 /// # Errors
 /// When stdout cannot be written.
 pub(crate) fn show(
     documents: &[Document],
-    done: &str,
+    rehearsed: &str,
     format: &Format,
     context: &mut Context,
 ) -> Result<(), Error> {
     if format.0.is_table() {
         for document in documents {
-            let done = if document.exists { "unchanged" } else { done };
-            context.out.data(&format!("{} {done}", listing::name(&document.object)))?;
+            let name = listing::name(&document.object);
+            let rehearsed = if document.is_unchanged() { "" } else { rehearsed };
+            context.out.data(&format!("{name} {}{rehearsed}", document.done()))?;
         }
         return Ok(());
     }
@@ -94,6 +96,9 @@ async fn rehearse_one(
 ) -> Result<(Document, Vec<String>), Error> {
     let Some(resource) = &document.resource else { return Ok((document, Vec::new())) };
     let call = call(&document, &cluster, resource);
+    if document.there.is_some() {
+        return Ok((document, Vec::new()));
+    }
     match cluster.create(&call, &document.object, true).await {
         Ok(answer) => Ok((Document { object: answer.body, ..document.clone() }, answer.warnings)),
         Err(failure) if brings && failure.code() == Some(404) => Ok((document.clone(), Vec::new())),
@@ -143,6 +148,7 @@ pub(crate) async fn all(
             }
         }
     }
+    document::own(&created, cluster, context).await;
     Ok(created)
 }
 
@@ -157,6 +163,15 @@ async fn one(
     }
     let resource = document.resource.clone().expect("found just now");
     let call = call(&document, cluster, &resource);
+    match &document.there {
+        None => {}
+        Some(There::Same) => return Ok(document),
+        Some(There::Changeable(old)) => {
+            let changed = there::change(&document, old, &call, cluster).await?;
+            return Ok(Document { object: changed, ..document.clone() });
+        }
+        Some(There::Fixed(old)) => there::remove(old, &call, cluster).await?,
+    }
     match cluster.create(&call, &document.object, false).await {
         Ok(answer) => {
             answer.warnings.iter().for_each(|warning| context.out.warn(&clean(warning)));
@@ -169,7 +184,7 @@ async fn one(
 /// Deletes what was created, the last first; what could not be.
 async fn take_back(created: &[Document], cluster: &Cluster) -> Vec<String> {
     let mut left = Vec::new();
-    for document in created.iter().rev().filter(|document| !document.exists) {
+    for document in created.iter().rev().filter(|document| document.there.is_none()) {
         let resource = document.resource.as_ref().expect("it was created there");
         let call = Call { verb: "delete", ..call(document, cluster, resource) };
         let uid = json::text(&document.object["metadata"]["uid"]);
@@ -182,11 +197,15 @@ async fn take_back(created: &[Document], cluster: &Cluster) -> Vec<String> {
 
 fn report(created: &[Document], left: &[String], context: &mut Context) {
     if left.is_empty() {
-        for document in created.iter().filter(|document| !document.exists) {
+        for document in created.iter().filter(|document| document.there.is_none()) {
             context.out.talk(&format!("{} taken back", listing::name(&document.object)));
         }
     } else {
         context.out.warn(&format!("still there, delete by hand: {}", left.join(", ")));
+    }
+    for document in created.iter().filter(|one| one.there.is_some() && !one.is_unchanged()) {
+        let name = listing::name(&document.object);
+        context.out.warn(&format!("{name} was {} before that", document.done()));
     }
 }
 
@@ -201,9 +220,7 @@ async fn refused(
     let namespace = call.namespace.unwrap_or_default();
     match failure {
         Failure::Refused(refusal) if refusal.code == 409 && refusal.reason == "AlreadyExists" => {
-            let there = there::look(document, call, cluster).await;
-            let there = there.map_err(|failure| cluster.explain(call, &failure))?;
-            Ok(Document { object: there?, exists: true, ..document.clone() })
+            there::taken(document, call, cluster).await
         }
         Failure::Refused(refusal)
             if refusal.code == 404 && refusal.message.contains("namespaces") =>
@@ -225,7 +242,7 @@ pub(crate) fn summary(documents: &[Document], cluster: Option<&Cluster>, context
     let workloads: Vec<&Document> = documents.iter().filter(|d| d.is_workload).collect();
     let mut queues: BTreeMap<String, (usize, u64, Total)> = BTreeMap::new();
     for document in &workloads {
-        let (pods, gpus) = manifest::demand(&document.object);
+        let (pods, gpus) = document.demand();
         let queue = json::text(&document.object["metadata"]["labels"][names::QUEUE]);
         let one = queues.entry(clean(queue).into_owned()).or_default();
         (one.0, one.1) = (one.0 + 1, one.1 + pods);

@@ -147,7 +147,8 @@ impl Data {
         Ok(())
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether pods need nothing.
+    pub(super) fn is_empty(&self) -> bool {
         self.env.is_empty()
             && self.env_from.is_empty()
             && self.pull_secrets.is_empty()

@@ -20,7 +20,7 @@ const PODS_MAX: u64 = 10_000;
 fn pods(object: &Value) -> (Vec<Value>, usize) {
     let mut pods = Vec::new();
     for site in manifest::sites(object) {
-        if !site.containers.is_empty() {
+        if site.makes_pods() {
             let count = usize::try_from(site.replicas.min(PODS_MAX)).unwrap_or(0);
             pods.extend(std::iter::repeat_n(as_pod(object, &site), count));
         }
@@ -29,16 +29,38 @@ fn pods(object: &Value) -> (Vec<Value>, usize) {
     let together = match gang {
         Gang::None => 1,
         Gang::Annotation => {
-            text(&object["metadata"]["annotations"][names::MIN_MEMBER]).parse().unwrap_or(1)
+            let inner = &object["spec"]["jobTemplate"]["metadata"];
+            let metadata = if inner.is_object() { inner } else { &object["metadata"] };
+            text(&metadata["annotations"][names::MIN_MEMBER]).parse().unwrap_or(1)
         }
         Gang::SchedulingPolicy => {
             let min = &object["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"];
             min.as_u64().and_then(|min| usize::try_from(min).ok()).unwrap_or(pods.len())
         }
         Gang::RayReplicas => ray_minimum(object).unwrap_or(pods.len()),
+        Gang::ReplicatedJob => replicated_minimum(object).unwrap_or(pods.len()),
+        // One group of several.
+        Gang::Whole => {
+            let size = object["spec"]["leaderWorkerTemplate"]["size"].as_u64().unwrap_or(1);
+            usize::try_from(size).unwrap_or(usize::MAX)
+        }
     };
     let together = together.min(pods.len());
     (pods, together)
+}
+
+/// The fewest pods of each replica of each replicated job.
+fn replicated_minimum(object: &Value) -> Option<usize> {
+    let jobs = [&object["spec"], &object["spec"]["template"]["spec"]]
+        .into_iter()
+        .find_map(|spec| spec["replicatedJobs"].as_array())?;
+    let fewest = |job: &Value| {
+        let template = &job["template"];
+        let all = template["spec"]["parallelism"].as_u64().unwrap_or(1);
+        let min = text(&template["metadata"]["annotations"][names::MIN_MEMBER]).parse();
+        min.unwrap_or(all).min(all).saturating_mul(job["replicas"].as_u64().unwrap_or(1))
+    };
+    usize::try_from(jobs.iter().map(fewest).fold(0, u64::saturating_add)).ok()
 }
 
 /// The head and the fewest workers of each group.
@@ -58,7 +80,7 @@ pub(super) fn warnings(documents: &[Document], capacity: Option<&Capacity>) -> V
     let Some(capacity) = capacity else { return Vec::new() };
     let workloads = documents.iter().filter(|document| document.is_workload);
     let too_little = workloads.filter_map(|document| {
-        let (pods, together) = pods(&document.object);
+        let (pods, together) = pods(document.templates());
         let why = capacity.too_little(&pods, together)?;
         Some(format!("{} cannot start on this cluster: {why}", clean(document.name())))
     });
@@ -67,7 +89,7 @@ pub(super) fn warnings(documents: &[Document], capacity: Option<&Capacity>) -> V
 
 /// The limit that work can never stay within: that of its queue, or of one above.
 pub(super) fn limit(document: &Document, queue: &str, queues: &Queues) -> Option<Problem> {
-    let (pods, together) = pods(&document.object);
+    let (pods, together) = pods(document.templates());
     let mut each: Vec<u64> = pods.iter().map(|pod| Total::of_pod(pod).milli).collect();
     each.sort_unstable();
     let least: u64 = each.iter().take(together).sum();

@@ -1,5 +1,6 @@
 //! Puts what was asked for on the command line into an object and its pod templates. Pure.
 
+use kai_api::quantity::Quantity;
 use serde_json::{Value, json};
 
 use super::request::Request;
@@ -48,6 +49,9 @@ pub(crate) fn inject(
     {
         problems.push(problem);
     }
+    if !request.particulars.params.is_empty() {
+        problems.extend(params(object, &request.particulars.params).err());
+    }
     for site in &sites {
         problems.extend(sharing::check(object, site));
     }
@@ -61,23 +65,41 @@ fn metadata(object: &mut Value, request: &Request, notes: &mut Notes) {
     if !old.is_empty() && old != queue {
         notes.push(format!("{name}: queue {old} in the manifest, {queue} by -q"));
     }
-    let labels = ensure(object, "/metadata/labels");
-    labels.insert(names::QUEUE.into(), json!(queue));
-    if let Some(priority) = &request.priority {
-        labels.insert(names::PRIORITY.into(), json!(priority));
-    }
-    if let Some(preemptible) = request.preemptible {
-        let value = if preemptible { "preemptible" } else { "non-preemptible" };
-        labels.insert(names::PREEMPTIBILITY.into(), json!(value));
-    }
-    for (key, value) in &request.labels {
-        labels.insert(key.clone(), json!(value));
+    for at in ["/metadata".to_owned()].into_iter().chain(inner(object)) {
+        let labels = ensure(object, &format!("{at}/labels"));
+        labels.insert(names::QUEUE.into(), json!(queue));
+        if let Some(priority) = &request.priority {
+            labels.insert(names::PRIORITY.into(), json!(priority));
+        }
+        if let Some(preemptible) = request.preemptible {
+            let value = if preemptible { "preemptible" } else { "non-preemptible" };
+            labels.insert(names::PREEMPTIBILITY.into(), json!(value));
+        }
+        for (key, value) in &request.labels {
+            labels.insert(key.clone(), json!(value));
+        }
     }
     if !request.annotations.is_empty() {
         let annotations = ensure(object, "/metadata/annotations");
         for (key, value) in &request.annotations {
             annotations.insert(key.clone(), json!(value));
         }
+    }
+}
+
+/// The metadata of the objects that this one makes, where the podgrouper reads those instead of this one's.
+///
+/// # Source
+/// docs/workloads.md 1.1
+fn inner(object: &Value) -> Vec<String> {
+    match kind(object).map_or("", |kind| kind.name) {
+        "CronJob" => vec!["/spec/jobTemplate/metadata".into()],
+        "CronWorkflow" => vec!["/spec/workflowMetadata".into()],
+        // A Knative service's revision; whichever pod of a RayCronJob comes first.
+        "Service" | "RayCronJob" => {
+            sites(object).into_iter().filter_map(|site| site.meta).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -117,9 +139,12 @@ fn place(object: &mut Value, site: &Site, request: &Request) -> Result<(), Probl
         spec.remove("schedulerName");
         spec.shift_insert(0, "schedulerName".into(), json!(names::SCHEDULER));
     }
-    if let Some(container) = site.containers.first() {
-        containers(object, site, container, request);
-    }
+    let container = match site.containers.first() {
+        Some(container) => container,
+        None if site.shape == Shape::Spark => return spark(object, site, request),
+        None => return Ok(()),
+    };
+    containers(object, site, container, request);
     Ok(())
 }
 
@@ -130,7 +155,7 @@ fn containers(object: &mut Value, site: &Site, container: &str, request: &Reques
     {
         map.insert("image".into(), json!(image));
     }
-    if site.steers || site.shape == Shape::Inline {
+    if site.steers {
         return;
     }
     for (name, amount) in [("cpu", &request.cpu), ("memory", &request.memory)] {
@@ -146,10 +171,67 @@ fn containers(object: &mut Value, site: &Site, container: &str, request: &Reques
     }
 }
 
+/// Puts image, CPU and memory where Spark has them, in its units.
+fn spark(object: &mut Value, site: &Site, request: &Request) -> Result<(), Problem> {
+    if let Some(image) = &request.image
+        && request.image_overrides
+    {
+        ensure(object, "/spec").insert("image".into(), json!(image));
+    }
+    if site.steers {
+        return Ok(());
+    }
+    let wrong = |flag: &str, value: &str, why: &str, fix: &str| {
+        let what = format!("{flag} {value}: Spark takes {why}");
+        Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(fix)
+    };
+    if let Some(cpu) = &request.cpu {
+        let cores = cpu.parse::<u32>().ok().filter(|cores| *cores > 0);
+        let cores = cores.ok_or_else(|| wrong("--cpu", cpu, "whole cores", "--cpu 4"))?;
+        ensure(object, &site.spec).insert("cores".into(), json!(cores));
+    }
+    if let Some(memory) = &request.memory {
+        let bytes = memory.parse::<Quantity>().ok().and_then(|quantity| quantity.milli().ok());
+        let mebibytes = bytes.and_then(|milli| u64::try_from(milli / 1000 / (1 << 20)).ok());
+        let mebibytes = mebibytes
+            .filter(|mebibytes| *mebibytes > 0)
+            .ok_or_else(|| wrong("--memory", memory, "at least a mebibyte", "--memory 8Gi"))?;
+        ensure(object, &site.spec).insert("memory".into(), json!(format!("{mebibytes}m")));
+    }
+    Ok(())
+}
+
+/// Gives a workflow its parameters, as `argo submit -p` does: those that it has get the value.
+fn params(object: &mut Value, params: &[(String, String)]) -> Result<(), Problem> {
+    let at = match text(&object["kind"]) {
+        "Workflow" => "/spec/arguments",
+        "CronWorkflow" => "/spec/workflowSpec/arguments",
+        // Of several documents it is for the workflows.
+        _ => return Ok(()),
+    };
+    let all = ensure(object, at).entry("parameters").or_insert_with(|| json!([]));
+    let Some(all) = all.as_array_mut() else {
+        let what = format!("{at}/parameters is no list");
+        return Err(Problem::new(number::YAML, Exit::Refused, what));
+    };
+    for (name, value) in params {
+        match all.iter_mut().find(|one| text(&one["name"]) == name) {
+            Some(one) => {
+                if let Some(one) = one.as_object_mut() {
+                    one.remove("valueFrom");
+                    one.insert("value".into(), json!(value));
+                }
+            }
+            None => all.push(json!({ "name": name, "value": value })),
+        }
+    }
+    Ok(())
+}
+
 /// The templates that do the work, or all where none does.
 fn working(sites: &[Site]) -> Vec<&Site> {
     let with_containers =
-        || sites.iter().filter(|site| !site.containers.is_empty() || site.shape == Shape::Inline);
+        || sites.iter().filter(|site| site.makes_pods() || site.shape == Shape::Inline);
     let working: Vec<&Site> = with_containers().filter(|site| !site.steers).collect();
     if working.is_empty() { with_containers().collect() } else { working }
 }
@@ -217,6 +299,9 @@ fn clear(object: &mut Value, site: &Site, is_share: bool) {
             annotations.remove(names::MPS);
         }
     }
+    if site.shape == Shape::Spark {
+        ensure(object, &site.spec).remove("gpu");
+    }
     for container in &site.containers {
         for list in ["limits", "requests"] {
             if let Some(Value::Object(map)) =
@@ -229,15 +314,9 @@ fn clear(object: &mut Value, site: &Site, is_share: bool) {
 }
 
 fn limit(object: &mut Value, site: &Site, resource: &str, count: u32) -> Result<(), Problem> {
-    if site.shape == Shape::Inline && site.containers.is_empty() {
-        let model = format!("{}/model", site.spec);
-        if object.pointer(&model).is_some() {
-            ensure(object, &format!("{model}/resources/limits"))
-                .insert(resource.into(), json!(count));
-        } else {
-            ensure(object, &format!("{}/gpu", site.spec))
-                .extend([("name".into(), json!(resource)), ("quantity".into(), json!(count))]);
-        }
+    if site.shape == Shape::Spark {
+        ensure(object, &format!("{}/gpu", site.spec))
+            .extend([("name".into(), json!(resource)), ("quantity".into(), json!(count))]);
         return Ok(());
     }
     let Some(container) = site.containers.first() else {
@@ -263,6 +342,7 @@ fn share(
         }
         _ => None,
     };
+    ray_gpus(object, site, devices);
     let annotations = ensure(object, &format!("{meta}/annotations"));
     annotations.insert(key.into(), json!(value));
     if devices > 1 {
@@ -272,6 +352,14 @@ fn share(
         annotations.entry(names::SHARE_CONTAINER).or_insert(json!(name));
     }
     Ok(())
+}
+
+/// Tells Ray of devices that it sees no limit of: it would give its tasks none.
+fn ray_gpus(object: &mut Value, site: &Site, devices: u32) {
+    let group = site.spec.trim_end_matches("/template/spec");
+    if let Some(Value::Object(start)) = object.pointer_mut(&format!("{group}/rayStartParams")) {
+        start.entry("num-gpus").or_insert(json!(devices.to_string()));
+    }
 }
 
 fn no_place(object: &Value, site: &Site) -> Problem {
@@ -285,7 +373,24 @@ fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
     let known: Option<&Kind> = kind(object);
     match known.map_or(Gang::None, |kind| kind.gang) {
         Gang::Annotation => {
-            ensure(object, "/metadata/annotations")
+            let of_cron = known.is_some_and(|kind| kind.name == "CronJob");
+            let at = if of_cron { "/spec/jobTemplate/metadata" } else { "/metadata" };
+            ensure(object, &format!("{at}/annotations"))
+                .insert(names::MIN_MEMBER.into(), json!(min.to_string()));
+        }
+        Gang::ReplicatedJob => {
+            let jobs = ["/spec/replicatedJobs", "/spec/template/spec/replicatedJobs"]
+                .into_iter()
+                .find(|at| object.pointer(at).is_some_and(Value::is_array));
+            let one = jobs.filter(|at| {
+                object.pointer(at).and_then(Value::as_array).is_some_and(|all| all.len() == 1)
+            });
+            let Some(at) = one else {
+                let what = "--min needs exactly one replicated job";
+                return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what)
+                    .fix("say it of each: --min-per-role NAME=N"));
+            };
+            ensure(object, &format!("{at}/0/template/metadata/annotations"))
                 .insert(names::MIN_MEMBER.into(), json!(min.to_string()));
         }
         Gang::SchedulingPolicy => {
@@ -314,6 +419,13 @@ fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
                 }
             }
         }
+        Gang::Whole => {
+            let what = format!("the pods of a group of {} start together", text(&object["kind"]));
+            return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what)
+                .fix("leave --min and --no-gang out, or make smaller groups: --workers N"));
+        }
+        // Each pod starts alone anyhow; the pods of a TrainJob are its runtime's.
+        Gang::None if min == 1 || known.is_some_and(|kind| kind.sites.is_empty()) => {}
         Gang::None => {
             let what = format!("{} has no place for --min", text(&object["kind"]));
             return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(

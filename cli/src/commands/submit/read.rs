@@ -6,34 +6,48 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Document;
+use super::document::Document;
+use super::fetch::{self, BYTES_MAX};
+use super::folders;
 use crate::cluster::json;
 use crate::cluster::kinds::Kind;
-use crate::cluster::manifest;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::yaml;
 
-/// The largest manifest that is read; the API server takes far less.
-const BYTES_MAX: u64 = 16 << 20;
+/// Flags about manifests.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct FileFlags {
+    /// Read folders behind -f with all folders in them
+    #[arg(short = 'R', long, requires = "filename", help_heading = "What")]
+    recursive: bool,
+    /// Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
+    #[arg(long, requires = "filename", help_heading = "Then")]
+    pub(crate) replace: bool,
+    /// Ask nothing before --replace deletes
+    #[arg(short, long, requires = "replace", help_heading = "Then")]
+    pub(crate) yes: bool,
+}
 
 /// Reads all documents of all files.
 ///
 /// # Errors
 /// Every problem of the first file that has one, and when nothing in all of them makes pods.
-pub(crate) fn files(
+pub(crate) async fn files(
     paths: &[PathBuf],
+    flags: &FileFlags,
     wanted: Option<&'static Kind>,
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
     let mut documents = Vec::new();
-    for path in paths {
+    let folders = folders::expand(paths, flags.recursive, context)?;
+    for path in &folders {
         let name = if path == Path::new("-") {
             "standard input".to_owned()
         } else {
             path.display().to_string()
         };
-        let text = text(path, &name, context)?;
+        let text = text(path, &name, context).await?;
         let mut problems = Vec::new();
         for value in yaml::documents(&name, &text)? {
             flatten(value, &name, &mut documents, &mut problems);
@@ -62,7 +76,10 @@ pub(crate) fn files(
     Ok(documents)
 }
 
-fn text(path: &Path, name: &str, context: &mut Context) -> Result<String, Error> {
+async fn text(path: &Path, name: &str, context: &mut Context) -> Result<String, Error> {
+    if fetch::is_url(name) {
+        return utf8(fetch::text(name, &context.env).await?, name);
+    }
     let fail = |what: String| Error::from(Problem::new(number::FILE, Exit::Failure, what));
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -82,6 +99,10 @@ fn text(path: &Path, name: &str, context: &mut Context) -> Result<String, Error>
     if bytes.len() as u64 > BYTES_MAX {
         return Err(fail(format!("{name} is larger than {} MiB", BYTES_MAX >> 20)));
     }
+    utf8(bytes, name)
+}
+
+fn utf8(bytes: Vec<u8>, name: &str) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|e| {
         Problem::new(
             number::YAML,
@@ -131,14 +152,7 @@ fn flatten(value: Value, name: &str, documents: &mut Vec<Document>, problems: &m
         problems.push(missing("metadata.name"));
         return;
     }
-    let is_workload = !manifest::sites(&value).is_empty();
-    documents.push(Document {
-        object: value,
-        source: name.into(),
-        is_workload,
-        resource: None,
-        exists: false,
-    });
+    documents.push(Document { may_exist: true, ..Document::new(value, name) });
 }
 
 /// Objects that come a second time.

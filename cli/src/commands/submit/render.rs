@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde_json::Value;
 
+use super::is_workload;
+use super::particulars::spark_type;
 use super::request::Request;
 use super::template::{Head, Template};
 use crate::cluster::gpu::Gpu;
@@ -15,20 +17,34 @@ use crate::print::yaml;
 /// The templates that are compiled in.
 pub(crate) const TEMPLATES: &[(&str, &str)] = &[
     ("argo", include_str!("../../../../templates/argo.yaml")),
+    ("cronjob", include_str!("../../../../templates/cronjob.yaml")),
+    ("deployment", include_str!("../../../../templates/deployment.yaml")),
+    ("jax", include_str!("../../../../templates/jax.yaml")),
     ("job", include_str!("../../../../templates/job.yaml")),
+    ("jobset", include_str!("../../../../templates/jobset.yaml")),
+    ("lws", include_str!("../../../../templates/lws.yaml")),
     ("mpi", include_str!("../../../../templates/mpi.yaml")),
     ("mpi-v1", include_str!("../../../../templates/mpi-v1.yaml")),
     ("notebook", include_str!("../../../../templates/notebook.yaml")),
     ("notebook-pod", include_str!("../../../../templates/notebook-pod.yaml")),
+    ("paddle", include_str!("../../../../templates/paddle.yaml")),
+    ("pod", include_str!("../../../../templates/pod.yaml")),
     ("pytorch", include_str!("../../../../templates/pytorch.yaml")),
     ("ray", include_str!("../../../../templates/ray.yaml")),
+    ("raycluster", include_str!("../../../../templates/raycluster.yaml")),
+    ("rayservice", include_str!("../../../../templates/rayservice.yaml")),
+    ("spark", include_str!("../../../../templates/spark.yaml")),
+    ("statefulset", include_str!("../../../../templates/statefulset.yaml")),
+    ("tensorflow", include_str!("../../../../templates/tensorflow.yaml")),
+    ("trainjob", include_str!("../../../../templates/trainjob.yaml")),
+    ("xgboost", include_str!("../../../../templates/xgboost.yaml")),
 ];
 
-/// Renders a template for a request.
+/// Renders a template for a request: one object, or several.
 ///
 /// # Errors
 /// With the template's name and line.
-pub(crate) fn render(template: &Template, request: &Request) -> Result<Value, Error> {
+pub(crate) fn render(template: &Template, request: &Request) -> Result<Vec<Value>, Error> {
     let name = template.origin.as_str();
     let environment = environment();
     let gpus = match request.gpu {
@@ -45,6 +61,15 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Value, Er
         gpus,
         max_runtime_seconds => request.max_runtime_seconds,
         retries => request.retries,
+        replicas => request.particulars.replicas.unwrap_or(1),
+        schedule => &request.particulars.schedule,
+        time_zone => &request.particulars.time_zone,
+        ttl_seconds => request.particulars.ttl_seconds,
+        main_class => &request.particulars.main_class,
+        spark_type => spark_type(
+            request.command.first().map_or("", String::as_str),
+            request.particulars.main_class.as_deref(),
+        ),
     };
     let failed = |e: minijinja::Error| Error::from(unrendered(name, &e));
     let parsed = environment.template_from_named_str(name, &template.text).map_err(failed)?;
@@ -64,10 +89,12 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Value, Er
     let parameters = parameters.into_iter().map(|(name, value)| (name, scalar(value)));
     let values = context! { ..values, ..minijinja::Value::from_pairs(parameters) };
     let text = parsed.render(values).map_err(failed)?;
-    let mut object: Value = yaml::one(name, &text)?;
+    let mut objects = yaml::documents(name, &text)?;
     // A template that gives a name of its own is for more than one workload all the same.
-    ensure(&mut object, "/metadata").insert("name".into(), request.name.clone().into());
-    Ok(object)
+    for object in objects.iter_mut().filter(|object| is_workload(object)) {
+        ensure(object, "/metadata").insert("name".into(), request.name.clone().into());
+    }
+    Ok(objects)
 }
 
 /// The value of a parameter for a template.
@@ -124,13 +151,20 @@ fn without_place(name: &str, used: &HashSet<String>, request: &Request) -> Vec<P
         (request.workers != (1, 1), &["workers", "workers_max"], "--workers"),
         (request.max_runtime_seconds.is_some(), &["max_runtime_seconds"], "--max-runtime"),
         (request.retries > 0, &["retries"], "--retries"),
+        (request.particulars.ttl_seconds.is_some(), &["ttl_seconds"], "--ttl"),
+        (request.particulars.replicas.is_some(), &["replicas"], "--replicas"),
+        (request.particulars.schedule.is_some(), &["schedule"], "--schedule"),
     ]
     .into_iter()
     .filter(|(asked, places, _)| *asked && !places.iter().any(|place| used.contains(*place)))
     .map(|(_, places, flag)| {
         let what = format!("{name} has no place for {flag}");
-        Problem::new(number::TEMPLATE, Exit::Refused, what)
-            .fix(format!("leave it out, or write {{{{ {} }}}} into the template", places[0]))
+        let problem = Problem::new(number::TEMPLATE, Exit::Refused, what);
+        if TEMPLATES.iter().any(|(own, _)| name == format!("template {own}")) {
+            return problem
+                .fix("leave it out, or submit a kind that takes it: job, pytorch, jobset");
+        }
+        problem.fix(format!("leave it out, or write {{{{ {} }}}} into the template", places[0]))
     })
     .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::args::Args;
 use super::data::Data;
+use super::particulars::Particulars;
 use super::values::{self, amount, label_value, pairs};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::kinds::{self, Kind};
@@ -49,12 +50,17 @@ pub(crate) struct Request {
     pub(crate) command: Vec<String>,
     pub(crate) max_runtime_seconds: Option<u64>,
     pub(crate) retries: u32,
+    /// What only some kinds take.
+    pub(crate) particulars: Particulars,
     pub(crate) force: bool,
 }
 
 /// Images of kinds that most people run as they come.
 const IMAGES: &[(&str, &str)] = &[
     ("ray", "rayproject/ray:2.52.0-gpu"),
+    ("raycluster", "rayproject/ray:2.52.0-gpu"),
+    ("rayservice", "rayproject/ray:2.52.0-gpu"),
+    ("spark", "apache/spark:4.0.1"),
     ("notebook", "kubeflownotebookswg/jupyter-pytorch-cuda-full:v1.10.0"),
 ];
 /// More pods than a workload of this kind ever has; a typing error above it.
@@ -130,12 +136,28 @@ impl Request {
             Ok(data) => request.data = data,
             Err(wrong) => problems.extend(wrong),
         }
+        problems.extend(request.read_particulars(args, of_file));
         if of_file {
             problems.extend(only_with_kind(args));
         } else {
             problems.extend(request.read_image(args));
         }
         if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
+    }
+
+    fn read_particulars(&mut self, args: &Args, of_file: bool) -> Vec<Problem> {
+        let kind = self.kind.filter(|_| !of_file);
+        let (particulars, mut problems) = Particulars::read(&args.particulars, kind);
+        self.particulars = particulars;
+        // A template of the user's own has needs and parameters of its own.
+        if args.template.is_none() {
+            problems
+                .extend(kind.and_then(|kind| self.particulars.missing(kind.noun, &args.command)));
+            if of_file || kind.is_some_and(|kind| kind.noun == "argo") {
+                self.particulars.params = std::mem::take(&mut self.parameters);
+            }
+        }
+        problems
     }
 
     fn read_names(&mut self, args: &Args) -> Result<(), Problem> {
@@ -250,14 +272,15 @@ impl Request {
         }
         self.workers = (low, high);
         let noun = self.kind.map_or("", |kind| kind.noun);
-        if low != high && !matches!(noun, "pytorch" | "ray") {
+        if low != high && !matches!(noun, "pytorch" | "ray" | "raycluster" | "rayservice" | "spark")
+        {
             let what = format!("{noun} cannot grow and shrink: --workers {text}");
             return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix(format!(
                 "--workers {high}   or, for a part of them to begin: --workers {high} --min {low}"
             )));
         }
-        if noun == "notebook" && high > 1 {
-            let what = "a notebook is one pod";
+        if matches!(noun, "notebook" | "pod") && high > 1 {
+            let what = format!("a {noun} is one pod");
             return Err(
                 Problem::new(number::UNSUPPORTED, Exit::Usage, what).fix("leave --workers out")
             );
@@ -266,7 +289,7 @@ impl Request {
             (true, _) => Some(1),
             (false, Some(min)) => Some(min),
             // A Job is no gang by itself; the other kinds are.
-            (false, None) => (noun == "job" && high > 1).then_some(high),
+            (false, None) => (matches!(noun, "job" | "cronjob") && high > 1).then_some(high),
         };
         self.check_min(args)
     }
@@ -307,6 +330,24 @@ impl Request {
     }
 }
 
+impl Request {
+    /// The flags that say something of pods.
+    pub(crate) fn asks_of_pods(&self) -> Vec<&'static str> {
+        [
+            (self.gpu.is_some(), "--gpu"),
+            (self.gpu_model.is_some(), "--gpu-type"),
+            (self.cpu.is_some(), "--cpu"),
+            (self.memory.is_some(), "--memory"),
+            (self.image_overrides, "--image"),
+            (!self.data.is_empty(), "variables, secrets, mounts or --shm"),
+            (self.min.is_some(), "--min"),
+        ]
+        .into_iter()
+        .filter_map(|(asked, flag)| asked.then_some(flag))
+        .collect()
+    }
+}
+
 /// Whether a word looks like the name of a manifest.
 fn is_file(word: &str) -> bool {
     let end = std::path::Path::new(word).extension().and_then(|end| end.to_str());
@@ -340,7 +381,6 @@ fn only_with_kind(args: &Args) -> Vec<Problem> {
         (args.workers.is_some(), "--workers"),
         (args.max_runtime.is_some(), "--max-runtime"),
         (args.template.is_some(), "--template"),
-        (!args.param.is_empty(), "--param"),
     ]
     .into_iter()
     .filter(|(given, _)| *given)

@@ -112,8 +112,9 @@ struct Asks {
 fn asks(documents: &[Document]) -> Asks {
     let mut asks = Asks::default();
     for document in documents.iter().filter(|document| document.is_workload) {
-        for site in manifest::sites(&document.object) {
-            let pod = as_pod(&document.object, &site);
+        let object = document.templates();
+        for site in manifest::sites(object) {
+            let pod = as_pod(object, &site);
             asks.profiles.extend(Total::of_pod(&pod).mig.into_keys());
             let Ok(Some(shared)) = gpu::shared(&pod) else { continue };
             asks.is_shared = true;

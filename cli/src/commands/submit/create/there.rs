@@ -1,10 +1,14 @@
-//! Objects of a manifest that are there already: one that is as it is written is taken as it is.
+//! Objects of a manifest that are there already: one that is as it is written is taken as it is, any other is replaced
+//! where that is asked for.
+
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::super::Document;
-use crate::cluster::{Call, Cluster, Failure};
-use crate::print::error::{Exit, Problem, number};
+use super::super::document::{Document, There};
+use crate::cluster::{Call, Cluster, Failure, json, listing};
+use crate::context::Context;
+use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 use crate::print::{duration, time};
 
@@ -13,39 +17,167 @@ const KEPT: [&str; 3] = ["managedFields", "resourceVersion", "generation"];
 /// More differences than anybody reads at once.
 const SHOWN: usize = 3;
 
-/// The object that is there, or the problem that it is in the way: a workload always is, anything else where it differs.
-/// The server tells what the manifest would make of it, in a rehearsal, so that what it fills in is no difference.
+/// What is there already under a document's name, beside it.
+struct Compared {
+    /// The document, with what it is to the one that is there; without where that cannot be told.
+    document: Document,
+    old: Value,
+    /// The paths at which they differ.
+    found: Vec<String>,
+}
+
+/// Compares a document with what is there. The server tells what the manifest would make of that, in a rehearsal, so
+/// that what it fills in is no difference.
 ///
 /// # Errors
 /// The server cannot be asked.
-pub(super) async fn look(
+async fn compared(
     document: &Document,
     call: &Call<'_>,
     cluster: &Cluster,
-) -> Result<Result<Value, Problem>, Failure> {
-    let old = cluster.get(call).await?.unwrap_or_default();
-    if document.is_workload {
-        return Ok(Err(taken(document, call, &old)));
-    }
-    let new = match cluster.patch(call, &document.object, true).await {
-        Ok(answer) => answer.body,
-        // It may not be changed like that, so it differs.
-        Err(Failure::Refused(refusal)) if refusal.code != 401 => Value::Null,
+) -> Result<Option<Compared>, Failure> {
+    let Some(old) = cluster.get(call).await? else { return Ok(None) };
+    let mut found = Vec::new();
+    let there = match cluster.patch(call, &document.object, true).await {
+        Ok(answer) => {
+            differences(&bare(old.clone()), &bare(answer.body), "", &mut found);
+            Some(if found.is_empty() { There::Same } else { There::Changeable(old.clone()) })
+        }
+        // It may not be changed like that, so it differs. The manifest says less than the object has.
+        Err(Failure::Refused(refusal)) if refusal.code == 422 => {
+            differences(&bare(old.clone()), &bare(document.object.clone()), "", &mut found);
+            found.retain(|path| document.object.pointer(&pointer(path)).is_some());
+            Some(There::Fixed(old.clone()))
+        }
+        Err(Failure::Refused(refusal)) if refusal.code != 401 => None,
         Err(failure) => return Err(failure),
     };
-    let mut found = Vec::new();
-    differences(&bare(old.clone()), &bare(new), "", &mut found);
-    if found.is_empty() {
-        return Ok(Ok(old));
-    }
-    found.truncate(SHOWN);
-    let problem = taken(document, call, &old)
-        .line(format!("and differs from {}: {}", document.source, clean(&found.join(", "))))
-        .fix("change it with kubectl apply -f, or leave it out of the manifest");
-    Ok(Err(problem))
+    let object = match there {
+        Some(There::Same) => old.clone(),
+        _ => document.object.clone(),
+    };
+    Ok(Some(Compared { document: Document { object, there, ..document.clone() }, old, found }))
 }
 
-fn taken(document: &Document, call: &Call<'_>, old: &Value) -> Problem {
+fn pointer(path: &str) -> String {
+    format!("/{}", path.replace('.', "/"))
+}
+
+/// The document as it is there already, where that may be taken for it.
+///
+/// # Errors
+/// It is in the way: as it may not be taken, or differs.
+pub(super) async fn taken(
+    document: &Document,
+    call: &Call<'_>,
+    cluster: &Cluster,
+) -> Result<Document, Error> {
+    let compared = compared(document, call, cluster).await;
+    let compared = compared.map_err(|failure| cluster.explain(call, &failure))?;
+    // It went between two requests.
+    let Some(Compared { document: there, old, mut found }) = compared else {
+        return Err(in_the_way(document, call, &Value::Null).into());
+    };
+    if there.is_unchanged() && document.may_exist {
+        return Ok(there);
+    }
+    let problem = in_the_way(document, call, &old);
+    if found.is_empty() || !document.may_exist {
+        return Err(problem.into());
+    }
+    found.truncate(SHOWN);
+    let source = clean(&document.source).into_owned();
+    Err(problem
+        .line(format!("and differs from {source}: {}", clean(&found.join(", "))))
+        .fix("--replace changes it, or deletes it and creates it anew; or leave it out of the manifest")
+        .into())
+}
+
+/// Finds what is there of each document, for `--replace`, and says what will be done to it.
+///
+/// # Errors
+/// The server cannot be asked.
+pub(in super::super) async fn find(
+    documents: &mut [Document],
+    cluster: &Cluster,
+    context: &mut Context,
+) -> Result<(), Error> {
+    for document in documents {
+        let Some(resource) = document.resource.clone() else { continue };
+        if document.name().is_empty() {
+            continue;
+        }
+        let one = document.clone();
+        let call = super::call(&one, cluster, &resource);
+        let compared = compared(&one, &call, cluster).await;
+        let compared = compared.map_err(|failure| cluster.explain(&call, &failure))?;
+        let Some(Compared { document: there, found, .. }) = compared else { continue };
+        let name = listing::name(&one.object);
+        let paths = clean(&found.join(", ")).into_owned();
+        match &there.there {
+            Some(There::Changeable(_)) => {
+                context.out.talk(&format!("  {name} will be changed: {paths}"));
+            }
+            Some(There::Fixed(_)) => context.out.talk(&format!(
+                "  {name} will be deleted and created anew, because the API lets nobody change it: {paths}"
+            )),
+            Some(There::Same) | None => {}
+        }
+        *document = there;
+    }
+    Ok(())
+}
+
+/// Changes the object that was looked at, and no later one.
+///
+/// # Errors
+/// The server refuses it, or somebody else changed it meanwhile.
+pub(super) async fn change(
+    document: &Document,
+    old: &Value,
+    call: &Call<'_>,
+    cluster: &Cluster,
+) -> Result<Value, Error> {
+    let mut patch = document.object.clone();
+    let meta = json::ensure(&mut patch, "/metadata");
+    for field in ["uid", "resourceVersion"] {
+        meta.insert(field.into(), old["metadata"][field].clone());
+    }
+    let call = Call { verb: "patch", ..call.clone() };
+    let changed = cluster.patch(&call, &patch, false).await;
+    changed.map(|answer| answer.body).map_err(|failure| cluster.explain(&call, &failure))
+}
+
+/// How long a deleted object may take to go, and the time between two looks.
+const GONE_WITHIN: Duration = Duration::from_mins(2);
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Deletes the object that was looked at, and waits until its name is free.
+///
+/// # Errors
+/// The server refuses it, or it does not go.
+pub(super) async fn remove(old: &Value, call: &Call<'_>, cluster: &Cluster) -> Result<(), Error> {
+    let uid = json::text(&old["metadata"]["uid"]);
+    let call = Call { verb: "delete", ..call.clone() };
+    let explain = |failure: Failure| cluster.explain(&call, &failure);
+    cluster.delete(&call, uid, false).await.map_err(explain)?;
+    let begin = Instant::now();
+    while let Some(left) = cluster.get(&call).await.map_err(explain)? {
+        if json::text(&left["metadata"]["uid"]) != uid {
+            break;
+        }
+        if begin.elapsed() > GONE_WITHIN {
+            let what = format!("{} was deleted and is still going", listing::name(old));
+            return Err(Problem::new(number::EXISTS, Exit::Conflict, what)
+                .fix("submit it again when it is gone: kubectl kai wait --for=deleted")
+                .into());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+fn in_the_way(document: &Document, call: &Call<'_>, old: &Value) -> Problem {
     let kind = document.kind().to_lowercase();
     let age = time::age(&old["metadata"]["creationTimestamp"]);
     let age = age.map_or_else(String::new, |age| format!(" ({} old)", duration::short(age)));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cluster::kinds::Shape;
-use crate::cluster::manifest::{self, Site, place_name};
+use crate::cluster::manifest::{Site, place_name};
 use crate::print::error::{Exit, Problem, number};
 
 /// Pointers into an object.
@@ -31,21 +31,16 @@ impl Place {
             pull_secrets: Some(site.spec.clone()),
             names_are_text: false,
         };
-        let is_spark = manifest::kind(object).is_some_and(|kind| kind.name == "SparkApplication");
-        let model = format!("{}/model", site.spec);
         match (&plain.container, site.shape) {
             // Steps mount volumes of their own, and the workflow pulls for all of them.
             (Some(_), Shape::Argo) => Ok(Self { pull_secrets: None, ..plain }),
             (Some(_), _) | (None, Shape::Argo) => Ok(plain),
-            (None, Shape::Inline) if is_spark => Ok(Self {
+            (None, Shape::Spark) => Ok(Self {
                 container: Some(site.spec.clone()),
                 volumes: "/spec".to_owned(),
                 pull_secrets: Some("/spec".to_owned()),
                 names_are_text: true,
             }),
-            (None, Shape::Inline) if object.pointer(&model).is_some() => {
-                Ok(Self { container: Some(model), ..plain })
-            }
             (None, _) => {
                 let what = format!(
                     "{} has no container for variables, volumes or secrets",
