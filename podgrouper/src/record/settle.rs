@@ -165,7 +165,10 @@ fn steps(members: &[Members], window: Window) -> BTreeMap<Second, Step> {
             steps.entry(at).or_default().waiting += sign;
         }
         if bound < span.end() {
-            for (at, sign) in [(clip(bound), 1), (clip(span.end()), -1)] {
+            // Whatever is held beyond the window is held at its end.
+            let ends = Some((clip(span.end()), -1)).filter(|_| span.end() <= window.to);
+            let begins = Some((clip(bound), 1)).filter(|_| bound <= window.to);
+            for (at, sign) in begins.into_iter().chain(ends) {
                 let step = steps.entry(at).or_default();
                 step.held += sign;
                 step.micro_gpus += micro * i128::from(sign);
