@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    completion, config, delete, describe, explain, history, install, list, logs, queues, snapshot,
-    submit, suspend, top, version, wait,
+    completion, config, delete, describe, explain, history, install, list, logs, queues, simulate,
+    snapshot, submit, suspend, top, version, wait,
 };
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -30,6 +30,7 @@ See:          list         Workloads with their state and the reason why they wa
               top          Every GPU, and who holds what of it
               history      What ran, waited and was evicted, by whom; GPU-hours
 Connect:      logs         Logs of all ranks, merged
+Plan:         simulate     What if? For a job, a queue's quota, more nodes, a drained one
 Operate:      install      Install, check or remove the scheduler
               snapshot     What the scheduler sees of the cluster, in a file
               sandbox      A whole cluster in this process: try it without one
@@ -95,6 +96,9 @@ pub enum Command {
     Usage(history::UsageArgs),
     /// Logs of all ranks, merged
     Logs(logs::Args),
+    /// What if? For a job, a queue's quota, more nodes, a drained one; nothing is changed
+    #[command(alias = "whatif", alias = "plan", after_help = simulate::EXAMPLES)]
+    Simulate(Box<simulate::Args>),
     /// A whole cluster in this process: try it without one
     Sandbox(sandbox::Args),
     /// Install, check or remove the scheduler

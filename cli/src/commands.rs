@@ -12,6 +12,7 @@ pub(crate) mod list;
 pub(crate) mod logs;
 mod outage;
 pub(crate) mod queues;
+pub(crate) mod simulate;
 pub(crate) mod snapshot;
 pub(crate) mod submit;
 pub(crate) mod suspend;

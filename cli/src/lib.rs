@@ -3,7 +3,7 @@
 //! ```text
 //!  argv -> args (clap) -> command -> Cluster (requests) -> output (stdout: data, stderr: talk)
 //!
-//!  print < globals < settings < cluster < workload < context < commands < tryout < args < run
+//!  print < globals < settings < cluster < workload < context < plan < commands < tryout < args < run
 //! ```
 //!
 //! The second line is the order of the folders: each imports only from those before it (a rule of `cargo xtask tidy`).
@@ -19,6 +19,7 @@ pub mod cluster;
 mod commands;
 mod context;
 mod globals;
+pub(crate) mod plan;
 mod print;
 mod run;
 mod settings;

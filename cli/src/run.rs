@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 
 use crate::args::{self, Command, command};
 use crate::commands::{
-    completion, config, delete, describe, explain, history, install, list, logs, queues, snapshot,
-    submit, suspend, top, version, wait,
+    completion, config, delete, describe, explain, history, install, list, logs, queues, simulate,
+    snapshot, submit, suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -56,6 +56,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Usage(args) => history::run_usage(&args, context).await,
         Command::Suspend(args) => suspend::run(&args, true, context).await,
         Command::Resume(args) => suspend::run(&args, false, context).await,
+        Command::Simulate(args) => Box::pin(simulate::run(&args, context)).await,
         Command::Sandbox(args) => tryout::run(args, context, run).await,
         Command::Install(args) => install::run(args, context).await,
         Command::Snapshot(args) => snapshot::run(&args, context).await,
@@ -80,6 +81,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::Usage(_)
         | Command::Install(_)
         | Command::Snapshot(_)
+        | Command::Simulate(_)
         | Command::Config(_)
         | Command::Version(_) => true,
         // They print names, whatever else is asked for.

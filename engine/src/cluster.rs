@@ -14,7 +14,14 @@ use crate::{
     fit::devices::standing,
     pending::Pending,
     state::{Stage, State, changes::Kind},
-    told::{delta::Delta, group::Group, requirement::Requirement},
+    told::{
+        delta::Delta,
+        group::Group,
+        node::Node,
+        pod::{Owner, Place, Pod},
+        queue::Queue,
+        requirement::Requirement,
+    },
 };
 
 /// Everything that the engine knows, kept across cycles.
@@ -114,6 +121,57 @@ impl Cluster {
     /// Gives the facts of a group as it was told last; none where it is not there.
     pub fn group(&self, group: GroupId) -> Option<&Group> {
         self.state.groups().get(group)?.facts.as_deref()
+    }
+
+    /// Gives the facts of a node as it was told last; none where it is not there.
+    pub fn node(&self, node: NodeId) -> Option<&Node> {
+        self.state.nodes().facts.get(node)?.as_deref()
+    }
+
+    /// Gives the facts of a queue as it was told last; none where it is not there.
+    pub fn queue(&self, queue: QueueId) -> Option<&Queue> {
+        self.state.queues().rows.get(queue)?.facts.as_deref()
+    }
+
+    /// Gives the facts of a pod as it was told last, but that it waits for a place; none where it is not there.
+    ///
+    /// # Cost
+    /// In the size of its facts, which are put together anew.
+    pub fn pod_waiting(&self, pod: PodId) -> Option<Pod> {
+        self.state.pod_waiting(pod)
+    }
+
+    /// Finds the place that a pod holds, or was given.
+    pub fn place_of(&self, pod: PodId) -> Option<&Place> {
+        self.state.pods().status.get(pod)?.place.as_ref()
+    }
+
+    /// Finds the place that is kept for a pod until others have left.
+    pub fn nominee_of(&self, pod: PodId) -> Option<&Place> {
+        self.state.pods().status.get(pod)?.nominee.as_ref()
+    }
+
+    /// Lists the pods that name a group, by id; those that have ended are among them.
+    pub fn pods_of(&self, group: GroupId) -> impl Iterator<Item = PodId> {
+        self.state.groups().get(group).into_iter().flat_map(|row| row.pods.iter().copied())
+    }
+
+    /// Lists the groups that there are, by id.
+    pub fn groups(&self) -> impl Iterator<Item = (GroupId, &Group)> {
+        let rows = self.state.groups().iter();
+        rows.filter_map(|(id, row)| Some((id, &**row.facts.as_ref()?)))
+    }
+
+    /// Lists the pods that there are, of whatever scheduler, by id.
+    pub fn pods(&self) -> impl Iterator<Item = (PodId, Owner)> {
+        let rows = self.state.pods().facts.iter();
+        rows.filter_map(|(id, row)| Some((id, row.as_ref()?.owner)))
+    }
+
+    /// Lists the nodes that there are, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        let rows = self.state.nodes().facts.iter();
+        rows.filter_map(|(id, row)| Some((id, row.as_deref()?)))
     }
 
     /// Says when a group last started to run, as told or as planned since.

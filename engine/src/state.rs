@@ -212,6 +212,24 @@ impl State {
         }
     }
 
+    /// The facts of a pod as it was told last, but that it waits for a place.
+    pub(crate) fn pod_waiting(&self, pod: PodId) -> Option<crate::Pod> {
+        let facts = self.pods.facts.get(pod)?.as_ref()?;
+        Some(crate::Pod {
+            owner: facts.owner,
+            sub_group: facts.sub_group,
+            shape: self.shapes[facts.shape].facts.clone(),
+            state: crate::PodState::Pending,
+            rank: facts.rank,
+            created: facts.created,
+            uid: facts.uid,
+            nominated: None,
+            namespace: facts.namespace,
+            labels: facts.labels.to_vec(),
+            claims: facts.claims.to_vec(),
+        })
+    }
+
     /// The node that a pod holds a place on, or was given.
     pub(crate) fn node_of(&self, pod: PodId) -> Option<NodeId> {
         self.pods.status.get(pod)?.place.as_ref().map(|place| place.node)

@@ -20,6 +20,7 @@ mod condition;
 mod cron;
 mod drive;
 mod notebook;
+mod offspring;
 mod ray;
 mod rayjob;
 mod template;
@@ -32,6 +33,8 @@ use kube::Client;
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+pub use offspring::{is_known, offspring};
 
 use action::{Action, View};
 

@@ -17,6 +17,7 @@ mod error;
 mod lenient;
 mod load;
 mod parameters;
+mod scenario;
 mod split;
 mod strip;
 mod walk;
@@ -63,6 +64,8 @@ pub struct Snapshot {
     pub left_out: Vec<String>,
     /// The version of the API server, where the file says it.
     pub server_version: Option<String>,
+    /// For how long work may run at most, in seconds, by namespace and name of its `PodGroup` with a slash between.
+    pub run_times: BTreeMap<String, i64>,
     sharing: Sharing,
 }
 
@@ -77,6 +80,16 @@ impl Snapshot {
     /// The file is no snapshot, or broken: where, and what is wrong there.
     pub fn read(path: &Path) -> Result<Self, Error> {
         read(path).map_err(|problem| Error { path: path.to_path_buf(), problem })
+    }
+
+    /// Takes a scenario's world over; further objects may be applied to it.
+    ///
+    /// Its claims keep their numbers and have no names, so objects that name claims find none.
+    ///
+    /// # Errors
+    /// What every cluster has cannot be read, which is a mistake of this program.
+    pub fn of_world(world: kai_sim::world::World) -> serde_json::Result<Self> {
+        scenario::of_world(world)
     }
 
     /// Decides what the scheduler would decide next.
@@ -125,7 +138,7 @@ fn done(
     told: Option<Timestamp>,
     taken: Option<Timestamp>,
 ) -> Result<Snapshot, Problem> {
-    let Load { args, left_out, server_version, state, .. } = load;
+    let Load { args, left_out, server_version, run_times, state, .. } = load;
     let Some(State { settings, ingest, cluster, sharing, counts, .. }) = state else {
         let place = String::from("snapshot.json");
         return Err(Problem::Place { place, what: String::from("it has no objects") });
@@ -140,6 +153,7 @@ fn done(
         is_dated: told.is_some(),
         left_out,
         server_version,
+        run_times,
         sharing,
     })
 }

@@ -9,6 +9,7 @@
 pub mod amount;
 pub mod audit;
 pub mod build;
+pub mod course;
 pub mod entries;
 pub mod generate;
 pub mod names;

@@ -26,6 +26,31 @@ pub struct Names {
     opened: BTreeMap<DeviceId, String>,
 }
 
+/// Names by table, in the order of their ids.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'n> {
+    /// Nodes.
+    pub nodes: &'n [String],
+    /// Queues.
+    pub queues: &'n [String],
+    /// Pod groups.
+    pub groups: &'n [String],
+    /// Pods.
+    pub pods: &'n [String],
+    /// Topologies.
+    pub topologies: &'n [String],
+    /// Extended resources.
+    pub resources: &'n [String],
+    /// Texts, from symbol 1 on.
+    pub symbols: &'n [String],
+    /// Shared GPUs.
+    pub devices: &'n [String],
+    /// Resource claims.
+    pub claims: &'n [String],
+    /// Published devices.
+    pub slice_devices: &'n [String],
+}
+
 #[derive(Clone, Debug, Default)]
 struct Table {
     names: Vec<String>,
@@ -149,6 +174,22 @@ impl Names {
     /// Counts the pod groups that have been named.
     pub fn groups(&self) -> usize {
         self.groups.names.len()
+    }
+
+    /// Lists the names of each table, in the order of their ids.
+    pub fn tables(&self) -> Tables<'_> {
+        Tables {
+            nodes: &self.nodes.names,
+            queues: &self.queues.names,
+            groups: &self.groups.names,
+            pods: &self.pods.names,
+            topologies: &self.topologies.names,
+            resources: &self.lanes.names,
+            symbols: &self.symbols.names,
+            devices: &self.devices.names,
+            claims: &self.claims.names,
+            slice_devices: &self.slice_devices.names,
+        }
     }
 
     /// The known node `name`.

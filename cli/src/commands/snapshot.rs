@@ -7,21 +7,20 @@
 //!
 //! All is read with the user's own rights, a page at a time. What may not be read is said, in the file as well.
 
-mod collect;
 mod draw;
 mod file;
 mod report;
-mod settings;
 
 use clap::Subcommand;
 use kai_scheduler::snapshot::{Header, Snapshot, configuration, parameters};
 use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::plan::collect::{self, Collector};
+use crate::plan::settings;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::{self, Format};
 use crate::print::output::clean;
-use collect::Collector;
 use draw::many;
 use file::Target;
 
@@ -113,6 +112,7 @@ async fn take(args: &Args, context: &mut Context) -> Result<Exit, Error> {
         parts: writing.parts.clone(),
         left_out: settings.notes.clone(),
         not_served: Vec::new(),
+        is_quiet: false,
     };
     context.out.wait_for("reading the cluster");
     let collected = collector.collect(&mut context.out).await;

@@ -20,6 +20,7 @@ mod inject;
 pub(crate) mod library;
 mod model;
 mod particulars;
+pub(crate) mod plan;
 mod read;
 pub(crate) mod render;
 mod request;
@@ -69,6 +70,9 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     let format = create::Format::read(&context.globals);
     if args.dry_run != DryRun::Client {
         defaults::read(context).await;
+    }
+    if args.dry_run == DryRun::Plan {
+        return Box::pin(plan::run(&args, context)).await;
     }
     let request = match Request::read(&args, &context.settings, &context.env) {
         Ok(request) => request,

@@ -136,6 +136,11 @@ impl Groups {
         self.objects.get(group)
     }
 
+    /// Looks up the value of a priority class; none where there is no such class.
+    pub fn class_value(&self, class: &str) -> Option<i32> {
+        self.priorities.known(class)
+    }
+
     /// Lists all objects.
     pub fn objects(&self) -> impl Iterator<Item = &GroupObject> {
         self.objects.iter().map(|(_, object)| object)

@@ -37,6 +37,11 @@ impl Priorities {
         own.or(global).unwrap_or(kai_api::names::priority_class::FALLBACK)
     }
 
+    /// Looks up the value of a class; none where it is not there.
+    pub(super) fn known(&self, class: &str) -> Option<i32> {
+        self.classes.get(class).map(|(_, value)| *value)
+    }
+
     /// Takes a class in.
     pub(super) fn apply(&mut self, wire: &Wire<'_>, generation: u32) {
         let name = &*wire.metadata.name;

@@ -1,6 +1,7 @@
 //! Objects of a snapshot, given to the scheduler's own `ingest` as if they came from a watch.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     io,
 };
@@ -41,6 +42,8 @@ pub(super) struct Load {
     config: Option<Vec<u8>>,
     pub(super) left_out: Vec<String>,
     pub(super) server_version: Option<String>,
+    /// Seconds for which work may run at most, by `PodGroup`.
+    pub(super) run_times: BTreeMap<String, i64>,
     serves_claims: Option<bool>,
     /// None before the objects.
     pub(super) state: Option<State>,
@@ -140,6 +143,11 @@ impl Pass for Load {
                 let left_out = serde_json::from_slice::<Option<Vec<String>>>(json);
                 self.left_out = left_out.map_err(|error| error.to_string())?.unwrap_or_default();
             }
+            Head::RunTimes => {
+                let told = serde_json::from_slice::<Option<BTreeMap<String, i64>>>(json);
+                self.run_times
+                    .extend(told.map_err(|error| error.to_string())?.into_iter().flatten());
+            }
             Head::Discovery => (self.server_version, self.serves_claims) = discovery(json)?,
         }
         Ok(())
@@ -177,7 +185,12 @@ impl Pass for Load {
         };
         match array.of {
             Of::BindRequests => state.bind_request(json),
-            Of::Kind(Kind::Pod) => state.pod(json, is_again != Some(false)),
+            Of::Kind(Kind::Pod) => {
+                if is_again.is_none() {
+                    self.run_times.extend(deadline(json));
+                }
+                state.pod(json, is_again != Some(false))
+            }
             Of::Kind(kind) => state.apply(kind, json),
         }
     }
@@ -351,6 +364,32 @@ pub(super) fn tell(
             ingest.answered(answers);
         }
     }
+}
+
+/// The group of a pod that may run for so many seconds only, and how many.
+fn deadline(json: &[u8]) -> Option<(String, i64)> {
+    #[derive(Deserialize)]
+    struct Pod<'a> {
+        #[serde(borrow)]
+        metadata: Metadata<'a>,
+        spec: Spec,
+    }
+    #[derive(Deserialize)]
+    struct Metadata<'a> {
+        #[serde(borrow, default)]
+        namespace: Cow<'a, str>,
+        #[serde(borrow, default)]
+        annotations: Pairs<'a>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Spec {
+        active_deadline_seconds: i64,
+    }
+    memchr::memmem::find(json, b"\"activeDeadlineSeconds\"")?;
+    let Pod { metadata, spec } = serde_json::from_slice(json).ok()?;
+    let group = metadata.annotations.value(annotation::POD_GROUP)?;
+    Some((format!("{}/{group}", metadata.namespace), spec.active_deadline_seconds))
 }
 
 /// A pod as it is once it was bound.

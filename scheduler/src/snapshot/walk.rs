@@ -16,13 +16,16 @@ pub(super) enum Head {
     Discovery,
     /// Ours: what could not be read when the file was written.
     LeftOut,
+    /// Ours: for how long work may run, as its own objects say.
+    RunTimes,
 }
 
-const HEADS: [(&str, Head); 4] = [
+const HEADS: [(&str, Head); 5] = [
     ("config", Head::Config),
     ("schedulerParams", Head::SchedulerParams),
     ("discovery", Head::Discovery),
     ("leftOut", Head::LeftOut),
+    ("runTimes", Head::RunTimes),
 ];
 
 /// What a pass does with what it comes by. Errors say what is wrong; where is known here.

@@ -38,6 +38,8 @@ pub enum Part {
     Object(Value),
     /// Something that could not be read: a sentence.
     LeftOut(String),
+    /// For how many seconds the work of a `PodGroup`, by namespace and name, may run at most.
+    RunTime(String, i64),
 }
 
 /// Why nothing can be written.
@@ -97,10 +99,12 @@ fn whole(
     write!(json, ",\"rawObjects\":{{")?;
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut left_out = Vec::new();
+    let mut run_times: BTreeMap<String, i64> = BTreeMap::new();
     let mut current: Option<&'static Array> = None;
     for part in parts {
         match part {
             Part::LeftOut(what) => left_out.push(what),
+            Part::RunTime(group, seconds) => drop(run_times.insert(group, seconds)),
             Part::Array(array) => {
                 if counts.contains_key(array.key) {
                     return Err(WriteError::Order(format!("{} comes twice", array.key)));
@@ -131,6 +135,9 @@ fn whole(
     json.write_all(b"]}")?;
     if !left_out.is_empty() {
         write!(json, ",\"leftOut\":{}", serde_json::json!(left_out))?;
+    }
+    if !run_times.is_empty() {
+        write!(json, ",\"runTimes\":{}", serde_json::json!(run_times))?;
     }
     json.write_all(b"}")?;
     Ok(counts)

@@ -28,8 +28,8 @@ const TABLE: &[Row] = &[
     Row {
         folder: "cli/src",
         order: &[
-            "print", "globals", "settings", "cluster", "workload", "context", "commands", "tryout",
-            "args", "run",
+            "print", "globals", "settings", "cluster", "workload", "context", "plan", "commands",
+            "tryout", "args", "run",
         ],
         keeps_impls: false,
     },

@@ -86,9 +86,12 @@ pub struct Args {
     /// Longest wait, such as 30m
     #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Then")]
     pub(crate) timeout: Option<String>,
-    /// Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster)
+    /// Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)
     #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "client", help_heading = "Then")]
     pub(crate) dry_run: DryRun,
+    /// With --dry-run=plan: end with 6 when it cannot start at once
+    #[arg(long, help_heading = "Then")]
+    pub(crate) exit_code: bool,
     /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
     #[arg(long, help_heading = "Then")]
     pub(crate) force: bool,
@@ -119,4 +122,6 @@ pub(crate) enum DryRun {
     Client,
     /// Checked by the API server, not stored.
     Server,
+    /// Shown as the scheduler would place it, with alternatives.
+    Plan,
 }

@@ -19,15 +19,15 @@ const RESTARTS_MAX: u32 = 5;
 
 /// What the API server serves.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(crate) struct Served {
     /// By array, the best version of its group that is both served and understood.
     versions: BTreeMap<&'static str, &'static str>,
     /// Kubernetes' version and what it serves of these groups, as a snapshot says it.
-    pub(super) discovery: Value,
+    pub(crate) discovery: Value,
 }
 
 /// Asks what is served, of the groups that matter.
-pub(super) async fn served(cluster: &Cluster) -> Result<Served, Error> {
+pub(crate) async fn served(cluster: &Cluster) -> Result<Served, Error> {
     let explain = |failure: &Failure| cluster.explain_any(failure);
     let server_version = cluster.read("/version").await.map_err(|failure| explain(&failure))?;
     let groups = cluster.groups().await.map_err(|failure| explain(&failure))?;
@@ -57,25 +57,27 @@ pub(super) async fn served(cluster: &Cluster) -> Result<Served, Error> {
 }
 
 /// What reads.
-pub(super) struct Collector<'c> {
-    pub(super) cluster: &'c Cluster,
+pub(crate) struct Collector<'c> {
+    pub(crate) cluster: &'c Cluster,
     /// The command line of the scheduler whose view it is.
-    pub(super) args: &'c Args,
-    pub(super) served: &'c Served,
+    pub(crate) args: &'c Args,
+    pub(crate) served: &'c Served,
     /// Only this namespace, beside what is in none.
-    pub(super) namespace: Option<String>,
-    pub(super) parts: mpsc::Sender<Part>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) parts: mpsc::Sender<Part>,
     /// What could not be read, a sentence each.
-    pub(super) left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// Arrays that stay empty, since their kind is not served.
-    pub(super) not_served: Vec<&'static str>,
+    pub(crate) not_served: Vec<&'static str>,
+    /// Counts of what was read are not told.
+    pub(crate) is_quiet: bool,
 }
 
 /// What was not read.
 #[derive(Debug)]
-pub(super) struct Collected {
-    pub(super) left_out: Vec<String>,
-    pub(super) not_served: Vec<&'static str>,
+pub(crate) struct Collected {
+    pub(crate) left_out: Vec<String>,
+    pub(crate) not_served: Vec<&'static str>,
 }
 
 /// How a list ended.
@@ -89,7 +91,7 @@ enum Listed {
 
 impl Collector<'_> {
     /// Reads everything and hands it on.
-    pub(super) async fn collect(mut self, out: &mut Output) -> Result<Collected, Error> {
+    pub(crate) async fn collect(mut self, out: &mut Output) -> Result<Collected, Error> {
         let args = self.args;
         for array in ARRAYS.iter().filter(|array| array.is_wanted(args)) {
             if self.parts.send(Part::Array(array)).await.is_err() {
@@ -122,7 +124,9 @@ impl Collector<'_> {
         }
         match (listed, within) {
             (Listed::Whole(count), within) => {
-                out.talk(&format!("{}: {count}", array.key));
+                if !self.is_quiet {
+                    out.talk(&format!("{}: {count}", array.key));
+                }
                 if let Some(namespace) = within {
                     let namespace = clean(&namespace).into_owned();
                     self.left_out
@@ -185,7 +189,7 @@ impl Collector<'_> {
             }
             let so_far = format!("{}: {} so far", array.key, seen.len());
             out.wait_for(&so_far);
-            if page % PAGES_BETWEEN_SIGNS == 0 && !out.talks_to_terminal() {
+            if !self.is_quiet && page % PAGES_BETWEEN_SIGNS == 0 && !out.talks_to_terminal() {
                 out.talk(&so_far);
             }
         }

@@ -14,13 +14,13 @@ use crate::print::output::clean;
 
 /// What a scheduler follows.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// Its shard, with what its command line says instead.
-    pub(super) spec: SchedulingShardSpec,
+    pub(crate) spec: SchedulingShardSpec,
     /// Its command line.
-    pub(super) args: Args,
+    pub(crate) args: Args,
     /// What was assumed, since it could not be read.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Reads them.
@@ -30,7 +30,7 @@ pub(super) struct Settings {
 ///
 /// # Errors
 /// There is no such shard, or the server cannot be asked.
-pub(super) async fn read(name: &str, cluster: &Cluster) -> Result<Settings, Error> {
+pub(crate) async fn read(name: &str, cluster: &Cluster) -> Result<Settings, Error> {
     let mut notes = Vec::new();
     let spec = shard(name, cluster, &mut notes).await?;
     let words = match deployed(name, cluster).await? {

@@ -1,0 +1,235 @@
+//! `kubectl kai simulate`: what the scheduler would do if.
+//!
+//! ```text
+//!  flags ── changes ─┐
+//!  submit's flags ───┼─► plan::Situation (the cluster, a snapshot, a scenario) ─► Outcome ─► draw, -o json
+//!  -f FILE ──────────┘
+//! ```
+
+pub(super) mod draw;
+
+use serde_json::{Value, json};
+
+use crate::commands::submit::{self, plan::Rendered};
+use crate::context::Context;
+use crate::plan::{Change, Field, Origin, Outcome, Reading, Situation, Start, Wish, in_namespace};
+use crate::print::duration;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::format::{self, Format};
+use kai_engine::QueueLane;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  kubectl kai simulate pytorch big --workers 4 --gpu 8 -q team-a --image IMAGE
+  kubectl kai simulate pytorch big --workers 4 --gpu 8 -q team-a --image IMAGE --add-node 2xH100:8
+  kubectl kai simulate -f job.yaml -q team-a
+  kubectl kai simulate --queue team-a --gpu-quota 16      whom would that hit?
+  kubectl kai simulate --set team-a.gpu.quota=16 --set team-b.gpu.limit=8
+  kubectl kai simulate --drain node-3
+  kubectl kai simulate --snapshot cluster.zip --delete llama-ft
+
+It runs the scheduler's own code on a copy of the cluster, read with your own rights. Nothing is changed.";
+
+/// How far it is looked for starts when nothing else is said: 30 days.
+pub(super) const HORIZON_SECONDS: i64 = 30 * 86_400;
+
+/// Flags of `simulate`.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(override_usage = "kubectl kai simulate [changes] [-f FILE | [KIND] NAME submit's flags]")]
+pub struct Args {
+    #[command(flatten)]
+    changes: Changes,
+    /// A snapshot instead of the cluster
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["scenario", "save", "shard"], help_heading = "Of what")]
+    snapshot: Option<String>,
+    /// A scenario file instead of the cluster
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["save", "shard"], help_heading = "Of what")]
+    scenario: Option<String>,
+    /// Keep what was read of the cluster in a snapshot
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Of what")]
+    save: Option<std::path::PathBuf>,
+    /// The shard whose scheduler is meant
+    #[arg(long, value_name = "NAME", default_value = kai_api::names::DEFAULT_SHARD, help_heading = "Of what")]
+    shard: String,
+    /// How far to look for starts, such as 24h; 0 does not look
+    #[arg(long, value_name = "DURATION", help_heading = "Of what")]
+    horizon: Option<String>,
+    #[command(flatten)]
+    work: submit::Args,
+}
+
+/// The changes to try.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Changes {
+    /// Nodes that come, as sandbox --nodes has them: 2xH100:8; repeatable
+    #[arg(long, value_name = "NODES", help_heading = "What changes")]
+    add_node: Vec<String>,
+    /// A node that is drained, repeatable
+    #[arg(long, value_name = "NODE", help_heading = "What changes")]
+    drain: Vec<String>,
+    /// QUEUE.gpu.quota=12, QUEUE.gpu.limit=-1, QUEUE.priority=200, workload/NAME.priority=build; repeatable
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "What changes")]
+    set: Vec<String>,
+    /// A workload that is deleted, repeatable
+    #[arg(long, value_name = "NAME", help_heading = "What changes")]
+    delete: Vec<String>,
+    /// GPU quota of the queue that --queue names
+    #[arg(
+        long,
+        value_name = "GPUS",
+        allow_hyphen_values = true,
+        requires = "queue",
+        help_heading = "What changes"
+    )]
+    gpu_quota: Option<String>,
+    /// GPU limit of the queue that --queue names; -1 is none
+    #[arg(
+        long,
+        value_name = "GPUS",
+        allow_hyphen_values = true,
+        requires = "queue",
+        help_heading = "What changes"
+    )]
+    gpu_limit: Option<String>,
+    /// Weight for GPUs over quota of the queue that --queue names
+    #[arg(long, value_name = "WEIGHT", requires = "queue", help_heading = "What changes")]
+    gpu_weight: Option<String>,
+}
+
+impl Changes {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    fn read(&self, queue: Option<&str>) -> Result<Vec<Change>, Error> {
+        let (mut changes, mut problems) = (Vec::new(), Vec::new());
+        let mut keep = |change: Result<Change, Problem>| match change {
+            Ok(change) => changes.push(change),
+            Err(problem) => problems.push(problem),
+        };
+        self.set.iter().for_each(|text| keep(Change::set(text)));
+        let gpu = QueueLane::Gpu;
+        for (flag, value, field) in [
+            ("--gpu-quota", &self.gpu_quota, Field::Quota(gpu)),
+            ("--gpu-limit", &self.gpu_limit, Field::Limit(gpu)),
+            ("--gpu-weight", &self.gpu_weight, Field::Weight(gpu)),
+        ] {
+            if let (Some(value), Some(queue)) = (value, queue) {
+                keep(Change::bound(&format!("{flag} {value}"), queue, field, value));
+            }
+        }
+        self.add_node.iter().for_each(|text| keep(Change::add_nodes(text)));
+        self.drain.iter().for_each(|node| keep(Ok(Change::Drain(node.clone()))));
+        self.delete.iter().for_each(|name| keep(Ok(Change::Delete(name.clone()))));
+        Error::all(problems).map(|()| changes)
+    }
+}
+
+/// Runs `simulate`.
+pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    let horizon_seconds = horizon(args.horizon.as_deref())?;
+    let changes = args.changes.read(args.work.queue.as_deref())?;
+    let has_work = !args.work.names.is_empty() || !args.work.filename.is_empty();
+    let is_live = args.snapshot.is_none() && args.scenario.is_none();
+    if !has_work && changes.is_empty() && is_live && args.save.is_none() {
+        let what = "simulate needs something to try: a workload, or a change";
+        return Err(Problem::new(number::MISSING, Exit::Usage, what)
+            .fix("kubectl kai simulate job NAME --gpu 4 -q QUEUE --image IMAGE   or   --drain NODE   or   --set QUEUE.gpu.quota=12")
+            .into());
+    }
+    let cluster = if is_live { Some(context.cluster().await?) } else { None };
+    let rendered = if has_work {
+        submit::plan::render(&args.work, cluster.as_ref(), context).await?
+    } else {
+        Rendered::default()
+    };
+    let begin = std::time::Instant::now();
+    let mut situation = match (&cluster, &args.snapshot, &args.scenario) {
+        (Some(cluster), ..) => {
+            let save = args.save.as_ref().map(|path| context.dir.join(path));
+            let reading = Reading { cluster, shard: &args.shard, save: save.as_deref() };
+            Situation::live(reading, context).await?
+        }
+        (None, Some(file), _) => Situation::of_snapshot(file, &context.dir)?,
+        (None, None, file) => {
+            Situation::of_scenario(file.as_deref().unwrap_or_default(), &context.dir)?
+        }
+    };
+    let namespace = cluster.as_ref().map_or_else(
+        || context.globals.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+        |cluster| cluster.namespace.clone(),
+    );
+    let objects: Vec<Value> =
+        rendered.workloads().map(|object| in_namespace(object.clone(), &namespace)).collect();
+    let wish = Wish { changes: &changes, objects: &objects, horizon_seconds };
+    let outcome = situation.plan(&wish)?;
+    show(&outcome, &situation, (&format, begin.elapsed()), context)?;
+    Ok(exit(&outcome, args.work.exit_code))
+}
+
+/// How a simulation ends.
+pub(super) fn exit(outcome: &Outcome, is_asked: bool) -> Exit {
+    let starts =
+        |start: &Start| matches!(start, Start::Running | Start::Now | Start::AfterEvictions);
+    if is_asked && !outcome.workloads.iter().all(|fate| starts(&fate.start)) {
+        Exit::Pending
+    } else {
+        Exit::Ok
+    }
+}
+
+/// Reads `--horizon`.
+fn horizon(text: Option<&str>) -> Result<i64, Error> {
+    let Some(text) = text else { return Ok(HORIZON_SECONDS) };
+    let span = duration::parse("--horizon", text)?;
+    Ok(span.map_or(0, |span| i64::try_from(span.as_secs()).unwrap_or(i64::MAX / 1000)))
+}
+
+fn show(
+    outcome: &Outcome,
+    situation: &Situation,
+    (format, elapsed): (&Format, std::time::Duration),
+    context: &mut Context,
+) -> Result<(), Error> {
+    let report = report(outcome, situation);
+    if *format == Format::Name {
+        return outcome.workloads.iter().flat_map(|fate| &fate.pods).try_for_each(|placed| {
+            context.out.data(&format!("pod/{}", crate::print::output::clean(&placed.pod)))
+        });
+    }
+    if !format::report(&report, format, &mut context.out)? {
+        draw::draw(outcome, *format == Format::Wide, context)?;
+        let counts = &situation.snapshot.counts;
+        let count = |key: &str| counts.get(key).copied().unwrap_or(0);
+        let ms = elapsed.as_millis();
+        context.out.talk(&format!(
+            "The scheduler's own code ran on {} ({} nodes, {} pods) for {ms} ms. Nothing was changed.",
+            of(&situation.origin),
+            count("nodes"),
+            count("pods"),
+        ));
+    }
+    Ok(())
+}
+
+/// The outcome for programs.
+pub(super) fn report(outcome: &Outcome, situation: &Situation) -> Value {
+    let taken = jiff::Timestamp::from_millisecond(situation.snapshot.taken.0).unwrap_or_default();
+    let mut report = json!(outcome);
+    report["apiVersion"] = json!("cli.kai.scheduler/v1");
+    report["kind"] = json!("Simulation");
+    report["of"] = json!(of(&situation.origin));
+    report["taken"] = json!(taken.to_string());
+    report
+}
+
+fn of(origin: &Origin) -> String {
+    match origin {
+        Origin::Cluster => "the cluster".to_owned(),
+        Origin::Snapshot(file) => format!("the snapshot {}", crate::print::output::clean(file)),
+        Origin::Scenario(file) => format!("the scenario {}", crate::print::output::clean(file)),
+    }
+}

@@ -1,0 +1,260 @@
+//! The outcome of a simulation for people.
+
+use crate::context::Context;
+use crate::plan::{Fate, Outcome, Shift, Start, Victim};
+use crate::print::duration;
+use crate::print::error::Error;
+use crate::print::output::{Output, Style, clean};
+use crate::print::table::{Cell, Column, render};
+
+/// Rows of a part, without `-o wide`.
+const ROWS_MAX: usize = 20;
+
+/// Prints an outcome.
+pub(super) fn draw(outcome: &Outcome, is_wide: bool, context: &mut Context) -> Result<(), Error> {
+    let mut page = what_if(outcome);
+    page += &works(outcome, is_wide, context);
+    page += &evicted(outcome, is_wide);
+    page += &shares(outcome, &context.out);
+    page += &assumptions(outcome);
+    context.out.raw(&page)
+}
+
+fn what_if(outcome: &Outcome) -> String {
+    let mut parts: Vec<String> =
+        outcome.changes.iter().map(|said| clean(said).into_owned()).collect();
+    parts.extend(outcome.workloads.iter().map(|fate| format!("new {}", asks(fate))));
+    if parts.is_empty() {
+        parts.push("nothing changes".to_owned());
+    }
+    format!("{}   {}\n", Style::Bold.paint("What if"), parts.join(" · "))
+}
+
+/// `big (4 pods, 32 GPUs)`.
+pub(in crate::commands) fn asks(fate: &Fate) -> String {
+    let pods = fate.pods.len();
+    let pods = if pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
+    let gpus = match &*fate.gpus {
+        "0" => String::new(),
+        "1" => ", 1 GPU".to_owned(),
+        gpus => format!(", {gpus} GPUs"),
+    };
+    format!("{} ({pods}{gpus})", clean(&fate.name))
+}
+
+const WORKS: &[Column] = &[
+    Column::new("WORKLOAD"),
+    Column::new("QUEUE").drop(1),
+    Column::new("NOW"),
+    Column::new("THEN"),
+];
+
+fn works(outcome: &Outcome, is_wide: bool, context: &Context) -> String {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for fate in &outcome.workloads {
+        rows.push(vec![
+            format!("{}/{}", clean(&fate.namespace), clean(&fate.name)).into(),
+            clean(&fate.queue).into_owned().into(),
+            "-".into(),
+            then(&fate.start, &nodes(fate)).into(),
+        ]);
+    }
+    let shown = if is_wide { outcome.others.len() } else { outcome.others.len().min(ROWS_MAX) };
+    for shift in &outcome.others[..shown] {
+        rows.push(shifted(shift, outcome));
+    }
+    let mut page = String::new();
+    if !rows.is_empty() {
+        page += &format!(
+            "\n{}",
+            render(WORKS, &rows, context.out.columns(), !context.globals.no_headers)
+        );
+    }
+    if shown < outcome.others.len() {
+        page += &format!("and {} more: -o wide\n", outcome.others.len() - shown);
+    }
+    for fate in &outcome.workloads {
+        page += &why(fate);
+    }
+    page
+}
+
+/// Why work waits, and when it starts.
+pub(in crate::commands) fn why(fate: &Fate) -> String {
+    let mut page = String::new();
+    if let (Some(reason), false) = (&fate.reason, is_on_its_way(&fate.start)) {
+        let code = fate.code.map_or_else(String::new, |code| format!("[KAI{code}] "));
+        let reason: Vec<&str> = reason.lines().map(str::trim).collect();
+        let verb = if matches!(fate.start, Start::Never) { "can never start" } else { "waits" };
+        page += &format!("\n{} {verb}: {code}{}\n", clean(&fate.name), clean(&reason.join(" ")));
+    }
+    if let Some(basis) = &fate.basis {
+        page += &format!("When: by {basis}\n");
+    }
+    page
+}
+
+fn is_on_its_way(start: &Start) -> bool {
+    matches!(start, Start::Running | Start::Now | Start::AfterEvictions)
+}
+
+fn shifted(shift: &Shift, outcome: &Outcome) -> Vec<Cell> {
+    let is_evicted = outcome
+        .evicted
+        .iter()
+        .any(|victim| victim.name == shift.name && victim.namespace == shift.namespace);
+    let after = match (&shift.after, is_evicted) {
+        (Start::Running | Start::Now | Start::AfterEvictions, true) => {
+            format!("restarts on {}", shift.nodes.join(" "))
+        }
+        (other, true) => format!("evicted, {}", state(other)),
+        (other, false) => then(other, &shift.nodes),
+    };
+    vec![
+        format!("{}/{}", clean(&shift.namespace), clean(&shift.name)).into(),
+        clean(&shift.queue).into_owned().into(),
+        state(&shift.before).into(),
+        clean(&after).into_owned().into(),
+    ]
+}
+
+/// The nodes of work, each once with how many of its pods go there.
+pub(in crate::commands) fn nodes(fate: &Fate) -> Vec<String> {
+    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for node in fate.pods.iter().filter_map(|placed| placed.node.as_deref()) {
+        *counts.entry(node).or_default() += 1;
+    }
+    let shown = counts.into_iter().map(|(node, count)| match count {
+        1 => clean(node).into_owned(),
+        count => format!("{}×{count}", clean(node)),
+    });
+    shown.collect()
+}
+
+fn then(start: &Start, nodes: &[String]) -> String {
+    let on = if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(" ")) };
+    match start {
+        Start::Now => format!("starts now{on}"),
+        Start::AfterEvictions => format!("starts once others have left{on}"),
+        Start::Running => format!("runs{on}"),
+        other => state(other),
+    }
+}
+
+/// A start in few words.
+pub(in crate::commands) fn state(start: &Start) -> String {
+    match start {
+        Start::Running => "runs".to_owned(),
+        Start::Now => "starts".to_owned(),
+        Start::AfterEvictions => "starts by evictions".to_owned(),
+        Start::Later { earliest_seconds, latest_seconds } => {
+            format!("waits, starts {}", range(*earliest_seconds, *latest_seconds))
+        }
+        Start::Never => "can never start".to_owned(),
+        Start::Unknown => "waits".to_owned(),
+    }
+}
+
+/// `in 2h10m to 2h45m`, `within 2h45m`, `in 2h10m or later`.
+pub(in crate::commands) fn range(earliest: i64, latest: Option<i64>) -> String {
+    let short = duration::short;
+    // What is sooner than a minute is now for anybody who reads it.
+    match latest {
+        Some(latest) if earliest < 60 => format!("within {}", short(latest)),
+        Some(latest) if short(earliest) == short(latest) => format!("in about {}", short(latest)),
+        Some(latest) => format!("in {} to {}", short(earliest), short(latest)),
+        None if earliest < 60 => "when others end, at no known time".to_owned(),
+        None => format!("in {} or later", short(earliest)),
+    }
+}
+
+fn evicted(outcome: &Outcome, is_wide: bool) -> String {
+    let mut page = format!("\n{}", Style::Bold.paint("Evicted"));
+    if outcome.evicted.is_empty() {
+        return page + "   nobody\n";
+    }
+    page += "\n";
+    let shown = if is_wide { outcome.evicted.len() } else { outcome.evicted.len().min(ROWS_MAX) };
+    for victim in &outcome.evicted[..shown] {
+        page += &format!("  {}\n", clean(&loss(victim)));
+    }
+    if shown < outcome.evicted.len() {
+        page += &format!("  and {} more: -o wide\n", outcome.evicted.len() - shown);
+    }
+    page
+}
+
+/// Who loses what, to whom, and what becomes of it.
+pub(in crate::commands) fn loss(victim: &Victim) -> String {
+    let gpus =
+        if victim.gpus == "1" { "1 GPU".to_owned() } else { format!("{} GPUs", victim.gpus) };
+    let ran = victim
+        .ran_seconds
+        .map_or_else(String::new, |seconds| format!(", {} of work", duration::short(seconds)));
+    let whom = match (&victim.for_workload, victim.action) {
+        (Some(whom), action) => format!("{action} for {whom}"),
+        (None, action) => action.to_owned(),
+    };
+    let then = match victim.then {
+        "restarts" => format!("it starts again on {}", victim.on.join(" ")),
+        "shrinks" => format!("it goes on with fewer pods on {}", victim.on.join(" ")),
+        "gone" => "nothing makes it again".to_owned(),
+        _ => "it waits again".to_owned(),
+    };
+    format!(
+        "{}/{} of {} leaves {}: {gpus}{ran} ({whom}); {then}",
+        victim.namespace,
+        victim.name,
+        victim.queue,
+        victim.nodes.join(" "),
+    )
+}
+
+const SHARES: &[Column] = &[
+    Column::new("QUEUE"),
+    Column { title: "QUOTA", drop: 1, right: true },
+    Column { title: "FAIR SHARE", drop: 0, right: true },
+    Column { title: "ALLOCATED", drop: 0, right: true },
+];
+
+/// Queues of which something changes.
+fn shares(outcome: &Outcome, out: &Output) -> String {
+    let arrow = if out.is_ascii() { "->" } else { "→" };
+    let change = |[was, is]: &[String; 2]| {
+        let shown = |text: &str| if text == "-1" { "-".to_owned() } else { text.to_owned() };
+        if was == is { shown(is) } else { format!("{} {arrow} {}", shown(was), shown(is)) }
+    };
+    let changes = |[was, is]: &[String; 2]| was != is;
+    let rows: Vec<Vec<Cell>> = outcome
+        .queues
+        .iter()
+        .filter(|share| {
+            [&share.quota, &share.fair_share, &share.allocated].into_iter().any(changes)
+        })
+        .map(|share| {
+            vec![
+                clean(&share.queue).into_owned().into(),
+                change(&share.quota).into(),
+                change(&share.fair_share).into(),
+                change(&share.allocated).into(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n{}\n{}",
+        Style::Bold.paint("GPUs of queues that change"),
+        render(SHARES, &rows, out.columns(), true)
+    )
+}
+
+fn assumptions(outcome: &Outcome) -> String {
+    let mut page = String::new();
+    for (place, assumption) in outcome.assumptions.iter().enumerate() {
+        page += if place == 0 { "\nAssumes   " } else { "          " };
+        page += &format!("{}\n", clean(assumption));
+    }
+    page
+}

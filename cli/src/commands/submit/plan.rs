@@ -1,0 +1,94 @@
+//! `submit --dry-run=plan`: where it would go, when, and at whose cost; and what else could be asked for.
+
+mod alternatives;
+mod draw;
+
+use serde_json::{Value, json};
+
+use super::args::{Args, DryRun};
+use super::request::Request;
+use super::{Document, check, create, defaults, documents, model, prepare};
+use crate::cluster::Cluster;
+use crate::commands::simulate;
+use crate::context::Context;
+use crate::plan::{Reading, Situation, Wish, in_namespace};
+use crate::print::error::{Error, Exit};
+use crate::print::format;
+
+/// What would be submitted.
+#[derive(Debug, Default)]
+pub(crate) struct Rendered {
+    documents: Vec<Document>,
+}
+
+impl Rendered {
+    /// The objects that make pods.
+    pub(crate) fn workloads(&self) -> impl Iterator<Item = &Value> {
+        self.documents.iter().filter(|document| document.is_workload).map(|one| &one.object)
+    }
+}
+
+/// Makes the objects that `submit` would make of the same flags, with its checks where there is a cluster to ask.
+///
+/// # Errors
+/// What `submit` would refuse.
+pub(crate) async fn render(
+    args: &Args,
+    cluster: Option<&Cluster>,
+    context: &mut Context,
+) -> Result<Rendered, Error> {
+    let mut args = args.clone();
+    if cluster.is_none() {
+        args.dry_run = DryRun::Client;
+    } else {
+        defaults::read(context).await;
+    }
+    let (mut documents, request) = made(&args, context).await?;
+    for note in prepare(&mut documents, &request, context)? {
+        context.out.talk(&note);
+    }
+    if let Some(cluster) = cluster {
+        check::all(&mut documents, &request, cluster, context).await?;
+    }
+    Ok(Rendered { documents })
+}
+
+/// The objects before they are checked.
+async fn made(args: &Args, context: &mut Context) -> Result<(Vec<Document>, Request), Error> {
+    let mut request =
+        Request::read(args, &context.settings).map_err(|found| Error::Problems(found.1))?;
+    model::resolve(&mut request, args.dry_run, context).await?;
+    let documents = documents(args, &request, context).await?;
+    Ok((documents, request))
+}
+
+/// Runs `submit --dry-run=plan`.
+pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = create::Form::read(context.globals.output.as_deref())?;
+    let cluster = context.cluster().await?;
+    let rendered = render(args, Some(&cluster), context).await?;
+    let shard = kai_api::names::DEFAULT_SHARD;
+    let reading = Reading { cluster: &cluster, shard, save: None };
+    let mut situation = Situation::live(reading, context).await?;
+    let objects: Vec<Value> = rendered
+        .workloads()
+        .map(|object| in_namespace(object.clone(), &cluster.namespace))
+        .collect();
+    let horizon_seconds = simulate::HORIZON_SECONDS;
+    let wish = Wish { objects: &objects, horizon_seconds, ..Wish::default() };
+    let outcome = situation.plan(&wish)?;
+    let exit = simulate::exit(&outcome, args.exit_code);
+    let others = if exit == simulate::exit(&outcome, true) && exit == Exit::Ok {
+        Vec::new()
+    } else {
+        alternatives::try_all(args, &outcome, (&mut situation, &cluster.namespace), context).await
+    };
+    let mut report = simulate::report(&outcome, &situation);
+    report["kind"] = json!("Plan");
+    report["alternatives"] = json!(others);
+    if !format::report(&report, &format, &mut context.out)? {
+        let page = draw::page(&rendered, (&outcome, &others), &context.out);
+        context.out.raw(&page)?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,79 @@
+//! The cluster behind the API server, through a snapshot in a file of its own: what is planned on can be kept.
+
+use std::io::BufWriter;
+use std::path::Path;
+
+use kai_scheduler::snapshot::{Header, Snapshot, configuration, parameters, write};
+use tempfile::NamedTempFile;
+use tokio::sync::mpsc;
+
+use super::{Origin, Situation};
+use crate::cluster::Cluster;
+use crate::context::Context;
+use crate::plan::collect::{self, Collector};
+use crate::plan::settings;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::clean;
+
+/// Objects on their way to the file; bounds the memory that a slow disk costs.
+const PARTS_MAX: usize = 64;
+
+/// What is read.
+pub(crate) struct Reading<'r> {
+    pub(crate) cluster: &'r Cluster,
+    /// The shard whose scheduler is meant.
+    pub(crate) shard: &'r str,
+    /// Where the snapshot is kept.
+    pub(crate) save: Option<&'r Path>,
+}
+
+pub(super) async fn read(reading: Reading<'_>, context: &mut Context) -> Result<Situation, Error> {
+    let Reading { cluster, shard, save } = reading;
+    if let Some(path) = save.filter(|path| path.exists()) {
+        let what = format!("the file {} exists", clean(&path.display().to_string()));
+        return Err(Problem::new(number::EXISTS, Exit::Conflict, what).fix("name another").into());
+    }
+    let settings = settings::read(shard, cluster).await?;
+    let served = collect::served(cluster).await?;
+    let header = Header {
+        taken: kai_engine::Timestamp(jiff::Timestamp::now().as_millisecond()),
+        config: configuration(&settings.spec),
+        params: parameters(&settings.args),
+        discovery: Some(served.discovery.clone()),
+    };
+    let temporary = NamedTempFile::with_prefix(".kai-plan-").map_err(|error| failed(&error))?;
+    let output = temporary.reopen().map_err(|error| failed(&error))?;
+    let (parts, mut coming) = mpsc::channel(PARTS_MAX);
+    let written = tokio::task::spawn_blocking(move || {
+        write(BufWriter::new(output), &header, std::iter::from_fn(|| coming.blocking_recv()))
+    });
+    let collector = Collector {
+        namespace: None,
+        cluster,
+        args: &settings.args,
+        served: &served,
+        parts,
+        left_out: settings.notes.clone(),
+        not_served: Vec::new(),
+        is_quiet: true,
+    };
+    context.out.wait_for("reading the cluster");
+    let collected = collector.collect(&mut context.out).await;
+    context.out.waited();
+    let written = written.await.map_err(|error| failed(&error))?;
+    collected?;
+    written.map_err(|error| failed(&error))?;
+    if let Some(path) = save {
+        std::fs::copy(temporary.path(), path).map_err(|error| {
+            let what = format!("failed to write {}: {error}", clean(&path.display().to_string()));
+            Problem::new(number::FILE, Exit::Failure, what)
+        })?;
+    }
+    let snapshot = Snapshot::read(temporary.path()).map_err(|error| failed(&error.problem))?;
+    Ok(Situation::new(snapshot, Origin::Cluster))
+}
+
+fn failed(cause: &impl std::fmt::Display) -> Error {
+    let what = format!("failed to keep what was read of the cluster: {cause}");
+    Problem::new(number::FILE, Exit::Failure, what).into()
+}

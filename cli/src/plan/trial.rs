@@ -1,0 +1,125 @@
+//! A copy of the cluster that is let run until it is at rest, and further until work has started.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kai_engine::{Change, Cluster as Engine, Config, Eviction, GroupId, NodeId, PodId, Timestamp};
+use kai_sim::course::{Course, Future};
+
+use super::situation::Effects;
+
+/// Cycles that one look into the future may take: a long queue of large clusters ends somewhere.
+const CYCLES_MAX: u64 = 20_000;
+
+/// A pod that has to leave.
+#[derive(Clone, Debug)]
+pub(super) struct Evicted {
+    pub(super) node: NodeId,
+    /// None where its node is drained.
+    pub(super) reason: Option<Eviction>,
+}
+
+/// A cluster at rest.
+pub(super) struct Trial<'f> {
+    pub(super) course: Course<'f>,
+    /// Pods that had to leave on the way; each as it did first.
+    pub(super) evicted: BTreeMap<PodId, Evicted>,
+    /// Groups that run by now and did not in the beginning.
+    pub(super) started: BTreeSet<GroupId>,
+}
+
+impl<'f> Trial<'f> {
+    /// Lets a cluster come to rest after effects.
+    pub(super) fn settle(
+        engine: Engine,
+        (config, now): (&Config, Timestamp),
+        future: &'f dyn Future,
+        effects: &Effects,
+    ) -> Self {
+        let mut course = Course::new(engine, config.clone(), now, future);
+        let mut evicted = BTreeMap::new();
+        let ran: BTreeSet<GroupId> = running(&course);
+        for group in &effects.ended {
+            course.end(*group);
+        }
+        for node in &effects.drained {
+            for pod in course.drain(*node) {
+                evicted.insert(pod, Evicted { node: *node, reason: None });
+            }
+        }
+        for (_, plan) in course.settle() {
+            for change in plan.changes {
+                if let Change::Evict { pod, node, reason } = change {
+                    evicted.entry(pod).or_insert(Evicted { node, reason: Some(reason) });
+                }
+            }
+        }
+        let started = running(&course).difference(&ran).copied().collect();
+        Self { course, evicted, started }
+    }
+}
+
+/// The groups that run.
+fn running(course: &Course<'_>) -> BTreeSet<GroupId> {
+    let groups: Vec<GroupId> = course.cluster.groups().map(|(group, _)| group).collect();
+    groups.into_iter().filter(|group| course.is_running(*group)).collect()
+}
+
+/// When groups start that wait in a cluster at rest.
+#[derive(Debug, Default)]
+pub(super) struct Starts {
+    /// The time of those that do within the horizon.
+    pub(super) at: BTreeMap<GroupId, Timestamp>,
+    /// It was not looked as far as the horizon.
+    pub(super) is_cut: bool,
+}
+
+/// Lets time pass until all of `waiting` have started, or nothing more happens.
+pub(super) fn starts(
+    trial: &Trial<'_>,
+    config: &Config,
+    future: &dyn Future,
+    (waiting, horizon): (&BTreeSet<GroupId>, Timestamp),
+) -> Starts {
+    let mut starts = Starts::default();
+    if waiting.is_empty() {
+        return starts;
+    }
+    let mut course =
+        Course::new(trial.course.cluster.clone(), config.clone(), trial.course.now, future);
+    let mut open = waiting.clone();
+    while !open.is_empty() && course.pass(horizon) {
+        course.settle();
+        let begun: Vec<GroupId> =
+            open.iter().copied().filter(|group| course.is_running(*group)).collect();
+        for group in begun {
+            open.remove(&group);
+            starts.at.insert(group, course.now);
+        }
+        if course.cycles > CYCLES_MAX {
+            starts.is_cut = true;
+            break;
+        }
+    }
+    starts
+}
+
+/// Tells whether a group would start if nobody else were there.
+pub(super) fn starts_alone(
+    trial: &Trial<'_>,
+    config: &Config,
+    future: &dyn Future,
+    group: GroupId,
+) -> bool {
+    let mut course =
+        Course::new(trial.course.cluster.clone(), config.clone(), trial.course.now, future);
+    let others: Vec<GroupId> = course.cluster.groups().map(|(other, _)| other).collect();
+    for other in others.into_iter().filter(|other| *other != group) {
+        course.end(other);
+    }
+    course.settle();
+    if let Some(wake) = course.cluster.wake() {
+        course.pass(wake);
+        course.settle();
+    }
+    course.is_running(group)
+}
