@@ -17,8 +17,9 @@ pub(crate) mod settings;
 mod situation;
 mod title;
 mod trial;
+pub(crate) mod words;
 mod workload;
 
 pub(crate) use change::{Change, Field};
-pub(crate) use outcome::{Fate, Outcome, Share, Shift, Start, Victim, Wish};
-pub(crate) use situation::{Origin, Reading, Situation, in_namespace};
+pub(crate) use outcome::{Fate, Outcome, Share, Shift, Start, Wish};
+pub(crate) use situation::{Reading, Situation, in_namespace};

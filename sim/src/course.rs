@@ -20,7 +20,7 @@ const CYCLE: Millis = 1000;
 /// Cycles in which a cluster has to come to rest: a few moves follow from the first, and searches may take some turns.
 const SETTLE_MAX: u32 = 64;
 
-/// What is known of the time to come beside the cluster's books.
+/// Knowledge of the time to come beside the cluster's books.
 pub trait Future {
     /// Says for how long a group runs in all, one that has run for `ran` already; none where no end is known.
     fn run_time(&self, group: GroupId, ran: Millis) -> Option<Millis>;
@@ -288,16 +288,16 @@ impl<'f> Course<'f> {
                         self.cluster.apply(Delta::PodGone(pod));
                     }
                 }
-                (false, None) => self.reserve(at),
+                (false, None) => self.reserve(at.0, at.1),
                 (false, Some(_)) => {}
             }
         }
     }
 
-    fn reserve(&mut self, at: (NodeId, DeviceId)) {
+    fn reserve(&mut self, node: NodeId, device: DeviceId) {
         let pod = PodId::of_row(self.free_pod);
         self.free_pod += 1;
-        let place = Place { node: at.0, devices: [at.1].into(), reserved: None };
+        let place = Place { node, devices: [device].into(), reserved: None };
         let facts = Pod {
             owner: Owner::Reservation,
             shape: Shape { gpu: GpuRequest::Whole(1), ..Shape::default() },
@@ -306,7 +306,7 @@ impl<'f> Course<'f> {
             ..Pod::default()
         };
         self.cluster.apply(Delta::Pod(pod, Box::new(facts)));
-        if let Some(sharers) = self.sharers.get_mut(&at) {
+        if let Some(sharers) = self.sharers.get_mut(&(node, device)) {
             sharers.reservation = Some(pod);
         }
     }

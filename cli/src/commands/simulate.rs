@@ -6,13 +6,14 @@
 //!  -f FILE ──────────┘
 //! ```
 
-pub(super) mod draw;
+mod draw;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::commands::submit::{self, plan::Rendered};
 use crate::context::Context;
-use crate::plan::{Change, Field, Origin, Outcome, Reading, Situation, Start, Wish, in_namespace};
+use crate::plan::words::{HORIZON_SECONDS, exit, of, report};
+use crate::plan::{Change, Field, Outcome, Reading, Situation, Wish, in_namespace};
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::{self, Format};
@@ -29,9 +30,6 @@ Examples:
   kubectl kai simulate --snapshot cluster.zip --delete llama-ft
 
 It runs the scheduler's own code on a copy of the cluster, read with your own rights. Nothing is changed.";
-
-/// How far it is looked for starts when nothing else is said: 30 days.
-pub(super) const HORIZON_SECONDS: i64 = 30 * 86_400;
 
 /// Flags of `simulate`.
 #[derive(Debug, clap::Args)]
@@ -170,17 +168,6 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     Ok(exit(&outcome, args.work.exit_code))
 }
 
-/// How a simulation ends.
-pub(super) fn exit(outcome: &Outcome, is_asked: bool) -> Exit {
-    let starts =
-        |start: &Start| matches!(start, Start::Running | Start::Now | Start::AfterEvictions);
-    if is_asked && !outcome.workloads.iter().all(|fate| starts(&fate.start)) {
-        Exit::Pending
-    } else {
-        Exit::Ok
-    }
-}
-
 /// Reads `--horizon`.
 fn horizon(text: Option<&str>) -> Result<i64, Error> {
     let Some(text) = text else { return Ok(HORIZON_SECONDS) };
@@ -213,23 +200,4 @@ fn show(
         ));
     }
     Ok(())
-}
-
-/// The outcome for programs.
-pub(super) fn report(outcome: &Outcome, situation: &Situation) -> Value {
-    let taken = jiff::Timestamp::from_millisecond(situation.snapshot.taken.0).unwrap_or_default();
-    let mut report = json!(outcome);
-    report["apiVersion"] = json!("cli.kai.scheduler/v1");
-    report["kind"] = json!("Simulation");
-    report["of"] = json!(of(&situation.origin));
-    report["taken"] = json!(taken.to_string());
-    report
-}
-
-fn of(origin: &Origin) -> String {
-    match origin {
-        Origin::Cluster => "the cluster".to_owned(),
-        Origin::Snapshot(file) => format!("the snapshot {}", crate::print::output::clean(file)),
-        Origin::Scenario(file) => format!("the scenario {}", crate::print::output::clean(file)),
-    }
 }

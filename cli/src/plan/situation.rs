@@ -4,8 +4,9 @@ mod live;
 
 use std::path::Path;
 
+use kai_api::names::priority_class;
 use kai_engine::{Cluster as Engine, Delta, GroupId, NodeId, QueueId};
-use kai_scheduler::ingest::Kind;
+use kai_scheduler::ingest::{GroupObject, Kind};
 use kai_scheduler::names::Number;
 use kai_scheduler::snapshot::Snapshot;
 use kai_sim::{build, scenario};
@@ -286,6 +287,10 @@ impl Situation {
                 for group in self.groups_called(workload, engine)? {
                     if let Some(mut facts) = engine.group(group).cloned() {
                         facts.priority = value;
+                        let object = self.snapshot.ingest.groups.object(group.number());
+                        if object.is_none_or(GroupObject::follows_class) {
+                            facts.preemptible = value < priority_class::NON_PREEMPTIBLE_FROM;
+                        }
                         engine.apply(Delta::Group(group, Box::new(facts)));
                     }
                 }

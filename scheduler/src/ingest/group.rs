@@ -110,6 +110,11 @@ pub struct GroupObject {
 }
 
 impl GroupObject {
+    /// Tells whether its priority class decides if it may be a victim.
+    pub fn follows_class(&self) -> bool {
+        self.preemptibility_derived
+    }
+
     /// Tells whether `spec.schedulingBackoff` leaves it out, with its condition standing.
     pub fn is_held(&self) -> bool {
         self.facts.held

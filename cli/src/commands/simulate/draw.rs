@@ -1,8 +1,8 @@
 //! The outcome of a simulation for people.
 
 use crate::context::Context;
-use crate::plan::{Fate, Outcome, Shift, Start, Victim};
-use crate::print::duration;
+use crate::plan::words::{asks, loss, nodes, state};
+use crate::plan::{Fate, Outcome, Shift, Start};
 use crate::print::error::Error;
 use crate::print::output::{Output, Style, clean};
 use crate::print::table::{Cell, Column, render};
@@ -28,18 +28,6 @@ fn what_if(outcome: &Outcome) -> String {
         parts.push("nothing changes".to_owned());
     }
     format!("{}   {}\n", Style::Bold.paint("What if"), parts.join(" · "))
-}
-
-/// `big (4 pods, 32 GPUs)`.
-pub(in crate::commands) fn asks(fate: &Fate) -> String {
-    let pods = fate.pods.len();
-    let pods = if pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
-    let gpus = match &*fate.gpus {
-        "0" => String::new(),
-        "1" => ", 1 GPU".to_owned(),
-        gpus => format!(", {gpus} GPUs"),
-    };
-    format!("{} ({pods}{gpus})", clean(&fate.name))
 }
 
 const WORKS: &[Column] = &[
@@ -80,7 +68,7 @@ fn works(outcome: &Outcome, is_wide: bool, context: &Context) -> String {
 }
 
 /// Why work waits, and when it starts.
-pub(in crate::commands) fn why(fate: &Fate) -> String {
+fn why(fate: &Fate) -> String {
     let mut page = String::new();
     if let (Some(reason), false) = (&fate.reason, is_on_its_way(&fate.start)) {
         let code = fate.code.map_or_else(String::new, |code| format!("[KAI{code}] "));
@@ -118,19 +106,6 @@ fn shifted(shift: &Shift, outcome: &Outcome) -> Vec<Cell> {
     ]
 }
 
-/// The nodes of work, each once with how many of its pods go there.
-pub(in crate::commands) fn nodes(fate: &Fate) -> Vec<String> {
-    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    for node in fate.pods.iter().filter_map(|placed| placed.node.as_deref()) {
-        *counts.entry(node).or_default() += 1;
-    }
-    let shown = counts.into_iter().map(|(node, count)| match count {
-        1 => clean(node).into_owned(),
-        count => format!("{}×{count}", clean(node)),
-    });
-    shown.collect()
-}
-
 fn then(start: &Start, nodes: &[String]) -> String {
     let on = if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(" ")) };
     match start {
@@ -138,33 +113,6 @@ fn then(start: &Start, nodes: &[String]) -> String {
         Start::AfterEvictions => format!("starts once others have left{on}"),
         Start::Running => format!("runs{on}"),
         other => state(other),
-    }
-}
-
-/// A start in few words.
-pub(in crate::commands) fn state(start: &Start) -> String {
-    match start {
-        Start::Running => "runs".to_owned(),
-        Start::Now => "starts".to_owned(),
-        Start::AfterEvictions => "starts by evictions".to_owned(),
-        Start::Later { earliest_seconds, latest_seconds } => {
-            format!("waits, starts {}", range(*earliest_seconds, *latest_seconds))
-        }
-        Start::Never => "can never start".to_owned(),
-        Start::Unknown => "waits".to_owned(),
-    }
-}
-
-/// `in 2h10m to 2h45m`, `within 2h45m`, `in 2h10m or later`.
-pub(in crate::commands) fn range(earliest: i64, latest: Option<i64>) -> String {
-    let short = duration::short;
-    // What is sooner than a minute is now for anybody who reads it.
-    match latest {
-        Some(latest) if earliest < 60 => format!("within {}", short(latest)),
-        Some(latest) if short(earliest) == short(latest) => format!("in about {}", short(latest)),
-        Some(latest) => format!("in {} to {}", short(earliest), short(latest)),
-        None if earliest < 60 => "when others end, at no known time".to_owned(),
-        None => format!("in {} or later", short(earliest)),
     }
 }
 
@@ -182,32 +130,6 @@ fn evicted(outcome: &Outcome, is_wide: bool) -> String {
         page += &format!("  and {} more: -o wide\n", outcome.evicted.len() - shown);
     }
     page
-}
-
-/// Who loses what, to whom, and what becomes of it.
-pub(in crate::commands) fn loss(victim: &Victim) -> String {
-    let gpus =
-        if victim.gpus == "1" { "1 GPU".to_owned() } else { format!("{} GPUs", victim.gpus) };
-    let ran = victim
-        .ran_seconds
-        .map_or_else(String::new, |seconds| format!(", {} of work", duration::short(seconds)));
-    let whom = match (&victim.for_workload, victim.action) {
-        (Some(whom), action) => format!("{action} for {whom}"),
-        (None, action) => action.to_owned(),
-    };
-    let then = match victim.then {
-        "restarts" => format!("it starts again on {}", victim.on.join(" ")),
-        "shrinks" => format!("it goes on with fewer pods on {}", victim.on.join(" ")),
-        "gone" => "nothing makes it again".to_owned(),
-        _ => "it waits again".to_owned(),
-    };
-    format!(
-        "{}/{} of {} leaves {}: {gpus}{ran} ({whom}); {then}",
-        victim.namespace,
-        victim.name,
-        victim.queue,
-        victim.nodes.join(" "),
-    )
 }
 
 const SHARES: &[Column] = &[

@@ -9,8 +9,8 @@ use super::args::{Args, DryRun};
 use super::request::Request;
 use super::{Document, check, create, defaults, documents, model, prepare};
 use crate::cluster::Cluster;
-use crate::commands::simulate;
 use crate::context::Context;
+use crate::plan::words::{self, HORIZON_SECONDS};
 use crate::plan::{Reading, Situation, Wish, in_namespace};
 use crate::print::error::{Error, Exit};
 use crate::print::format;
@@ -74,16 +74,16 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         .workloads()
         .map(|object| in_namespace(object.clone(), &cluster.namespace))
         .collect();
-    let horizon_seconds = simulate::HORIZON_SECONDS;
+    let horizon_seconds = HORIZON_SECONDS;
     let wish = Wish { objects: &objects, horizon_seconds, ..Wish::default() };
     let outcome = situation.plan(&wish)?;
-    let exit = simulate::exit(&outcome, args.exit_code);
-    let others = if exit == simulate::exit(&outcome, true) && exit == Exit::Ok {
+    let exit = words::exit(&outcome, args.exit_code);
+    let others = if words::exit(&outcome, true) == Exit::Ok {
         Vec::new()
     } else {
         alternatives::try_all(args, &outcome, (&mut situation, &cluster.namespace), context).await
     };
-    let mut report = simulate::report(&outcome, &situation);
+    let mut report = words::report(&outcome, &situation);
     report["kind"] = json!("Plan");
     report["alternatives"] = json!(others);
     if !format::report(&report, &format, &mut context.out)? {

@@ -139,6 +139,6 @@ async fn outcome_of(
     prepare(&mut documents, &request, context).ok()?;
     let workloads = documents.into_iter().filter(|document| document.is_workload);
     let objects: Vec<_> = workloads.map(|one| in_namespace(one.object, namespace)).collect();
-    let horizon_seconds = crate::commands::simulate::HORIZON_SECONDS;
+    let horizon_seconds = crate::plan::words::HORIZON_SECONDS;
     situation.plan(&Wish { objects: &objects, horizon_seconds, ..Wish::default() }).ok()
 }

@@ -3,7 +3,7 @@
 use super::Rendered;
 use super::alternatives::Alternative;
 use crate::cluster::json::text;
-use crate::commands::simulate::draw::{asks, loss, nodes, range, state};
+use crate::plan::words::{asks, loss, nodes, range, state};
 use crate::plan::{Fate, Outcome, Share, Start};
 use crate::print::output::{Output, Style, clean};
 use crate::print::table::{Cell, Column, render};

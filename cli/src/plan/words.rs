@@ -1,0 +1,121 @@
+//! An outcome in words, and for programs.
+
+use serde_json::{Value, json};
+
+use super::outcome::{Fate, Outcome, Start, Victim};
+use super::situation::{Origin, Situation};
+use crate::print::duration;
+use crate::print::error::Exit;
+use crate::print::output::clean;
+
+/// How far it is looked for starts when nothing else is said: 30 days.
+pub(crate) const HORIZON_SECONDS: i64 = 30 * 86_400;
+
+/// How a simulation ends.
+pub(crate) fn exit(outcome: &Outcome, is_asked: bool) -> Exit {
+    let starts =
+        |start: &Start| matches!(start, Start::Running | Start::Now | Start::AfterEvictions);
+    if is_asked && !outcome.workloads.iter().all(|fate| starts(&fate.start)) {
+        Exit::Pending
+    } else {
+        Exit::Ok
+    }
+}
+
+/// The outcome for programs.
+pub(crate) fn report(outcome: &Outcome, situation: &Situation) -> Value {
+    let taken = jiff::Timestamp::from_millisecond(situation.snapshot.taken.0).unwrap_or_default();
+    let mut report = json!(outcome);
+    report["apiVersion"] = json!("cli.kai.scheduler/v1");
+    report["kind"] = json!("Simulation");
+    report["of"] = json!(of(&situation.origin));
+    report["taken"] = json!(taken.to_string());
+    report
+}
+
+/// Where a cluster was read.
+pub(crate) fn of(origin: &Origin) -> String {
+    match origin {
+        Origin::Cluster => "the cluster".to_owned(),
+        Origin::Snapshot(file) => format!("the snapshot {}", clean(file)),
+        Origin::Scenario(file) => format!("the scenario {}", clean(file)),
+    }
+}
+
+/// `big (4 pods, 32 GPUs)`.
+pub(crate) fn asks(fate: &Fate) -> String {
+    let pods = fate.pods.len();
+    let pods = if pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
+    let gpus = match &*fate.gpus {
+        "0" => String::new(),
+        "1" => ", 1 GPU".to_owned(),
+        gpus => format!(", {gpus} GPUs"),
+    };
+    format!("{} ({pods}{gpus})", clean(&fate.name))
+}
+
+/// The nodes of work, each once with how many of its pods go there.
+pub(crate) fn nodes(fate: &Fate) -> Vec<String> {
+    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for node in fate.pods.iter().filter_map(|placed| placed.node.as_deref()) {
+        *counts.entry(node).or_default() += 1;
+    }
+    let shown = counts.into_iter().map(|(node, count)| match count {
+        1 => clean(node).into_owned(),
+        count => format!("{}×{count}", clean(node)),
+    });
+    shown.collect()
+}
+
+/// A start in few words.
+pub(crate) fn state(start: &Start) -> String {
+    match start {
+        Start::Running => "runs".to_owned(),
+        Start::Now => "starts".to_owned(),
+        Start::AfterEvictions => "starts by evictions".to_owned(),
+        Start::Later { earliest_seconds, latest_seconds } => {
+            format!("waits, starts {}", range(*earliest_seconds, *latest_seconds))
+        }
+        Start::Never => "can never start".to_owned(),
+        Start::Unknown => "waits".to_owned(),
+    }
+}
+
+/// `in 2h10m to 2h45m`, `within 2h45m`, `in 2h10m or later`.
+pub(crate) fn range(earliest: i64, latest: Option<i64>) -> String {
+    let short = duration::short;
+    // What is sooner than a minute is now for anybody who reads it.
+    match latest {
+        Some(latest) if earliest < 60 => format!("within {}", short(latest)),
+        Some(latest) if short(earliest) == short(latest) => format!("in about {}", short(latest)),
+        Some(latest) => format!("in {} to {}", short(earliest), short(latest)),
+        None if earliest < 60 => "when others end, at no known time".to_owned(),
+        None => format!("in {} or later", short(earliest)),
+    }
+}
+
+/// Who loses what, to whom, and what becomes of it.
+pub(crate) fn loss(victim: &Victim) -> String {
+    let gpus =
+        if victim.gpus == "1" { "1 GPU".to_owned() } else { format!("{} GPUs", victim.gpus) };
+    let ran = victim
+        .ran_seconds
+        .map_or_else(String::new, |seconds| format!(", {} of work", duration::short(seconds)));
+    let whom = match (&victim.for_workload, victim.action) {
+        (Some(whom), action) => format!("{action} for {whom}"),
+        (None, action) => action.to_owned(),
+    };
+    let then = match victim.then {
+        "restarts" => format!("it starts again on {}", victim.on.join(" ")),
+        "shrinks" => format!("it goes on with fewer pods on {}", victim.on.join(" ")),
+        "gone" => "nothing makes it again".to_owned(),
+        _ => "it waits again".to_owned(),
+    };
+    format!(
+        "{}/{} of {} leaves {}: {gpus}{ran} ({whom}); {then}",
+        victim.namespace,
+        victim.name,
+        victim.queue,
+        victim.nodes.join(" "),
+    )
+}
