@@ -55,8 +55,8 @@ pub(crate) async fn render(
 
 /// The objects before they are checked.
 async fn made(args: &Args, context: &mut Context) -> Result<(Vec<Document>, Request), Error> {
-    let mut request =
-        Request::read(args, &context.settings).map_err(|found| Error::Problems(found.1))?;
+    let mut request = Request::read(args, &context.settings, &context.env)
+        .map_err(|found| Error::Problems(found.1))?;
     model::resolve(&mut request, args.dry_run, context).await?;
     let documents = documents(args, &request, context).await?;
     Ok((documents, request))
