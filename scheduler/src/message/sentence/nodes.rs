@@ -44,6 +44,15 @@ pub(super) fn reason(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
     if no_room.misfits.iter().all(|(misfit, _)| stays(*misfit)) { reason.never() } else { reason }
 }
 
+/// Adds to a clause about GPUs that some nodes refuse for another reason, the most frequent one: `; 1 node is cordoned`.
+pub(super) fn besides(no_room: &NoRoom, names: &Names) -> String {
+    let is_other = |misfit: Misfit| matches!(misfit, Misfit::Blocked(_)) || stays(misfit);
+    let other = no_room.misfits.iter().find(|(misfit, _)| is_other(*misfit));
+    other.map_or_else(String::new, |(misfit, count)| {
+        format!("; {} {}", nodes_of(*count), verb(*misfit, *count, names))
+    })
+}
+
 /// Tells whether a node that refuses for this goes on to, whatever ends or is evicted.
 fn stays(misfit: Misfit) -> bool {
     matches!(

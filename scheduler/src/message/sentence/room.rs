@@ -35,7 +35,7 @@ fn gpus_short(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
         let what = larger_than_all_nodes(&whose, need(no_room), no_room.capacity);
         return Reason::new(1220, "TooLarge", what).never();
     }
-    let what = shortage(no_room, asked);
+    let what = shortage(no_room, asked) + &nodes::besides(no_room, asked.names);
     if let Some(kept) = kept(asked) {
         return Reason { sentence: format!("{what}; {}", kept.sentence), ..kept };
     }
@@ -147,7 +147,9 @@ fn at_share(no_room: &NoRoom, asked: Asked<'_>) -> Option<String> {
     let (held, share) = share_of(&asked)?;
     let asks = asked.cluster.ask(kai_engine::GroupId::new(asked.group))[kai_engine::QueueLane::Gpu];
     let missing = no_room.gpu_milli * i64::from(no_room.missing()) - no_room.free.gpu_milli;
-    let of_others = no_room.capacity.gpu_milli - no_room.free.gpu_milli - held;
+    // What its own pods took in the same attempt is neither free nor held by others.
+    let own = no_room.gpu_milli * i64::from(no_room.alike.placed);
+    let of_others = no_room.capacity.gpu_milli - no_room.free.gpu_milli - held - own;
     if held + asks <= share || of_others < missing.max(1) {
         return None;
     }

@@ -28,6 +28,7 @@ fn check(why: &Why, proofs: &[(EvictionKind, Shortage)], expect: &str) {
 fn room(change: impl FnOnce(&mut NoRoom)) -> Why {
     let Why::NoRoom(no_room) = no_room(true) else { panic!("it is one") };
     let mut no_room = NoRoom::clone(&no_room);
+    no_room.misfits = vec![(Misfit::Short(Lane::GPU), 4)];
     change(&mut no_room);
     Why::NoRoom(Arc::new(no_room))
 }
@@ -66,6 +67,24 @@ fn a_gang_says_how_many_pods_find_room() {
         &gang(4, 5, 2),
         &[],
         "KAI1220 TooLarge never: it needs 4 pods with 5 GPUs each at once, all nodes together would hold 3",
+    );
+}
+
+#[test]
+fn nodes_that_are_out_for_another_reason_are_named_besides() {
+    let why = room(|it| {
+        (it.gpu_milli, it.min) = (4 * GPU, 2);
+        it.alike = Alike { needed: 2, placed: 1 };
+        it.misfits = vec![
+            (Misfit::Short(Lane::GPU), 2),
+            (Misfit::Blocked(Blocked::Unschedulable), 1),
+            (Misfit::Selector, 1),
+        ];
+    });
+    check(
+        &why,
+        &[],
+        "KAI1203 NoCapacity: it needs 2 pods with 4 GPUs each at once, there is room for 1; 1 node is cordoned",
     );
 }
 
