@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    completion, config, delete, describe, explain, history, install, list, logs, queues, simulate,
-    snapshot, submit, suspend, top, version, wait,
+    completion, config, delete, describe, explain, help, history, install, list, logs, queues,
+    simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -37,8 +37,10 @@ Operate:      install      Install, check or remove the scheduler
 Settings:     config       Defaults, and where each value came from
               completion   Shell completion (also through `kubectl kai <TAB>`)
               version      Client and scheduler versions
+              help         Pages on commands and topics; schemas of the output
 
-Use \"kubectl kai <command> -h\" for a page with examples, \"kubectl kai options\" for connection flags.
+Use \"kubectl kai <command> -h\" for a page with examples, \"kubectl kai help topics\" for more to read,
+\"kubectl kai options\" for connection flags.
 ";
 
 /// The whole command line.
@@ -49,7 +51,8 @@ Use \"kubectl kai <command> -h\" for a page with examples, \"kubectl kai options
     version,
     about = "Submit AI workloads to the KAI scheduler and understand what happens to them",
     max_term_width = 100,
-    subcommand_required = true
+    subcommand_required = true,
+    disable_help_subcommand = true
 )]
 pub struct Cli {
     /// Flags that every command takes.
@@ -111,6 +114,9 @@ pub enum Command {
     Config(config::Args),
     /// Client and scheduler versions
     Version(version::Args),
+    /// The page of a command or of a topic
+    #[command(alias = "man")]
+    Help(help::Args),
     /// Connection flags that every command takes
     Options,
 }

@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod kinds;
 pub(crate) mod listing;
 pub(crate) mod manifest;
+pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod object_name;
 pub(crate) mod queue;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 
 use crate::print::error::Error;
 pub(crate) use failure::{Failure, Refusal};
+pub(crate) use mirror::Mirror;
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
@@ -50,6 +52,8 @@ pub struct Cluster {
     /// The kubeconfig context and the server's address, for messages.
     pub(crate) place: Arc<Place>,
     timeout: Duration,
+    /// What was read before, where a command goes on looking.
+    mirror: Option<Arc<Mirror>>,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -115,7 +119,13 @@ impl Cluster {
     /// A cluster behind a client that exists already.
     pub(crate) fn given(client: kube::Client, namespace: &str) -> Self {
         let place = Place { context: None, server: "the given cluster".into() };
-        Self { client, namespace: namespace.into(), place: Arc::new(place), timeout: TIMEOUT }
+        Self {
+            client,
+            namespace: namespace.into(),
+            place: Arc::new(place),
+            timeout: TIMEOUT,
+            mirror: None,
+        }
     }
 
     /// The client, for what needs one of its own.
@@ -127,6 +137,11 @@ impl Cluster {
     pub(crate) fn hurried(mut self, timeout: Duration) -> Self {
         self.timeout = self.timeout.min(timeout);
         self
+    }
+
+    /// Reads each thing once, and has it kept up to date from then on.
+    pub(crate) fn mirrored(&mut self) -> Arc<Mirror> {
+        Arc::clone(self.mirror.get_or_insert_default())
     }
 
     /// Sends a request and reads the whole answer.
@@ -165,11 +180,24 @@ impl Cluster {
 
     /// Reads a path such as `/version`.
     pub(crate) async fn read(&self, path: &str) -> Result<Value, Failure> {
-        self.send(get(path)).await.map(|answer| answer.body)
+        let Some(mirror) = &self.mirror else {
+            return self.send(get(path)).await.map(|answer| answer.body);
+        };
+        if let Some(known) = mirror.answer(path) {
+            return Ok(known);
+        }
+        let answer = self.send(get(path)).await?;
+        mirror.keep(path, &answer);
+        Ok(answer.body)
     }
 
     /// Reads one object; `None` when it is not there.
     pub(crate) async fn get(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
+        if let Some(mirror) = &self.mirror
+            && let Ok(found) = mirror.get(&self.client, call).await
+        {
+            return Ok(found);
+        }
         match self.read(&call.path()).await {
             Ok(body) => Ok(Some(body)),
             Err(Failure::Refused(refusal)) if refusal.code == 404 => Ok(None),
@@ -218,6 +246,11 @@ impl Cluster {
         call: &Call<'_>,
         select: &Select<'_>,
     ) -> Result<Option<Vec<Value>>, Failure> {
+        if let Some(mirror) = &self.mirror {
+            let list = mirror.list(&self.client, call, select);
+            let found = tokio::time::timeout(self.timeout, list).await;
+            return found.unwrap_or(Err(Failure::Slow(self.timeout)));
+        }
         let mut items = Vec::new();
         let mut next = String::new();
         loop {

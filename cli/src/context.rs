@@ -7,10 +7,11 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Mirror};
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit};
 use crate::print::output::{Color, Output};
@@ -137,6 +138,17 @@ impl Context {
         }
         self.connected = Some(cluster.clone());
         Ok(cluster)
+    }
+
+    /// Has all that commands read from now on kept up to date by watches.
+    ///
+    /// # Errors
+    /// As [`Context::cluster`].
+    pub(crate) async fn mirror(&mut self) -> Result<Arc<Mirror>, Error> {
+        let mut cluster = self.cluster().await?;
+        let mirror = cluster.mirrored();
+        self.connected = Some(cluster);
+        Ok(mirror)
     }
 
     /// The namespace to list: none for all of them.

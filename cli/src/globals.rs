@@ -19,12 +19,9 @@ pub struct Globals {
     /// Kubeconfig file
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub kubeconfig: Option<String>,
-    /// table, wide, json, yaml, name or jsonpath=TEMPLATE
+    /// table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC
     #[arg(short, long, global = true, value_name = "FORMAT")]
     pub output: Option<String>,
-    /// Print no header line
-    #[arg(long, global = true, hide = true)]
-    pub no_headers: bool,
     /// When to colour
     #[arg(
         long,

@@ -27,6 +27,7 @@ mod tryout;
 mod workload;
 
 pub use args::{Cli, Command, command};
+pub use commands::help::pages;
 pub use commands::{completion, install};
 pub use context::Context;
 pub use globals::Globals;

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 
 use crate::args::{self, Command, command};
 use crate::commands::{
-    completion, config, delete, describe, explain, history, install, list, logs, queues, simulate,
-    snapshot, submit, suspend, top, version, wait,
+    completion, config, delete, describe, explain, help, history, install, list, logs, queues,
+    simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -63,7 +63,21 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Completion(args) => completion::run(&args, command(), context),
         Command::Config(args) => config::run(&args, context).await,
         Command::Version(args) => version::run(&args, context).await,
+        Command::Help(args) => help_on(&args, context).map(|()| Exit::Ok),
         Command::Options => context.out.raw(&args::options_help()).map(|()| Exit::Ok),
+    }
+}
+
+/// Prints a page: of a topic, or of a command as `--help` prints it.
+fn help_on(args: &help::Args, context: &mut Context) -> Result<(), Error> {
+    if matches!(help::run(args, &mut context.out)?, help::Asked::Printed) {
+        return Ok(());
+    }
+    let words = args.words.iter().map(OsString::from);
+    let argv = [OsString::from("kubectl-kai")].into_iter().chain(words);
+    match args::parse(argv.chain([OsString::from("--help")]).collect()) {
+        Err(args::Stop::Print(text)) => context.out.raw(&text),
+        Ok(_) | Err(args::Stop::Error(_)) => Err(help::unknown(&args.words)),
     }
 }
 
@@ -71,19 +85,19 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
 fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
     let format = Format::read(output)?;
     let taken = match command {
-        Command::Submit(_)
-        | Command::List(_)
-        | Command::Describe(_)
-        | Command::Explain(_)
+        Command::List(_)
         | Command::Queues(_)
         | Command::Top(_)
         | Command::History(_)
         | Command::Usage(_)
         | Command::Install(_)
+        | Command::Config(_) => true,
+        Command::Submit(_)
+        | Command::Describe(_)
+        | Command::Explain(_)
         | Command::Snapshot(_)
         | Command::Simulate(_)
-        | Command::Config(_)
-        | Command::Version(_) => true,
+        | Command::Version(_) => format != Format::Csv,
         // They print names, whatever else is asked for.
         Command::Delete(_) | Command::Suspend(_) | Command::Resume(_) => {
             format.is_table() || format == Format::Name
@@ -92,6 +106,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::Logs(_)
         | Command::Sandbox(_)
         | Command::Completion(_)
+        | Command::Help(_)
         | Command::Options => format.is_table(),
     };
     if taken {

@@ -6,12 +6,14 @@ pub(crate) mod history;
 pub(crate) mod labels;
 mod load;
 mod phase;
+pub(crate) mod pod;
 pub(crate) mod position;
 pub(crate) mod reason;
+pub(crate) mod row;
 
 use jiff::Timestamp;
 use kai_api::explanation::Explanation;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
@@ -136,38 +138,6 @@ impl Workload {
     /// `kind.group/name`.
     pub(crate) fn label(&self) -> String {
         format!("{}/{}", self.resource.label(), self.name)
-    }
-
-    /// The workload as data; fields are only ever added.
-    pub(crate) fn to_json(&self) -> Value {
-        let state = self.state();
-        let (ready, wanted) = self.ready();
-        let gpus = self.gpus();
-        json!({
-            "name": self.name,
-            "namespace": self.namespace,
-            "kind": self.resource.kind,
-            "apiVersion": self.resource.api_version(),
-            "uid": self.uid,
-            "queue": self.queue,
-            "status": state.phase.word(),
-            "reason": state.reason,
-            "message": state.message,
-            "evicted": self.eviction.as_ref().map(Eviction::to_json),
-            "code": state.code,
-            "never": state.never,
-            "explanation": self.explanation.as_ref().filter(|_| state.phase.is_queued()),
-            "ready": ready,
-            "pods": wanted,
-            "gpu": gpus.to_string(),
-            "gpuMilli": gpus.milli,
-            "gpuHeldMilli": self.gpus_held().milli,
-            "position": self.position.map(|position| position.place),
-            "nodes": self.nodes(),
-            "devices": self.devices.iter().map(OnDevice::to_json).collect::<Vec<_>>(),
-            "podGroups": self.groups.iter().map(|g| g["metadata"]["name"].clone()).collect::<Vec<_>>(),
-            "created": self.created.map(|t| t.to_string()),
-        })
     }
 
     /// Whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name; globs too.

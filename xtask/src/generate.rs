@@ -54,6 +54,12 @@ fn generated() -> Vec<Generated> {
     for (name, text) in kubectl_kai::completion::files(&kubectl_kai::command()) {
         files.push(Generated { path: format!("completions/{name}"), text });
     }
+    let tree = kubectl_kai::command();
+    let text = kubectl_kai::pages::reference(&tree);
+    files.push(Generated { path: "docs/reference.md".to_owned(), text });
+    for (name, text) in kubectl_kai::pages::man(&tree) {
+        files.push(Generated { path: format!("docs/man/{name}"), text });
+    }
     files
 }
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError, NamedCluster, NamedContext};
 
 use super::{Cluster, Place, TIMEOUT, failure::chain};
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::clean;
 
 /// A server that takes longer to take a connection is reported rather than waited for.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -23,6 +24,32 @@ impl Cluster {
     ) -> Option<String> {
         let of_file = || read(&files(globals, env), globals).ok()??.current_context;
         globals.context.clone().or_else(of_file)
+    }
+
+    /// The names of the kubeconfig's contexts, clusters or users, with the server or the current one beside; none where
+    /// it cannot be read.
+    pub(crate) fn known(
+        list: &str,
+        globals: &Globals,
+        env: &BTreeMap<String, String>,
+    ) -> Vec<String> {
+        let Ok(Some(kubeconfig)) = read(&files(globals, env), globals) else { return Vec::new() };
+        let current = kubeconfig.current_context.as_deref();
+        let context = |context: &NamedContext| {
+            let mark = if current == Some(&context.name) { "current" } else { "" };
+            format!("{}\t{mark}", context.name)
+        };
+        let cluster = |cluster: &NamedCluster| {
+            let server = cluster.cluster.as_ref().and_then(|cluster| cluster.server.as_deref());
+            format!("{}\t{}", cluster.name, server.unwrap_or_default())
+        };
+        let lines: Vec<String> = match list {
+            "contexts" => kubeconfig.contexts.iter().map(context).collect(),
+            "clusters" => kubeconfig.clusters.iter().map(cluster).collect(),
+            _ => kubeconfig.auth_infos.iter().map(|user| user.name.clone()).collect(),
+        };
+        let shown = |line: String| line.split('\t').map(clean).collect::<Vec<_>>().join("\t");
+        lines.into_iter().map(|line| shown(line).trim_end().to_owned()).collect()
     }
 
     /// Reads the kubeconfig, or the account of the pod that this runs in. Makes no request.
@@ -63,7 +90,8 @@ impl Cluster {
             Problem::new(number::KUBECONFIG, Exit::Failure, what)
                 .fix("kubectl config view --minify")
         })?;
-        Ok(Self { client, namespace, place: Arc::new(Place { context, server }), timeout })
+        let place = Arc::new(Place { context, server });
+        Ok(Self { client, namespace, place, timeout, mirror: None })
     }
 }
 

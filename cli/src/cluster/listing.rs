@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::Resource;
 use crate::print::error::Error;
-use crate::print::format::Format;
+use crate::print::format::{self, Format};
 use crate::print::output::{Output, clean};
 use crate::print::yaml;
 
@@ -24,15 +24,16 @@ pub(crate) fn objects(
         many => json!({ "apiVersion": "v1", "kind": "List", "items": many }),
     };
     match format {
-        Format::Json => out.data(&format!("{:#}", whole())),
-        Format::Yaml if is_list => out.raw(&yaml::print(&whole())),
+        Format::Yaml if is_list => out.document(&yaml::print(&whole())),
         Format::Yaml => {
             let documents: Vec<String> = items.iter().map(yaml::print).collect();
-            out.raw(&documents.join("---\n"))
+            out.document(&documents.join("---\n"))
         }
-        Format::JsonPath(template) => out.raw(&template.apply(&whole())),
         Format::Table | Format::Wide | Format::Name => {
             items.iter().try_for_each(|item| out.data(&name(item)))
+        }
+        Format::Json | Format::Csv | Format::JsonPath(_) | Format::Columns(_) | Format::Jq(_) => {
+            format::report(&whole(), format, out).map(|_| ())
         }
     }
 }

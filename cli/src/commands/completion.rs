@@ -1,18 +1,18 @@
-//! Shell completion: static scripts for five shells, and the answers behind `kubectl kai <TAB>`.
+//! Shell completion: static scripts for six shells, and the answers behind `kubectl kai <TAB>`.
 //!
 //! kubectl runs an executable named `kubectl_complete-kai` with the words typed so far and reads one candidate a line,
 //! then a directive. `completion install` makes that executable, a link to this program.
 
 mod live;
+mod places;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueHint};
-use clap_complete::Shell;
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::{Generator, Shell};
+use clap_complete_nushell::Nushell;
 
-use crate::cluster::kinds;
 use crate::context::Context;
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -39,6 +39,8 @@ enum Action {
     Powershell,
     /// Print the script for elvish
     Elvish,
+    /// Print the script for nushell
+    Nushell,
     /// Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program
     Install {
         /// Folder for the link; it has to be in PATH
@@ -55,16 +57,17 @@ enum Action {
 
 /// Runs `completion`.
 pub(crate) fn run(args: &Args, tree: clap::Command, context: &mut Context) -> Result<Exit, Error> {
-    let shell = match &args.action {
-        Action::Bash => Shell::Bash,
-        Action::Zsh => Shell::Zsh,
-        Action::Fish => Shell::Fish,
-        Action::Powershell => Shell::PowerShell,
-        Action::Elvish => Shell::Elvish,
+    let text = match &args.action {
+        Action::Bash => generate(Shell::Bash, tree),
+        Action::Zsh => generate(Shell::Zsh, tree),
+        Action::Fish => generate(Shell::Fish, tree),
+        Action::Powershell => generate(Shell::PowerShell, tree),
+        Action::Elvish => generate(Shell::Elvish, tree),
+        Action::Nushell => generate(Nushell, tree),
         Action::Install { shim_dir } => return install(shim_dir.as_deref(), context),
         Action::Uninstall { shim_dir } => return uninstall(shim_dir.as_deref(), context),
     };
-    context.out.raw(&generate(shell, tree)).map(|()| Exit::Ok)
+    context.out.raw(&text).map(|()| Exit::Ok)
 }
 
 /// The command tree with a word on each value that is no file: shells offer file names for what they know nothing of.
@@ -80,7 +83,7 @@ fn without_files(command: clap::Command) -> clap::Command {
 }
 
 /// The script of a shell for a command tree, under the program's own name `kubectl-kai`.
-pub fn generate(shell: Shell, tree: clap::Command) -> String {
+pub fn generate(shell: impl Generator, tree: clap::Command) -> String {
     let mut text = Vec::new();
     let mut command = without_files(tree).bin_name("kubectl-kai");
     clap_complete::generate(shell, &mut command, "kubectl-kai", &mut text);
@@ -89,13 +92,14 @@ pub fn generate(shell: Shell, tree: clap::Command) -> String {
 
 /// The files of `completions/` for a command tree: name and text.
 pub fn files(tree: &clap::Command) -> Vec<(String, String)> {
-    let file = |name: &str, shell| (name.to_owned(), generate(shell, tree.clone()));
+    let file = |name: &str, shell: Shell| (name.to_owned(), generate(shell, tree.clone()));
     vec![
         file("kubectl-kai.bash", Shell::Bash),
         file("_kubectl-kai", Shell::Zsh),
         file("kubectl-kai.fish", Shell::Fish),
         file("kubectl-kai.ps1", Shell::PowerShell),
         file("kubectl-kai.elv", Shell::Elvish),
+        ("kubectl-kai.nu".to_owned(), generate(Nushell, tree.clone())),
         (
             SHIM.to_owned(),
             "#!/bin/sh\n# kubectl runs this for `kubectl kai <TAB>`; put it beside kubectl-kai in PATH.\n\
@@ -146,7 +150,7 @@ fn takes_file(words: &[OsString], tree: &clap::Command) -> bool {
 }
 
 async fn candidates(words: &[OsString], tree: clap::Command, context: &mut Context) -> Vec<String> {
-    let mut command = with_names(tree.name("kubectl-kai"));
+    let mut command = places::with_names(tree.name("kubectl-kai"));
     let index = words.len();
     let args =
         std::iter::once(OsString::from("kubectl-kai")).chain(words.iter().cloned()).collect();
@@ -165,73 +169,19 @@ async fn candidates(words: &[OsString], tree: clap::Command, context: &mut Conte
             .split_once('=')
             .filter(|_| word.contains('='))
             .map_or(&*value, |(_, value)| value);
-        let live = [live::What::Queues, live::What::AllQueues, live::What::Workloads]
-            .into_iter()
-            .find(|what| value == what.mark());
+        let live = live::What::ALL.into_iter().find(|what| value == what.mark());
         match (live, candidate.get_help()) {
             // Flags are offered when one is begun.
             (None, _) if value.starts_with('-') && !word.starts_with('-') => {}
             (Some(what), _) => {
-                lines.extend(live::names(what, &typed, globals(words), context).await);
+                let asked = live::Asked { what, typed: &typed, words };
+                lines.extend(live::names(&asked, globals(words), context).await);
             }
             (None, Some(help)) => lines.push(format!("{value}\t{help}")),
             (None, None) => lines.push(value.to_owned()),
         }
     }
     lines
-}
-
-/// The command tree with places for names that only the cluster knows.
-fn with_names(command: clap::Command) -> clap::Command {
-    let live = |what: live::What| {
-        ArgValueCompleter::new(move |_: &std::ffi::OsStr| {
-            vec![CompletionCandidate::new(what.mark())]
-        })
-    };
-    let nouns = |current: &std::ffi::OsStr| {
-        let current = current.to_string_lossy().into_owned();
-        kinds::nouns()
-            .filter(|noun| noun.starts_with(&current))
-            .map(CompletionCandidate::new)
-            .collect()
-    };
-    let mut command = command
-        .mut_subcommand("submit", |c| {
-            c.mut_arg("queue", |a| a.add(live(live::What::Queues)))
-                .mut_arg("names", |a| a.add(ArgValueCompleter::new(nouns)))
-        })
-        .mut_subcommand("top", |c| c.mut_arg("queue", |a| a.add(live(live::What::Queues))))
-        .mut_subcommand("queues", |c| {
-            c.mut_arg("names", |a| a.add(live(live::What::AllQueues)))
-                .mut_subcommand("create", |c| {
-                    c.mut_arg("parent", |a| a.add(live(live::What::AllQueues)))
-                })
-                .mut_subcommand("set", |c| {
-                    c.mut_arg("name", |a| a.add(live(live::What::AllQueues)))
-                })
-                .mut_subcommand("delete", |c| {
-                    c.mut_arg("names", |a| a.add(live(live::What::AllQueues)))
-                })
-        });
-    for (name, arg) in [
-        ("list", "names"),
-        ("delete", "names"),
-        ("wait", "names"),
-        ("suspend", "names"),
-        ("resume", "names"),
-        ("describe", "name"),
-        ("logs", "name"),
-    ] {
-        command = command.mut_subcommand(name, |c| {
-            let c = c.mut_arg(arg, |a| a.add(live(live::What::Workloads)));
-            if matches!(name, "list" | "delete") {
-                c.mut_arg("queue", |a| a.add(live(live::What::AllQueues)))
-            } else {
-                c
-            }
-        });
-    }
-    command
 }
 
 /// The connection flags among the words typed so far.

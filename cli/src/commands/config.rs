@@ -2,15 +2,19 @@
 
 mod templates;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use clap::{Subcommand, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::commands::submit::values;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::flags::ReportFlags;
 use crate::print::format::{self, Format};
 use crate::print::yaml;
 use crate::settings::{KEYS, Origin, edit, project_file, user_file, variable};
@@ -29,6 +33,8 @@ enum Action {
         /// Say where each value was set, and what it hides
         #[arg(long)]
         show_origin: bool,
+        #[command(flatten)]
+        report: ReportFlags,
     },
     /// One value
     Get {
@@ -69,7 +75,7 @@ enum Scope {
 /// Runs `config`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     match &args.action {
-        Action::View { show_origin } => view(*show_origin, context)?,
+        Action::View { show_origin, report } => view(*show_origin, report, context)?,
         Action::Get { key } => {
             known(key)?;
             let Some(setting) = context.settings.get(key) else {
@@ -94,15 +100,31 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     Ok(Exit::Ok)
 }
 
-fn view(show_origin: bool, context: &mut Context) -> Result<(), Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+/// The settings as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct View {
+    /// Every setting that has a value, by name.
+    settings: BTreeMap<String, Held>,
+}
+
+/// The value that holds.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Held {
+    /// The value.
+    value: String,
+    /// The variable, or the file with its line, that sets it.
+    origin: String,
+}
+
+fn view(show_origin: bool, report: &ReportFlags, context: &mut Context) -> Result<(), Error> {
+    let format = Format::asked(context.globals.output.as_deref(), report.jq.as_deref())?;
     let set = KEYS.iter().filter_map(|key| {
         let first = context.settings.get(key.name)?;
-        let value = json!({ "value": first.value, "origin": first.origin.to_string() });
-        Some((key.name.to_owned(), value))
+        let held = Held { value: first.value.clone(), origin: first.origin.to_string() };
+        Some((key.name.to_owned(), held))
     });
-    let set = serde_json::Value::Object(set.collect());
-    if format::report(&set, &format, &mut context.out)? {
+    let data = format::headed("Settings", json!(View { settings: set.collect() }));
+    if format::report(&data, &format, &mut context.out)? {
         return Ok(());
     }
     let mut lines = Vec::new();

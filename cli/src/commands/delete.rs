@@ -15,7 +15,7 @@ use crate::workload::{Loaded, Workload, load};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Names of workloads, kind/name, or patterns with *
-    #[arg(value_name = "NAME", required_unless_present_any = ["queue", "status", "kind", "selector", "since", "older"])]
+    #[arg(value_name = "NAME", required_unless_present_any = ["queue", "status", "kind", "selector", "field_selector", "since", "older", "owner", "mine"])]
     names: Vec<String>,
     #[command(flatten)]
     filter: Filter,

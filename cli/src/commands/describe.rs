@@ -5,20 +5,26 @@ mod events;
 mod head;
 mod pods;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::cluster::capacity::Capacity;
 use crate::cluster::json::text;
+use crate::commands::queues::row;
+use crate::commands::show::{Find, show};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
+use crate::print::flags::{ListFlags, ReportFlags, WatchFlags};
 use crate::print::format::Format;
-use crate::print::output::clean;
 use crate::print::page::Page;
-use crate::print::yaml;
+use crate::print::report::{Body, Report};
 use crate::workload::devices::{self as on_devices, Depth};
 use crate::workload::history::{self, Eviction};
+use crate::workload::pod::{self, Pod};
 use crate::workload::position::line;
-use crate::workload::{Phase, Position, Workload, find};
+use crate::workload::row::Row;
+use crate::workload::{self as workloads, Phase, Position, Workload};
 
 /// Flags of `describe`.
 #[derive(Debug, clap::Args)]
@@ -29,16 +35,31 @@ pub struct Args {
     /// How many events to show
     #[arg(long, default_value_t = 8, value_name = "N")]
     events: usize,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    watch: WatchFlags,
 }
 
 /// Runs `describe`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+    let list = ListFlags { jq: args.report.jq.clone(), ..ListFlags::default() };
+    show(args, &list, args.watch, context).await
+}
+
+impl Find for Args {
+    async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
+        find(self, context, format).await
+    }
+}
+
+/// Reads all about a workload, and lays it out.
+async fn find(args: &Args, context: &mut Context, format: &Format) -> Result<Report, Error> {
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
-    let loaded = find(&cluster, scope.as_deref(), &args.name).await?;
+    let loaded = workloads::find(&cluster, scope.as_deref(), &args.name).await?;
     let mut workload = match loaded.one(&args.name, &place) {
         Ok(workload) => workload.clone(),
         Err(error) => {
@@ -63,16 +84,6 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let events = events.map_err(|failure| failure.to_string());
     let mine = events.as_ref().map(|all| history::about(&workload, &[], all));
     let eviction = mine.as_ref().ok().and_then(|mine| Eviction::last(mine.iter().copied()));
-    let data = || data(&workload, mine.as_deref().unwrap_or_default(), eviction.as_ref());
-    match &format {
-        Format::Json => return context.out.data(&format!("{:#}", data())).map(|()| Exit::Ok),
-        Format::Yaml => return context.out.raw(&yaml::print(&data())).map(|()| Exit::Ok),
-        Format::JsonPath(template) => {
-            return context.out.raw(&template.apply(&data())).map(|()| Exit::Ok);
-        }
-        Format::Name => return context.out.data(&clean(&workload.label())).map(|()| Exit::Ok),
-        Format::Table | Format::Wide => {}
-    }
     // What is not known is left out; the workload itself is what was asked for.
     let (queues, capacity) = futures::join!(crate::cluster::queue::readable(&cluster), async {
         // Only what waits may wait for ever, and our scheduler says so itself.
@@ -81,6 +92,13 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         if waits && !is_told { Capacity::read(&cluster).await } else { None }
     });
     let queues = queues.ok().flatten();
+    let description = Description {
+        workload: workload.to_row(),
+        pods: workload.pods.iter().map(pod::data).collect(),
+        queue: queues.as_ref().and_then(|queues| row::alone(queues, &workload.queue)),
+        eviction: eviction.as_ref().map(Eviction::sentence),
+        events: mine.iter().flatten().map(|event| events::data(event)).collect(),
+    };
     let never = capacity.and_then(|all| all.too_little(&workload.pods, workload.together()));
     let mut page = Page::new(context.out.columns());
     head::add(&mut page, &workload, queues.as_ref(), (never.as_deref(), eviction.as_ref()));
@@ -89,23 +107,31 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     objects(&mut page, &workload);
     match mine {
         Ok(mine) => {
-            let most = if format == Format::Wide { usize::MAX } else { args.events };
-            events::add(&mut page, &workload, &mine, (most, format == Format::Wide));
+            let wide = *format == Format::Wide;
+            let most = if wide { usize::MAX } else { args.events };
+            events::add(&mut page, &workload, &mine, (most, wide));
         }
         Err(reason) => page.row("Events", &format!("not known: {reason}")),
     }
     next(&mut page, &workload);
-    context.out.raw(&page.text)?;
-    Ok(Exit::Ok)
+    let body = Body::Page { text: page.text, names: vec![workload.label()] };
+    Ok(Report::new("WorkloadDescription", json!(description), body))
 }
 
-/// The workload as `list` has it, with its pods, its events and its last eviction.
-fn data(workload: &Workload, events: &[&Value], eviction: Option<&Eviction>) -> Value {
-    let mut data = workload.to_json();
-    data["podStates"] = workload.pods.iter().map(pods::data).collect();
-    data["eviction"] = eviction.map_or(Value::Null, |eviction| json!(eviction.sentence()));
-    data["events"] = events.iter().map(|event| events::data(event)).collect();
-    data
+/// All about a workload as data.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Description {
+    /// The workload as `list` has it.
+    workload: Row,
+    /// Its pods.
+    pods: Vec<Pod>,
+    /// Its queue; absent where queues may not be read, or it does not exist.
+    queue: Option<row::Row>,
+    /// What its last eviction was, as a sentence.
+    eviction: Option<String>,
+    /// Events of its objects, the newest last.
+    events: Vec<events::Event>,
 }
 
 fn objects(page: &mut Page, workload: &Workload) {

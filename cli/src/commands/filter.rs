@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Resource, kinds, queue};
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -30,19 +34,31 @@ pub(crate) struct Filter {
     /// Workloads with these labels, such as team=vision,tier!=dev
     #[arg(short = 'l', long, value_name = "LABELS")]
     pub(crate) selector: Option<String>,
-    /// Workloads that are at most so old, such as 2h
-    #[arg(long, value_name = "DURATION")]
+    /// Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a
+    #[arg(long, value_name = "FIELDS")]
+    pub(crate) field_selector: Option<String>,
+    /// Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Workloads that are older, such as 7d
-    #[arg(long, value_name = "DURATION")]
+    /// Workloads made before then: 7d ago, or a time
+    #[arg(long, visible_alias = "until", value_name = "TIME")]
     pub(crate) older: Option<String>,
+    /// Workloads of a user, by the label or annotation user (--user is the kubeconfig's)
+    #[arg(long, value_name = "USER")]
+    pub(crate) owner: Option<String>,
+    /// My workloads: those of the user that the server takes me for
+    #[arg(long, conflicts_with = "owner")]
+    pub(crate) mine: bool,
 }
 
 impl Filter {
     /// Whether any flag was given.
     pub(crate) fn is_given(&self) -> bool {
-        let texts = [&self.queue, &self.kind, &self.selector, &self.since, &self.older];
-        !self.status.is_empty() || texts.iter().any(|text| text.is_some())
+        let texts = [&self.queue, &self.kind, &self.selector, &self.field_selector];
+        let times = [&self.since, &self.older, &self.owner];
+        self.mine
+            || !self.status.is_empty()
+            || texts.iter().chain(&times).any(|text| text.is_some())
     }
 
     /// Leaves the workloads that are meant.
@@ -53,22 +69,23 @@ impl Filter {
         let queues = self.queues(cluster).await?;
         self.check_kind(loaded)?;
         let selector = self.selector.as_deref().map(labels::Selector::read).transpose()?;
-        let seconds = |flag: &str, text: &Option<String>| match text {
-            Some(text) => duration::parse(flag, text)
-                .map(|span| span.and_then(|span| i64::try_from(span.as_secs()).ok())),
-            None => Ok(None),
-        };
-        let (since, older) = (seconds("--since", &self.since)?, seconds("--older", &self.older)?);
+        let fields = self.field_selector.as_deref();
+        let fields = fields.map(|text| labels::Selector::of_flag("--field-selector", text));
+        let fields = fields.transpose()?;
+        let owner = self.user(cluster).await?;
+        let since = self.since.as_deref().map(|text| moment("--since", text)).transpose()?;
+        let before = self.older.as_deref().map(|text| moment("--older", text)).transpose()?;
         let of_age = |workload: &Workload| {
-            let age = workload.age();
-            since.is_none_or(|since| age.is_some_and(|age| age <= since))
-                && older.is_none_or(|older| age.is_some_and(|age| age > older))
+            since.is_none_or(|since| workload.created.is_some_and(|made| made >= since))
+                && before.is_none_or(|before| workload.created.is_some_and(|made| made < before))
         };
         loaded.workloads.retain(|workload| {
             queues.as_ref().is_none_or(|queues| queues.contains(&workload.queue))
                 && (self.status.is_empty() || self.status.contains(&workload.state().phase))
                 && self.kind.as_ref().is_none_or(|kind| is_kind(workload, kind))
                 && selector.as_ref().is_none_or(|selector| selector.matches(workload.labels()))
+                && fields.as_ref().is_none_or(|fields| has_fields(workload, fields))
+                && owner.as_deref().is_none_or(|owner| is_of(workload, owner))
                 && of_age(workload)
         });
         Ok(())
@@ -85,6 +102,29 @@ impl Filter {
         }
         let below = queues.0.keys().filter(|queue| queues.is_below(queue, name));
         Ok(Some(below.cloned().collect()))
+    }
+
+    /// Whose workloads are asked for.
+    async fn user(&self, cluster: &Cluster) -> Result<Option<String>, Error> {
+        if !self.mine {
+            return Ok(self.owner.clone());
+        }
+        let reviews =
+            Resource::new("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews")
+                .cluster_wide();
+        let call = Call::new("create", &reviews);
+        let review =
+            json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview" });
+        let answer = cluster.create(&call, &review, false).await;
+        let answer = answer.map_err(|failure| cluster.explain(&call, &failure))?;
+        let name = text(&answer.body["status"]["userInfo"]["username"]);
+        if name.is_empty() {
+            let what = "the server does not say whom it takes you for";
+            return Err(Problem::new(number::SERVER, Exit::Failure, what)
+                .fix("--owner USER")
+                .into());
+        }
+        Ok(Some(name.to_owned()))
     }
 
     fn check_kind(&self, loaded: &Loaded) -> Result<(), Error> {
@@ -115,6 +155,44 @@ impl Filter {
         }
         .into())
     }
+}
+
+/// The moment that a flag names: so long ago, a day, or a time.
+fn moment(flag: &str, text: &str) -> Result<Timestamp, Error> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    if let Ok(day) = text.parse::<jiff::civil::Date>()
+        && let Ok(midnight) = day.to_zoned(jiff::tz::TimeZone::UTC)
+    {
+        return Ok(midnight.timestamp());
+    }
+    let problem = |problem: Problem| problem.line("or a time, such as 2026-01-31T12:00:00Z");
+    let span = duration::parse(flag, text).map_err(problem)?.unwrap_or_default();
+    let ago = Timestamp::now().checked_sub(span);
+    Ok(ago.unwrap_or(Timestamp::MIN))
+}
+
+/// Whether the object of a workload has some fields; the path of a field is its key.
+fn has_fields(workload: &Workload, fields: &labels::Selector) -> bool {
+    let Some(object) = workload.object.as_ref().or(workload.pods.first()) else { return false };
+    fields.holds(|path| {
+        let found = path.split('.').try_fold(object, |value, name| value.get(name))?;
+        match found {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        }
+    })
+}
+
+/// Whether a workload is a user's. A label cannot hold every name, so it may have `_` where the name has another sign.
+fn is_of(workload: &Workload, user: &str) -> bool {
+    let as_label = |text: &str| {
+        let legal = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+        text.chars().map(legal).collect::<String>()
+    };
+    workload.user().is_some_and(|own| own == user || own == as_label(user))
 }
 
 fn is_kind(workload: &Workload, word: &str) -> bool {

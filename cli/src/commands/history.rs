@@ -19,8 +19,10 @@ use clap::Subcommand;
 
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
-use crate::print::format::{self, Format};
-use crate::print::table::{Cell, Column, render};
+use crate::print::flags::ListFlags;
+use crate::print::format::Format;
+use crate::print::report::{Body, Report, Row, Table};
+use crate::print::table::{Cell, Column};
 use entries::Filter;
 pub(crate) use usage::Args as UsageArgs;
 
@@ -69,6 +71,8 @@ pub(crate) async fn run_usage(args: &UsageArgs, context: &mut Context) -> Result
 
 /// A table and the same for programs.
 struct Sheet {
+    /// The kind of the data.
+    kind: &'static str,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     /// What `-o name` prints of each row.
@@ -78,17 +82,10 @@ struct Sheet {
 
 impl Sheet {
     fn print(&self, format: &Format, context: &mut Context) -> Result<(), Error> {
-        if format::report(&self.data, format, &mut context.out)? {
-            return Ok(());
-        }
-        if *format == Format::Name {
-            return self.names.iter().try_for_each(|name| context.out.data(name));
-        }
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        let is_wide = *format == Format::Wide;
-        let width = if is_wide { usize::MAX } else { context.out.columns() };
-        context.out.raw(&render(&self.columns, &self.rows, width, !context.globals.no_headers))
+        let rows = self.names.iter().zip(&self.rows);
+        let rows = rows.map(|(name, cells)| Row::new(name.clone(), cells.clone())).collect();
+        let body = Body::Table(Table { columns: self.columns.clone(), rows });
+        let report = Report::new(self.kind, self.data.clone(), body);
+        report.print(format, &ListFlags::default(), &mut context.out)
     }
 }

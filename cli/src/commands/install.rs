@@ -9,7 +9,7 @@ mod kai_v017;
 mod manifest;
 mod plan;
 mod remove;
-mod status;
+pub(crate) mod status;
 
 use std::time::{Duration, Instant};
 
@@ -148,7 +148,7 @@ fn render(args: &ObjectArgs, context: &mut Context) -> Result<Exit, Error> {
                 context.out.raw(&format!("---\n{}", crate::print::yaml::print(&item.object)))?;
             }
         }
-        Format::Json | Format::JsonPath(_) => {
+        Format::Json | Format::JsonPath(_) | Format::Csv | Format::Columns(_) | Format::Jq(_) => {
             let objects: Vec<_> = items.iter().map(|item| &item.object).collect();
             let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
             format::report(&list, &format, &mut context.out)?;
@@ -265,7 +265,12 @@ fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
             .iter()
             .filter(|entry| matches!(entry.state, State::Create | State::Change))
             .try_for_each(|entry| context.out.data(&entry.item.title())),
-        Format::Json | Format::Yaml | Format::JsonPath(_) => {
+        Format::Json
+        | Format::Yaml
+        | Format::JsonPath(_)
+        | Format::Csv
+        | Format::Columns(_)
+        | Format::Jq(_) => {
             let objects: Vec<_> = plan
                 .entries
                 .iter()
@@ -280,6 +285,7 @@ fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
                 })
                 .collect();
             let report = serde_json::json!({ "dryRun": dry, "objects": objects });
+            let report = format::headed("InstallReport", report);
             format::report(&report, &format, &mut context.out).map(|_| ())
         }
     }

@@ -1,75 +1,100 @@
 //! `kubectl kai list`.
 
+pub(crate) mod groups;
+pub(crate) mod pods;
+
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::cluster::gpu::Total;
 use crate::cluster::queue::count;
 use crate::commands::filter::{Filter, check_namespace};
+use crate::commands::show::{Find, show};
 use crate::context::Context;
+use crate::print::duration;
 use crate::print::error::{Error, Exit};
+use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
-use crate::print::table::{Cell, Column, render, shorten};
-use crate::print::{duration, yaml};
+use crate::print::output::Output;
+use crate::print::report::{Body, Report, Row, Table};
+use crate::print::table::{Cell, Column, shorten};
 use crate::workload::devices::{self, Depth};
 use crate::workload::history::find_evictions;
-use crate::workload::{Loaded, Phase, State, Workload, load};
+use crate::workload::{Loaded, State, Workload, load};
 
 /// Flags of `list`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubectl kai list                           what is in the namespace, and why it waits
+  kubectl kai list -A --status pending -w    what waits anywhere; changes follow below
+  kubectl kai list -q research --sort-by -gpu
+  kubectl kai list --group-by user           how much each user has and waits for
+  kubectl kai list --jq '.items[] | select(.gpuMilli >= 8000) | .name'")]
 pub struct Args {
     /// Names, or patterns with *; all workloads without any
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    /// A line for each queue, user or kind instead of each workload
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "pods")]
+    group_by: Option<groups::By>,
+    /// A line for each pod instead of each workload
+    #[arg(long)]
+    pods: bool,
+    #[command(flatten)]
+    list: ListFlags,
+    #[command(flatten)]
+    watch: WatchFlags,
 }
 
 /// Runs `list`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    let cluster = context.cluster().await?;
-    let scope = context.scope(&cluster).map(str::to_owned);
-    let mut loaded = load(&cluster, scope.as_deref()).await?;
-    find_evictions(&mut loaded.workloads, &cluster, scope.as_deref()).await;
-    let place =
-        scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
-    for name in args.names.iter().filter(|name| !name.contains('*')) {
-        if !loaded.workloads.iter().any(|workload| workload.is_called(name)) {
-            return Err(loaded.nobody(name, &place));
-        }
-    }
-    if loaded.workloads.is_empty() {
-        check_namespace(scope.as_deref(), &cluster).await?;
-    }
-    let all = loaded.workloads.len();
-    args.filter.apply(&mut loaded, &cluster).await?;
-    let is_named = |workload: &Workload| args.names.iter().any(|name| workload.is_called(name));
-    loaded.workloads.retain(|workload| args.names.is_empty() || is_named(workload));
-    loaded.find_positions(&cluster).await;
-    if format != Format::Table && format != Format::Name {
-        devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
-    }
-    show(&loaded, &format, context)?;
-    if loaded.workloads.is_empty() && format.is_table() {
-        let of = if all == 0 { String::new() } else { format!("; there are {all} others") };
-        context.out.talk(&format!("no workloads in {place}{of}"));
-    }
-    Ok(Exit::Ok)
+    show(args, &args.list, args.watch, context).await
 }
 
-fn show(loaded: &Loaded, format: &Format, context: &mut Context) -> Result<(), Error> {
-    let items =
-        || json!({ "items": loaded.workloads.iter().map(Workload::to_json).collect::<Vec<_>>() });
-    match format {
-        Format::Table | Format::Wide => table(loaded, *format == Format::Wide, context),
-        Format::Json => context.out.data(&format!("{:#}", items())),
-        Format::Yaml => context.out.raw(&yaml::print(&items())),
-        Format::JsonPath(template) => context.out.raw(&template.apply(&items())),
-        Format::Name => {
-            loaded.workloads.iter().try_for_each(|workload| context.out.data(&workload.label()))
+impl Find for Args {
+    async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
+        let cluster = context.cluster().await?;
+        let scope = context.scope(&cluster).map(str::to_owned);
+        let mut loaded = load(&cluster, scope.as_deref()).await?;
+        find_evictions(&mut loaded.workloads, &cluster, scope.as_deref()).await;
+        let place = scope
+            .as_deref()
+            .map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
+        for name in self.names.iter().filter(|name| !name.contains('*')) {
+            if !loaded.workloads.iter().any(|workload| workload.is_called(name)) {
+                return Err(loaded.nobody(name, &place));
+            }
         }
+        if loaded.workloads.is_empty() {
+            check_namespace(scope.as_deref(), &cluster).await?;
+        }
+        let all = loaded.workloads.len();
+        self.filter.apply(&mut loaded, &cluster).await?;
+        let is_named = |workload: &Workload| self.names.iter().any(|name| workload.is_called(name));
+        loaded.workloads.retain(|workload| self.names.is_empty() || is_named(workload));
+        let mut report = match (self.group_by, self.pods) {
+            (Some(by), _) => groups::report(by, &loaded.workloads),
+            (None, true) => pods::report(&loaded.workloads, context.globals.all_namespaces),
+            (None, false) => {
+                loaded.find_positions(&cluster).await;
+                if !matches!(format, Format::Table | Format::Name) {
+                    devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
+                }
+                workloads(&loaded, context.globals.all_namespaces, &context.out)
+            }
+        };
+        if !loaded.hidden.is_empty() {
+            let hidden = loaded.hidden.join(", ");
+            report.warnings.push(format!("not shown, you may not list them: {hidden}"));
+        }
+        if loaded.workloads.is_empty() && format.is_table() {
+            let of = if all == 0 { String::new() } else { format!("; there are {all} others") };
+            context.out.talk(&format!("no workloads in {place}{of}"));
+        }
+        Ok(report)
     }
 }
 
@@ -82,64 +107,73 @@ const COLUMNS: &[Column] = &[
     Column::new("READY").drop(8),
     Column::new("GPU").drop(2),
     Column::new("POS"),
-    Column::new("AGE").drop(7),
-    Column::new("NODES"),
-    Column::new("DEVICES"),
-    Column::new("MESSAGE"),
+    Column::new("AGE").drop(7).ages(),
+    Column::new("NODES").wide(),
+    Column::new("DEVICES").wide(),
+    Column::new("MESSAGE").wide(),
 ];
 
-fn table(loaded: &Loaded, wide: bool, context: &mut Context) -> Result<(), Error> {
-    if loaded.workloads.is_empty() {
-        return Ok(());
-    }
-    let all = context.globals.all_namespaces;
-    let placed = loaded.workloads.iter().any(|workload| workload.position.is_some());
+/// A line for each workload.
+fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
+    let workloads = &loaded.workloads;
+    let is_placed = workloads.iter().any(|workload| workload.position.is_some());
     let shown = |title: &str| match title {
-        "NAMESPACE" => all,
-        "POS" => placed,
-        "NODES" | "DEVICES" | "MESSAGE" => wide,
+        "NAMESPACE" => all_namespaces,
+        "POS" => is_placed,
         _ => true,
     };
-    let keep: Vec<usize> = (0..COLUMNS.len()).filter(|i| shown(COLUMNS[*i].title)).collect();
-    let columns: Vec<Column> = keep.iter().map(|i| COLUMNS[*i].clone()).collect();
-    let rows: Vec<Vec<Cell>> = loaded
-        .workloads
-        .iter()
-        .map(|workload| {
-            let cells = row(workload, context);
-            keep.iter().map(|i| cells[*i].clone()).collect()
-        })
-        .collect();
-    let width = if wide { usize::MAX } else { context.out.columns() };
-    let text = render(&columns, &rows, width, !context.globals.no_headers);
-    context.out.raw(&text)?;
-    footer(loaded, context);
-    Ok(())
+    let keep: Vec<usize> = (0..COLUMNS.len()).filter(|at| shown(&COLUMNS[*at].title)).collect();
+    let row = |workload: &Workload| {
+        let cells = cells(workload, out);
+        let key = format!("{}/{}", workload.namespace, workload.label());
+        Row::new(workload.label(), keep.iter().map(|at| cells[*at].clone()).collect())
+            .keyed(key)
+            .labelled(workload.labels())
+    };
+    let table = Table {
+        columns: keep.iter().map(|at| COLUMNS[*at].clone()).collect(),
+        rows: workloads.iter().map(row).collect(),
+    };
+    let items: Vec<_> = workloads.iter().map(Workload::to_row).collect();
+    let data = json!({ "items": items, "notRead": loaded.hidden });
+    let mut report = Report::new("WorkloadList", data, Body::Table(table));
+    if !workloads.is_empty() {
+        report.footer.push(totals(workloads));
+    }
+    if is_placed {
+        report.footer.push("POS is the order in which a queue's work is tried. Why it waits: kubectl kai describe NAME".into());
+    }
+    report
 }
 
-fn row(workload: &Workload, context: &Context) -> Vec<Cell> {
+fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
     let state = workload.state();
     let (ready, wanted) = workload.ready();
     // Work that has ended asks for nothing; what it still holds is worth a look.
     let gpus = if state.phase.is_over() { workload.gpus_held() } else { workload.gpus() };
     let message = state.message.as_deref().map_or_else(|| "-".to_owned(), |m| m.replace('\n', " "));
+    let number = |number: usize| i64::try_from(number).ok();
+    let gpu = if gpus.is_zero() { "-".to_owned() } else { gpus.to_string() };
+    let place = workload.position.map(|at| at.place);
+    let place_shown = place.map_or_else(|| "-".to_owned(), |place| place.to_string());
+    let age = workload.age();
     vec![
         workload.namespace.as_str().into(),
         workload.name.as_str().into(),
         workload.resource.kind.to_lowercase().into(),
         workload.queue.as_str().into(),
         Cell::styled(status(workload, &state), state.phase.style()),
-        format!("{ready}/{wanted}").into(),
-        if gpus.is_zero() { "-".into() } else { gpus.to_string().into() },
-        workload.position.map_or_else(|| "-".to_owned(), |at| at.place.to_string()).into(),
-        workload.age().map_or_else(|| "-".to_owned(), duration::short).into(),
+        Cell::ranked(format!("{ready}/{wanted}"), number(ready)),
+        Cell::ranked(gpu, i64::try_from(gpus.milli).ok()),
+        Cell::ranked(place_shown, place.and_then(number)),
+        Cell::ranked(age.map_or_else(|| "-".to_owned(), duration::short), age),
         match workload.nodes().as_slice() {
             [] => "-".into(),
             [one] => (*one).into(),
             [first, rest @ ..] => format!("{first} +{}", rest.len()).into(),
         },
         devices_cell(workload).into(),
-        shorten(&message, 160, &context.out).into(),
+        shorten(&message, 160, out).into(),
     ]
 }
 
@@ -174,40 +208,13 @@ fn devices_cell(workload: &Workload) -> String {
     if cell.is_empty() { "-".into() } else { cell }
 }
 
-fn footer(loaded: &Loaded, context: &mut Context) {
-    if !loaded.hidden.is_empty() {
-        context
-            .out
-            .warn(&format!("not shown, you may not list them: {}", loaded.hidden.join(", ")));
-    }
-    if !context.out.is_terminal() {
-        return;
-    }
-    context.out.talk("");
-    context.out.talk(&totals(&loaded.workloads));
-    if loaded.workloads.iter().any(|workload| workload.position.is_some()) {
-        context.out.talk("POS is the order in which a queue's work is tried. Why it waits: kubectl kai describe NAME");
-    }
-}
-
 /// How many wait, run and have ended, with the GPUs that wait for a node and those that are held.
 fn totals(workloads: &[Workload]) -> String {
-    let (mut waits, mut holds, mut left) = (Total::default(), Total::default(), Total::default());
-    let (mut pending, mut running) = (0, 0);
+    let mut sums = groups::Sums::default();
     for workload in workloads {
-        let phase = workload.state().phase;
-        let held = workload.gpus_held();
-        if phase.is_over() {
-            left.add(&held, 1);
-            continue;
-        }
-        pending += usize::from(phase.is_queued());
-        running += usize::from(matches!(phase, Phase::Running | Phase::Starting | Phase::Degraded));
-        if phase != Phase::Suspended {
-            waits.add(&workload.gpus().less(&held), 1);
-        }
-        holds.add(&held, 1);
+        sums.add(workload);
     }
+    let groups::Sums { pending, running, waits, holds, left, .. } = sums;
     let left = if left.is_zero() {
         String::new()
     } else {

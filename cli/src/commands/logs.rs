@@ -17,6 +17,7 @@ use crate::workload::{Workload, history, load};
 use line::Mark;
 use printer::{Prefix, Printer};
 use source::Source;
+pub(crate) use source::rank_lines;
 use stream::Query;
 
 /// Flags of `logs`.

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod edit;
+pub(crate) mod row;
 pub(crate) mod share;
 mod tree;
 
@@ -9,16 +10,18 @@ use std::collections::BTreeMap;
 
 use clap::Subcommand;
 use kai_api::names::node;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
 use crate::cluster::queue::{Queues, not_installed};
-use crate::cluster::{Call, Cluster, Resource, Select, listing, names};
+use crate::cluster::{Call, Cluster, Resource, Select, names};
+use crate::commands::show::{Find, show};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem};
+use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
-use crate::print::yaml;
+use crate::print::report::Report;
 
 /// Flags of `queues`.
 #[derive(Debug, clap::Args)]
@@ -32,6 +35,10 @@ pub struct Args {
     /// A flat list with all amounts, no tree
     #[arg(long)]
     flat: bool,
+    #[command(flatten)]
+    list: ListFlags,
+    #[command(flatten)]
+    watch: WatchFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -63,12 +70,12 @@ struct Told {
 }
 
 /// Runs `queues`.
-pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
-    match args.action {
+pub(crate) async fn run(mut args: Args, context: &mut Context) -> Result<Exit, Error> {
+    match args.action.take() {
         Some(Action::Create(create)) => edit::create(create, context).await,
         Some(Action::Set(set)) => edit::set(set, context).await,
         Some(Action::Delete(delete)) => edit::delete(delete, context).await,
-        None => show(&args.names, args.flat, context).await,
+        None => show(&args, &args.list, args.watch, context).await,
     }
 }
 
@@ -86,52 +93,42 @@ pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
     }
 }
 
-async fn show(names: &[String], flat: bool, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    let cluster = context.cluster().await?;
-    let (queues, uses, supply) =
-        futures::join!(read(&cluster), uses(&cluster), share::supply(&cluster));
-    let queues = queues?;
-    Error::all(
-        names
-            .iter()
-            .filter(|name| !queues.0.contains_key(*name))
-            .map(|n| unknown(&queues, n))
-            .collect(),
-    )?;
-    let is_meant =
-        |queue: &&str| names.is_empty() || names.iter().any(|root| queues.is_below(queue, root));
-    let below: Vec<&str> = queues.0.keys().map(String::as_str).filter(is_meant).collect();
-    let uses = match uses {
-        Ok(uses) => Some(rolled_up(&queues, uses)),
-        Err(reason) => {
-            context.out.warn(&format!("who uses what is not known: {reason}"));
-            from_status(&queues)
+impl Find for Args {
+    async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
+        let cluster = context.cluster().await?;
+        let (queues, uses, supply) =
+            futures::join!(read(&cluster), uses(&cluster), share::supply(&cluster));
+        let queues = queues?;
+        let is_unknown = |name: &&String| !queues.0.contains_key(*name);
+        Error::all(self.names.iter().filter(is_unknown).map(|n| unknown(&queues, n)).collect())?;
+        let (uses, warning) = match uses {
+            Ok(uses) => (Some(rolled_up(&queues, uses)), None),
+            Err(reason) => {
+                let warning = format!("who uses what is not known: {reason}");
+                (from_status(&queues), Some(warning))
+            }
+        };
+        let shares =
+            uses.as_ref().zip(supply).map(|(uses, supply)| share::shares(&queues, uses, supply));
+        let told = Told { uses, shares };
+        if queues.0.is_empty() && format.is_table() {
+            context
+                .out
+                .talk("there are no queues yet: kubectl kai queues create NAME --gpu-quota N");
         }
-    };
-    let uses = Told {
-        shares: match (&uses, supply) {
-            (Some(uses), Some(supply)) => Some(share::shares(&queues, uses, supply)),
-            (Some(_) | None, _) => None,
-        },
-        uses,
-    };
-    match format {
-        Format::Table | Format::Wide if flat || format == Format::Wide => {
-            tree::flat(&queues, &below, &uses, context)?;
-        }
-        Format::Table | Format::Wide => tree::tree(&queues, names, &uses, context)?,
-        Format::Name => {
-            let lines = below.iter().map(|name| listing::name(&queues.0[*name].object));
-            lines.into_iter().try_for_each(|line| context.out.data(&line))?;
-        }
-        Format::Json => context.out.data(&format!("{:#}", data(&queues, &below, &uses)))?,
-        Format::Yaml => context.out.raw(&yaml::print(&data(&queues, &below, &uses)))?,
-        Format::JsonPath(template) => {
-            context.out.raw(&template.apply(&data(&queues, &below, &uses)))?;
-        }
+        let is_flat = self.flat || self.list.sort_by.is_some() || !matches!(format, Format::Table);
+        let mut report = if is_flat {
+            let is_meant = |queue: &&str| {
+                self.names.is_empty() || self.names.iter().any(|root| queues.is_below(queue, root))
+            };
+            let below: Vec<&str> = queues.0.keys().map(String::as_str).filter(is_meant).collect();
+            tree::flat(&queues, &below, &told, &context.out)
+        } else {
+            tree::tree(&queues, &self.names, &told, &context.out)
+        };
+        report.warnings.extend(warning);
+        Ok(report)
     }
-    Ok(Exit::Ok)
 }
 
 /// A queue that does not exist, or a word that was meant as a command.
@@ -145,44 +142,6 @@ fn unknown(queues: &Queues, name: &str) -> Problem {
         (None, true) => problem.line(format!("nor is {name} a command: {}", COMMANDS.join(", "))),
         (None, false) => problem,
     }
-}
-
-fn data(queues: &Queues, below: &[&str], told: &Told) -> Value {
-    let items: Vec<Value> = below
-        .iter()
-        .map(|name| {
-            let queue = &queues.0[*name];
-            let amounts = |r: &crate::cluster::queue::Resource| {
-                let number = |amount: crate::cluster::queue::Amount| match amount.milli() {
-                    None => json!("unlimited"),
-                    Some(milli) => json!(gpu::devices(milli)),
-                };
-                json!({ "quota": number(r.quota), "limit": number(r.limit), "overQuotaWeight": number(r.weight) })
-            };
-            let used =
-                told.uses.as_ref().map(|uses| uses.get(*name).cloned().unwrap_or_default());
-            let spec = &queue.object["spec"];
-            let share = told.shares.as_ref().and_then(|shares| shares.get(*name));
-            json!({
-                "name": name,
-                "path": queues.path(name),
-                "parent": queue.parent,
-                "children": queue.children,
-                "priority": queue.priority,
-                "displayName": spec["displayName"],
-                "preemptMinRuntime": spec["preemptMinRuntime"],
-                "reclaimMinRuntime": spec["reclaimMinRuntime"],
-                "gpu": amounts(&queue.gpu),
-                "cpu": amounts(&queue.cpu),
-                "memory": amounts(&queue.memory),
-                "fairShare": share.map(|milli| json!({ "gpu": share::show(*milli), "gpuMilli": milli })),
-                "used": used.as_ref().map(|u| json!({ "gpu": u.used.to_string(), "gpuMilli": u.used.milli })),
-                "pending": used.as_ref().map(|u| json!({ "gpu": u.pending.to_string(), "gpuMilli": u.pending.milli })),
-                "running": used.map(|u| u.running),
-            })
-        })
-        .collect();
-    json!({ "items": items })
 }
 
 /// What the pods of each queue use, by the queue that their `PodGroup` names: two requests for the whole cluster.
@@ -311,6 +270,8 @@ pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

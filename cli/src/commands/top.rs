@@ -6,6 +6,7 @@
 
 mod draw;
 mod nodes;
+pub(crate) mod row;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +18,13 @@ use serde_json::{Value, json};
 use crate::cluster::json::text;
 use crate::cluster::queue::Queues;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, gpu, names};
+use crate::commands::show::{Find, show};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::{self, Format};
-use crate::print::output::{Style, clean};
+use crate::print::flags::{ListFlags, WatchFlags};
+use crate::print::format::Format;
+use crate::print::output::{Output, Style, clean};
+use crate::print::report::{Body, Report};
 use crate::settings;
 use crate::workload::devices::{Seen, own_maps, reservations};
 use crate::workload::{is_bound, is_over};
@@ -44,6 +48,10 @@ pub struct Args {
     /// Only devices that work of this queue, or of those below it, holds
     #[arg(short, long, value_name = "QUEUE")]
     queue: Option<String>,
+    #[command(flatten)]
+    list: ListFlags,
+    #[command(flatten)]
+    watch: WatchFlags,
 }
 
 /// What gets a line.
@@ -59,61 +67,61 @@ enum What {
 
 /// Runs `top`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    let cluster = context.cluster().await?;
-    let read = Read::all(&args.node, &cluster).await?;
-    let scene = Scene { nodes: read.nodes.as_deref(), pods: &read.pods, seen: &read.seen };
-    let mut nodes = nodes::nodes(&scene);
-    pick(&mut nodes, &args.node, read.nodes.is_some())?;
-    // Who names a namespace means what its pods hold; devices are the whole cluster's otherwise.
-    let only = context.globals.namespace.clone().filter(|_| !context.globals.all_namespaces);
-    let queues = match &args.queue {
-        Some(queue) => Some(Members::read(queue, &cluster).await?),
-        None => None,
-    };
-    if only.is_some() || queues.is_some() {
-        let is_wanted = |holder: &Holder| {
-            only.as_ref().is_none_or(|namespace| holder.namespace == *namespace)
-                && queues.as_ref().is_none_or(|members| members.has(holder))
-        };
-        nodes.retain_mut(|node| node.keep(&is_wanted));
-    } else if args.what == What::Gpus {
-        nodes.retain(|node| !node.devices.is_empty() || !node.slices.is_empty() || node.lost > 0);
-    }
-    let data = json!({ "items": nodes.iter().map(Node::to_json).collect::<Vec<_>>(), "notRead": read.hidden });
-    if !format::report(&data, &format, &mut context.out)? {
-        show(&nodes, args.what, &format, context)?;
-    }
-    for hidden in &read.hidden {
-        context.out.warn(hidden);
-    }
-    Ok(Exit::Ok)
+    show(args, &args.list, args.watch, context).await
 }
 
-fn show(nodes: &[Node], what: What, format: &Format, context: &mut Context) -> Result<(), Error> {
-    if *format == Format::Name {
-        return nodes
-            .iter()
-            .try_for_each(|node| context.out.data(&format!("node/{}", clean(&node.name))));
+impl Find for Args {
+    async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
+        let cluster = context.cluster().await?;
+        let read = Read::all(&self.node, &cluster).await?;
+        let scene = Scene { nodes: read.nodes.as_deref(), pods: &read.pods, seen: &read.seen };
+        let mut nodes = nodes::nodes(&scene);
+        pick(&mut nodes, &self.node, read.nodes.is_some())?;
+        // Who names a namespace means what its pods hold; devices are the whole cluster's otherwise.
+        let only = context.globals.namespace.clone().filter(|_| !context.globals.all_namespaces);
+        let queues = match &self.queue {
+            Some(queue) => Some(Members::read(queue, &cluster).await?),
+            None => None,
+        };
+        if only.is_some() || queues.is_some() {
+            let is_wanted = |holder: &Holder| {
+                only.as_ref().is_none_or(|namespace| holder.namespace == *namespace)
+                    && queues.as_ref().is_none_or(|members| members.has(holder))
+            };
+            nodes.retain_mut(|node| node.keep(&is_wanted));
+        } else if self.what == What::Gpus {
+            nodes.retain(|node| {
+                !node.devices.is_empty() || !node.slices.is_empty() || node.lost > 0
+            });
+        }
+        if nodes.is_empty() && format.is_table() {
+            context
+                .out
+                .talk("no device to show: no node has GPUs, or nobody who was asked for holds one");
+        }
+        // What is sorted or goes into a spreadsheet has a line for each node.
+        let is_page = self.what == What::Gpus && self.list.sort_by.is_none();
+        let is_page = is_page && *format != Format::Csv;
+        Ok(report(&nodes, read.hidden, is_page, &context.out))
     }
-    if nodes.is_empty() {
-        context
-            .out
-            .talk("no device to show: no node has GPUs, or nobody who was asked for holds one");
-        return Ok(());
-    }
-    let page = match what {
-        What::Gpus => draw::devices(nodes, &context.out),
-        What::Nodes => draw::nodes(nodes, !context.globals.no_headers, &context.out),
+}
+
+fn report(nodes: &[Node], hidden: Vec<String>, is_page: bool, out: &Output) -> Report {
+    let data =
+        json!({ "items": nodes.iter().map(Node::to_row).collect::<Vec<_>>(), "notRead": hidden });
+    let body = if is_page {
+        let names = nodes.iter().map(|node| format!("node/{}", node.name)).collect();
+        Body::Page { text: draw::devices(nodes, out), names }
+    } else {
+        Body::Table(draw::nodes(nodes, out))
     };
-    context.out.raw(&page)?;
-    if context.out.is_terminal() {
-        let legend = draw::legend(what == What::Nodes, &context.out);
-        context.out.talk("");
-        context.out.talk(&total(nodes));
-        context.out.talk(&Style::Dim.paint(legend));
+    let mut report = Report::new("NodeList", data, body);
+    report.warnings = hidden;
+    if !nodes.is_empty() {
+        let legend = draw::legend(!is_page, out);
+        report.footer = vec![total(nodes), Style::Dim.paint(legend)];
     }
-    Ok(())
+    report
 }
 
 /// What is held of all devices that are shown.

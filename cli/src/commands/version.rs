@@ -1,11 +1,14 @@
 //! `kubectl kai version`.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, Resource, names};
 use crate::commands::install::holder;
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
+use crate::print::flags::ReportFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::clean;
 
@@ -15,6 +18,22 @@ pub struct Args {
     /// Ask no server
     #[arg(long)]
     client: bool,
+    #[command(flatten)]
+    report: ReportFlags,
+}
+
+/// The versions as data.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Versions {
+    /// Version of this program.
+    client: String,
+    /// Version of the API server; absent under `--client`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
+    /// Images of the scheduler's deployments by name; absent under `--client`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    components: Option<serde_json::Map<String, Value>>,
 }
 
 /// Namespace of the scheduler, as KAI's chart and our own manifests have it.
@@ -22,26 +41,28 @@ const SYSTEM_NAMESPACE: &str = "kai-scheduler";
 
 /// Prints the versions of the client, of the API server, and of the scheduler's images.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    let mut versions = json!({ "client": env!("CARGO_PKG_VERSION") });
+    let format = Format::asked(context.globals.output.as_deref(), args.report.jq.as_deref())?;
+    let client = env!("CARGO_PKG_VERSION").to_owned();
+    let mut versions = Versions { client, server: None, components: None };
     if !args.client {
         let cluster = context.cluster().await?;
         let server = cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
-        versions["server"] = server["gitVersion"].clone();
+        versions.server = server["gitVersion"].as_str().map(str::to_owned);
         let deployments = deployments(&cluster).await;
         if let Err(reason) = &deployments {
             context.out.warn(reason);
         }
-        versions["components"] = json!(deployments.unwrap_or_default());
+        versions.components = Some(deployments.unwrap_or_default());
     }
-    if format::report(&versions, &format, &mut context.out)? {
+    let data = format::headed("Version", json!(versions));
+    if format::report(&data, &format, &mut context.out)? {
         return Ok(Exit::Ok);
     }
-    let mut lines = vec![format!("client     {}", env!("CARGO_PKG_VERSION"))];
-    if let Some(server) = versions["server"].as_str() {
+    let mut lines = vec![format!("client     {}", versions.client)];
+    if let Some(server) = &versions.server {
         lines.push(format!("server     {}", clean(server)));
     }
-    for (name, image) in versions["components"].as_object().into_iter().flatten() {
+    for (name, image) in versions.components.iter().flatten() {
         let image = clean(image.as_str().unwrap_or_default());
         lines.push(format!("{:<10} {image}", clean(name)));
     }

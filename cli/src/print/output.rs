@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
 
 use indicatif::ProgressBar;
+use serde_json::Value;
 
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::{log, progress};
@@ -102,6 +103,7 @@ pub struct Output {
     quiet: bool,
     ascii: bool,
     columns: usize,
+    rows: usize,
     /// Whether stderr shows a log, which a moving line would break.
     logs: bool,
     progress: Option<ProgressBar>,
@@ -119,11 +121,14 @@ impl fmt::Debug for Output {
 
 /// Columns of a place that does not say: wide enough that nothing is dropped on a pipe.
 const COLUMNS_OF_A_PIPE: usize = 100_000;
+/// Lines of a terminal that does not say.
+const ROWS: usize = 24;
 
 impl Output {
     /// The streams of this process.
     pub fn process(env: &BTreeMap<String, String>) -> Self {
-        let columns = terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
+        let size = terminal_size::terminal_size();
+        let columns = size.map(|(columns, _)| usize::from(columns.0));
         let out_terminal = io::stdout().is_terminal();
         let mut output = Self {
             stdout: Stream { write: Box::new(io::stdout()), color: false, terminal: out_terminal },
@@ -138,6 +143,7 @@ impl Output {
                 Some(columns) if out_terminal => columns,
                 Some(_) | None => COLUMNS_OF_A_PIPE,
             },
+            rows: size.map_or(ROWS, |(_, rows)| usize::from(rows.0)),
             logs: false,
             progress: None,
         };
@@ -153,6 +159,7 @@ impl Output {
             quiet: false,
             ascii: false,
             columns: COLUMNS_OF_A_PIPE,
+            rows: ROWS,
             logs: false,
             progress: None,
         }
@@ -205,6 +212,25 @@ impl Output {
         self.columns
     }
 
+    /// The height in lines of the terminal.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Looks again how large the terminal is.
+    pub(crate) fn measure(&mut self) {
+        if let Some((columns, rows)) =
+            terminal_size::terminal_size().filter(|_| self.stdout.terminal)
+        {
+            (self.columns, self.rows) = (usize::from(columns.0), usize::from(rows.0));
+        }
+    }
+
+    /// Makes it a terminal, as tests of what terminals are sent need it.
+    pub fn set_terminal(&mut self) {
+        (self.stdout.terminal, self.stderr.terminal) = (true, true);
+    }
+
     /// Whether somebody looks at stdout.
     pub fn is_terminal(&self) -> bool {
         self.stdout.terminal
@@ -237,6 +263,43 @@ impl Output {
                     .into()
             }
         })
+    }
+
+    /// Writes data for programs: as it is on a pipe, and without what a terminal would obey where somebody looks.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub(crate) fn document(&mut self, text: &str) -> Result<(), Error> {
+        if !self.stdout.terminal {
+            return self.raw(text);
+        }
+        let shown: Vec<Cow<'_, str>> = text.split('\n').map(clean_line).collect();
+        self.raw(&shown.join("\n"))
+    }
+
+    /// Writes what steers the terminal, as it is.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub(crate) fn control(&mut self, codes: &str) -> Result<(), Error> {
+        self.bytes(codes.as_bytes())
+    }
+
+    /// A text as stdout shows it: without colours where there are none.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        if self.stdout.color {
+            text.to_owned()
+        } else {
+            anstream::adapter::strip_str(text).to_string()
+        }
+    }
+
+    /// Writes a value as JSON; characters that a terminal would obey are escaped, which means the same.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub(crate) fn json(&mut self, value: &Value) -> Result<(), Error> {
+        self.data(&escaped(&format!("{value:#}")))
     }
 
     /// Writes a line of data whose second part is printed byte for byte, colour codes included.
@@ -298,7 +361,10 @@ impl Output {
         self.waited();
         if let Error::Problems(problems) = error {
             for problem in problems {
+                // It may repeat a word that was typed, or copied from somewhere.
                 let text = problem.to_string();
+                let lines: Vec<Cow<'_, str>> = text.split('\n').map(clean_line).collect();
+                let text = lines.join("\n");
                 let (head, rest) = text.split_at(text.find(':').unwrap_or(0));
                 self.say(&format!("{}{rest}", Style::Bad.paint(head)));
             }
@@ -382,6 +448,33 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A line without what a terminal would obey; tabs stay.
+fn clean_line(line: &str) -> Cow<'_, str> {
+    if line.contains('\t') {
+        return line.split('\t').map(clean).collect::<Vec<_>>().join("\t").into();
+    }
+    clean(line)
+}
+
+/// JSON in which no character is one that a terminal would obey: they only stand in texts, where an escape means the
+/// same.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c != '\n' && is_unsafe(c);
+    if !json.chars().any(obeyed) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 8);
+    for c in json.chars() {
+        if obeyed(c) {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().for_each(|unit| out += &format!("\\u{unit:04x}"));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 fn is_unsafe(c: char) -> bool {
     let bidi =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -389,8 +482,46 @@ fn is_unsafe(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+
+    /// What is written to stdout, without colour.
+    pub(crate) fn page(
+        write: impl FnOnce(&mut Output) -> Result<(), Error>,
+    ) -> Result<String, Error> {
+        let page = Page::default();
+        let mut out = Output::given(Box::new(page.clone()), Box::new(io::sink()));
+        write(&mut out)?;
+        let bytes = page.0.lock().expect("nobody panics with it");
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    #[derive(Clone, Default)]
+    struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("nobody panics with it").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn json_is_escaped_where_a_terminal_would_obey() {
+        for text in ["a\u{1b}[2J", "\u{9b}2J", "\u{202e}x", "größe", "two\nlines\t"] {
+            let json = serde_json::json!({ "text": text }).to_string();
+            let shown = escaped(&json);
+            assert_eq!(shown.chars().find(|c| is_unsafe(*c)), None, "{text:?}");
+            let read: Value = serde_json::from_str(&shown).expect("it is JSON");
+            assert_eq!(read["text"], text);
+        }
+    }
 
     #[test]
     fn logs_keep_colours_and_nothing_else() {

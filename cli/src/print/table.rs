@@ -1,5 +1,7 @@
 //! Borderless tables, kubectl's way: columns by the widest cell, the least important ones dropped on a narrow terminal.
 
+use std::borrow::Cow;
+
 use comfy_table::{CellAlignment, ColumnConstraint, Row, Table, presets};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -11,16 +13,43 @@ const GAP: u16 = 2;
 /// One column.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    pub(crate) title: &'static str,
+    pub(crate) title: Cow<'static, str>,
     /// The higher, the earlier it is dropped on a narrow terminal; 0 stays.
     pub(crate) drop: u8,
     /// Numbers stand to the right.
     pub(crate) right: bool,
+    /// Only `-o wide` and `-o csv` show it.
+    pub(crate) wide: bool,
+    /// It changes by itself as time goes by.
+    pub(crate) ages: bool,
 }
 
 impl Column {
     pub(crate) const fn new(title: &'static str) -> Self {
-        Self { title, drop: 0, right: false }
+        Self { title: Cow::Borrowed(title), drop: 0, right: false, wide: false, ages: false }
+    }
+
+    /// A column whose title the user gave.
+    pub(crate) fn titled(title: String) -> Self {
+        Self { title: Cow::Owned(title), ..Self::new("") }
+    }
+
+    /// Says that it stands to the right, as numbers do.
+    pub(crate) const fn right(mut self) -> Self {
+        self.right = true;
+        self
+    }
+
+    /// Says that it changes by itself as time goes by.
+    pub(crate) const fn ages(mut self) -> Self {
+        self.ages = true;
+        self
+    }
+
+    /// Says that only `-o wide` and `-o csv` show it.
+    pub(crate) const fn wide(mut self) -> Self {
+        self.wide = true;
+        self
     }
 
     /// Says that it may be dropped; the highest goes first.
@@ -35,17 +64,24 @@ impl Column {
 pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) style: Style,
+    /// What `--sort-by` compares, where the text would not do.
+    pub(crate) rank: Option<i64>,
 }
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self { text: text.into(), style: Style::Plain }
+        Self { text: text.into(), style: Style::Plain, rank: None }
     }
 }
 
 impl Cell {
     pub(crate) fn styled(text: impl Into<String>, style: Style) -> Self {
-        Self { text: text.into(), style }
+        Self { text: text.into(), style, rank: None }
+    }
+
+    /// A text that stands for a number.
+    pub(crate) fn ranked(text: impl Into<String>, rank: Option<i64>) -> Self {
+        Self { rank, ..Self::from(text) }
     }
 }
 
@@ -58,7 +94,7 @@ pub(crate) fn render(
     headers: bool,
 ) -> String {
     let titles: Vec<Cell> =
-        columns.iter().map(|column| Cell::styled(column.title, Style::Bold)).collect();
+        columns.iter().map(|column| Cell::styled(column.title.clone(), Style::Bold)).collect();
     let rows: Vec<&[Cell]> = headers
         .then_some(titles.as_slice())
         .into_iter()

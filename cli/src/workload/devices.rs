@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 
 use kai_api::names::{annotation, env, label, namespace, value};
 use kai_api::shared_gpu::{self, Target};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::cluster::gpu;
 use crate::cluster::json::text;
@@ -78,17 +80,35 @@ impl OnDevice {
         }
     }
 
-    /// The device as data; fields are only ever added.
-    pub(crate) fn to_json(&self) -> Value {
-        json!({
-            "pod": self.pod,
-            "node": self.node,
-            "uuid": self.uuid.as_ref().ok(),
-            "group": self.group,
-            "share": self.share,
-            "problem": self.uuid.as_ref().err().map(Unnamed::text),
-        })
+    /// The device as data.
+    pub(crate) fn to_row(&self) -> Device {
+        Device {
+            pod: self.pod.clone(),
+            node: self.node.clone(),
+            uuid: self.uuid.as_ref().ok().cloned(),
+            group: self.group.clone(),
+            share: self.share.clone(),
+            problem: self.uuid.as_ref().err().map(Unnamed::text),
+        }
     }
+}
+
+/// A shared device that a pod is on.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Device {
+    /// Name of the pod.
+    pub(crate) pod: String,
+    /// Node of the device.
+    pub(crate) node: String,
+    /// UUID of the device; absent where it is not known.
+    pub(crate) uuid: Option<String>,
+    /// What KAI calls the device: its GPU group.
+    pub(crate) group: Option<String>,
+    /// What the pod has of it.
+    pub(crate) share: String,
+    /// Why the UUID is not known.
+    pub(crate) problem: Option<String>,
 }
 
 /// A pod that holds a device for its sharers.

@@ -24,10 +24,19 @@ impl Selector {
     /// # Errors
     /// A requirement without a key, or of a form with `in`.
     pub(crate) fn read(selector: &str) -> Result<Self, Problem> {
+        Self::of_flag("-l", selector)
+    }
+
+    /// Reads what stands behind a flag, as [`Selector::read`] does.
+    ///
+    /// # Errors
+    /// As [`Selector::read`].
+    pub(crate) fn of_flag(flag: &str, selector: &str) -> Result<Self, Problem> {
         let wrong = || {
-            let what = format!("-l \"{selector}\" is not understood");
-            Problem::new(number::VALUE, Exit::Usage, what)
-                .fix("-l KEY=VALUE   or   -l KEY!=VALUE   or   -l KEY   or   -l '!KEY'")
+            let what = format!("{flag} \"{selector}\" is not understood");
+            Problem::new(number::VALUE, Exit::Usage, what).fix(format!(
+                "{flag} KEY=VALUE   or   {flag} KEY!=VALUE   or   {flag} KEY   or   {flag} '!KEY'"
+            ))
         };
         let term = |part: &str| {
             let part = part.trim();
@@ -52,10 +61,16 @@ impl Selector {
 
     /// Whether labels meet it.
     pub(crate) fn matches(&self, labels: Option<&Map<String, Value>>) -> bool {
-        let of = |key: &str| labels.and_then(|labels| labels.get(key)).map(text);
+        self.holds(|key| {
+            labels.and_then(|labels| labels.get(key)).map(|value| text(value).to_owned())
+        })
+    }
+
+    /// Whether what a key stands for meets it.
+    pub(crate) fn holds(&self, of: impl Fn(&str) -> Option<String>) -> bool {
         self.0.iter().all(|term| match term {
-            Term::Is(key, value) => of(key) == Some(value),
-            Term::IsNot(key, value) => of(key) != Some(value),
+            Term::Is(key, value) => of(key).as_ref() == Some(value),
+            Term::IsNot(key, value) => of(key).as_ref() != Some(value),
             Term::Has(key) => of(key).is_some(),
             Term::HasNot(key) => of(key).is_none(),
         })

@@ -11,9 +11,11 @@ use crate::commands::submit::render;
 use crate::commands::submit::template::{Head, Parameter, Template};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::{self, Format};
+use crate::print::flags::ListFlags;
+use crate::print::format::Format;
 use crate::print::output::clean;
-use crate::print::table::{Cell, Column, render as table};
+use crate::print::report::{Body, Report, Row, Table};
+use crate::print::table::{Cell, Column};
 use crate::settings::{TemplatePlace, user_templates};
 
 /// Help of `--to`.
@@ -22,7 +24,7 @@ const TO: &str = "Folder, or configmap://NAMESPACE/NAME (default: your own folde
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
     /// Every template with its parameters
-    List,
+    List(ListFlags),
     /// The text of one
     Show {
         /// Name of the template, or a file
@@ -51,7 +53,7 @@ pub(super) enum Action {
 /// Runs `config templates`.
 pub(super) async fn run(action: &Action, context: &mut Context) -> Result<(), Error> {
     match action {
-        Action::List => list(context).await,
+        Action::List(flags) => list(flags, context).await,
         Action::Show { name } => {
             let template = library::find(name, context).await?;
             context.out.talk(&format!("# {}", clean(&template.origin)));
@@ -81,32 +83,26 @@ pub(super) async fn run(action: &Action, context: &mut Context) -> Result<(), Er
     }
 }
 
-async fn list(context: &mut Context) -> Result<(), Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+async fn list(flags: &ListFlags, context: &mut Context) -> Result<(), Error> {
+    let format = Format::asked(context.globals.output.as_deref(), flags.jq.as_deref())?;
     let (all, unread) = library::all(context).await;
-    for why in unread {
-        context.out.warn(&format!("templates were not read: {}", clean(&why)));
-    }
-    if format == Format::Name {
-        return all.iter().try_for_each(|one| context.out.data(&clean(&one.name)));
-    }
-    let items: Vec<_> = all.iter().map(Template::to_json).collect();
-    if format::report(&json!({ "items": items }), &format, &mut context.out)? {
-        return Ok(());
-    }
-    let columns = [
+    let columns = vec![
         Column::new("NAME"),
         Column::new("PARAMETERS").drop(1),
         Column::new("ABOUT").drop(3),
         Column::new("FROM").drop(2),
     ];
-    let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
-    let headers = !context.globals.no_headers;
-    let text = table(&columns, &rows, context.out.columns(), headers);
-    context.out.raw(&text)
+    let items: Vec<_> = all.iter().map(Template::to_json).collect();
+    let rows = all.iter().map(|one| Row::new(one.name.clone(), cells(one))).collect();
+    let body = Body::Table(Table { columns, rows });
+    let mut report = Report::new("TemplateList", json!({ "items": items }), body);
+    report.warnings =
+        unread.iter().map(|why| format!("templates were not read: {}", clean(why))).collect();
+    report.arrange(flags)?;
+    report.print(&format, flags, &mut context.out)
 }
 
-fn row(template: &Template) -> Vec<Cell> {
+fn cells(template: &Template) -> Vec<Cell> {
     let head = Head::read(&template.text);
     let parameters: Vec<String> = head.parameters.iter().map(Parameter::show).collect();
     let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };

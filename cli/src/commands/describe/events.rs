@@ -1,7 +1,9 @@
 //! Events on the screen: what is the same of several objects, or again, is said once.
 
 use kai_api::names::event;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::cluster::json::text;
 use crate::print::duration;
@@ -120,20 +122,40 @@ fn general(message: &str, workload: &str) -> String {
 }
 
 /// An event as data.
-pub(super) fn data(event: &Value) -> Value {
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Event {
+    /// When it happened last, as RFC 3339.
+    time: Option<String>,
+    /// A word for what happened.
+    reason: String,
+    /// Kind of the object that it is about.
+    kind: String,
+    /// Name of that object.
+    name: String,
+    /// How often it happened.
+    count: u64,
+    /// The sentence.
+    message: String,
+}
+
+/// An event as data.
+pub(super) fn data(event: &Value) -> Event {
     let object = &event["involvedObject"];
-    json!({
-        "time": history::when(event).map(|when| when.to_string()),
-        "reason": event["reason"],
-        "kind": object["kind"],
-        "name": object["name"],
-        "count": times(event),
-        "message": event["message"],
-    })
+    Event {
+        time: history::when(event).map(|when| when.to_string()),
+        reason: text(&event["reason"]).to_owned(),
+        kind: text(&object["kind"]).to_owned(),
+        name: text(&object["name"]).to_owned(),
+        count: times(event),
+        message: text(&event["message"]).to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// The lines of events `reason kind/name: message`, a second apart, of a workload that waits for `status`.

@@ -1,12 +1,13 @@
 //! The pods on the screen.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cluster::gpu;
 use crate::cluster::json::text;
 use crate::print::page::Page;
 use crate::print::table::{Cell, Column, render};
 use crate::workload::Workload;
+use crate::workload::pod::{restarts, status};
 
 /// More pods than anybody reads.
 const SHOWN: usize = 32;
@@ -34,36 +35,4 @@ pub(super) fn add(page: &mut Page, workload: &Workload) {
     if workload.pods.len() > SHOWN {
         page.row("", &format!("and {} more: kubectl get pods", workload.pods.len() - SHOWN));
     }
-}
-
-fn restarts(pod: &Value) -> u64 {
-    let statuses = pod["status"]["containerStatuses"].as_array();
-    statuses.map_or(0, |all| all.iter().filter_map(|c| c["restartCount"].as_u64()).sum())
-}
-
-/// How a pod stands, in kubectl's words.
-fn status(pod: &Value) -> String {
-    let waiting = pod["status"]["containerStatuses"].as_array().and_then(|all| {
-        all.iter().map(|c| text(&c["state"]["waiting"]["reason"])).find(|reason| !reason.is_empty())
-    });
-    match (text(&pod["status"]["phase"]), waiting) {
-        _ if pod["metadata"]["deletionTimestamp"].is_string() => "Terminating".to_owned(),
-        ("Pending", _) if !text(&pod["spec"]["nodeName"]).is_empty() => {
-            waiting.unwrap_or("Starting").to_owned()
-        }
-        (phase, Some(reason)) if phase != "Succeeded" && phase != "Failed" => reason.to_owned(),
-        ("", _) => "Pending".to_owned(),
-        (phase, _) => phase.to_owned(),
-    }
-}
-
-/// A pod as data.
-pub(super) fn data(pod: &Value) -> Value {
-    json!({
-        "name": pod["metadata"]["name"],
-        "status": status(pod),
-        "node": pod["spec"]["nodeName"],
-        "gpu": gpu::ask(pod),
-        "restarts": restarts(pod),
-    })
 }

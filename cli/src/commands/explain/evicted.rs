@@ -110,9 +110,9 @@ pub(super) fn queues(eviction: Option<&Eviction>) -> String {
     }
     let columns = [
         Column::new("QUEUE THEN"),
-        Column { title: "QUOTA", drop: 0, right: true },
-        Column { title: "FAIR SHARE", drop: 0, right: true },
-        Column { title: "HELD", drop: 0, right: true },
+        Column::new("QUOTA").right(),
+        Column::new("FAIR SHARE").right(),
+        Column::new("HELD").right(),
         Column::new(""),
     ];
     let roles = ["lost", "gained"];

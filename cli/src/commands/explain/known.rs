@@ -74,7 +74,7 @@ impl Known {
 
     /// The workload as `list` has it, with its place.
     pub(super) fn data(&self) -> Value {
-        let mut data = self.workload.to_json();
+        let mut data = json!(self.workload.to_row());
         if let Some(line) = &self.line {
             data["position"] = json!(line.place);
             data["waitingInQueue"] = json!(line.of);

@@ -57,13 +57,13 @@ pub(super) async fn show(
     let rows: Vec<Vec<Cell>> = shown.map(row).collect();
     let columns = [
         Column::new("QUEUE"),
-        Column { title: "TURN", drop: 0, right: true },
+        Column::new("TURN").right(),
         Column::new("WORKLOAD"),
-        Column { title: "PRIORITY", drop: 0, right: true },
+        Column::new("PRIORITY").right(),
         Column::new("SINCE").drop(1),
     ];
     let width = context.out.columns();
-    context.out.raw(&render(&columns, &rows, width, !context.globals.no_headers))?;
+    context.out.raw(&render(&columns, &rows, width, true))?;
     if context.out.is_terminal() {
         context.out.talk(
             "Queues take turns: of those that wait, the one that has the least of its fair share is next. \

@@ -138,7 +138,7 @@ fn names(division: &Division) -> String {
 }
 
 fn table(division: &Division) -> String {
-    let column = |title| Column { title, drop: 0, right: true };
+    let column = |title| Column::new(title).right();
     let columns = [
         Column::new("QUEUE"),
         column("QUOTA"),

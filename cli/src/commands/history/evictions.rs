@@ -57,6 +57,7 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let has_namespaces = context.globals.all_namespaces;
     let keep: Vec<usize> = (0..COLUMNS.len()).filter(|at| *at != 1 || has_namespaces).collect();
     let sheet = Sheet {
+        kind: "EvictionHistory",
         columns: keep.iter().map(|at| COLUMNS[*at].clone()).collect(),
         rows: rows
             .iter()

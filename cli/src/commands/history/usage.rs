@@ -221,6 +221,7 @@ fn sheet(lines: &BTreeMap<Vec<String>, Sum>, whole: &Sum, by: &[By], prices: &Pr
         Value::Object(item)
     };
     Sheet {
+        kind: "GpuUsage",
         columns,
         rows: order.iter().map(row).collect(),
         names: order.iter().map(|(keys, _)| keys.join("/")).collect(),

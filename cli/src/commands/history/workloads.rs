@@ -102,6 +102,7 @@ fn sheet(all: &[Past], has_namespaces: bool) -> Sheet {
         keep.iter().map(|at| cells[*at].clone()).collect()
     });
     Sheet {
+        kind: "WorkloadHistory",
         columns: keep.iter().map(|at| COLUMNS[*at].clone()).collect(),
         rows: rows.collect(),
         names: all.iter().map(Past::label).collect(),

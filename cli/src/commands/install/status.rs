@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 use kai_api::names;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::apply::{Replicas, condition, reasons};
@@ -10,15 +12,40 @@ use super::plan;
 use crate::cluster::{Call, Cluster, Resource};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
-use crate::print::format::{self, Format};
+use crate::print::flags::ListFlags;
+use crate::print::format::Format;
 use crate::print::output::{Style, clean};
-use crate::print::table::{Cell, Column, render};
+use crate::print::report::{self, Body, Report, Table};
+use crate::print::table::{Cell, Column};
 
 const COLUMNS: &[Column] = &[Column::new("PART"), Column::new("STATE"), Column::new("DETAIL")];
 
 /// Flags of `install status`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    #[command(flatten)]
+    list: ListFlags,
+}
+
+/// The installation as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Status {
+    /// Whether every part is ok.
+    healthy: bool,
+    /// The parts.
+    items: Vec<Part>,
+}
+
+/// A part of the installation as data.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Part {
+    /// What it is called.
+    name: String,
+    /// ok, missing or unhealthy.
+    state: String,
+    /// What is known of it.
+    detail: String,
+}
 
 /// How a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +81,7 @@ struct Row {
 }
 
 /// Prints what is there; ends with 10 when something is missing or not healthy.
-pub(super) async fn run(_: &Args, context: &mut Context) -> Result<Exit, Error> {
+pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let mut options = Options::default();
     if let Some(namespace) = &context.globals.namespace {
         options.namespace.clone_from(namespace);
@@ -80,7 +107,7 @@ pub(super) async fn run(_: &Args, context: &mut Context) -> Result<Exit, Error> 
         rows.push(daemon(&cluster, component, deployment, (&options.namespace, lease)).await?);
     }
     let is_healthy = rows.iter().all(|row| row.health == Health::Ok);
-    print(&rows, is_healthy, context)?;
+    print(&rows, is_healthy, &args.list, context)?;
     Ok(if is_healthy { Exit::Ok } else { Exit::NoScheduler })
 }
 
@@ -195,22 +222,26 @@ pub(crate) async fn holder(
     Ok(Some(Holder { text, is_fresh: age_seconds <= 2 * lasts_seconds }))
 }
 
-fn print(rows: &[Row], is_healthy: bool, context: &mut Context) -> Result<(), Error> {
-    let report = || {
-        let parts: Vec<Value> = rows
-            .iter()
-            .map(|row| json!({"name": row.part, "state": row.health.word(), "detail": row.detail}))
-            .collect();
-        json!({ "healthy": is_healthy, "parts": parts })
+fn print(
+    rows: &[Row],
+    is_healthy: bool,
+    flags: &ListFlags,
+    context: &mut Context,
+) -> Result<(), Error> {
+    let part = |row: &Row| Part {
+        name: row.part.clone(),
+        state: row.health.word().to_owned(),
+        detail: row.detail.clone(),
     };
-    let format = Format::read(context.globals.output.as_deref())?;
-    if format::report(&report(), &format, &mut context.out)? {
-        return Ok(());
-    }
+    let status = Status { healthy: is_healthy, items: rows.iter().map(part).collect() };
     let cells = |row: &Row| {
         let state = Cell::styled(row.health.word(), row.health.style());
-        vec![row.part.as_str().into(), state, row.detail.as_str().into()]
+        let cells = vec![row.part.as_str().into(), state, row.detail.as_str().into()];
+        report::Row::new(row.part.clone(), cells)
     };
-    let rows: Vec<Vec<Cell>> = rows.iter().map(cells).collect();
-    context.out.raw(&render(COLUMNS, &rows, context.out.columns(), !context.globals.no_headers))
+    let table = Table { columns: COLUMNS.to_vec(), rows: rows.iter().map(cells).collect() };
+    let mut report = Report::new("InstallStatus", json!(status), Body::Table(table));
+    report.arrange(flags)?;
+    let format = Format::asked(context.globals.output.as_deref(), flags.jq.as_deref())?;
+    report.print(&format, flags, &mut context.out)
 }

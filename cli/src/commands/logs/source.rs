@@ -49,6 +49,17 @@ pub(super) async fn all(workload: &Workload, cluster: &Cluster) -> Result<Vec<So
     Ok(numbered(pods.iter().map(|pod| source(pod, &workload.name)).collect()))
 }
 
+/// The ranks of a workload, a line each with the pod's node, for completion.
+pub(crate) fn rank_lines(workload: &Workload) -> Vec<String> {
+    let node = |source: &Source| {
+        let pod = workload.pods.iter().find(|pod| text(&pod["metadata"]["name"]) == source.pod);
+        pod.map_or("", |pod| text(&pod["spec"]["nodeName"])).to_owned()
+    };
+    let sources = numbered(workload.pods.iter().map(|pod| source(pod, &workload.name)).collect());
+    let line = |one: &Source| format!("{}\t{}", clean(&one.rank), clean(&node(one)));
+    sources.iter().map(line).collect()
+}
+
 /// Roles that come before the others in the count of ranks, and those that are not counted.
 const FIRST: [&str; 2] = ["master", "chief"];
 const STEERING: [&str; 3] = ["launcher", "ps", "evaluator"];

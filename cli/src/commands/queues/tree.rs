@@ -4,30 +4,20 @@ use std::collections::BTreeSet;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Told, share};
-use crate::cluster::gpu;
+use super::{Told, row, share};
 use crate::cluster::json::text;
 use crate::cluster::queue::{Amount, Queue, Queues};
-use crate::context::Context;
-use crate::print::error::Error;
-use crate::print::output::Style;
-use crate::print::table::{Cell, Column, render};
+use crate::cluster::{gpu, listing};
+use crate::print::output::{Output, Style};
+use crate::print::report::{Body, Report, Row, Table};
+use crate::print::table::{Cell, Column};
 
 /// Width of a bar in characters.
 const BAR: u64 = 20;
 
-/// Prints the trees below some queues, or all trees.
-pub(super) fn tree(
-    queues: &Queues,
-    names: &[String],
-    told: &Told,
-    context: &mut Context,
-) -> Result<(), Error> {
-    if queues.0.is_empty() {
-        context.out.talk("there are no queues yet: kubectl kai queues create NAME --gpu-quota N");
-        return Ok(());
-    }
-    let ascii = context.out.is_ascii();
+/// The trees below some queues, or all trees.
+pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output) -> Report {
+    let ascii = out.is_ascii();
     let mut rows = Vec::new();
     let mut seen = BTreeSet::new();
     let roots: Vec<&Queue> = if names.is_empty() {
@@ -49,46 +39,47 @@ pub(super) fn tree(
     let columns = [
         Column::new("QUEUE"),
         Column::new("").drop(6),
-        Column { right: true, ..Column::new("GPU USED / QUOTA") },
+        Column::new("GPU USED / QUOTA").right(),
         Column::new("SHARE").drop(5),
         Column::new("LIMIT").drop(2),
         Column::new("PENDING").drop(3),
         Column::new("RUN").drop(4),
         Column::new("NOTE"),
     ];
-    let (columns, rows) = known(&columns, &rows, told);
-    let text = render(&columns, &rows, context.out.columns(), !context.globals.no_headers);
-    context.out.raw(&text)?;
-    if context.out.is_terminal() {
-        let legend = if ascii {
-            "# in quota  + borrowed  . unused quota"
-        } else {
-            "█ in quota  ▓ borrowed  · unused quota"
-        };
-        context.out.talk(
-            &Style::Dim.paint(&format!(
-                "{legend}     bar = max(quota, used)     GPUs; all amounts: --flat"
-            )),
-        );
-    }
-    Ok(())
+    let (columns, rows) = known(&columns, rows, told);
+    let seen: Vec<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+    let data = row::list(queues, &seen, told);
+    let mut report = Report::new("QueueList", data, Body::Table(Table { columns, rows }));
+    let legend = if ascii {
+        "# in quota  + borrowed  . unused quota"
+    } else {
+        "█ in quota  ▓ borrowed  · unused quota"
+    };
+    report.footer.push(
+        Style::Dim
+            .paint(&format!("{legend}     bar = max(quota, used)     GPUs; all amounts: --flat")),
+    );
+    report
 }
 
 /// The table without shares where they are not known.
-fn known(columns: &[Column], rows: &[Vec<Cell>], told: &Told) -> (Vec<Column>, Vec<Vec<Cell>>) {
+fn known(columns: &[Column], rows: Vec<Row>, told: &Told) -> (Vec<Column>, Vec<Row>) {
     let keep: Vec<usize> = (0..columns.len())
         .filter(|at| columns[*at].title != "SHARE" || told.shares.is_some())
         .collect();
     let columns = keep.iter().map(|at| columns[*at].clone()).collect();
-    let rows = rows.iter().map(|row| keep.iter().map(|at| row[*at].clone()).collect()).collect();
-    (columns, rows)
+    let cells = |row: Row| {
+        let cells = keep.iter().map(|at| row.cells[*at].clone()).collect();
+        Row { cells, ..row }
+    };
+    (columns, rows.into_iter().map(cells).collect())
 }
 
 struct Walk<'a> {
     queues: &'a Queues,
     told: &'a Told,
     ascii: bool,
-    rows: &'a mut Vec<Vec<Cell>>,
+    rows: &'a mut Vec<Row>,
     seen: &'a mut BTreeSet<String>,
 }
 
@@ -97,8 +88,8 @@ impl Walk<'_> {
         if !self.seen.insert(queue.name.clone()) {
             return;
         }
-        let row = self.row(queue, stem);
-        self.rows.push(row);
+        let cells = self.cells(queue, stem);
+        self.rows.push(row_of(queue, cells));
         let (tee, end, bar) =
             if self.ascii { ("|-- ", "`-- ", "|   ") } else { ("├─ ", "└─ ", "│  ") };
         let gap = " ".repeat(end.width());
@@ -110,7 +101,7 @@ impl Walk<'_> {
         }
     }
 
-    fn row(&self, queue: &Queue, stem: &str) -> Vec<Cell> {
+    fn cells(&self, queue: &Queue, stem: &str) -> Vec<Cell> {
         let uses = self.told.uses.as_ref();
         let used = uses.map(|uses| uses.get(&queue.name).cloned().unwrap_or_default());
         let share = self.told.shares.as_ref().and_then(|shares| shares.get(&queue.name));
@@ -174,13 +165,14 @@ fn bar(used: u64, quota: Option<u64>, ascii: bool) -> String {
         + &free.repeat(n(BAR - full_cells - over_cells))
 }
 
-/// Prints a list with all amounts.
-pub(super) fn flat(
-    queues: &Queues,
-    names: &[&str],
-    told: &Told,
-    context: &mut Context,
-) -> Result<(), Error> {
+fn row_of(queue: &Queue, cells: Vec<Cell>) -> Row {
+    Row::new(listing::name(&queue.object), cells)
+        .keyed(queue.name.clone())
+        .labelled(queue.object["metadata"]["labels"].as_object())
+}
+
+/// A list with all amounts.
+pub(super) fn flat(queues: &Queues, names: &[&str], told: &Told, out: &Output) -> Report {
     let columns = [
         "QUEUE",
         "PARENT",
@@ -197,46 +189,47 @@ pub(super) fn flat(
         "DISPLAY NAME",
     ]
     .map(Column::new);
-    let unlimited = if context.out.is_ascii() { "inf" } else { "∞" };
-    let cell = |amount: Amount| match amount {
-        Amount::Unlimited => Cell::from(unlimited),
-        Amount::Milli(_) => Cell::from(amount.show()),
+    let unlimited = if out.is_ascii() { "inf" } else { "∞" };
+    let row = |name: &&str| {
+        let queue = &queues.0[*name];
+        row_of(queue, amounts(queue, told, unlimited))
     };
-    let rows: Vec<Vec<Cell>> = names
-        .iter()
-        .map(|name| {
-            let queue = &queues.0[*name];
-            vec![
-                (*name).into(),
-                queue.parent.as_deref().unwrap_or("-").into(),
-                queue.priority.map_or_else(|| "-".to_owned(), |p| p.to_string()).into(),
-                told.uses
-                    .as_ref()
-                    .map_or_else(
-                        || "?".to_owned(),
-                        |uses| uses.get(*name).map_or_else(|| "0".into(), |u| u.used.to_string()),
-                    )
-                    .into(),
-                cell(queue.gpu.quota),
-                cell(queue.gpu.limit),
-                cell(queue.gpu.weight),
-                cell(queue.cpu.quota),
-                cell(queue.cpu.limit),
-                cell(queue.memory.quota),
-                cell(queue.memory.limit),
-                min_runtime(queue).into(),
-                dash(text(&queue.object["spec"]["displayName"])).into(),
-            ]
-        })
-        .collect();
-    let page = render(&columns, &rows, usize::MAX, !context.globals.no_headers);
-    context.out.raw(&page)?;
-    if context.out.is_terminal() {
-        context.out.talk(&format!(
-            "{unlimited} is no bound.  CPU in thousandths of a core, memory in MB, as the Queue object has them."
-        ));
-    }
-    Ok(())
+    let table = Table { columns: columns.into(), rows: names.iter().map(row).collect() };
+    let data = row::list(queues, names, told);
+    let mut report = Report::new("QueueList", data, Body::Table(table));
+    report.footer.push(format!(
+        "{unlimited} is no bound.  CPU in thousandths of a core, memory in MB, as the Queue object has them."
+    ));
+    report
+}
+
+fn amounts(queue: &Queue, told: &Told, unlimited: &str) -> Vec<Cell> {
+    let cell = |amount: Amount| match amount {
+        Amount::Unlimited => Cell::ranked(unlimited, Some(i64::MAX)),
+        Amount::Milli(milli) => Cell::ranked(amount.show(), i64::try_from(milli).ok()),
+    };
+    let used = match &told.uses {
+        None => "?".into(),
+        Some(uses) => uses.get(&queue.name).map_or_else(
+            || Cell::ranked("0", Some(0)),
+            |used| Cell::ranked(used.used.to_string(), i64::try_from(used.used.milli).ok()),
+        ),
+    };
+    vec![
+        queue.name.as_str().into(),
+        queue.parent.as_deref().unwrap_or("-").into(),
+        queue.priority.map_or_else(|| "-".to_owned(), |p| p.to_string()).into(),
+        used,
+        cell(queue.gpu.quota),
+        cell(queue.gpu.limit),
+        cell(queue.gpu.weight),
+        cell(queue.cpu.quota),
+        cell(queue.cpu.limit),
+        cell(queue.memory.quota),
+        cell(queue.memory.limit),
+        min_runtime(queue).into(),
+        dash(text(&queue.object["spec"]["displayName"])).into(),
+    ]
 }
 
 fn dash(text: &str) -> &str {

@@ -16,7 +16,7 @@ const LINES_MAX: usize = 20;
 /// Prints a report.
 pub(super) fn draw(report: &Value, is_wide: bool, context: &mut Context) -> Result<(), Error> {
     let mut page = head(report);
-    page += &queues(report, &context.out, !context.globals.no_headers);
+    page += &queues(report, &context.out, true);
     let plan = &report["plan"];
     for (verb, key) in [("bind", "bind"), ("promise", "nominate"), ("evict", "evict")] {
         page += &part(verb, &changes(verb, &plan[key]), is_wide);
@@ -63,11 +63,11 @@ pub(super) fn many(count: u64, what: &str) -> String {
 const QUEUES: &[Column] = &[
     Column::new("QUEUE"),
     Column::new("PARENT").drop(2),
-    Column { title: "QUOTA", drop: 0, right: true },
-    Column { title: "LIMIT", drop: 1, right: true },
-    Column { title: "FAIR SHARE", drop: 0, right: true },
-    Column { title: "ALLOCATED", drop: 0, right: true },
-    Column { title: "REQUESTED", drop: 0, right: true },
+    Column::new("QUOTA").right(),
+    Column::new("LIMIT").drop(1).right(),
+    Column::new("FAIR SHARE").right(),
+    Column::new("ALLOCATED").right(),
+    Column::new("REQUESTED").right(),
 ];
 
 /// GPUs of queues, as they would be after the plan.

@@ -7,7 +7,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::nodes::{Device, Holder, Node, Slices, State};
 use crate::cluster::gpu;
 use crate::print::output::{Output, Style, clean};
-use crate::print::table::{Cell, Column, render, shorten};
+use crate::print::report::{Row, Table};
+use crate::print::table::{Cell, Column, shorten};
 
 /// Width of a bar in characters.
 const BAR: u64 = 10;
@@ -204,8 +205,8 @@ impl Look<'_> {
 }
 
 /// Every node, a line each, with a character for each device.
-pub(super) fn nodes(nodes: &[Node], headers: bool, out: &Output) -> String {
-    let columns = [
+pub(super) fn nodes(nodes: &[Node], out: &Output) -> Table {
+    let columns = vec![
         Column::new("NODE"),
         Column::new("GPU").drop(4),
         Column::new("DEVICES").drop(1),
@@ -214,11 +215,11 @@ pub(super) fn nodes(nodes: &[Node], headers: bool, out: &Output) -> String {
         Column::new("MIG").drop(3),
         Column::new("STATUS"),
     ];
-    let rows: Vec<Vec<Cell>> = nodes.iter().map(|node| row(node, out)).collect();
-    render(&columns, &rows, out.columns(), headers)
+    let row = |node: &Node| Row::new(format!("node/{}", node.name), cells(node, out));
+    Table { columns, rows: nodes.iter().map(row).collect() }
 }
 
-fn row(node: &Node, out: &Output) -> Vec<Cell> {
+fn cells(node: &Node, out: &Output) -> Vec<Cell> {
     let usable = node.usable.map_or_else(|| String::from("?"), |usable| usable.to_string());
     let slices = node.slices.iter();
     let slices = slices.map(|slices| format!("{} of {}", slices.summary(), slices.profile));
@@ -231,7 +232,10 @@ fn row(node: &Node, out: &Output) -> Vec<Cell> {
         node.name.as_str().into(),
         or_dash(node.product.clone().unwrap_or_default()).into(),
         or_dash(node.devices.iter().map(|device| mark(device, out)).collect()).into(),
-        format!("{}/{usable}", held(node)).into(),
+        Cell::ranked(
+            format!("{}/{usable}", held(node)),
+            node.held_milli.and_then(|held| i64::try_from(held).ok()),
+        ),
         free(node).into(),
         or_dash(slices).into(),
         Cell::styled(or_dash(status), style),

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
@@ -118,23 +118,6 @@ impl Device {
             State::Shared => self.holders.iter().map(|holder| holder.milli).sum(),
         }
     }
-
-    fn to_json(&self) -> Value {
-        let state = match self.state {
-            State::Shared => "shared",
-            State::Whole => "whole",
-            State::Free => "free",
-            State::Unknown => "unknown",
-        };
-        json!({
-            "state": state,
-            "uuid": self.uuid,
-            "group": self.group,
-            "heldMilli": self.held_milli(),
-            "holders": self.holders.iter().map(Holder::to_json).collect::<Vec<_>>(),
-            "problem": self.problem,
-        })
-    }
 }
 
 impl Holder {
@@ -149,35 +132,9 @@ impl Holder {
             milli,
         }
     }
-
-    fn to_json(&self) -> Value {
-        json!({ "namespace": self.namespace, "pod": self.pod, "share": self.share, "milli": self.milli })
-    }
 }
 
 impl Node {
-    /// The node as data; fields are only ever added.
-    pub(super) fn to_json(&self) -> Value {
-        let slices = self.slices.iter().map(|slices| {
-            json!({
-                "profile": slices.profile,
-                "usable": slices.usable,
-                "holders": slices.holders.iter().map(Holder::to_json).collect::<Vec<_>>(),
-            })
-        });
-        json!({
-            "node": self.name,
-            "product": self.product,
-            "usable": self.usable,
-            "lost": self.lost,
-            "marks": self.marks,
-            "heldMilli": self.held_milli,
-            "free": self.free,
-            "devices": self.devices.iter().map(Device::to_json).collect::<Vec<_>>(),
-            "mig": slices.collect::<Vec<_>>(),
-        })
-    }
-
     /// Leaves only what these holders are on; `false` when that is nothing.
     pub(super) fn keep(&mut self, is_wanted: &dyn Fn(&Holder) -> bool) -> bool {
         self.devices.retain(|device| device.holders.iter().any(is_wanted));

@@ -69,7 +69,8 @@ fn drawn(case: &str) -> (String, String) {
         out.set_ascii();
     }
     let plain = |text: String| anstream::adapter::strip_str(&text).to_string();
-    (plain(draw::devices(&nodes, &out)), plain(draw::nodes(&nodes, true, &out)))
+    let table = draw::nodes(&nodes, &out).text(false, &ListFlags::default(), case.columns);
+    (plain(draw::devices(&nodes, &out)), plain(table))
 }
 
 fn check(case: &str, devices: &str, table: &str) {

@@ -1,5 +1,7 @@
 //! Devices of pods by examples: the pod under test is `a/p`, what else there is stands beside it.
 
+use serde_json::json;
+
 use super::*;
 
 fn yaml(text: &str) -> Value {

@@ -1,0 +1,275 @@
+//! A copy of what a command has read, kept up to date by watches: what is read again costs no request.
+//!
+//! A command that goes on looking (`--watch`, `--live`) reads as often as it likes, with the code that reads once. The
+//! first read of a list opens its watch; from then on the answer is here, and [`Mirror::changed`] says when to look again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use kube::api::{Api, ApiResource, DynamicObject};
+use kube::runtime::{WatchStreamExt as _, watcher};
+use serde_json::Value;
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+
+use super::{Answer, Call, Failure, Refusal, Select};
+
+/// How long an answer that cannot be watched is good for.
+const FRESH: Duration = Duration::from_secs(10);
+/// The longest pause between two tries of a watch.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Objects by namespace and name.
+type Objects = BTreeMap<(String, String), Value>;
+
+/// What is known of a list.
+#[derive(Clone, Debug)]
+enum Known {
+    /// The server has not answered yet.
+    Nothing,
+    /// It refused, or could not be reached, before it ever answered.
+    Failed(Failure),
+    Objects(Objects),
+}
+
+/// A list and the task that keeps it up to date.
+#[derive(Debug)]
+struct List {
+    known: watch::Receiver<Known>,
+    task: AbortHandle,
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// What tasks tell: that something changed, and which of them hear nothing.
+#[derive(Debug, Default)]
+struct News {
+    changed: Notify,
+    /// Why a watch hears nothing, by its list.
+    troubles: Mutex<BTreeMap<String, String>>,
+}
+
+/// The copy.
+#[derive(Debug, Default)]
+pub(crate) struct Mirror {
+    lists: Mutex<HashMap<String, Arc<List>>>,
+    answers: Mutex<HashMap<String, (Instant, Value)>>,
+    news: Arc<News>,
+}
+
+impl Mirror {
+    /// Reads a list; the first time from the server, whose watch goes on from there.
+    pub(super) async fn list(
+        &self,
+        client: &kube::Client,
+        call: &Call<'_>,
+        select: &Select<'_>,
+    ) -> Result<Option<Vec<Value>>, Failure> {
+        let key = format!("{}?{}&{}", call.path(), select.labels, select.fields);
+        let list = {
+            let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            let open = || Arc::new(self.open(key.clone(), client, call, select));
+            Arc::clone(lists.entry(key.clone()).or_insert_with(open))
+        };
+        let mut known = list.known.clone();
+        let told = known.wait_for(|known| !matches!(known, Known::Nothing)).await;
+        match told.map(|told| told.clone()) {
+            Ok(Known::Objects(objects)) => Ok(Some(objects.into_values().collect())),
+            Ok(Known::Failed(Failure::Refused(refusal))) if refusal.code == 404 => Ok(None),
+            Ok(Known::Failed(failure)) => {
+                // What was refused stays so; who was not there may come back.
+                if failure.code().is_none() {
+                    self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+                }
+                Err(failure)
+            }
+            Ok(Known::Nothing) | Err(_) => Err(Failure::Unreachable("the watch ended".into())),
+        }
+    }
+
+    /// Reads one object as a list of one; `Err` where that may not be listed, so that it has to be read by itself.
+    pub(super) async fn get(
+        &self,
+        client: &kube::Client,
+        call: &Call<'_>,
+    ) -> Result<Option<Value>, Failure> {
+        let fields = format!("metadata.name={}", call.name);
+        let all = call.clone().name("");
+        let found = self.list(client, &all, &Select { labels: "", fields: &fields }).await?;
+        Ok(found.and_then(|found| found.into_iter().next()))
+    }
+
+    /// An answer to a path that was read a moment ago.
+    pub(super) fn answer(&self, path: &str) -> Option<Value> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.get(path).filter(|(at, _)| at.elapsed() < FRESH).map(|(_, body)| body.clone())
+    }
+
+    /// Keeps an answer for a while.
+    pub(super) fn keep(&self, path: &str, answer: &Answer) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.insert(path.to_owned(), (Instant::now(), answer.body.clone()));
+    }
+
+    /// Waits until something that was read has changed, or a watch hears nothing any more or again.
+    pub(crate) async fn changed(&self) {
+        self.news.changed.notified().await;
+    }
+
+    /// Why what is here may be old; `None` while all watches hear the server.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let troubles = self.news.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        troubles.values().next().cloned()
+    }
+
+    fn open(
+        &self,
+        key: String,
+        client: &kube::Client,
+        call: &Call<'_>,
+        select: &Select<'_>,
+    ) -> List {
+        let resource = call.resource;
+        let kind = ApiResource {
+            group: resource.group.clone(),
+            version: resource.version.clone(),
+            api_version: resource.api_version(),
+            kind: resource.kind.clone(),
+            plural: resource.plural.clone(),
+        };
+        let api: Api<DynamicObject> = match call.namespace.filter(|_| resource.namespaced) {
+            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &kind),
+            None => Api::all_with(client.clone(), &kind),
+        };
+        let mut config = watcher::Config::default();
+        if !select.labels.is_empty() {
+            config = config.labels(select.labels);
+        }
+        if !select.fields.is_empty() {
+            config = config.fields(select.fields);
+        }
+        let (tell, known) = watch::channel(Known::Nothing);
+        let task = tokio::spawn(follow(key, api, config, tell, Arc::clone(&self.news)));
+        List { known, task: task.abort_handle() }
+    }
+}
+
+/// Follows a list until its task is dropped.
+async fn follow(
+    key: String,
+    api: Api<DynamicObject>,
+    config: watcher::Config,
+    tell: watch::Sender<Known>,
+    news: Arc<News>,
+) {
+    let pauses = watcher::DefaultBackoff::default();
+    let events = watcher(api, config).backoff(Pauses(pauses));
+    futures::pin_mut!(events);
+    let mut listed = Objects::new();
+    while let Some(event) = events.next().await {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                let failure = failure(error);
+                if matches!(*tell.borrow(), Known::Nothing) {
+                    tell.send_replace(Known::Failed(failure));
+                    return;
+                }
+                news.trouble(&key, Some(failure.to_string()));
+                continue;
+            }
+        };
+        news.trouble(&key, None);
+        match event {
+            watcher::Event::Init => listed.clear(),
+            watcher::Event::InitApply(object) => {
+                listed.extend(keyed(&object));
+                continue;
+            }
+            watcher::Event::InitDone => {
+                tell.send_replace(Known::Objects(std::mem::take(&mut listed)));
+            }
+            watcher::Event::Apply(object) => change(&tell, |all| all.extend(keyed(&object))),
+            watcher::Event::Delete(object) => change(&tell, |all| {
+                all.remove(&key_of(&object));
+            }),
+        }
+        news.changed.notify_one();
+    }
+}
+
+fn change(tell: &watch::Sender<Known>, edit: impl FnOnce(&mut Objects)) {
+    tell.send_modify(|known| {
+        if let Known::Objects(objects) = known {
+            edit(objects);
+        }
+    });
+}
+
+fn key_of(object: &DynamicObject) -> (String, String) {
+    let meta = &object.metadata;
+    (meta.namespace.clone().unwrap_or_default(), meta.name.clone().unwrap_or_default())
+}
+
+/// The object as JSON, under its name; without the list of who manages which field, which nobody reads here.
+fn keyed(object: &DynamicObject) -> Option<((String, String), Value)> {
+    let mut value = serde_json::to_value(object).ok()?;
+    if let Some(Value::Object(meta)) = value.get_mut("metadata") {
+        meta.remove("managedFields");
+    }
+    Some((key_of(object), value))
+}
+
+fn failure(error: watcher::Error) -> Failure {
+    match error {
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => error.into(),
+        watcher::Error::WatchError(status) => Failure::Refused(Refusal {
+            code: status.code,
+            reason: status.reason.clone(),
+            message: crate::print::output::clean(&status.message).into_owned(),
+            causes: Vec::new(),
+        }),
+        watcher::Error::NoResourceVersion => {
+            Failure::Unreadable("the list has no resourceVersion".into())
+        }
+    }
+}
+
+impl News {
+    /// Notes why a watch hears nothing, or that it hears again; tells of it when that is new.
+    fn trouble(&self, key: &str, why: Option<String>) {
+        let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = match why {
+            Some(why) => troubles.insert(key.to_owned(), why).is_none(),
+            None => troubles.remove(key).is_some(),
+        };
+        if is_new {
+            self.changed.notify_one();
+        }
+    }
+}
+
+/// Growing pauses, jittered, that start anew after two minutes without a failure.
+struct Pauses(watcher::DefaultBackoff);
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        self.0.next().map(|pause| pause.min(PAUSE_MAX))
+    }
+}
+
+impl kube::runtime::utils::Backoff for Pauses {
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}

@@ -1,0 +1,144 @@
+//! `list --group-by`: sums for each queue, user or kind.
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cluster::gpu::Total;
+use crate::print::report::{Body, Report, Row, Table};
+use crate::print::table::{Cell, Column};
+use crate::workload::{Phase, Workload};
+
+/// What workloads are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum By {
+    /// Their queue.
+    Queue,
+    /// Who submitted them.
+    User,
+    /// Their kind.
+    Kind,
+}
+
+/// Workloads that have something in common.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Group {
+    /// The queue, user or kind; empty where it is not known.
+    name: String,
+    /// How many workloads there are.
+    workloads: usize,
+    /// How many of them wait for nodes.
+    pending: usize,
+    /// How many of them run.
+    running: usize,
+    /// How many of them have ended.
+    ended: usize,
+    /// GPUs that they wait for, as text.
+    gpu_pending: String,
+    /// The same in thousandths of devices.
+    gpu_pending_milli: u64,
+    /// GPUs that they hold, as text.
+    gpu_held: String,
+    /// The same in thousandths of devices.
+    gpu_held_milli: u64,
+}
+
+/// Counts and amounts of some workloads.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    pub(super) workloads: usize,
+    pub(super) pending: usize,
+    pub(super) running: usize,
+    pub(super) ended: usize,
+    /// GPUs of what wants to run and has no node.
+    pub(super) waits: Total,
+    /// GPUs that work holds which has not ended.
+    pub(super) holds: Total,
+    /// GPUs that ended work still holds.
+    pub(super) left: Total,
+}
+
+impl Sums {
+    /// Adds a workload.
+    pub(super) fn add(&mut self, workload: &Workload) {
+        let phase = workload.state().phase;
+        let held = workload.gpus_held();
+        self.workloads += 1;
+        if phase.is_over() {
+            self.ended += 1;
+            self.left.add(&held, 1);
+            return;
+        }
+        self.pending += usize::from(phase.is_queued());
+        let runs = matches!(phase, Phase::Running | Phase::Starting | Phase::Degraded);
+        self.running += usize::from(runs);
+        if phase != Phase::Suspended {
+            self.waits.add(&workload.gpus().less(&held), 1);
+        }
+        self.holds.add(&held, 1);
+    }
+}
+
+/// A line for each group, the one that holds most first.
+pub(super) fn report(by: By, workloads: &[Workload]) -> Report {
+    let mut groups: BTreeMap<String, Sums> = BTreeMap::new();
+    for workload in workloads {
+        let name = match by {
+            By::Queue => workload.queue.clone(),
+            By::User => workload.user().unwrap_or_default().to_owned(),
+            By::Kind => workload.resource.kind.to_lowercase(),
+        };
+        groups.entry(name).or_default().add(workload);
+    }
+    let title = match by {
+        By::Queue => "QUEUE",
+        By::User => "USER",
+        By::Kind => "KIND",
+    };
+    let columns = [title, "WORKLOADS", "PENDING", "RUNNING", "ENDED", "GPU PENDING", "GPU HELD"];
+    let rows = groups.iter().map(|(name, sums)| Row::new(name.clone(), cells(name, sums)));
+    let table = Table { columns: columns.map(Column::new).into(), rows: rows.collect() };
+    let items: Vec<Group> = groups.iter().map(|(name, sums)| group(name, sums)).collect();
+    Report::new("WorkloadGroupList", json!({ "items": items }), Body::Table(table))
+}
+
+fn held(sums: &Sums) -> Total {
+    let mut held = sums.holds.clone();
+    held.add(&sums.left, 1);
+    held
+}
+
+fn cells(name: &str, sums: &Sums) -> Vec<Cell> {
+    let gpus = |total: &Total| {
+        let shown = if total.is_zero() { "-".to_owned() } else { total.to_string() };
+        Cell::ranked(shown, i64::try_from(total.milli).ok())
+    };
+    vec![
+        if name.is_empty() { "-".into() } else { name.into() },
+        sums.workloads.to_string().into(),
+        sums.pending.to_string().into(),
+        sums.running.to_string().into(),
+        sums.ended.to_string().into(),
+        gpus(&sums.waits),
+        gpus(&held(sums)),
+    ]
+}
+
+fn group(name: &str, sums: &Sums) -> Group {
+    let held = held(sums);
+    Group {
+        name: name.to_owned(),
+        workloads: sums.workloads,
+        pending: sums.pending,
+        running: sums.running,
+        ended: sums.ended,
+        gpu_pending: sums.waits.to_string(),
+        gpu_pending_milli: sums.waits.milli,
+        gpu_held: held.to_string(),
+        gpu_held_milli: held.milli,
+    }
+}
