@@ -9,7 +9,6 @@ const FOREIGN: &[(&str, &str)] = &[
     ("apply", "submit -f"),
     ("clone", "submit"),
     ("gpus", "top gpus"),
-    ("history", "list"),
     ("info", "describe"),
     ("nodes", "top nodes"),
     ("pause", "suspend"),
