@@ -53,10 +53,7 @@ fn works(outcome: &Outcome, is_wide: bool, context: &Context) -> String {
     }
     let mut page = String::new();
     if !rows.is_empty() {
-        page += &format!(
-            "\n{}",
-            render(WORKS, &rows, context.out.columns(), !context.globals.no_headers)
-        );
+        page += &format!("\n{}", render(WORKS, &rows, context.out.columns(), true));
     }
     if shown < outcome.others.len() {
         page += &format!("and {} more: -o wide\n", outcome.others.len() - shown);
@@ -134,9 +131,9 @@ fn evicted(outcome: &Outcome, is_wide: bool) -> String {
 
 const SHARES: &[Column] = &[
     Column::new("QUEUE"),
-    Column { title: "QUOTA", drop: 1, right: true },
-    Column { title: "FAIR SHARE", drop: 0, right: true },
-    Column { title: "ALLOCATED", drop: 0, right: true },
+    Column::new("QUOTA").drop(1).right(),
+    Column::new("FAIR SHARE").right(),
+    Column::new("ALLOCATED").right(),
 ];
 
 /// Queues of which something changes.
