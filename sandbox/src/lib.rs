@@ -5,3 +5,4 @@ pub mod log;
 pub mod nodes;
 pub mod operators;
 pub mod server;
+pub mod streams;

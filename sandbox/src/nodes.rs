@@ -14,6 +14,7 @@ mod environment;
 pub mod fault;
 /// The grammar of `--nodes`.
 pub mod group;
+mod inside;
 mod kubelet;
 mod ledger;
 mod logs;
@@ -22,6 +23,7 @@ pub mod object;
 /// The part that a kubelet reads of a Pod.
 pub mod pod;
 mod serve;
+mod shell;
 mod status;
 
 use std::ops::RangeInclusive;
@@ -39,6 +41,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use environment::{Environment, VISIBLE_DEVICES};
+pub use inside::Inside;
 pub use logs::{ENVIRONMENT, Logs};
 
 use group::Spec;
@@ -133,14 +136,20 @@ impl Nodes {
         Logs::new(Arc::clone(&self.kubelet))
     }
 
+    /// The way into the containers of the pods that will run here.
+    pub fn inside(&self) -> Inside {
+        Inside::new(Arc::clone(&self.kubelet))
+    }
+
     /// Registers the nodes and starts to run pods; returns when all nodes are registered.
     ///
     /// # Errors
     /// When a node exists that is not simulated, or the API refuses one.
     pub async fn start(self, client: Client) -> Result<Running, NodesError> {
         let cancel = CancellationToken::new();
-        let (port, serving) =
-            serve::start(self.logs(), cancel.clone()).await.map_err(NodesError::Listen)?;
+        let (port, serving) = serve::start(self.logs(), self.inside(), cancel.clone())
+            .await
+            .map_err(NodesError::Listen)?;
         // All owned: a borrow here would keep callers from boxing the future.
         let all: Vec<_> = self
             .options

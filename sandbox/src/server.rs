@@ -18,6 +18,7 @@ mod api;
 mod auth;
 mod bind;
 mod conform;
+mod connect;
 mod consult;
 mod controllers;
 mod convert;
@@ -70,6 +71,7 @@ use tokio_util::sync::CancellationToken;
 use self::api::Api;
 use self::request::Request;
 use self::user::User;
+use crate::streams::StreamSource;
 
 pub use self::limits::LIMITS;
 pub use self::log_source::{LogQuery, LogSource};
@@ -83,11 +85,13 @@ pub struct Options {
     pub watch_events_max: usize,
     /// Source of the text of container logs; without it `pods/log` answers 501.
     pub logs: Option<LogSource>,
+    /// Source of what answers on connections to pods; without it `pods/exec`, `attach` and `portforward` answer 501.
+    pub streams: Option<StreamSource>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { port: 0, watch_events_max: 16_384, logs: None }
+        Self { port: 0, watch_events_max: 16_384, logs: None, streams: None }
     }
 }
 
@@ -97,6 +101,7 @@ impl std::fmt::Debug for Options {
             .field("port", &self.port)
             .field("watch_events_max", &self.watch_events_max)
             .field("logs", &self.logs.is_some())
+            .field("streams", &self.streams.is_some())
             .finish()
     }
 }

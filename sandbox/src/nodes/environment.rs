@@ -109,6 +109,40 @@ pub(super) fn missing_volume(spec: &PodSpec, found: &Found) -> Option<Waiting> {
     Some(Waiting { container: String::new(), reason: "ContainerCreating", message })
 }
 
+/// The files of the config maps and secrets that a container mounts, by their paths.
+pub(super) fn files(
+    spec: &PodSpec,
+    container: &Container,
+    found: &Found,
+) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for mount in &container.volume_mounts {
+        let volume = spec.volumes.iter().find(|volume| volume.name == mount.name);
+        let source = volume.and_then(|volume| {
+            let secret = || Some(Source::Secret(volume.secret.as_ref()?.secret_name.clone()));
+            volume.config_map.as_ref().map(Source::config_map).or_else(secret)
+        });
+        let entries = source.and_then(|source| found.get(&source)?.as_ref());
+        let items = volume.and_then(|volume| volume.config_map.as_ref()).map(|map| &map.items);
+        let items = items.filter(|items| !items.is_empty());
+        for (key, text) in entries.into_iter().flatten() {
+            let item = items.map(|items| items.iter().find(|item| item.key == *key));
+            let name = match item {
+                None => key,
+                Some(Some(item)) => &item.path,
+                Some(None) => continue,
+            };
+            let folder = mount.mount_path.trim_end_matches('/');
+            if mount.sub_path.is_empty() {
+                files.insert(format!("{folder}/{name}"), text.clone());
+            } else if mount.sub_path == *name {
+                files.insert(folder.to_owned(), text.clone());
+            }
+        }
+    }
+    files
+}
+
 /// The variables of one container; `devices` were given to it by the device plugin.
 ///
 /// # Errors

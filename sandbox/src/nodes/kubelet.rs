@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::start::{Seen, remembered};
 use super::Options;
-use super::environment::{Environment, Found, Source, Waiting};
+use super::environment::{Environment, Found, Source, Waiting, visible};
 use super::fault::Faults;
 use super::ledger::Ledger;
 use super::pod::{Pod, exit_code, requests, run_millis};
@@ -167,6 +167,32 @@ impl Kubelet {
         let seen = self.entries.get(uid)?.seen.as_ref()?;
         let own = seen.environments.iter().find(|(name, _)| name == container);
         own.map(|(_, environment)| environment)
+    }
+
+    /// The files of a container that has started, of the config maps and secrets that it mounts.
+    pub(super) fn files(&self, uid: &str, container: &str) -> Option<&BTreeMap<String, String>> {
+        let seen = self.entries.get(uid)?.seen.as_ref()?;
+        seen.files.iter().find(|(name, _)| name == container).map(|(_, files)| files)
+    }
+
+    /// The devices that a container sees: model and UUID, by index.
+    pub(super) fn sees(&self, uid: &str, container: &str) -> Vec<(String, String)> {
+        let devices = || {
+            let ledger = self.nodes.get(&self.entries.get(uid)?.pod.spec.node_name)?;
+            let seen = visible(self.environment(uid, container)?, &ledger.devices).ok()?;
+            let model = ledger.product.replace('-', " ");
+            Some(seen.into_iter().map(|device| (model.clone(), device)).collect())
+        };
+        devices().unwrap_or_default()
+    }
+
+    /// Tells whether the containers of a pod run.
+    pub(super) fn runs(&self, uid: &str) -> bool {
+        self.entries.get(uid).is_some_and(|entry| {
+            entry.stage == Stage::Running
+                && entry.waiting.is_none()
+                && !self.is_dead(&entry.pod.spec.node_name)
+        })
     }
 
     /// Takes in the pod as the API has it now; `false` when it is not on one of these nodes.

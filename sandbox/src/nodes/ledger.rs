@@ -18,6 +18,8 @@ pub(super) struct Ledger {
     holders: HashMap<String, Amounts>,
     /// The UUIDs of the devices, by index.
     pub(super) devices: Vec<String>,
+    /// Name of their model; empty without devices.
+    pub(super) product: &'static str,
     /// Per device index: the UID of the pod that holds it.
     slots: Vec<Option<String>>,
     /// The indexes of devices that are gone.
@@ -55,6 +57,7 @@ impl Ledger {
             used: Amounts::new(),
             holders: HashMap::new(),
             devices: (0..whole).map(|index| device_uuid(&spec.name, index)).collect(),
+            product: spec.model.map_or("", |model| model.product),
             slots: (0..whole).map(|_| None).collect(),
             lost: BTreeSet::new(),
         }

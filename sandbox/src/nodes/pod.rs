@@ -47,6 +47,18 @@ pub struct Reference {
     pub name: String,
     /// True if it, or the key, may be missing.
     pub optional: bool,
+    /// As a volume: the entries that are files, where not all are.
+    pub items: Vec<Item>,
+}
+
+/// An entry of a config map as a file.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(default)]
+pub struct Item {
+    /// The entry.
+    pub key: String,
+    /// The file, below where the volume is mounted.
+    pub path: String,
 }
 
 /// One entry of a config map or secret.
@@ -128,10 +140,22 @@ pub struct SecretVolume {
 
 /// A volume in a container.
 #[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Mount {
     /// The volume's name.
     pub name: String,
+    /// The folder, or the file with `sub_path`, that shows it.
+    pub mount_path: String,
+    /// The one file of it that is shown.
+    pub sub_path: String,
+}
+
+/// A port that a container listens on.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Port {
+    /// Its number.
+    pub container_port: u16,
 }
 
 /// The container fields that matter.
@@ -156,6 +180,8 @@ pub struct Container {
     pub env_from: Vec<VariablesFrom>,
     /// The volumes that it mounts.
     pub volume_mounts: Vec<Mount>,
+    /// The ports that it says it listens on.
+    pub ports: Vec<Port>,
 }
 
 /// Requests of a container; the server copies limits into requests that are absent.

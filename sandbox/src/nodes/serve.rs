@@ -1,4 +1,4 @@
-//! The kubelet's HTTPS endpoint for container logs, to which an API server relays `kubectl logs`.
+//! The kubelet's HTTPS endpoint, to which an API server relays logs, exec, attach and port-forward.
 
 use std::io;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use futures::stream;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -22,8 +22,10 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::inside::Inside;
 use super::logs::Logs;
 use crate::log::{Part, Reader};
+use crate::streams::{self, Place, Streams, Wanted};
 
 /// Interval at which a followed log is looked at for new lines.
 const FOLLOW: Duration = Duration::from_millis(250);
@@ -54,12 +56,21 @@ impl LogQuery {
     }
 }
 
-/// Opens a free port on 127.0.0.1 and serves logs until cancelled.
+/// What the endpoint gives to its requests.
+#[derive(Clone)]
+struct Endpoint {
+    logs: Logs,
+    inside: Inside,
+    stop: CancellationToken,
+}
+
+/// Opens a free port on 127.0.0.1 and serves until cancelled.
 ///
 /// # Errors
 /// When no port or certificate can be had.
 pub(super) async fn start(
     logs: Logs,
+    inside: Inside,
     cancel: CancellationToken,
 ) -> io::Result<(u16, JoinHandle<()>)> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -67,7 +78,10 @@ pub(super) async fn start(
     let acceptor = TlsAcceptor::from(Arc::new(tls().map_err(io::Error::other)?));
     let routes = Router::new()
         .route("/containerLogs/{namespace}/{pod}/{container}", get(read))
-        .with_state(logs);
+        .route("/exec/{namespace}/{pod}/{container}", any(exec))
+        .route("/attach/{namespace}/{pod}/{container}", any(attach))
+        .route("/portForward/{namespace}/{pod}", any(forward))
+        .with_state(Endpoint { logs, inside, stop: cancel.clone() });
     let task = tokio::spawn(async move {
         loop {
             let accepted = tokio::select! {
@@ -81,7 +95,10 @@ pub(super) async fn start(
                 let server = auto::Builder::new(TokioExecutor::new());
                 // The peer may hang up at any time; there is nobody to tell.
                 let _ended = server
-                    .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes))
+                    .serve_connection_with_upgrades(
+                        TokioIo::new(stream),
+                        TowerToHyperService::new(routes),
+                    )
                     .await;
             }));
         }
@@ -104,7 +121,7 @@ fn tls() -> Result<rustls::ServerConfig, Box<dyn std::error::Error + Send + Sync
 }
 
 async fn read(
-    State(logs): State<Logs>,
+    State(Endpoint { logs, .. }): State<Endpoint>,
     Path((namespace, pod, container)): Path<(String, String, String)>,
     Query(query): Query<LogQuery>,
 ) -> Response {
@@ -133,4 +150,67 @@ async fn read(
         Some((Ok::<_, io::Error>(Bytes::from(new)), next))
     });
     Body::from_stream(rest).into_response()
+}
+
+/// The query of a request for a connection, each word as often as it was said.
+type Words = Vec<(String, String)>;
+
+fn all<'w>(words: &'w Words, name: &str) -> impl Iterator<Item = &'w str> {
+    words.iter().filter(move |(own, _)| own == name).map(|(_, value)| value.as_str())
+}
+
+/// The streams of a process, as an API server names them to a kubelet.
+fn process(words: &Words) -> Streams {
+    let is = |name: &str| all(words, name).any(|value| matches!(value, "1" | "true"));
+    Streams { stdin: is("input"), stdout: is("output"), stderr: is("error"), tty: is("tty") }
+}
+
+async fn exec(
+    State(endpoint): State<Endpoint>,
+    Path((namespace, pod, container)): Path<(String, String, String)>,
+    Query(words): Query<Words>,
+    request: Request,
+) -> Response {
+    let command = all(&words, "command").map(str::to_owned).collect();
+    let wanted = Wanted::Exec(command, process(&words));
+    endpoint.connect(&Place { namespace, pod, container }, wanted, request)
+}
+
+async fn attach(
+    State(endpoint): State<Endpoint>,
+    Path((namespace, pod, container)): Path<(String, String, String)>,
+    Query(words): Query<Words>,
+    request: Request,
+) -> Response {
+    let wanted = Wanted::Attach(process(&words));
+    endpoint.connect(&Place { namespace, pod, container }, wanted, request)
+}
+
+async fn forward(
+    State(endpoint): State<Endpoint>,
+    Path((namespace, pod)): Path<(String, String)>,
+    Query(words): Query<Words>,
+    request: Request,
+) -> Response {
+    let ports = all(&words, "port").chain(all(&words, "ports"));
+    let ports = ports.flat_map(|list| list.split(',')).filter_map(|port| port.parse().ok());
+    let wanted = Wanted::Forward(ports.collect());
+    endpoint.connect(&Place { namespace, pod, container: String::new() }, wanted, request)
+}
+
+impl Endpoint {
+    fn connect(&self, place: &Place, wanted: Wanted, mut request: Request) -> Response {
+        let task = match self.inside.open(place, wanted.clone()) {
+            Ok(task) => task,
+            Err(message) => return (StatusCode::INTERNAL_SERVER_ERROR, message).into_response(),
+        };
+        let upgrade = request.extensions_mut().remove();
+        match streams::accept(request.headers(), upgrade, &wanted, task, self.stop.clone()) {
+            Ok(answer) => answer.body(Body::empty()).map_or_else(
+                |error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+                IntoResponse::into_response,
+            ),
+            Err(why) => (StatusCode::BAD_REQUEST, why.to_string()).into_response(),
+        }
+    }
 }

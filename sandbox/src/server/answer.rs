@@ -8,7 +8,7 @@ use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
 use super::request::{Request, Verb};
 use super::route::{Route, Target, route};
-use super::{auth, bind, delete, discovery, logs, read, watch, write};
+use super::{auth, bind, connect, delete, discovery, logs, read, watch, write};
 
 impl Api {
     /// Answers a request; never fails.
@@ -38,7 +38,7 @@ impl Api {
     }
 
     async fn resource(self: &Arc<Self>, request: &Request, target: &Target) -> ApiResult<Reply> {
-        // Before their parameters are read, so that what is missing is named and not its `command`.
+        // Before their parameters are read, so that what is missing is named and not a parameter of it.
         streams(target)?;
         let params = Params::parse(&request.query)?;
         let verb = Verb::of(&request.method, target, &params)?;
@@ -129,6 +129,11 @@ impl Api {
             ("finalize", Verb::Update) if kind.is("", "namespaces") => {
                 write::update(self, request, target, params).await
             }
+            (name, Verb::Get | Verb::Create)
+                if kind.is("", "pods") && connect::CONNECTIONS.contains(&name) =>
+            {
+                connect::connect(self, request, target, params)
+            }
             ("binding" | "eviction" | "log", _) if kind.is("", "pods") => {
                 Err(Refusal::method_not_allowed())
             }
@@ -140,7 +145,7 @@ impl Api {
 /// Refuses the subresources that this server does not have.
 fn streams(target: &Target) -> ApiResult<()> {
     let (kind, name) = (&target.kind, target.subresource.as_str());
-    let of_pods = ["attach", "exec", "portforward", "ephemeralcontainers", "resize"];
+    let of_pods = ["ephemeralcontainers", "resize"];
     if name == "proxy" || (kind.is("", "pods") && of_pods.contains(&name)) {
         return Err(Refusal::not_implemented(&format!("the subresource {}/{name}", kind.plural)));
     }

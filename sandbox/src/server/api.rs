@@ -11,6 +11,7 @@ use super::log_source::LogSource;
 use super::state::State;
 use super::store::{Store, Written};
 use super::tokens::Tokens;
+use crate::streams::StreamSource;
 
 /// The server behind the socket.
 pub(crate) struct Api {
@@ -21,6 +22,8 @@ pub(crate) struct Api {
     pub(crate) stop: CancellationToken,
     /// Source of container logs.
     pub(crate) logs: Option<LogSource>,
+    /// Source of what answers on connections to pods.
+    pub(crate) streams: Option<StreamSource>,
 }
 
 impl Api {
@@ -36,7 +39,13 @@ impl Api {
             store.add_table(kind.table.clone());
         }
         let state = RwLock::new(State { store, kinds, admission: Arc::default() });
-        let api = Self { state, tokens: Tokens::default(), stop, logs: options.logs.clone() };
+        let api = Self {
+            state,
+            tokens: Tokens::default(),
+            stop,
+            logs: options.logs.clone(),
+            streams: options.streams.clone(),
+        };
         (api, written)
     }
 

@@ -222,6 +222,9 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
         parts.push(part("binding", "", "v1", "Binding", &["create"]));
         parts.push(part("eviction", "policy", "v1", "Eviction", &["create"]));
         parts.push(part("log", "", "v1", "Pod", &["get"]));
+        parts.push(part("attach", "", "v1", "PodAttachOptions", &["create", "get"]));
+        parts.push(part("exec", "", "v1", "PodExecOptions", &["create", "get"]));
+        parts.push(part("portforward", "", "v1", "PodPortForwardOptions", &["create", "get"]));
     }
     if kind.is("", "serviceaccounts") {
         parts.push(part("token", "authentication.k8s.io", "v1", "TokenRequest", &["create"]));

@@ -2,7 +2,9 @@
 
 /// Limits of the embedded API server, a line each; `kubectl kai sandbox --limits` prints it.
 pub const LIMITS: &[&str] = &[
-    "pods/exec, attach, portforward, proxy, ephemeralcontainers and resize answer 501",
+    "pods/proxy, ephemeralcontainers and resize answer 501",
+    "pods/exec runs a stand-in for a shell with a few programs, as containers have no processes; others answer 127, not found",
+    "pods/attach shows what a container prints and reads nothing; a forwarded port answers HTTP with one page",
     "answers are JSON or YAML: an Accept header without them answers 406; bodies may be protobuf, CBOR answers 415",
     "/openapi/v2 is not served; /openapi/v3 holds the first sentence of each description",
     "unknown query parameters answer 400; kube-apiserver ignores them",

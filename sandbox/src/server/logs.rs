@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::stream;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::api::Api;
 use super::log_source::{LogQuery, LogSource};
@@ -102,32 +102,35 @@ impl Follow {
     }
 }
 
-fn query(api: &Api, target: &Target, params: &Params) -> ApiResult<LogQuery> {
-    let pod = super::read::find(&api.read(), target)?;
+/// The container of a pod that is meant: the only one, where none is named.
+pub(crate) fn container(pod: &Value, target: &Target, wanted: &str) -> ApiResult<String> {
     let names = |list: &str| {
-        let items = object::array(&pod.value, &format!("/spec/{list}")).iter();
+        let items = object::array(pod, &format!("/spec/{list}")).iter();
         items.map(|container| object::text(container, "/name").to_owned()).collect::<Vec<_>>()
     };
     let containers = names("containers");
-    let container = match (params.container.as_str(), containers.as_slice()) {
-        ("", [one]) => one.clone(),
-        ("", many) => {
-            return Err(Refusal::bad_request(format!(
-                "a container name must be specified for pod {}, choose one of: [{}]",
-                target.name,
-                many.join(" ")
-            )));
-        }
+    match (wanted, containers.as_slice()) {
+        ("", [one]) => Ok(one.clone()),
+        ("", many) => Err(Refusal::bad_request(format!(
+            "a container name must be specified for pod {}, choose one of: [{}]",
+            target.name,
+            many.join(" ")
+        ))),
         (wanted, _)
             if containers.iter().chain(&names("initContainers")).any(|name| name == wanted) =>
         {
-            wanted.to_owned()
+            Ok(wanted.to_owned())
         }
         (wanted, _) => {
             let message = format!("container {wanted} is not valid for pod {}", target.name);
-            return Err(Refusal::bad_request(message));
+            Err(Refusal::bad_request(message))
         }
-    };
+    }
+}
+
+fn query(api: &Api, target: &Target, params: &Params) -> ApiResult<LogQuery> {
+    let pod = super::read::find(&api.read(), target)?;
+    let container = container(&pod.value, target, &params.container)?;
     if object::text(&pod.value, "/spec/nodeName").is_empty() {
         return Err(Refusal::bad_request(format!(
             "pod {} does not have a host assigned",

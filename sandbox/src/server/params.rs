@@ -47,6 +47,12 @@ pub(crate) struct Params {
     pub(crate) limit_bytes: Option<i64>,
     pub(crate) since_seconds: Option<i64>,
     pub(crate) since_time: Option<Timestamp>,
+    pub(crate) command: Vec<String>,
+    pub(crate) stdin: bool,
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+    pub(crate) tty: bool,
+    pub(crate) ports: Vec<u16>,
 }
 
 impl Params {
@@ -89,6 +95,16 @@ impl Params {
             "limitBytes" => self.limit_bytes = number(key, &value)?,
             "sinceSeconds" => self.since_seconds = number(key, &value)?,
             "sinceTime" => self.since_time = time(key, &value)?,
+            "command" => self.command.push(value),
+            "stdin" => self.stdin = boolean(key, &value)?,
+            "stdout" => self.stdout = boolean(key, &value)?,
+            "stderr" => self.stderr = boolean(key, &value)?,
+            "tty" => self.tty = boolean(key, &value)?,
+            "ports" => {
+                for port in value.split(',') {
+                    self.ports.extend(number::<u16>(key, port)?);
+                }
+            }
             // The client's own patience (kubectl --request-timeout), TLS towards a kubelet that is not there, and the
             // cache-busting hash of the OpenAPI index: nothing for this server to do.
             "timeout" | "insecureSkipTLSVerifyBackend" | "hash" => {}

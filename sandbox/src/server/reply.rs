@@ -42,6 +42,12 @@ where
     reply
 }
 
+/// The answer after which the connection is another protocol's.
+pub(crate) fn switch(answer: http::response::Builder) -> Reply {
+    let body = Full::new(Bytes::new()).boxed_unsync();
+    answer.body(body).expect("its headers are words of this server and a hash")
+}
+
 /// A refusal as its `Status`.
 pub(crate) fn refusal(refusal: &Refusal) -> Reply {
     let mut reply = json(refusal.code(), &refusal.to_json());

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
+use hyper::upgrade::OnUpgrade;
 
 use super::params::Params;
 use super::refusal::{ApiResult, Refusal};
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) body: Bytes,
     /// The user who asks.
     pub(crate) user: User,
+    /// The connection, for a protocol that is to follow on it.
+    pub(crate) upgrade: Option<OnUpgrade>,
 }
 
 impl Request {
@@ -35,6 +38,7 @@ impl Request {
             headers: parts.headers,
             body,
             user,
+            upgrade: parts.extensions.get().cloned(),
         }
     }
 }

@@ -54,7 +54,7 @@ async fn connection(socket: TcpStream, tls: TlsAcceptor, api: Arc<Api>, stop: Ca
         async move { Ok::<_, Infallible>(one(&api, request).await) }
     });
     let builder = auto::Builder::new(TokioExecutor::new());
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         () = stop.cancelled() => connection.as_mut().graceful_shutdown(),

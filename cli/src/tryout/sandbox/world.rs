@@ -45,13 +45,14 @@ impl World {
             ..nodes::Options::default()
         });
         let logs = nodes.logs();
-        let texts = logs.clone();
+        let (texts, inside) = (logs.clone(), nodes.inside());
         let source = move |query: &LogQuery| {
             texts.read(&query.namespace, &query.pod, &query.container, query.previous)
         };
         let options = server::Options {
             port: plan.port,
             logs: Some(Arc::new(source)),
+            streams: Some(Arc::new(move |place, wanted| inside.open(place, wanted))),
             ..server::Options::default()
         };
         let server = Server::start(options).await.map_err(failed)?;

@@ -1,10 +1,13 @@
 //! From a bound pod to one whose containers run, or to the reason why they do not.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Entry, Kubelet, Stage, Step, reserves};
 use crate::nodes::environment::{
-    self, Environment, Found, VISIBLE_DEVICES, Waiting, missing_volume, resolve, sources, visible,
+    self, Environment, Found, VISIBLE_DEVICES, Waiting, files, missing_volume, resolve, sources,
+    visible,
 };
 use crate::nodes::ledger::Misfit;
 use crate::nodes::pod::{Container, Pod, given, requests};
@@ -13,13 +16,24 @@ use crate::nodes::status::{Facts, rejected, running, waiting};
 /// Time after which containers that could not start are tried again; a kubelet's own back-off begins with more.
 const RETRY: SignedDuration = SignedDuration::from_secs(1);
 
-/// Environment that the containers of a pod see.
+/// What the containers of a pod see.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Per container, its variables.
     pub(super) environments: Vec<(String, Environment)>,
+    /// Per container, the files that it mounts, where there are any.
+    pub(super) files: Vec<(String, BTreeMap<String, String>)>,
     /// The devices that one of them sees.
     pub(super) devices: Vec<String>,
+}
+
+impl Seen {
+    fn mount(&mut self, pod: &Pod, container: &Container, found: &Found) {
+        let files = files(&pod.spec, container, found);
+        if !files.is_empty() {
+            self.files.push((container.name.clone(), files));
+        }
+    }
 }
 
 impl Kubelet {
@@ -111,6 +125,7 @@ impl Kubelet {
                 message,
             };
             seen.devices.extend(self.open(uid, container, &environment).map_err(fault)?);
+            seen.mount(&entry.pod, container, found);
             seen.environments.push((container.name.clone(), environment));
         }
         Ok(seen)
@@ -170,6 +185,7 @@ impl Kubelet {
             // What went away since the containers started does not stop them.
             let environment = resolve(&entry.pod, container, &found, devices).unwrap_or_default();
             seen.devices.extend(visible(&environment, &ledger.devices).unwrap_or_default());
+            seen.mount(&entry.pod, container, &found);
             seen.environments.push((container.name.clone(), environment));
         }
         self.entry(uid).seen = Some(seen);
