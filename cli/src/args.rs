@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    completion, config, delete, describe, explain, help, history, install, list, logs, queues,
-    simulate, snapshot, submit, suspend, top, version, wait,
+    completion, config, delete, describe, exec, explain, help, history, install, list, logs,
+    port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -30,6 +30,8 @@ See:          list         Workloads with their state and the reason why they wa
               top          Every GPU, and who holds what of it
               history      What ran, waited and was evicted, by whom; GPU-hours
 Connect:      logs         Logs of all ranks, merged
+              exec         Run a command or a shell in a rank
+              port-forward Reach Jupyter, TensorBoard, the Ray dashboard
 Plan:         simulate     What if? For a job, a queue's quota, more nodes, a drained one
 Operate:      install      Install, check or remove the scheduler
               snapshot     What the scheduler sees of the cluster, in a file
@@ -99,6 +101,12 @@ pub enum Command {
     Usage(history::UsageArgs),
     /// Logs of all ranks, merged
     Logs(logs::Args),
+    /// Run a command or a shell in a rank
+    #[command(alias = "attach", alias = "bash", alias = "shell", alias = "ssh")]
+    Exec(exec::Args),
+    /// Reach Jupyter, TensorBoard, the Ray dashboard
+    #[command(alias = "forward", alias = "pf")]
+    PortForward(port_forward::Args),
     /// What if? For a job, a queue's quota, more nodes, a drained one; nothing is changed
     #[command(alias = "whatif", alias = "plan", after_help = simulate::EXAMPLES)]
     Simulate(Box<simulate::Args>),

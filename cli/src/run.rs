@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 
 use crate::args::{self, Command, command};
 use crate::commands::{
-    completion, config, delete, describe, explain, help, history, install, list, logs, queues,
-    simulate, snapshot, submit, suspend, top, version, wait,
+    completion, config, delete, describe, exec, explain, help, history, install, list, logs,
+    port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -50,6 +50,8 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Describe(args) => describe::run(&args, context).await,
         Command::Explain(args) => explain::run(&args, context).await,
         Command::Logs(args) => logs::run(&args, context).await,
+        Command::Exec(args) => Box::pin(exec::run(&args, context)).await,
+        Command::PortForward(args) => Box::pin(port_forward::run(&args, context)).await,
         Command::Queues(args) => queues::run(*args, context).await,
         Command::Top(args) => top::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
@@ -104,6 +106,8 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         }
         Command::Wait(_)
         | Command::Logs(_)
+        | Command::Exec(_)
+        | Command::PortForward(_)
         | Command::Sandbox(_)
         | Command::Completion(_)
         | Command::Help(_)
@@ -118,7 +122,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
 
 /// Refuses -A where the command works in one namespace.
 fn check_namespaces(command: &Command, all: bool) -> Result<(), Error> {
-    if !all || !matches!(command, Command::Submit(_) | Command::Wait(_)) {
+    if !all || !matches!(command, Command::Submit(_) | Command::Wait(_) | Command::PortForward(_)) {
         return Ok(());
     }
     let what = "this command works in one namespace, and -A means all";

@@ -122,8 +122,8 @@ pub(crate) fn accept(
         let (act, acts) = mpsc::channel(IN_FLIGHT);
         let answering = task(Link { events: event, acts: act });
         let moving: BoxFuture<'static, ()> = match protocol {
-            Protocol::Websocket { closes } => {
-                Box::pin(websocket::run(io, websocket::channels(&wanted), closes, events, acts))
+            Protocol::Websocket => {
+                Box::pin(websocket::run(io, websocket::channels(&wanted), events, acts))
             }
             Protocol::SpdyInWebsocket => {
                 let (inside, carrier) = websocket::carry(io);

@@ -16,8 +16,7 @@ use crate::print::output::{Output, clean};
 use crate::workload::{Workload, history, load};
 use line::Mark;
 use printer::{Prefix, Printer};
-use source::Source;
-pub(crate) use source::rank_lines;
+pub(crate) use source::{Source, all as sources, chosen, rank_lines};
 use stream::Query;
 
 /// Flags of `logs`.
@@ -112,7 +111,7 @@ impl Reading<'_> {
     async fn sources(&self, workload: &Workload) -> Result<Vec<Source>, Error> {
         let all = source::all(workload, &self.cluster).await?;
         let container = self.query.container.as_deref();
-        source::chosen(&self.ranks, container, all, self.args.follow)
+        chosen(&self.ranks, container, all, self.args.follow)
     }
 
     async fn read(&self, workload: &Workload, out: &mut Output) -> Result<Exit, Error> {
@@ -126,7 +125,7 @@ impl Reading<'_> {
             return self.follow(workload, &printer, out).await;
         }
         if !sources.iter().any(|source| source.has_started) {
-            return Err(not_begun(workload, sources.is_empty()));
+            return Err(not_begun(workload, sources.is_empty(), "logs -f"));
         }
         let (mut silent, mut streams) = (Vec::new(), Vec::new());
         for source in sources {
@@ -148,7 +147,7 @@ impl Reading<'_> {
 }
 
 /// There is nothing to read yet.
-fn not_begun(workload: &Workload, has_no_pods: bool) -> Error {
+pub(crate) fn not_begun(workload: &Workload, has_no_pods: bool, verb: &str) -> Error {
     let (name, state) = (clean(&workload.name), workload.state());
     let no_pods = if has_no_pods { " and has no pods yet" } else { "" };
     let what = format!("{name} has not begun{no_pods}: {}", clean(&state.show()));
@@ -157,7 +156,14 @@ fn not_begun(workload: &Workload, has_no_pods: bool) -> Error {
     reason
         .into_iter()
         .fold(problem, Problem::line)
-        .fix(format!("wait for it: kubectl kai logs -f {name}   or   kubectl kai describe {name}"))
+        .fix(match verb {
+            "logs -f" => {
+                format!(
+                    "wait for it: kubectl kai logs -f {name}   or   kubectl kai describe {name}"
+                )
+            }
+            _ => format!("kubectl kai wait {name} --for running && kubectl kai {verb} {name}"),
+        })
         .into()
 }
 

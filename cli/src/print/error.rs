@@ -43,6 +43,8 @@ pub enum Exit {
     Timeout,
     /// 130: Ctrl-C.
     Interrupted,
+    /// The code of the command that `exec` ran.
+    Command(u8),
 }
 
 impl Exit {
@@ -64,6 +66,7 @@ impl Exit {
             Self::Sick => 12,
             Self::Timeout => 124,
             Self::Interrupted => 130,
+            Self::Command(code) => code,
         }
     }
 }

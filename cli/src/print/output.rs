@@ -327,6 +327,13 @@ impl Output {
         written.map_err(|e| unwritable(&e))
     }
 
+    /// Writes what a command elsewhere complained of to stderr, as it is; not even `--quiet` hides that.
+    pub(crate) fn complain(&mut self, bytes: &[u8]) {
+        self.waited();
+        // Nobody can be told when stderr itself is gone.
+        let _gone = self.stderr.write.write_all(bytes).and_then(|()| self.stderr.write.flush());
+    }
+
     /// Says something beside the data, a line on stderr; silent under `--quiet`.
     pub fn talk(&mut self, text: &str) {
         if !self.quiet {

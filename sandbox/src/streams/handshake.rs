@@ -14,10 +14,8 @@ const TUNNEL: &str = "SPDY/3.1+portforward.k8s.io";
 /// How the streams of a client travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// Numbered channels in binary messages; whether the end of one can be said.
-    Websocket {
-        closes: bool,
-    },
+    /// Numbered channels in binary messages.
+    Websocket,
     /// SPDY inside the binary messages of a websocket.
     SpdyInWebsocket,
     Spdy,
@@ -52,14 +50,11 @@ pub(super) fn handshake(
         let key = headers.get(SEC_WEBSOCKET_KEY).ok_or(Unaccepted::NoUpgrade)?;
         let offered = words(headers, SEC_WEBSOCKET_PROTOCOL.as_str());
         let table: &[(&str, Protocol)] = if forwards {
-            &[
-                (TUNNEL, Protocol::SpdyInWebsocket),
-                ("v4.channel.k8s.io", Protocol::Websocket { closes: false }),
-            ]
+            &[(TUNNEL, Protocol::SpdyInWebsocket), ("v4.channel.k8s.io", Protocol::Websocket)]
         } else {
             &[
-                ("v5.channel.k8s.io", Protocol::Websocket { closes: true }),
-                ("v4.channel.k8s.io", Protocol::Websocket { closes: false }),
+                ("v5.channel.k8s.io", Protocol::Websocket),
+                ("v4.channel.k8s.io", Protocol::Websocket),
             ]
         };
         let (name, protocol) = chosen(table, &offered)?;
@@ -124,9 +119,9 @@ mod tests {
             ]
         };
         let both = "v5.channel.k8s.io, v4.channel.k8s.io";
-        check(&websocket(both), false, Ok(Protocol::Websocket { closes: true }));
-        check(&websocket(both), true, Ok(Protocol::Websocket { closes: false }));
-        check(&websocket("v4.channel.k8s.io"), false, Ok(Protocol::Websocket { closes: false }));
+        check(&websocket(both), false, Ok(Protocol::Websocket));
+        check(&websocket(both), true, Ok(Protocol::Websocket));
+        check(&websocket("v4.channel.k8s.io"), false, Ok(Protocol::Websocket));
         check(&websocket(TUNNEL), true, Ok(Protocol::SpdyInWebsocket));
         check(&websocket("base64.channel.k8s.io"), false, Err(Unaccepted::NoProtocol));
         let spdy = [("upgrade", "SPDY/3.1"), (STREAM_PROTOCOL, "v4.channel.k8s.io")];

@@ -12,7 +12,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Du
 use tokio::sync::mpsc;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 
 use super::{Act, Event, Wanted};
 
@@ -59,11 +60,10 @@ pub(super) fn channels(wanted: &Wanted) -> Vec<Channel> {
     }
 }
 
-/// Moves bytes until the client is gone or there is nothing more to say; `closes` when the end of a channel can be said.
+/// Moves bytes until the client is gone or there is nothing more to say.
 pub(super) async fn run<T: AsyncRead + AsyncWrite + Unpin>(
     io: T,
     channels: Vec<Channel>,
-    closes: bool,
     events: mpsc::Sender<Event>,
     mut acts: mpsc::Receiver<Act>,
 ) {
@@ -79,19 +79,18 @@ pub(super) async fn run<T: AsyncRead + AsyncWrite + Unpin>(
     let (mut send, mut receive) = socket.split();
     let sending = async {
         while let Some(act) = acts.recv().await {
+            // The end of a channel is the client's alone to say: kubectl complains of one that is told to it.
             let sent = match act {
                 Act::Data(id, bytes) => send.send(message(id, &bytes)).await,
-                Act::End(id) if closes => {
-                    let id = u8::try_from(id).unwrap_or(CLOSE);
-                    send.send(Message::binary(vec![CLOSE, id])).await
-                }
                 Act::End(_) => Ok(()),
             };
             if sent.is_err() {
                 return;
             }
         }
-        let _gone = send.close().await;
+        // Without this code kubectl takes the end for a broken connection.
+        let normal = CloseFrame { code: CloseCode::Normal, reason: "".into() };
+        let _gone = send.send(Message::Close(Some(normal))).await;
     };
     let receiving = async {
         while let Some(Ok(came)) = receive.next().await {
@@ -140,7 +139,8 @@ pub(super) fn carry<T: AsyncRead + AsyncWrite + Unpin>(
                     return;
                 }
             }
-            let _gone = send.close().await;
+            let normal = CloseFrame { code: CloseCode::Normal, reason: "".into() };
+            let _gone = send.send(Message::Close(Some(normal))).await;
         };
         let into = async {
             while let Some(Ok(came)) = receive.next().await {

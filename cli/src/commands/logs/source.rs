@@ -9,24 +9,26 @@ use crate::print::output::clean;
 use crate::workload::Workload;
 
 /// One container's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Source {
-    pub(super) namespace: String,
-    pub(super) pod: String,
-    pub(super) uid: String,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) namespace: String,
+    pub(crate) pod: String,
+    pub(crate) uid: String,
     /// The container that works.
-    pub(super) container: String,
+    pub(crate) container: String,
     /// All containers of the pod.
     containers: Vec<String>,
     /// What the user calls it: `worker-0`.
-    pub(super) rank: String,
+    pub(crate) rank: String,
     /// Its number among those that work, the master first; none for one that only steers the others.
     number: Option<usize>,
-    pub(super) has_started: bool,
+    pub(crate) has_started: bool,
+    /// Whether one could go in: it has begun and not ended.
+    pub(crate) runs: bool,
 }
 
 /// The pods whose logs are meant: for launched work the launcher's, else all.
-pub(super) async fn all(workload: &Workload, cluster: &Cluster) -> Result<Vec<Source>, Error> {
+pub(crate) async fn all(workload: &Workload, cluster: &Cluster) -> Result<Vec<Source>, Error> {
     let mut pods = workload.pods.clone();
     if workload.resource.kind == "RayJob" {
         // Its output is that of the submitter, which KAI does not schedule.
@@ -131,6 +133,7 @@ fn source(pod: &Value, workload: &str) -> Source {
         container: if default.is_empty() { first } else { default }.into(),
         containers,
         has_started: has_started(pod),
+        runs: pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null(),
         rank,
         number: None,
     }
@@ -141,7 +144,7 @@ fn source(pod: &Value, workload: &str) -> Source {
 ///
 /// # Errors
 /// There is none of a name, or no container of that name; while pods may still come only the latter.
-pub(super) fn chosen(
+pub(crate) fn chosen(
     ranks: &[String],
     container: Option<&str>,
     sources: Vec<Source>,
