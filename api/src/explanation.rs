@@ -10,7 +10,7 @@ pub const VERSION: u32 = 1;
 /// The largest text of an annotation.
 pub const BYTES_MAX: usize = 4096;
 
-/// Why a group waits.
+/// The reason why a group waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Explanation {
@@ -34,7 +34,7 @@ pub struct Explanation {
     /// Its queue and those above it, the lowest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<Queue>,
-    /// Why nodes refuse a pod of it, the most frequent reason first.
+    /// Numbers of nodes that refuse a pod of it, the most frequent reason first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Refusing>,
     /// A clause for each kind of eviction that does not help, and how far a search is.

@@ -17,6 +17,7 @@ pub(crate) mod nodes_to_drain;
 pub(crate) mod other_pending;
 pub(crate) mod phase;
 pub(crate) mod probe;
+pub(crate) mod protected;
 pub(crate) mod queue_snapshot;
 pub(crate) mod resume;
 pub(crate) mod sparing;
@@ -44,8 +45,9 @@ use crate::{
         other_pending::WaitingGroup,
         phase::Phase,
         probe::{Probe, Probed},
+        protected::Protected,
         queue_snapshot::QueueSnapshot,
-        victims::{Basis, Batch, Protected, Rule, VictimFilter, Victims},
+        victims::{Basis, Batch, Rule, VictimFilter, Victims},
     },
     pending::{front::Fronts, scheduling_order::SchedulingOrder},
     place::{Attempt, Mode},

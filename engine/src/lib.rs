@@ -53,10 +53,11 @@ pub use base::time::{Millis, Timestamp};
 pub use cluster::Cluster;
 pub use config::{Actions, Config, QueueDepth, ReclaimResolution};
 pub use decided::plan::{
-    Action, Alike, Bound, Change, EmptyShape, Eviction, FreeShape, Grant, Misfit, NoRoom, Plan,
-    QueueState, TooLarge, Unready, Verdict, Why,
+    Action, Bound, Change, Eviction, Grant, Misfit, NoRoom, Plan, QueueState, TooLarge, Unready,
+    Verdict, Why,
     domain::{DomainProblem, DomainRoom, NoDomain, Room},
     refusal::{Amounts, Refusal},
+    shape::{Alike, EmptyShape, FreeShape},
 };
 pub use decided::proof::{EvictionKind, Proof, Shortage};
 pub use decided::remedy::Remedy;

@@ -14,6 +14,7 @@ mod known;
 mod node;
 mod order;
 mod queue;
+mod workload;
 
 use serde_json::Value;
 
@@ -60,16 +61,16 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     match name.split_once('/') {
         Some(("queue" | "queues" | "q", queue)) => queue::show(queue, &format, context).await,
         Some(("node" | "nodes" | "no", node)) => node::show(node, &format, context).await,
-        _ => workload(name, &format, context).await,
+        _ => about(name, &format, context).await,
     }
 }
 
 /// Explains a workload.
-async fn workload(name: &str, format: &Format, context: &mut Context) -> Result<Exit, Error> {
+async fn about(name: &str, format: &Format, context: &mut Context) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
     let (answer, data) = match Known::read(&cluster, scope.as_deref(), name).await {
-        Ok(known) => (answer::of(&known), known.data()),
+        Ok(known) => (workload::of(&known), known.data()),
         // What was evicted and is no more is no error: somebody asks where it went.
         Err(error) => match evicted::of_name(&cluster, scope.as_deref(), name).await {
             Some(gone) => (evicted::gone(&gone), Value::Null),

@@ -2,8 +2,6 @@
 
 use kai_api::names::{event, no_reservation, reason};
 
-use super::State;
-
 /// The numbers of reasons, by the words that tables show; for schedulers that do not say the number themselves.
 const NUMBERS: &[(&str, &str)] = &[
     ("NoQueue", "KAI1201"),
@@ -20,9 +18,9 @@ const NUMBERS: &[(&str, &str)] = &[
     ("TooLarge", "KAI1220"),
 ];
 
-/// The number of the reason of a state, where its word has one.
-pub(crate) fn number(state: &State) -> Option<&'static str> {
-    let word = state.reason.as_deref()?;
+/// The number of a reason by its word, where it has one.
+pub(crate) fn number(word: Option<&str>) -> Option<&'static str> {
+    let word = word?;
     NUMBERS.iter().find(|(known, _)| *known == word).map(|(_, number)| *number)
 }
 

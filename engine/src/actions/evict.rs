@@ -19,9 +19,10 @@ use crate::{
     },
     evict::{
         Outcome, SearchState, VictimSearch,
+        protected::Protected,
         queue_snapshot::QueueSnapshot,
         resume::{Recall, SearchKey},
-        victims::{Basis, Protected},
+        victims::Basis,
     },
     fit::pod_affinity,
     pending::{

@@ -16,7 +16,6 @@ use crate::{
         time::{Millis, Timestamp},
     },
     config::{Config, ReclaimResolution},
-    evict::candidates::gives_milli,
     pending::Pending,
     queues::{order::QueueDemand, tournament::Tournament},
     state::{State, group_key::GroupKey, rows::Phase, tree::Member, trial::Trial},
@@ -56,27 +55,6 @@ pub(crate) enum Rule {
     SafeFrom(QueueId),
 }
 
-/// Groups that would be candidates but are safe for now.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Protected {
-    /// Their number.
-    pub(crate) groups: usize,
-    /// The GPUs that their pods hold, in milli-devices.
-    pub(crate) gpu_milli: i64,
-    /// The time when the first of them is safe no more.
-    pub(crate) until: Timestamp,
-}
-
-impl Protected {
-    fn with(self, other: Self) -> Self {
-        Self {
-            groups: self.groups + other.groups,
-            gpu_milli: self.gpu_milli + other.gpu_milli,
-            until: self.until.min(other.until),
-        }
-    }
-}
-
 impl VictimFilter<'_> {
     /// Tells whether a running group may be a victim: one that is safe for now may only where it can spare pods.
     fn admits(&self, state: &State, group: GroupId) -> bool {
@@ -94,7 +72,7 @@ impl VictimFilter<'_> {
             && (self.safe_until(state, group).is_none() || tree.is_elastic())
     }
 
-    fn safe_until(&self, state: &State, group: GroupId) -> Option<Timestamp> {
+    pub(super) fn safe_until(&self, state: &State, group: GroupId) -> Option<Timestamp> {
         match self.rule {
             Rule::Anyone => None,
             Rule::Below(_) => is_safe_from_peers(state, group, self.basis.config, self.basis.now),
@@ -105,7 +83,7 @@ impl VictimFilter<'_> {
     }
 
     /// Tells whether groups of a queue are ever safe from such evictions.
-    fn protects(&self, state: &State, queue: QueueId) -> bool {
+    pub(super) fn protects(&self, state: &State, queue: QueueId) -> bool {
         match self.rule {
             Rule::Anyone => false,
             Rule::Below(_) => peer_runtime(state, queue, self.basis.config) > 0,
@@ -264,56 +242,6 @@ impl Victims {
             }
         }
         None
-    }
-
-    /// Finds the time when the first of all candidates that are safe for now is safe no more.
-    pub(crate) fn safe_until(
-        state: &State,
-        filter: &VictimFilter<'_>,
-        queue: impl Fn(QueueId) -> bool,
-    ) -> Option<Timestamp> {
-        let mut first: Option<Timestamp> = None;
-        Self::visit_safe(state, filter, queue, |_, until| {
-            first = Some(first.map_or(until, |first| first.min(until)));
-        });
-        first
-    }
-
-    /// Sums the candidates that are safe for now; none where there are none.
-    pub(crate) fn protected(
-        state: &State,
-        filter: &VictimFilter<'_>,
-        queue: impl Fn(QueueId) -> bool,
-    ) -> Option<Protected> {
-        let gives = |group: GroupId| -> i64 {
-            let leaves = &state.groups()[group].tree.leaves;
-            leaves.iter().flat_map(|leaf| &leaf.pods).map(|pod| gives_milli(state, *pod)).sum()
-        };
-        let mut all: Option<Protected> = None;
-        Self::visit_safe(state, filter, queue, |group, until| {
-            let one = Protected { groups: 1, gpu_milli: gives(group), until };
-            all = Some(all.map_or(one, |all| all.with(one)));
-        });
-        all
-    }
-
-    /// Visits the candidates that are safe for now, each with the time when it is safe no more.
-    fn visit_safe(
-        state: &State,
-        filter: &VictimFilter<'_>,
-        queue: impl Fn(QueueId) -> bool,
-        mut visit: impl FnMut(GroupId, Timestamp),
-    ) {
-        let floor = match filter.rule {
-            Rule::Below(priority) => GroupKey::last_of(priority),
-            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
-        };
-        let queues = filter.basis.pending.running.iter();
-        queues
-            .filter(|(id, _)| filter.protects(state, *id) && queue(*id))
-            .flat_map(|(_, groups)| groups.since(&floor))
-            .filter_map(|key| Some((key.group, filter.safe_until(state, key.group)?)))
-            .for_each(|(group, until)| visit(group, until));
     }
 
     /// Counts the groups that would be candidates if budgets let them lose anything.

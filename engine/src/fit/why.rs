@@ -1,6 +1,7 @@
 //! Finds out why a pod fits nowhere.
 
 pub(crate) mod detail;
+mod shape;
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -10,9 +11,7 @@ use crate::{
         ids::{NodeId, PodId, Rank},
         resources::{GPU_MILLI, Lane, QueueLane, Resources},
     },
-    decided::plan::{
-        Alike, EmptyShape, FreeShape, Misfit, NoRoom, TooLarge, Why, refusal::Refusal,
-    },
+    decided::plan::{Misfit, NoRoom, TooLarge, Why, refusal::Refusal},
     fit::{
         best_node,
         devices::{
@@ -23,7 +22,7 @@ use crate::{
         pod_affinity::{self, PodAffinity, pod_affinity},
     },
     queues::limits,
-    state::{State, device, shape::ShapeRow},
+    state::{State, shape::ShapeRow},
     told::pod::GpuRequest,
 };
 
@@ -104,14 +103,14 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
     let (sub_group, min) = leaf.map_or_else(Default::default, |leaf| (leaf.name, leaf.min));
     // The sub-group's count holds what this attempt placed: less than the minimum means it was for the gang.
     let gang = leaf.is_some_and(|leaf| leaf.count.used < leaf.min);
-    let free = free_shape(state, pod, area);
+    let free = shape::free(state, pod, area);
     let too_dear = too_dear(state, pod, &named);
     let too_large = too_large(state, pod);
     let beside = beside(state, &named);
     let shape = &state.shapes()[state.pods()[pod].shape];
     let parts = i64::from(shape.shared) * filter::part_micro(state, shape) * GPU_MILLI / 1_000_000;
     let gpu_milli = shape.amount(Lane::GPU) + parts;
-    let (alike, capacity) = (alike(state, pod, min), capacity(state, gpu_milli));
+    let (alike, capacity) = (shape::alike(state, pod), shape::empty(state, gpu_milli));
     let too_heavy = misfits.iter().any(|(misfit, _)| matches!(misfit, Misfit::Overhead(_)));
     let overhead = if too_heavy { shape.facts.overhead.clone() } else { Resources::default() };
     Why::NoRoom(Arc::new(NoRoom {
@@ -136,38 +135,6 @@ pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
         nodes,
         before: Vec::new(),
     }))
-}
-
-/// Counts the pods of its sub-group's minimum that ask for the same as a pod, and those of them that have a place.
-fn alike(state: &State, pod: PodId, min: u32) -> Alike {
-    let facts = &state.pods()[pod];
-    let leaf = facts.leaf.zip(facts.group());
-    let leaf = leaf.map(|(leaf, group)| &state.groups()[group].tree.leaves[usize::from(leaf)]);
-    let (mut others, mut placed) = (0, 0);
-    for other in leaf.into_iter().flat_map(|leaf| &leaf.pods) {
-        let status = &state.pods().status[*other];
-        if state.pods()[*other].shape != facts.shape {
-            others += 1;
-        } else if status.place.is_some() || status.nominee.is_some() {
-            placed += 1;
-        }
-    }
-    Alike { needed: min.saturating_sub(others), placed }
-}
-
-/// Says what all nodes would hold of pods that ask for so many GPUs, if nothing ran.
-fn capacity(state: &State, gpu_milli: i64) -> EmptyShape {
-    let nodes = &state.nodes().largest().by_gpu_milli;
-    let each = nodes.iter().map(|(milli, count)| (*milli, i64::from(*count)));
-    let pods: i64 = match gpu_milli {
-        ..=0 => i64::from(u32::MAX),
-        asked => each.clone().map(|(milli, count)| milli / asked * count).sum(),
-    };
-    EmptyShape {
-        gpu_milli: each.map(|(milli, count)| milli * count).sum(),
-        node_max_milli: nodes.last_key_value().map_or(0, |(milli, _)| *milli),
-        pods: u32::try_from(pods).unwrap_or(u32::MAX),
-    }
 }
 
 /// Finds a request of a pod that no node has in all, where there is one.
@@ -241,49 +208,6 @@ fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
         tallies.into_iter().map(|(misfit, tally)| (misfit, tally.nodes)).collect();
     misfits.sort_by_key(|(misfit, count)| (std::cmp::Reverse(*count), *misfit));
     Refusals { misfits, dominant, also, named, nodes }
-}
-
-/// Sums what is free of GPUs on the nodes where a pod may go, in an area or everywhere.
-fn free_shape(state: &State, pod: PodId, area: Option<&IdSet<Rank>>) -> FreeShape {
-    let everywhere = state.nodes().index.feasible(state.pods()[pod].shape);
-    let within = area.map(|area| {
-        let mut within = everywhere.clone();
-        within.intersect(area);
-        within
-    });
-    let feasible = within.as_ref().unwrap_or(everywhere);
-    let mut free = FreeShape::default();
-    let mut add = |node: NodeId, count: i64| {
-        let whole = state.nodes().free(node, Lane::GPU).max(0) / GPU_MILLI;
-        free.whole_max = free.whole_max.max(u32::try_from(whole).unwrap_or(u32::MAX));
-        free.gpu_milli += whole * GPU_MILLI * count;
-    };
-    if state.nodes().index.policy.gpu.packs() {
-        for bucket in state.nodes().index.by_gpu(i64::MIN) {
-            if let Some(first) = bucket.common(feasible).next() {
-                let count = bucket.common_len(feasible);
-                add(state.nodes().index.node(first), i64::try_from(count).unwrap_or(i64::MAX));
-            }
-        }
-    } else {
-        for rank in feasible.iter() {
-            add(state.nodes().index.node(rank), 1);
-        }
-    }
-    add_parts(state, feasible, &mut free);
-    free
-}
-
-fn add_parts(state: &State, feasible: &IdSet<Rank>, free: &mut FreeShape) {
-    for rank in state.nodes().index.shared.common(feasible) {
-        let node = state.nodes().index.node(rank);
-        let capacity = device::capacity(state.nodes().gpus(node)).max(1);
-        for device in &state.nodes().devices[node] {
-            let part = device.room(capacity).max(0) * GPU_MILLI / capacity;
-            free.part_max_milli = free.part_max_milli.max(u32::try_from(part).unwrap_or(u32::MAX));
-            free.gpu_milli += part;
-        }
-    }
 }
 
 /// A pod that asks every node why.

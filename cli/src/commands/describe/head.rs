@@ -57,7 +57,9 @@ fn status(page: &mut Page, workload: &Workload, never: Option<&str>, eviction: O
             page.row("", line.trim());
         }
     }
-    if let Some(code) = state.code.as_deref().or_else(|| reason::number(&state)).filter(|_| waits) {
+    if let Some(code) =
+        state.code.as_deref().or_else(|| reason::number(state.reason.as_deref())).filter(|_| waits)
+    {
         page.row("", &format!("{code} · what would help: kubectl kai explain {}", workload.name));
     }
     // A bind that failed explains what the condition says since.
