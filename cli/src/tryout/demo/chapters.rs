@@ -97,7 +97,7 @@ async fn waiting(stage: &mut Stage<'_>) -> Result<(), Stop> {
     }
     let sentence = &explanation.sentence;
     // The witness counts too.
-    if !sentence.ends_with(&format!(", {free} are free")) {
+    if !sentence.contains(&format!("it needs 3 whole nodes at once, {free} are free")) {
         return Err(
             stage.missed(format!("{free} nodes are free, and the scheduler says: {sentence}"))
         );

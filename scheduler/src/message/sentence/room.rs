@@ -31,11 +31,10 @@ pub(super) fn reason(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
 /// Too few GPUs are free, or not where its pods could use them.
 fn gpus_short(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
     if no_room.is_beyond_capacity() {
-        let whose = whose(no_room.sub_group, asked.names);
-        let what = larger_than_all_nodes(&whose, need(no_room), no_room.capacity);
+        let what = larger_than_all_nodes("it", need(no_room), no_room.capacity);
         return Reason::new(1220, "TooLarge", what).never();
     }
-    let what = shortage(no_room, asked) + &nodes::besides(no_room, asked.names);
+    let what = shortage(no_room) + &nodes::besides(no_room, asked.names);
     if let Some(kept) = kept(asked) {
         return Reason { sentence: format!("{what}; {}", kept.sentence), ..kept };
     }
@@ -92,7 +91,7 @@ pub fn larger_than_all_nodes(whose: &str, need: Need, nodes: EmptyShape) -> Stri
 }
 
 /// What is needed, and what there is.
-fn shortage(no_room: &NoRoom, asked: Asked<'_>) -> String {
+fn shortage(no_room: &NoRoom) -> String {
     let Alike { needed, placed } = no_room.alike;
     let is_gang = no_room.gang && needed > 1;
     let there = match (is_gang, need(no_room).is_whole(no_room.capacity)) {
@@ -113,7 +112,7 @@ fn shortage(no_room: &NoRoom, asked: Asked<'_>) -> String {
         String::new()
     };
     let clause = need(no_room).clause(no_room.capacity);
-    format!("{} {clause}, {there}{more}", whose(no_room.sub_group, asked.names))
+    format!("it {clause}, {there}{more}")
 }
 
 fn free_on_one(no_room: &NoRoom) -> String {
@@ -146,17 +145,18 @@ fn scattered(no_room: &NoRoom, more: &str) -> String {
 fn at_share(no_room: &NoRoom, asked: Asked<'_>) -> Option<String> {
     let (held, share) = share_of(&asked)?;
     let asks = asked.cluster.ask(kai_engine::GroupId::new(asked.group))[kai_engine::QueueLane::Gpu];
-    let missing = no_room.gpu_milli * i64::from(no_room.missing()) - no_room.free.gpu_milli;
+    let lacking = no_room.gpu_milli * i64::from(no_room.missing());
+    let missing = lacking - no_room.free.gpu_milli;
     // What its own pods took in the same attempt is neither free nor held by others.
-    let own = no_room.gpu_milli * i64::from(no_room.alike.placed);
+    let own = (asks - lacking).max(0);
     let of_others = no_room.capacity.gpu_milli - no_room.free.gpu_milli - held - own;
     if held + asks <= share || of_others < missing.max(1) {
         return None;
     }
     let queue = asked.queue();
     Some(format!(
-        "queue {queue} holds {} and its fair share is {}, so it may take none from others",
-        gpus(held),
+        "with it queue {queue} would hold {}, more than its fair share of {}, so it may take none from others",
+        gpus(held + asks),
         thousandths(share)
     ))
 }
