@@ -27,10 +27,10 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use handshake::Unaccepted;
 use handshake::{Protocol, handshake};
 
-/// What came that waits to be looked at, and what is said that waits to be sent.
+/// Number of messages that came and wait to be looked at, and of those that wait to be sent.
 const IN_FLIGHT: usize = 64;
 
-/// What a client wants of a container.
+/// A wish of a client for a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// To run a command in it.
@@ -66,7 +66,7 @@ pub struct Place {
     pub container: String,
 }
 
-/// What answers a client, once its streams are there.
+/// An answer to a client, given once its streams are there.
 pub type Task = Box<dyn FnOnce(Link) -> BoxFuture<'static, ()> + Send>;
 
 /// Source of what answers: an error is shown to the client as it is.

@@ -48,7 +48,7 @@ impl Inside {
         Self { kubelet }
     }
 
-    /// What answers somebody who wants in.
+    /// Answers somebody who wants in.
     ///
     /// # Errors
     /// Says, as the kubelet does, that the pod or container is not there or does not run.
@@ -92,7 +92,7 @@ impl Inside {
         Ok((running, pod.clone(), container.clone()))
     }
 
-    /// What a process in the container sees.
+    /// Gives what a process in the container sees.
     fn view(&self, running: &Running, pod: &Pod, container: &Container) -> View {
         let kubelet = locked(&self.kubelet);
         let (uid, name) = (running.uid.as_str(), container.name.as_str());

@@ -56,7 +56,7 @@ impl LogQuery {
     }
 }
 
-/// What the endpoint gives to its requests.
+/// Things that the endpoint gives to its requests.
 #[derive(Clone)]
 struct Endpoint {
     logs: Logs,

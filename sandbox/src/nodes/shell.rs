@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a process in a container sees.
+/// The view that a process in a container has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct View {
     /// Its variables; the last of a name counts.
@@ -51,7 +51,7 @@ pub(super) enum Effect {
 pub(super) struct Outcome {
     pub(super) effects: Vec<Effect>,
     pub(super) code: u8,
-    /// Whether the shell that ran it ends with it.
+    /// Ends the shell that ran it.
     pub(super) exits: bool,
 }
 
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// What a script prints, errors in brackets and pauses as their seconds, and its code.
+    /// Checks what a script prints, errors in brackets and pauses as their seconds, and its code.
     fn check(text: &str, expect: &str, code: u8) {
         let outcome = script(text, &view());
         let told = outcome.effects.iter().map(|effect| match effect {

@@ -8,10 +8,10 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 /// The header by which SPDY clients offer what they speak inside.
 const STREAM_PROTOCOL: &str = "x-stream-protocol-version";
-/// What kubectl calls SPDY inside of a websocket.
+/// The name that kubectl gives to SPDY inside of a websocket.
 const TUNNEL: &str = "SPDY/3.1+portforward.k8s.io";
 
-/// How the streams of a client travel.
+/// Ways in which the streams of a client travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     /// Numbered channels in binary messages.

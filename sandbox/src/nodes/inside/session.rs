@@ -12,7 +12,7 @@ use crate::streams::{Act, Event, Link, Streams};
 
 /// The longest wait for the streams that a client said it would open.
 const OPENING: Duration = Duration::from_secs(30);
-/// What a terminal sends for Ctrl-C and Ctrl-D, and for the two keys that delete.
+/// Bytes that a terminal sends for Ctrl-C and Ctrl-D, and for the two keys that delete.
 const INTERRUPT: u8 = 3;
 const END: u8 = 4;
 const BACKSPACE: [u8; 2] = [8, 127];
@@ -42,7 +42,7 @@ pub(super) struct Session {
     streams: Streams,
     /// Numbers of streams by their types.
     ids: BTreeMap<String, u32>,
-    /// What was typed and is not read yet.
+    /// Bytes that were typed and are not read yet.
     input: VecDeque<u8>,
     input_ended: bool,
     /// Columns and rows.
@@ -136,7 +136,7 @@ impl Session {
         }
     }
 
-    /// What is typed next, as it comes; none at its end.
+    /// Reads what is typed next, as it comes; none at its end.
     pub(super) async fn read(&mut self) -> Result<Option<String>, Stopped> {
         while self.input.is_empty() {
             if self.input_ended {
@@ -215,7 +215,7 @@ impl Session {
     }
 }
 
-/// How a process ended, as the kubelet tells it.
+/// Tells as the kubelet does how a process ended.
 fn status(code: u8) -> Value {
     if code == 0 {
         return json!({"metadata": {}, "status": "Success"});

@@ -16,7 +16,7 @@ use crate::nodes::status::{Facts, rejected, running, waiting};
 /// Time after which containers that could not start are tried again; a kubelet's own back-off begins with more.
 const RETRY: SignedDuration = SignedDuration::from_secs(1);
 
-/// What the containers of a pod see.
+/// Sights of the containers of a pod.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Per container, its variables.

@@ -126,7 +126,7 @@ fn text(path: &str, view: &View) -> Option<String> {
     }
 }
 
-/// What a program prints for each of its arguments; one without an answer is not there.
+/// Prints what a program says of each of its arguments; one without an answer is not there.
 fn each(paths: &[&str], name: &str, answer: impl Fn(&str) -> Option<String>) -> Outcome {
     let mut outcome = Outcome::default();
     if paths.is_empty() {

@@ -33,7 +33,7 @@ impl Statement {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Word {
     parts: Vec<Part>,
-    /// Whether it is a word even when it is empty.
+    /// Makes it a word even when it is empty.
     is_quoted: bool,
 }
 

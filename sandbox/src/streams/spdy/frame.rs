@@ -295,7 +295,7 @@ mod tests {
             (&b"\x80\x02\x00\x01\x00\x00\x00\x00"[..], Error::Version(2)),
             (&b"\x80\x03\x00\x06\x00\x00\x00\x00"[..], Error::Short),
             (&b"\x80\x03\x00\x02\x00\x00\x00\x06\x00\x00\x00\x01xx"[..], Error::Headers),
-            (&b"GET / HTTP"[..], Error::Large(0x2f_2048)),
+            (&b"GET / HTTP"[..], Error::Large(0x20_4854)),
         ] {
             assert_eq!(Reader::new().read(&mut BytesMut::from(bytes)), Err(expect), "{bytes:?}");
         }
