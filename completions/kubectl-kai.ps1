@@ -25,8 +25,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -41,7 +41,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -58,23 +57,31 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete workloads')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Workloads with their state and the reason why they wait')
             [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'One workload on one screen')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Why it waits, who evicted it, why this share; and what a number means')
             [CompletionResult]::new('queues', 'queues', [CompletionResultType]::ParameterValue, 'Queue tree, quotas, use; create, set, delete')
             [CompletionResult]::new('top', 'top', [CompletionResultType]::ParameterValue, 'Every GPU, and who holds what of it')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'What ran, waited and was evicted, by whom; GPU-hours')
+            [CompletionResult]::new('usage', 'usage', [CompletionResultType]::ParameterValue, 'GPU-hours by user, queue, kind, type of GPU or day')
             [CompletionResult]::new('logs', 'logs', [CompletionResultType]::ParameterValue, 'Logs of all ranks, merged')
+            [CompletionResult]::new('exec', 'exec', [CompletionResultType]::ParameterValue, 'Run a command or a shell in a rank')
+            [CompletionResult]::new('port-forward', 'port-forward', [CompletionResultType]::ParameterValue, 'Reach Jupyter, TensorBoard, the Ray dashboard')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'What if? For a job, a queue''s quota, more nodes, a drained one; nothing is changed')
             [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'A whole cluster in this process: try it without one')
             [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install, check or remove the scheduler')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'What the scheduler sees of the cluster, in a file; and what it would do next')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Shell completion, also through `kubectl kai <TAB>`')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Defaults, and where each value came from')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Client and scheduler versions')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'The page of a command or of a topic')
             [CompletionResult]::new('options', 'options', [CompletionResultType]::ParameterValue, 'Connection flags that every command takes')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;submit' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Manifest to submit, of any kind; - is standard input, repeatable')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Manifest to submit, of any kind; - is standard input, repeatable')
-            [CompletionResult]::new('--template', '--template', [CompletionResultType]::ParameterName, 'Template of your own instead of the kind''s')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable')
+            [CompletionResult]::new('--template', '--template', [CompletionResultType]::ParameterName, 'Template instead of the kind''s: a name (config templates list) or a file')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Parameter of the template, or of an Argo workflow, repeatable')
+            [CompletionResult]::new('--param', '--param', [CompletionResultType]::ParameterName, 'Parameter of the template, or of an Argo workflow, repeatable')
             [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image')
             [CompletionResult]::new('-g', '-g', [CompletionResultType]::ParameterName, 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4')
             [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4')
@@ -83,8 +90,15 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--gpu-fraction-container', '--gpu-fraction-container', [CompletionResultType]::ParameterName, 'Container that gets the share of a GPU; the first one without it')
             [CompletionResult]::new('--cpu', '--cpu', [CompletionResultType]::ParameterName, 'CPU of each worker, such as 4 or 500m')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Memory of each worker, such as 64Gi')
-            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Environment variable NAME=VALUE, repeatable')
-            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Environment variable NAME=VALUE, repeatable')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable')
+            [CompletionResult]::new('--env-from', '--env-from', [CompletionResultType]::ParameterName, 'Variables of all keys of secret/NAME or configmap/NAME, repeatable')
+            [CompletionResult]::new('--secret', '--secret', [CompletionResultType]::ParameterName, 'Secret: its keys as variables, or as files under PATH, repeatable')
+            [CompletionResult]::new('--configmap', '--configmap', [CompletionResultType]::ParameterName, 'Config map: its keys as variables, or as files under PATH, repeatable')
+            [CompletionResult]::new('--pull-secret', '--pull-secret', [CompletionResultType]::ParameterName, 'Secret to pull the image with, repeatable')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable')
+            [CompletionResult]::new('--mount', '--mount', [CompletionResultType]::ParameterName, 'Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable')
+            [CompletionResult]::new('--shm', '--shm', [CompletionResultType]::ParameterName, 'Shared memory of each pod under /dev/shm, such as 16Gi')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Queue to wait in')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Queue to wait in')
             [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'Priority class: train, build, inference, ...')
@@ -99,13 +113,18 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--annotation', '--annotation', [CompletionResultType]::ParameterName, 'Annotation KEY=VALUE on the workload, repeatable')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until it is scheduled, running or complete (also without a value: complete)')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Longest wait, such as 30m')
-            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster)')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Groups of so many workers each: jobset, lws')
+            [CompletionResult]::new('--schedule', '--schedule', [CompletionResultType]::ParameterName, 'When a cronjob runs, such as ''0 2 * * *''')
+            [CompletionResult]::new('--time-zone', '--time-zone', [CompletionResultType]::ParameterName, 'Time zone of --schedule, such as Europe/Paris')
+            [CompletionResult]::new('--ttl', '--ttl', [CompletionResultType]::ParameterName, 'Delete it so long after its end, such as 1h')
+            [CompletionResult]::new('--main-class', '--main-class', [CompletionResultType]::ParameterName, 'Main class of a Spark application in a .jar')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -119,10 +138,15 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('--no-gang', '--no-gang', [CompletionResultType]::ParameterName, 'Let each worker start alone')
+            [CompletionResult]::new('--exit-code', '--exit-code', [CompletionResultType]::ParameterName, 'With --dry-run=plan: end with 6 when it cannot start at once')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run')
+            [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Read folders behind -f with all folders in them')
+            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Read folders behind -f with all folders in them')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Ask nothing before --replace deletes')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Ask nothing before --replace deletes')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -139,8 +163,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -155,7 +179,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -170,8 +193,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -187,7 +210,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only let the server check it')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -202,8 +224,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -219,7 +241,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only let the server check it')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -236,14 +257,17 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Workloads of one kind, such as pytorch or rayjob')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Workloads that are at most so old, such as 2h')
-            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Workloads that are older, such as 7d')
+            [CompletionResult]::new('--field-selector', '--field-selector', [CompletionResultType]::ParameterName, 'Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Workloads made before then: 7d ago, or a time')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Workloads made before then: 7d ago, or a time')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Workloads of a user, by the label or annotation user (--user is the kubeconfig''s)')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -256,12 +280,12 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--mine', '--mine', [CompletionResultType]::ParameterName, 'My workloads: those of the user that the server takes me for')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Ask nothing')
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Ask nothing')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only say what would be deleted')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -278,14 +302,21 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Workloads of one kind, such as pytorch or rayjob')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Workloads with these labels, such as team=vision,tier!=dev')
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Workloads that are at most so old, such as 2h')
-            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Workloads that are older, such as 7d')
+            [CompletionResult]::new('--field-selector', '--field-selector', [CompletionResultType]::ParameterName, 'Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Workloads made before then: 7d ago, or a time')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Workloads made before then: 7d ago, or a time')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Workloads of a user, by the label or annotation user (--user is the kubeconfig''s)')
+            [CompletionResult]::new('--group-by', '--group-by', [CompletionResultType]::ParameterName, 'A line for each queue, user or kind instead of each workload')
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print the first ones only')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -298,9 +329,50 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--mine', '--mine', [CompletionResultType]::ParameterName, 'My workloads: those of the user that the server takes me for')
+            [CompletionResult]::new('--pods', '--pods', [CompletionResultType]::ParameterName, 'A line for each pod instead of each workload')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Go on, and draw the whole anew in place; needs a terminal')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-kai;describe' {
+            [CompletionResult]::new('--events', '--events', [CompletionResultType]::ParameterName, 'How many events to show')
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Go on, and draw the whole anew in place; needs a terminal')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -310,14 +382,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;describe' {
-            [CompletionResult]::new('--events', '--events', [CompletionResultType]::ParameterName, 'How many events to show')
+        'kubectl-kai;explain' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -330,9 +401,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--order', '--order', [CompletionResultType]::ParameterName, 'Show in which order queues and their workloads have their turns')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -343,12 +414,15 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             break
         }
         'kubectl-kai;queues' {
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print the first ones only')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -362,9 +436,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('--flat', '--flat', [CompletionResultType]::ParameterName, 'A flat list with all amounts, no tree')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Go on, and draw the whole anew in place; needs a terminal')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -375,7 +453,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Create a queue')
             [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Change quota, limit, weight or priority of a queue')
             [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete queues without children and without work')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;queues;create' {
@@ -398,8 +475,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -416,7 +493,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Ask nothing')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -444,8 +520,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -463,7 +539,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only show the plan')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -478,8 +553,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -497,7 +572,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Ask nothing')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -507,35 +581,60 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;queues;help' {
-            [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Create a queue')
-            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Change quota, limit, weight or priority of a queue')
-            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete queues without children and without work')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-kai;queues;help;create' {
-            break
-        }
-        'kubectl-kai;queues;help;set' {
-            break
-        }
-        'kubectl-kai;queues;help;delete' {
-            break
-        }
-        'kubectl-kai;queues;help;help' {
-            break
-        }
         'kubectl-kai;top' {
             [CompletionResult]::new('--node', '--node', [CompletionResultType]::ParameterName, 'Only this node, or those of a pattern with *, repeatable')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Only devices that work of this queue, or of those below it, holds')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Only devices that work of this queue, or of those below it, holds')
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print the first ones only')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Go on, and draw the whole anew in place; needs a terminal')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;history' {
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'From this day on: a date such as 2026-11-01, or how long ago; none for all')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Before this day, or up to so long ago; now unless given')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Only work of this user, or of a pattern with *')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only workloads of one kind, such as pytorch or rayjob')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -550,7 +649,120 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('usage', 'usage', [CompletionResultType]::ParameterValue, 'GPU-hours by user, queue, kind, type of GPU or day')
+            [CompletionResult]::new('evictions', 'evictions', [CompletionResultType]::ParameterValue, 'Who evicted whom, and what it cost')
+            break
+        }
+        'kubectl-kai;history;usage' {
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'A line for each of these together: user, queue, kind, gpu-type, day, namespace, workload')
+            [CompletionResult]::new('--price', '--price', [CompletionResultType]::ParameterName, 'Price of a GPU-hour, for all or by type of GPU: gpu=2.5,NVIDIA-H100*=4')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'From this day on: a date such as 2026-11-01, or how long ago; none for all')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Before this day, or up to so long ago; now unless given')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Only work of this user, or of a pattern with *')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only workloads of one kind, such as pytorch or rayjob')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;history;evictions' {
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'From this day on: a date such as 2026-11-01, or how long ago; none for all')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Before this day, or up to so long ago; now unless given')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Only work of this user, or of a pattern with *')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only workloads of one kind, such as pytorch or rayjob')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;usage' {
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'A line for each of these together: user, queue, kind, gpu-type, day, namespace, workload')
+            [CompletionResult]::new('--price', '--price', [CompletionResultType]::ParameterName, 'Price of a GPU-hour, for all or by type of GPU: gpu=2.5,NVIDIA-H100*=4')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'From this day on: a date such as 2026-11-01, or how long ago; none for all')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Before this day, or up to so long ago; now unless given')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Only work of this queue, and of those below it')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Only work of this user, or of a pattern with *')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only workloads of one kind, such as pytorch or rayjob')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -571,8 +783,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -591,7 +803,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--previous', '--previous', [CompletionResultType]::ParameterName, 'The container before its last restart')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -599,6 +810,168 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;exec' {
+            [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'Rank, as 0 (the master is 0) or worker-3; without it the first')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Container, when it is not the one that works')
+            [CompletionResult]::new('--container', '--container', [CompletionResultType]::ParameterName, 'Container, when it is not the one that works')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--all-ranks', '--all-ranks', [CompletionResultType]::ParameterName, 'Run the command in every rank, and print their lines with the rank before each')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Hand stdin on to the command')
+            [CompletionResult]::new('--stdin', '--stdin', [CompletionResultType]::ParameterName, 'Hand stdin on to the command')
+            [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'Give the command a terminal')
+            [CompletionResult]::new('--tty', '--tty', [CompletionResultType]::ParameterName, 'Give the command a terminal')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;port-forward' {
+            [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'Rank, as 0 (the master is 0) or worker-3; without it the first')
+            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Address of this machine to listen on')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;simulate' {
+            [CompletionResult]::new('--add-node', '--add-node', [CompletionResultType]::ParameterName, 'Nodes that come, as sandbox --nodes has them: 2xH100:8; repeatable')
+            [CompletionResult]::new('--drain', '--drain', [CompletionResultType]::ParameterName, 'A node that is drained, repeatable')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'QUEUE.gpu.quota=12, QUEUE.gpu.limit=-1, QUEUE.priority=200, workload/NAME.priority=build; repeatable')
+            [CompletionResult]::new('--delete', '--delete', [CompletionResultType]::ParameterName, 'A workload that is deleted, repeatable')
+            [CompletionResult]::new('--gpu-quota', '--gpu-quota', [CompletionResultType]::ParameterName, 'GPU quota of the queue that --queue names')
+            [CompletionResult]::new('--gpu-limit', '--gpu-limit', [CompletionResultType]::ParameterName, 'GPU limit of the queue that --queue names; -1 is none')
+            [CompletionResult]::new('--gpu-weight', '--gpu-weight', [CompletionResultType]::ParameterName, 'Weight for GPUs over quota of the queue that --queue names')
+            [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'A snapshot instead of the cluster')
+            [CompletionResult]::new('--scenario', '--scenario', [CompletionResultType]::ParameterName, 'A scenario file instead of the cluster')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Keep what was read of the cluster in a snapshot')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'The shard whose scheduler is meant')
+            [CompletionResult]::new('--horizon', '--horizon', [CompletionResultType]::ParameterName, 'How far to look for starts, such as 24h; 0 does not look')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable')
+            [CompletionResult]::new('--template', '--template', [CompletionResultType]::ParameterName, 'Template instead of the kind''s: a name (config templates list) or a file')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Parameter of the template, or of an Argo workflow, repeatable')
+            [CompletionResult]::new('--param', '--param', [CompletionResultType]::ParameterName, 'Parameter of the template, or of an Argo workflow, repeatable')
+            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image')
+            [CompletionResult]::new('-g', '-g', [CompletionResultType]::ParameterName, 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4')
+            [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4')
+            [CompletionResult]::new('--gpu-type', '--gpu-type', [CompletionResultType]::ParameterName, 'Model of GPU, such as H100 or A100-SXM4-80GB')
+            [CompletionResult]::new('--gpu-memory', '--gpu-memory', [CompletionResultType]::ParameterName, 'GPU memory of each worker on one shared device, such as 8Gi')
+            [CompletionResult]::new('--gpu-fraction-container', '--gpu-fraction-container', [CompletionResultType]::ParameterName, 'Container that gets the share of a GPU; the first one without it')
+            [CompletionResult]::new('--cpu', '--cpu', [CompletionResultType]::ParameterName, 'CPU of each worker, such as 4 or 500m')
+            [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Memory of each worker, such as 64Gi')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable')
+            [CompletionResult]::new('--env-from', '--env-from', [CompletionResultType]::ParameterName, 'Variables of all keys of secret/NAME or configmap/NAME, repeatable')
+            [CompletionResult]::new('--secret', '--secret', [CompletionResultType]::ParameterName, 'Secret: its keys as variables, or as files under PATH, repeatable')
+            [CompletionResult]::new('--configmap', '--configmap', [CompletionResultType]::ParameterName, 'Config map: its keys as variables, or as files under PATH, repeatable')
+            [CompletionResult]::new('--pull-secret', '--pull-secret', [CompletionResultType]::ParameterName, 'Secret to pull the image with, repeatable')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable')
+            [CompletionResult]::new('--mount', '--mount', [CompletionResultType]::ParameterName, 'Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable')
+            [CompletionResult]::new('--shm', '--shm', [CompletionResultType]::ParameterName, 'Shared memory of each pod under /dev/shm, such as 16Gi')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Queue to wait in')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Queue to wait in')
+            [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'Priority class: train, build, inference, ...')
+            [CompletionResult]::new('--preemptible', '--preemptible', [CompletionResultType]::ParameterName, 'Whether others may take its GPUs: true (also without a value) or false')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Pods that work: N, or N..M where the framework can grow and shrink')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Pods that work: N, or N..M where the framework can grow and shrink')
+            [CompletionResult]::new('--min', '--min', [CompletionResultType]::ParameterName, 'How many of the workers must start together (default: all)')
+            [CompletionResult]::new('--max-runtime', '--max-runtime', [CompletionResultType]::ParameterName, 'Longest run, such as 12h')
+            [CompletionResult]::new('--retries', '--retries', [CompletionResultType]::ParameterName, 'Retries after a failure')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Label KEY=VALUE on the workload and its pods, repeatable')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Label KEY=VALUE on the workload and its pods, repeatable')
+            [CompletionResult]::new('--annotation', '--annotation', [CompletionResultType]::ParameterName, 'Annotation KEY=VALUE on the workload, repeatable')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until it is scheduled, running or complete (also without a value: complete)')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Longest wait, such as 30m')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Groups of so many workers each: jobset, lws')
+            [CompletionResult]::new('--schedule', '--schedule', [CompletionResultType]::ParameterName, 'When a cronjob runs, such as ''0 2 * * *''')
+            [CompletionResult]::new('--time-zone', '--time-zone', [CompletionResultType]::ParameterName, 'Time zone of --schedule, such as Europe/Paris')
+            [CompletionResult]::new('--ttl', '--ttl', [CompletionResultType]::ParameterName, 'Delete it so long after its end, such as 1h')
+            [CompletionResult]::new('--main-class', '--main-class', [CompletionResultType]::ParameterName, 'Main class of a Spark application in a .jar')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--no-gang', '--no-gang', [CompletionResultType]::ParameterName, 'Let each worker start alone')
+            [CompletionResult]::new('--exit-code', '--exit-code', [CompletionResultType]::ParameterName, 'With --dry-run=plan: end with 6 when it cannot start at once')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run')
+            [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Read folders behind -f with all folders in them')
+            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Read folders behind -f with all folders in them')
+            [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Ask nothing before --replace deletes')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Ask nothing before --replace deletes')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-kai;sandbox' {
@@ -612,8 +985,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -631,7 +1004,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--limits', '--limits', [CompletionResultType]::ParameterName, 'Print what the embedded API server leaves out')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -651,8 +1023,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -673,7 +1045,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--adopt', '--adopt', [CompletionResultType]::ParameterName, 'Replace an existing KAI installation; its queues and workloads stay')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -685,7 +1056,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests, to be kept in git')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'What is there, and whether it is healthy (exit code 10 when not)')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take the scheduler out; queues and workloads stay unless --crds')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;install;apply' {
@@ -698,8 +1068,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -720,7 +1090,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--adopt', '--adopt', [CompletionResultType]::ParameterName, 'Replace an existing KAI installation; its queues and workloads stay')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -738,8 +1107,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -755,7 +1124,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--without-daemons', '--without-daemons', [CompletionResultType]::ParameterName, 'All but the Deployments: the daemons run elsewhere')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -766,12 +1134,15 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             break
         }
         'kubectl-kai;install;status' {
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print the first ones only')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -784,9 +1155,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -801,8 +1173,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -821,7 +1193,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--crds', '--crds', [CompletionResultType]::ParameterName, 'Also the custom resource definitions, and with them all queues and pod groups')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -831,37 +1202,14 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;install;help' {
-            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Show what would change, ask, apply, wait until it runs (the default)')
-            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests, to be kept in git')
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'What is there, and whether it is healthy (exit code 10 when not)')
-            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take the scheduler out; queues and workloads stay unless --crds')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-kai;install;help;apply' {
-            break
-        }
-        'kubectl-kai;install;help;render' {
-            break
-        }
-        'kubectl-kai;install;help;status' {
-            break
-        }
-        'kubectl-kai;install;help;remove' {
-            break
-        }
-        'kubectl-kai;install;help;help' {
-            break
-        }
         'kubectl-kai;snapshot' {
             [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'The shard whose scheduler is meant')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -877,7 +1225,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace the file if there is one')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -886,7 +1233,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'What a snapshot holds, and what the scheduler would do next')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;snapshot;show' {
@@ -894,8 +1240,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -910,7 +1256,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -920,24 +1265,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;snapshot;help' {
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'What a snapshot holds, and what the scheduler would do next')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-kai;snapshot;help;show' {
-            break
-        }
-        'kubectl-kai;snapshot;help;help' {
-            break
-        }
         'kubectl-kai;completion' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -952,7 +1286,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -965,9 +1298,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('fish', 'fish', [CompletionResultType]::ParameterValue, 'Print the script for fish')
             [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
             [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
+            [CompletionResult]::new('nushell', 'nushell', [CompletionResultType]::ParameterValue, 'Print the script for nushell')
             [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program')
             [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-kai;completion;bash' {
@@ -975,8 +1308,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -991,7 +1324,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1006,8 +1338,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1022,7 +1354,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1037,8 +1368,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1053,7 +1384,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1068,8 +1398,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1084,7 +1414,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1099,8 +1428,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1115,7 +1444,36 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;completion;nushell' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1131,8 +1489,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1147,7 +1505,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1163,8 +1520,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1179,7 +1536,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1189,48 +1545,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;completion;help' {
-            [CompletionResult]::new('bash', 'bash', [CompletionResultType]::ParameterValue, 'Print the script for bash')
-            [CompletionResult]::new('zsh', 'zsh', [CompletionResultType]::ParameterValue, 'Print the script for zsh')
-            [CompletionResult]::new('fish', 'fish', [CompletionResultType]::ParameterValue, 'Print the script for fish')
-            [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
-            [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
-            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program')
-            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-kai;completion;help;bash' {
-            break
-        }
-        'kubectl-kai;completion;help;zsh' {
-            break
-        }
-        'kubectl-kai;completion;help;fish' {
-            break
-        }
-        'kubectl-kai;completion;help;powershell' {
-            break
-        }
-        'kubectl-kai;completion;help;elvish' {
-            break
-        }
-        'kubectl-kai;completion;help;install' {
-            break
-        }
-        'kubectl-kai;completion;help;uninstall' {
-            break
-        }
-        'kubectl-kai;completion;help;help' {
-            break
-        }
         'kubectl-kai;config' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1245,7 +1566,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1258,16 +1578,17 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value into a file')
             [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
             [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'The files that are read, the first wins')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            [CompletionResult]::new('templates', 'templates', [CompletionResultType]::ParameterValue, 'Templates of submit: list, show, save, delete')
             break
         }
         'kubectl-kai;config;view' {
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1283,7 +1604,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--show-origin', '--show-origin', [CompletionResultType]::ParameterName, 'Say where each value was set, and what it hides')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1298,8 +1618,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1314,7 +1634,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1330,8 +1649,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1346,7 +1665,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1362,8 +1680,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1378,7 +1696,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1393,8 +1710,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1409,7 +1726,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1419,40 +1735,178 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;config;help' {
-            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Every setting that has a value')
-            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'One value')
-            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value into a file')
-            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
-            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'The files that are read, the first wins')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-kai;config;help;view' {
-            break
-        }
-        'kubectl-kai;config;help;get' {
-            break
-        }
-        'kubectl-kai;config;help;set' {
-            break
-        }
-        'kubectl-kai;config;help;unset' {
-            break
-        }
-        'kubectl-kai;config;help;path' {
-            break
-        }
-        'kubectl-kai;config;help;help' {
-            break
-        }
-        'kubectl-kai;version' {
+        'kubectl-kai;config;templates' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Every template with its parameters')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'The text of one')
+            [CompletionResult]::new('save', 'save', [CompletionResultType]::ParameterValue, 'Keep a file as a template')
+            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete a template that was kept')
+            break
+        }
+        'kubectl-kai;config;templates;list' {
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('--sort-by', '--sort-by', [CompletionResultType]::ParameterName, 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Print the first ones only')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
+            [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;config;templates;show' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;config;templates;save' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File with the template; - is standard input')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File with the template; - is standard input')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Folder, or configmap://NAMESPACE/NAME (default: your own folder)')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;config;templates;delete' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Ask nothing')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Ask nothing')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'kubectl-kai;version' {
+            [CompletionResult]::new('--jq', '--jq', [CompletionResultType]::ParameterName, 'Print what a jq expression makes of the JSON, texts without quotes')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1468,7 +1922,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--client', '--client', [CompletionResultType]::ParameterName, 'Ask no server')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1478,13 +1931,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;options' {
+        'kubectl-kai;help' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name or jsonpath=TEMPLATE')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
@@ -1499,7 +1952,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
-            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
@@ -1509,159 +1961,34 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
-        'kubectl-kai;help' {
-            [CompletionResult]::new('submit', 'submit', [CompletionResultType]::ParameterValue, 'Submit a job in any framework, or any manifest, to a queue')
-            [CompletionResult]::new('wait', 'wait', [CompletionResultType]::ParameterValue, 'Wait until workloads are scheduled, running or finished')
-            [CompletionResult]::new('suspend', 'suspend', [CompletionResultType]::ParameterValue, 'Give the GPUs back but keep the workload')
-            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Put suspended workloads back in the queue')
-            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete workloads')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Workloads with their state and the reason why they wait')
-            [CompletionResult]::new('describe', 'describe', [CompletionResultType]::ParameterValue, 'One workload on one screen')
-            [CompletionResult]::new('queues', 'queues', [CompletionResultType]::ParameterValue, 'Queue tree, quotas, use; create, set, delete')
-            [CompletionResult]::new('top', 'top', [CompletionResultType]::ParameterValue, 'Every GPU, and who holds what of it')
-            [CompletionResult]::new('logs', 'logs', [CompletionResultType]::ParameterValue, 'Logs of all ranks, merged')
-            [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'A whole cluster in this process: try it without one')
-            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install, check or remove the scheduler')
-            [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'What the scheduler sees of the cluster, in a file; and what it would do next')
-            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Shell completion, also through `kubectl kai <TAB>`')
-            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Defaults, and where each value came from')
-            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Client and scheduler versions')
-            [CompletionResult]::new('options', 'options', [CompletionResultType]::ParameterValue, 'Connection flags that every command takes')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-kai;help;submit' {
-            break
-        }
-        'kubectl-kai;help;wait' {
-            break
-        }
-        'kubectl-kai;help;suspend' {
-            break
-        }
-        'kubectl-kai;help;resume' {
-            break
-        }
-        'kubectl-kai;help;delete' {
-            break
-        }
-        'kubectl-kai;help;list' {
-            break
-        }
-        'kubectl-kai;help;describe' {
-            break
-        }
-        'kubectl-kai;help;queues' {
-            [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Create a queue')
-            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Change quota, limit, weight or priority of a queue')
-            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete queues without children and without work')
-            break
-        }
-        'kubectl-kai;help;queues;create' {
-            break
-        }
-        'kubectl-kai;help;queues;set' {
-            break
-        }
-        'kubectl-kai;help;queues;delete' {
-            break
-        }
-        'kubectl-kai;help;top' {
-            break
-        }
-        'kubectl-kai;help;logs' {
-            break
-        }
-        'kubectl-kai;help;sandbox' {
-            break
-        }
-        'kubectl-kai;help;install' {
-            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Show what would change, ask, apply, wait until it runs (the default)')
-            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests, to be kept in git')
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'What is there, and whether it is healthy (exit code 10 when not)')
-            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take the scheduler out; queues and workloads stay unless --crds')
-            break
-        }
-        'kubectl-kai;help;install;apply' {
-            break
-        }
-        'kubectl-kai;help;install;render' {
-            break
-        }
-        'kubectl-kai;help;install;status' {
-            break
-        }
-        'kubectl-kai;help;install;remove' {
-            break
-        }
-        'kubectl-kai;help;snapshot' {
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'What a snapshot holds, and what the scheduler would do next')
-            break
-        }
-        'kubectl-kai;help;snapshot;show' {
-            break
-        }
-        'kubectl-kai;help;completion' {
-            [CompletionResult]::new('bash', 'bash', [CompletionResultType]::ParameterValue, 'Print the script for bash')
-            [CompletionResult]::new('zsh', 'zsh', [CompletionResultType]::ParameterValue, 'Print the script for zsh')
-            [CompletionResult]::new('fish', 'fish', [CompletionResultType]::ParameterValue, 'Print the script for fish')
-            [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
-            [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
-            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program')
-            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
-            break
-        }
-        'kubectl-kai;help;completion;bash' {
-            break
-        }
-        'kubectl-kai;help;completion;zsh' {
-            break
-        }
-        'kubectl-kai;help;completion;fish' {
-            break
-        }
-        'kubectl-kai;help;completion;powershell' {
-            break
-        }
-        'kubectl-kai;help;completion;elvish' {
-            break
-        }
-        'kubectl-kai;help;completion;install' {
-            break
-        }
-        'kubectl-kai;help;completion;uninstall' {
-            break
-        }
-        'kubectl-kai;help;config' {
-            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Every setting that has a value')
-            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'One value')
-            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value into a file')
-            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
-            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'The files that are read, the first wins')
-            break
-        }
-        'kubectl-kai;help;config;view' {
-            break
-        }
-        'kubectl-kai;help;config;get' {
-            break
-        }
-        'kubectl-kai;help;config;set' {
-            break
-        }
-        'kubectl-kai;help;config;unset' {
-            break
-        }
-        'kubectl-kai;help;config;path' {
-            break
-        }
-        'kubectl-kai;help;version' {
-            break
-        }
-        'kubectl-kai;help;options' {
-            break
-        }
-        'kubectl-kai;help;help' {
+        'kubectl-kai;options' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour: auto, always, never')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Address of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate, repeatable')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'Certificate authority of the API server')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw bars and trees with ASCII characters only')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print data and errors only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log each request on stderr; twice, also what libraries do')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the certificate of the API server')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
     })
