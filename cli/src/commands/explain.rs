@@ -77,7 +77,7 @@ async fn about(name: &str, format: &Format, context: &mut Context) -> Result<Exi
             None => return Err(error),
         },
     };
-    let data = answer.data(data);
+    let data = answer.data(&data);
     if format::report(&data, format, &mut context.out)? {
         return Ok(Exit::Ok);
     }

@@ -250,7 +250,12 @@ impl Cycle<'_> {
         let gap_milli = match shortage {
             Shortage::Gpus { needed_milli, most_milli } => needed_milli - most_milli,
             Shortage::Pods { .. } => 1,
-            _ => return shortage,
+            Shortage::Apart { .. }
+            | Shortage::Together { .. }
+            | Shortage::Domains { .. }
+            | Shortage::Runtime { .. }
+            | Shortage::Disruptions { .. }
+            | Shortage::Others { .. } => return shortage,
         };
         match search.protected(&self.cluster.state, &search.filter(self.basis())) {
             Some(Protected { groups, gpu_milli, until }) if gpu_milli >= gap_milli => {

@@ -47,6 +47,7 @@ fn innermost(why: &Why) -> &Why {
     if let Why::Delayed { why, .. } = why { innermost(why) } else { why }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only these two count pods")]
 fn gang(why: &Why, asked: Asked<'_>) -> Option<Gang> {
     let (sub_group, needed, placed) = match why {
         Why::NoRoom(no_room) if no_room.gang && no_room.min > 1 => {

@@ -17,10 +17,11 @@ use crate::names::{Names, Number};
 const HELP_MAX: usize = 4;
 
 /// Lists what would help a group with this verdict.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most verdicts have their remedies alone")]
 pub(super) fn all(why: &Why, asked: Asked<'_>) -> Vec<Help> {
     let mut all: Vec<Help> = match why {
         Why::NoRoom(no_room) => of_room(no_room, asked),
-        Why::OverLimit(bound) | Why::OverQuota(bound) => fewer(bound.lane).into_iter().collect(),
+        Why::OverLimit(bound) | Why::OverQuota(bound) => vec![fewer(bound.lane)],
         _ => Vec::new(),
     };
     all.extend(why.remedies().into_iter().filter_map(|remedy| of(remedy, why, asked)));
@@ -37,13 +38,13 @@ fn admin(text: impl Into<String>, cost: &str) -> Help {
     Help { admin: true, ..you(text, cost) }
 }
 
-fn fewer(lane: QueueLane) -> Option<Help> {
+fn fewer(lane: QueueLane) -> Help {
     let what = match lane {
         QueueLane::Gpu => "ask for fewer GPUs, or wait until work of the queue ends",
         QueueLane::Cpu => "ask for fewer CPU cores, or wait until work of the queue ends",
         QueueLane::Memory => "ask for less memory, or wait until work of the queue ends",
     };
-    Some(you(what, "it runs smaller, or later"))
+    you(what, "it runs smaller, or later")
 }
 
 /// Smaller requests, where more pods are too few or one pod is too large.
@@ -109,6 +110,10 @@ fn of(remedy: Remedy, why: &Why, asked: Asked<'_>) -> Option<Help> {
 }
 
 /// What helps the group itself.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are said by the functions beside it"
+)]
 fn of_group(remedy: Remedy, names: &Names) -> Option<Help> {
     Some(match remedy {
         Remedy::SubGroups => {
@@ -132,6 +137,10 @@ fn of_group(remedy: Remedy, names: &Names) -> Option<Help> {
 }
 
 /// What helps in the queues.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are said by the functions beside it"
+)]
 fn of_queue(remedy: Remedy, asked: Asked<'_>) -> Option<Help> {
     let names = asked.names;
     let state = |queue: QueueId| asked.cluster.queue_state(queue);
@@ -178,6 +187,10 @@ fn set(names: &Names, queue: QueueId, bound: &str, lane: QueueLane, amount: i64)
 }
 
 /// What helps on nodes.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are said by the functions beside it"
+)]
 fn of_nodes(remedy: Remedy, names: &Names) -> Option<Help> {
     Some(match remedy {
         Remedy::Gpus { more_milli } => {
@@ -209,6 +222,10 @@ fn of_nodes(remedy: Remedy, names: &Names) -> Option<Help> {
 }
 
 /// What helps with a topology.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are said by the functions beside it"
+)]
 fn of_topology(remedy: Remedy, names: &Names) -> Option<Help> {
     Some(match remedy {
         Remedy::Topology(topology) => {

@@ -51,7 +51,7 @@ impl Way {
 
 impl Answer {
     /// As data, with what is known of the thing itself.
-    pub(super) fn data(&self, of: Value) -> Value {
+    pub(super) fn data(&self, of: &Value) -> Value {
         let ways = self.ways.iter().map(|way| {
             json!({"text": way.text, "cost": way.cost, "admin": way.admin, "command": way.command})
         });

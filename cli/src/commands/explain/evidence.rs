@@ -67,7 +67,7 @@ fn queues(known: &Known) -> Vec<(&'static str, String)> {
     let told = told.filter(|queues| !queues.is_empty());
     let lines: Vec<String> = match told {
         Some(queues) => queues.iter().map(line).collect(),
-        None => objects(known).iter().map(line_of_object).collect(),
+        None => objects(known).into_iter().map(line_of_object).collect(),
     };
     let titled = lines.into_iter().enumerate();
     titled.map(|(at, text)| (if at == 0 { "Queue" } else { "" }, text)).collect()
@@ -93,7 +93,7 @@ fn objects(known: &Known) -> Vec<&crate::cluster::queue::Queue> {
     std::iter::successors(first, above).take(queues.0.len()).collect()
 }
 
-fn line_of_object(queue: &&crate::cluster::queue::Queue) -> String {
+fn line_of_object(queue: &crate::cluster::queue::Queue) -> String {
     let held = gpu::status_milli(&queue.object["status"]["allocated"]);
     let held = held.map_or_else(|| "?".to_owned(), gpu::devices);
     let amount = |amount: crate::cluster::queue::Amount, none: &str| {

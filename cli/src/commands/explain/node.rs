@@ -57,7 +57,9 @@ fn answer(name: &str, node: &Value, pods: Option<&[Value]>) -> Answer {
     let gpus_milli = gpus_milli(node);
     let mut held = Total::default();
     let live: Vec<&Value> = pods.into_iter().flatten().filter(|pod| !is_over(pod)).collect();
-    live.iter().for_each(|pod| held.add(&Total::of_pod(pod), 1));
+    for pod in &live {
+        held.add(&Total::of_pod(pod), 1);
+    }
     let closed = closed(node);
     let taints = taints(node);
     let free_milli = gpus_milli.saturating_sub(held.milli);

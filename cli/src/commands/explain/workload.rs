@@ -60,19 +60,15 @@ fn waiting(known: &Known, state: &State) -> Answer {
         state.code.clone().or_else(|| reason::number(state.reason.as_deref()).map(str::to_owned));
     let ways = ways(known, state);
     let mut more = Vec::new();
-    let (headline, code) = match &known.eviction {
-        Some(eviction) => {
-            let number = code.map_or_else(String::new, |code| format!("  [{code}]"));
-            let verb =
-                if state.never { "It can never run again as it is" } else { "It waits again" };
-            more.push(format!("{verb}{sentence}.{number}"));
-            (eviction.sentence_about(&workload.name), Some(eviction.code().to_owned()))
-        }
-        None => {
-            let verb = if state.never { "can never run as it is" } else { "waits" };
-            more.extend(known.line.as_ref().map(|line| place(line, &workload.queue)));
-            (format!("{} {verb}{sentence}", workload.name), code)
-        }
+    let (headline, code) = if let Some(eviction) = &known.eviction {
+        let number = code.map_or_else(String::new, |code| format!("  [{code}]"));
+        let verb = if state.never { "It can never run again as it is" } else { "It waits again" };
+        more.push(format!("{verb}{sentence}.{number}"));
+        (eviction.sentence_about(&workload.name), Some(eviction.code().to_owned()))
+    } else {
+        let verb = if state.never { "can never run as it is" } else { "waits" };
+        more.extend(known.line.as_ref().map(|line| place(line, &workload.queue)));
+        (format!("{} {verb}{sentence}", workload.name), code)
     };
     if let Some(first) = ways.first() {
         let cost =
@@ -200,7 +196,7 @@ fn running(known: &Known, state: &State) -> Answer {
     }
     let code = state.code.clone();
     let evidence = evidence::of(known);
-    Answer { more, evidence, code, ..plain(workload, &verb, None) }
+    Answer { code, more, evidence, ..plain(workload, &verb, None) }
 }
 
 /// Words of the kubelet for an image or something else that a container needs and that is not there.

@@ -9,6 +9,7 @@ use crate::message::misfit::{claim_problem, resource};
 use crate::names::Names;
 
 /// The reason of a group of which nodes refuse a pod.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are counted by the node")]
 pub(super) fn reason(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
     let names = asked.names;
     match no_room.dominant {
@@ -205,6 +206,10 @@ fn absent(missing: Missing, names: &Names) -> Reason {
 }
 
 /// A resource claim keeps it out.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all others are said in the words of conditions"
+)]
 fn of_claim(problem: ClaimProblem, claim: &str) -> Reason {
     let what = match problem {
         ClaimProblem::NotFound => format!("resource claim {claim} does not exist"),

@@ -9,6 +9,7 @@ use crate::message::misfit;
 use crate::message::thousandths;
 
 /// The reason of a group that found no room.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are reasons of nodes")]
 pub(super) fn reason(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
     // What was found in other domains before is of the same pods, and the last is what they came to.
     if let Some(large) = &no_room.too_large {
