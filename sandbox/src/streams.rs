@@ -113,7 +113,7 @@ pub(crate) fn accept(
     stop: CancellationToken,
 ) -> Result<http::response::Builder, Unaccepted> {
     let (protocol, answer) = handshake(headers, matches!(wanted, Wanted::Forward(_)))?;
-    let upgrade = upgrade.ok_or(Unaccepted::NoConnection)?;
+    let upgrade = upgrade.ok_or(Unaccepted::Connection)?;
     let wanted = wanted.clone();
     tokio::spawn(stop.run_until_cancelled_owned(async move {
         let Ok(connection) = upgrade.await else { return };

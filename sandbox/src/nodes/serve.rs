@@ -173,7 +173,7 @@ async fn exec(
 ) -> Response {
     let command = all(&words, "command").map(str::to_owned).collect();
     let wanted = Wanted::Exec(command, process(&words));
-    endpoint.connect(&Place { namespace, pod, container }, wanted, request)
+    endpoint.connect(&Place { namespace, pod, container }, &wanted, request)
 }
 
 async fn attach(
@@ -183,7 +183,7 @@ async fn attach(
     request: Request,
 ) -> Response {
     let wanted = Wanted::Attach(process(&words));
-    endpoint.connect(&Place { namespace, pod, container }, wanted, request)
+    endpoint.connect(&Place { namespace, pod, container }, &wanted, request)
 }
 
 async fn forward(
@@ -195,17 +195,17 @@ async fn forward(
     let ports = all(&words, "port").chain(all(&words, "ports"));
     let ports = ports.flat_map(|list| list.split(',')).filter_map(|port| port.parse().ok());
     let wanted = Wanted::Forward(ports.collect());
-    endpoint.connect(&Place { namespace, pod, container: String::new() }, wanted, request)
+    endpoint.connect(&Place { namespace, pod, container: String::new() }, &wanted, request)
 }
 
 impl Endpoint {
-    fn connect(&self, place: &Place, wanted: Wanted, mut request: Request) -> Response {
+    fn connect(&self, place: &Place, wanted: &Wanted, mut request: Request) -> Response {
         let task = match self.inside.open(place, wanted.clone()) {
             Ok(task) => task,
             Err(message) => return (StatusCode::INTERNAL_SERVER_ERROR, message).into_response(),
         };
         let upgrade = request.extensions_mut().remove();
-        match streams::accept(request.headers(), upgrade, &wanted, task, self.stop.clone()) {
+        match streams::accept(request.headers(), upgrade, wanted, task, self.stop.clone()) {
             Ok(answer) => answer.body(Body::empty()).map_or_else(
                 |error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
                 IntoResponse::into_response,

@@ -26,15 +26,15 @@ pub(super) enum Protocol {
 pub(crate) enum Unaccepted {
     /// It asks for no upgrade of its connection.
     #[error("Upgrade request required")]
-    NoUpgrade,
+    Upgrade,
     /// It comes without a connection of its own, as calls within this process do.
     #[error("unable to upgrade: the request came over no connection of its own")]
-    NoConnection,
+    Connection,
     /// It offers no protocol that is spoken here.
     #[error(
         "unable to negotiate: v4.channel.k8s.io and v5.channel.k8s.io over a websocket or SPDY/3.1 are spoken here"
     )]
-    NoProtocol,
+    Protocol,
 }
 
 /// Chooses the protocol, and gives the answer that agrees to it.
@@ -47,7 +47,7 @@ pub(super) fn handshake(
     let answer = Response::builder().status(StatusCode::SWITCHING_PROTOCOLS);
     let answer = answer.header(CONNECTION, "Upgrade");
     if is("websocket") {
-        let key = headers.get(SEC_WEBSOCKET_KEY).ok_or(Unaccepted::NoUpgrade)?;
+        let key = headers.get(SEC_WEBSOCKET_KEY).ok_or(Unaccepted::Upgrade)?;
         let offered = words(headers, SEC_WEBSOCKET_PROTOCOL.as_str());
         let table: &[(&str, Protocol)] = if forwards {
             &[(TUNNEL, Protocol::SpdyInWebsocket), ("v4.channel.k8s.io", Protocol::Websocket)]
@@ -74,7 +74,7 @@ pub(super) fn handshake(
         let (name, protocol) = chosen(table, &offered)?;
         return Ok((protocol, answer.header(UPGRADE, "SPDY/3.1").header(STREAM_PROTOCOL, name)));
     }
-    Err(Unaccepted::NoUpgrade)
+    Err(Unaccepted::Upgrade)
 }
 
 /// The first of ours that is offered.
@@ -83,7 +83,7 @@ fn chosen(
     offered: &[&str],
 ) -> Result<(&'static str, Protocol), Unaccepted> {
     let ours = table.iter().find(|(name, _)| offered.contains(name));
-    ours.copied().ok_or(Unaccepted::NoProtocol)
+    ours.copied().ok_or(Unaccepted::Protocol)
 }
 
 /// The words of a header that may come several times, each with several words.
@@ -123,11 +123,11 @@ mod tests {
         check(&websocket(both), true, Ok(Protocol::Websocket));
         check(&websocket("v4.channel.k8s.io"), false, Ok(Protocol::Websocket));
         check(&websocket(TUNNEL), true, Ok(Protocol::SpdyInWebsocket));
-        check(&websocket("base64.channel.k8s.io"), false, Err(Unaccepted::NoProtocol));
+        check(&websocket("base64.channel.k8s.io"), false, Err(Unaccepted::Protocol));
         let spdy = [("upgrade", "SPDY/3.1"), (STREAM_PROTOCOL, "v4.channel.k8s.io")];
         check(&spdy, false, Ok(Protocol::Spdy));
-        check(&spdy, true, Err(Unaccepted::NoProtocol));
-        check(&[], false, Err(Unaccepted::NoUpgrade));
-        check(&[("upgrade", "h2c")], false, Err(Unaccepted::NoUpgrade));
+        check(&spdy, true, Err(Unaccepted::Protocol));
+        check(&[], false, Err(Unaccepted::Upgrade));
+        check(&[("upgrade", "h2c")], false, Err(Unaccepted::Upgrade));
     }
 }

@@ -12,8 +12,7 @@ pub(super) async fn attach(link: Link, streams: Streams, logs: Logs, running: Ru
     let place = &running.place;
     let read = || logs.read(&place.namespace, &place.pod, &place.container, false);
     let mut reader = Reader::new(Part { tail_lines: Some(0), ..Part::default() });
-    loop {
-        let Ok(now) = read() else { break };
+    while let Ok(now) = read() {
         if session.print("stdout", &reader.read(&now)).await.is_err() {
             return;
         }

@@ -46,7 +46,7 @@ pub(super) fn run(argv: &[String], view: &View) -> Outcome {
             let code = arguments.first().and_then(|code| code.parse().ok()).unwrap_or(0);
             Outcome { exits: true, ..Outcome::ends(code) }
         }
-        "true" => Outcome::ends(0),
+        "true" | "" => Outcome::ends(0),
         "false" => Outcome::ends(1),
         "hostname" => Outcome::says(format!("{}\n", view.hostname)),
         "nvidia-smi" => nvidia_smi(&arguments, view),
@@ -63,7 +63,6 @@ pub(super) fn run(argv: &[String], view: &View) -> Outcome {
             (["size"], None) => Outcome::fails(1, "stty: standard input: not a terminal\n"),
             _ => Outcome::ends(0),
         },
-        "" => Outcome::ends(0),
         _ => Outcome::fails(
             127,
             format!(
@@ -166,7 +165,7 @@ fn ls(arguments: &[&str], view: &View) -> Outcome {
         names.dedup();
         let is_there = !names.is_empty()
             || view.mounts.iter().any(|mount| *mount == path.trim_end_matches('/'));
-        (is_there || path == "/").then(|| names.iter().map(|name| format!("{name}\n")).collect())
+        (is_there || path == "/").then(|| names.iter().flat_map(|name| [*name, "\n"]).collect())
     })
 }
 

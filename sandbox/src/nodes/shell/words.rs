@@ -156,7 +156,9 @@ impl Script<'_> {
                 '`' => return Err("`".to_owned()),
                 '\\' if self.rest.starts_with(['"', '$', '\\', '`']) => {
                     let next = self.next();
-                    next.into_iter().for_each(|letter| self.word.push(letter));
+                    if let Some(letter) = next {
+                        self.word.push(letter);
+                    }
                 }
                 letter => self.word.push(letter),
             }
