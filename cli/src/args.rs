@@ -104,6 +104,7 @@ pub enum Command {
     /// Run a command or a shell in a rank
     #[command(alias = "attach", alias = "bash", alias = "shell", alias = "ssh")]
     Exec(exec::Args),
+    #[expect(clippy::doc_markdown, reason = "help prints it as it stands")]
     /// Reach Jupyter, TensorBoard, the Ray dashboard
     #[command(alias = "forward", alias = "pf")]
     PortForward(port_forward::Args),

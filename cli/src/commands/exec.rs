@@ -167,16 +167,15 @@ impl Session<'_> {
                     0 => stderr = None,
                     count => context.out.complain(&bytes.1[..count]),
                 },
-                typed = next(&mut input) => match typed {
+                typed = next(&mut input) => if let Some(typed) = typed {
                     // Whoever reads no more has ended, which its status tells.
-                    Some(typed) => if let Some(writer) = &mut writer {
+                    if let Some(writer) = &mut writer {
                         let _ended = writer.write_all(&typed).await;
-                    },
-                    None => {
-                        input = None;
-                        if let Some(mut writer) = writer.take() {
-                            let _ended = writer.shutdown().await;
-                        }
+                    }
+                } else {
+                    input = None;
+                    if let Some(mut writer) = writer.take() {
+                        let _ended = writer.shutdown().await;
                     }
                 },
                 (width, height) = resized(&mut resizes) => if let Some(sizes) = &mut sizes {

@@ -62,14 +62,12 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
 fn ports(text: &str) -> Result<Ports, Problem> {
     let (local, remote) = text.split_once(':').unwrap_or((text, text));
     let local = if local.is_empty() { "0" } else { local };
-    match (local.parse(), remote.parse()) {
-        (Ok(local), Ok(remote @ 1..)) => Ok(Ports { local, remote }),
-        (_, _) => {
-            let what = format!("\"{}\" is not a port", clean(text));
-            Err(Problem::new(number::VALUE, Exit::Usage, what)
-                .fix("8888   or   LOCAL:REMOTE, as 9000:8888"))
-        }
+    if let (Ok(local), Ok(remote @ 1..)) = (local.parse(), remote.parse()) {
+        return Ok(Ports { local, remote });
     }
+    let what = format!("\"{}\" is not a port", clean(text));
+    Err(Problem::new(number::VALUE, Exit::Usage, what)
+        .fix("8888   or   LOCAL:REMOTE, as 9000:8888"))
 }
 
 /// The port that a workload is reached at, where none is named.

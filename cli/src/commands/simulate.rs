@@ -140,7 +140,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     }
     let cluster = if is_live { Some(context.cluster().await?) } else { None };
     let rendered = if has_work {
-        submit::plan::render(&args.work, cluster.as_ref(), context).await?
+        Box::pin(submit::plan::render(&args.work, cluster.as_ref(), context)).await?
     } else {
         Rendered::default()
     };

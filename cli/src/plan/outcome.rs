@@ -137,6 +137,7 @@ pub(crate) struct Victim {
 /// GPUs of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "a fair share is called so")]
 pub(crate) struct Share {
     pub(crate) queue: String,
     pub(crate) is_leaf: bool,

@@ -348,6 +348,7 @@ mod tests {
     }
 
     /// What is printed with some flags.
+    #[expect(clippy::needless_pass_by_value, reason = "each case makes its own")]
     fn check(flags: ListFlags, output: &str, expect: &str) {
         let mut report = report();
         let format = Format::asked(Some(output), flags.jq.as_deref()).expect("a form");

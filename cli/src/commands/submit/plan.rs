@@ -48,7 +48,7 @@ pub(crate) async fn render(
         context.out.talk(&note);
     }
     if let Some(cluster) = cluster {
-        check::all(&mut documents, &request, cluster, context).await?;
+        Box::pin(check::all(&mut documents, &request, cluster, context)).await?;
     }
     Ok(Rendered { documents })
 }
@@ -66,7 +66,7 @@ async fn made(args: &Args, context: &mut Context) -> Result<(Vec<Document>, Requ
 pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let format = create::Form::read(context.globals.output.as_deref())?;
     let cluster = context.cluster().await?;
-    let rendered = render(args, Some(&cluster), context).await?;
+    let rendered = Box::pin(render(args, Some(&cluster), context)).await?;
     let shard = kai_api::names::DEFAULT_SHARD;
     let reading = Reading { cluster: &cluster, shard, save: None };
     let mut situation = Situation::live(reading, context).await?;
