@@ -37,7 +37,12 @@ pub(super) async fn text(url: &str, env: &BTreeMap<String, String>) -> Result<Ve
 }
 
 fn failed(url: &str, why: &str) -> Error {
-    let what = format!("failed to read {}: {}", clean(url), clean(why));
+    // What stands before an @ may be a password, which no log of a terminal should keep.
+    let shown = match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://...@{rest}"),
+        (_, _) => url.to_owned(),
+    };
+    let what = format!("failed to read {}: {}", clean(&shown), clean(why));
     Problem::new(number::FILE, Exit::Failure, what)
         .fix("fetch it yourself, look at it, and submit the file: -f FILE")
         .into()

@@ -388,7 +388,7 @@ fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
             let Some(at) = one else {
                 let what = "--min needs exactly one replicated job";
                 return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what)
-                    .fix("say it of each: --min-per-role NAME=N"));
+                    .fix("leave --min out: then every job starts with all of its pods"));
             };
             ensure(object, &format!("{at}/0/template/metadata/annotations"))
                 .insert(names::MIN_MEMBER.into(), json!(min.to_string()));
