@@ -99,6 +99,11 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l max-r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l retries -d 'Retries after a failure' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l annotation -d 'Annotation KEY=VALUE on the workload, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l ttl -d 'Delete it so long after its end, such as 1h' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l main-class -d 'Main class of a Spark application in a .jar' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l wait -d 'Wait until it is scheduled, running or complete (also without a value: complete)' -r -f -a "scheduled\t'All pods of the gang have a node'
 running\t'All pods run'
 complete\t'It has ended'"
@@ -107,11 +112,6 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l dry-r
 client\t'Only rendered and checked here, of the kinds that the cluster serves'
 server\t'Checked by the API server, not stored'
 plan\t'Shown as the scheduler would place it, with alternatives'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l ttl -d 'Delete it so long after its end, such as 1h' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l main-class -d 'Main class of a Spark application in a .jar' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -129,10 +129,10 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l certi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-gang -d 'Let each worker start alone'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l exit-code -d 'With --dry-run=plan: end with 6 when it cannot start at once'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s R -l recursive -d 'Read folders behind -f with all folders in them'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-gang -d 'Let each worker start alone'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l exit-code -d 'With --dry-run=plan: end with 6 when it cannot start at once'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replace -d 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s y -l yes -d 'Ask nothing before --replace deletes'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s A -l all-namespaces -d 'All namespaces'
@@ -338,6 +338,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l qui
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand describe" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -356,6 +359,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l tls-
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l order -d 'Show in which order queues and their workloads have their turns'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l quiet -d 'Print data and errors only'
@@ -535,6 +539,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -s q -l queue -d 'Only work of this queue, and of those below it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l owner -d 'Only work of this user, or of a pattern with *' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l kind -d 'Only workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -552,6 +559,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and not __fish_seen_subcommand_from usage evictions" -l quiet -d 'Print data and errors only'
@@ -573,6 +581,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -s q -l queue -d 'Only work of this queue, and of those below it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l owner -d 'Only work of this user, or of a pattern with *' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l kind -d 'Only workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -590,6 +601,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from usage" -l quiet -d 'Print data and errors only'
@@ -601,6 +613,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -s q -l queue -d 'Only work of this queue, and of those below it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l owner -d 'Only work of this user, or of a pattern with *' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l kind -d 'Only workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -618,6 +633,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand history; and __fish_seen_subcommand_from evictions" -l quiet -d 'Print data and errors only'
@@ -637,6 +653,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l until 
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -s q -l queue -d 'Only work of this queue, and of those below it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l owner -d 'Only work of this user, or of a pattern with *' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l kind -d 'Only workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -654,6 +673,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l certif
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l quiet -d 'Print data and errors only'
@@ -758,6 +778,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l sce
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l save -d 'Keep what was read of the cluster in a snapshot' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l shard -d 'The shard whose scheduler is meant' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l horizon -d 'How far to look for starts, such as 24h; 0 does not look' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s f -l filename -d 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l template -d 'Template instead of the kind\'s: a name (config templates list) or a file' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s p -l param -d 'Parameter of the template, or of an Argo workflow, repeatable' -r -f
@@ -785,14 +808,6 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l max
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l retries -d 'Retries after a failure' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l annotation -d 'Annotation KEY=VALUE on the workload, repeatable' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l wait -d 'Wait until it is scheduled, running or complete (also without a value: complete)' -r -f -a "scheduled\t'All pods of the gang have a node'
-running\t'All pods run'
-complete\t'It has ended'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l timeout -d 'Longest wait, such as 30m' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l dry-run -d 'Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)' -r -f -a "none\t'It is'
-client\t'Only rendered and checked here, of the kinds that the cluster serves'
-server\t'Checked by the API server, not stored'
-plan\t'Shown as the scheduler would place it, with alternatives'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f
@@ -815,18 +830,17 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l cer
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-gang -d 'Let each worker start alone'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l exit-code -d 'With --dry-run=plan: end with 6 when it cannot start at once'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l exit-code -d 'End with 6 when the work cannot start at once'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s R -l recursive -d 'Read folders behind -f with all folders in them'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l replace -d 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s y -l yes -d 'Ask nothing before --replace deletes'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-gang -d 'Let each worker start alone'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l quiet -d 'Print data and errors only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l nodes -d 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l rack-nodes -d 'Nodes in a rack' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)' -r -f
@@ -1047,6 +1061,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and no
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -a "show" -d 'What a snapshot holds, and what the scheduler would do next'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -1064,6 +1081,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l quiet -d 'Print data and errors only'

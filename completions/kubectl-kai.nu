@@ -49,6 +49,7 @@ module completions {
   # Submit a job in any framework, or any manifest, to a queue
   export extern "kubectl-kai submit" [
     --filename(-f): path      # Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
+    --recursive(-R)           # Read folders behind -f with all folders in them
     --template: string        # Template instead of the kind's: a name (config templates list) or a file
     --param(-p): string       # Parameter of the template, or of an Argo workflow, repeatable
     --image: string           # Container image
@@ -75,19 +76,18 @@ module completions {
     --retries: string         # Retries after a failure
     --label(-l): string       # Label KEY=VALUE on the workload and its pods, repeatable
     --annotation: string      # Annotation KEY=VALUE on the workload, repeatable
-    --wait: string@"nu-complete kubectl-kai submit wait" # Wait until it is scheduled, running or complete (also without a value: complete)
-    --timeout: string         # Longest wait, such as 30m
-    --dry-run: string@"nu-complete kubectl-kai submit dry_run" # Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)
-    --exit-code               # With --dry-run=plan: end with 6 when it cannot start at once
     --force                   # Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
-    --recursive(-R)           # Read folders behind -f with all folders in them
-    --replace                 # Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
-    --yes(-y)                 # Ask nothing before --replace deletes
     --replicas: string        # Groups of so many workers each: jobset, lws
     --schedule: string        # When a cronjob runs, such as '0 2 * * *'
     --time-zone: string       # Time zone of --schedule, such as Europe/Paris
     --ttl: string             # Delete it so long after its end, such as 1h
     --main-class: string      # Main class of a Spark application in a .jar
+    --wait: string@"nu-complete kubectl-kai submit wait" # Wait until it is scheduled, running or complete (also without a value: complete)
+    --timeout: string         # Longest wait, such as 30m
+    --dry-run: string@"nu-complete kubectl-kai submit dry_run" # Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)
+    --exit-code               # With --dry-run=plan: end with 6 when it cannot start at once
+    --replace                 # Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
+    --yes(-y)                 # Ask nothing before --replace deletes
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -354,6 +354,10 @@ module completions {
   # Why it waits, who evicted it, why this share; and what a number means
   export extern "kubectl-kai explain" [
     --order                   # Show in which order queues and their workloads have their turns
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -593,6 +597,10 @@ module completions {
     --queue(-q): string       # Only work of this queue, and of those below it
     --owner: string           # Only work of this user, or of a pattern with *
     --kind: string            # Only workloads of one kind, such as pytorch or rayjob
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -634,6 +642,10 @@ module completions {
     --queue(-q): string       # Only work of this queue, and of those below it
     --owner: string           # Only work of this user, or of a pattern with *
     --kind: string            # Only workloads of one kind, such as pytorch or rayjob
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -669,6 +681,10 @@ module completions {
     --queue(-q): string       # Only work of this queue, and of those below it
     --owner: string           # Only work of this user, or of a pattern with *
     --kind: string            # Only workloads of one kind, such as pytorch or rayjob
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -710,6 +726,10 @@ module completions {
     --queue(-q): string       # Only work of this queue, and of those below it
     --owner: string           # Only work of this user, or of a pattern with *
     --kind: string            # Only workloads of one kind, such as pytorch or rayjob
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -848,14 +868,6 @@ module completions {
     [ "true" "false" ]
   }
 
-  def "nu-complete kubectl-kai simulate wait" [] {
-    [ "scheduled" "running" "complete" ]
-  }
-
-  def "nu-complete kubectl-kai simulate dry_run" [] {
-    [ "none" "client" "server" "plan" ]
-  }
-
   def "nu-complete kubectl-kai simulate color" [] {
     [ "auto" "always" "never" ]
   }
@@ -874,7 +886,13 @@ module completions {
     --save: path              # Keep what was read of the cluster in a snapshot
     --shard: string           # The shard whose scheduler is meant
     --horizon: string         # How far to look for starts, such as 24h; 0 does not look
+    --exit-code               # End with 6 when the work cannot start at once
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --filename(-f): path      # Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
+    --recursive(-R)           # Read folders behind -f with all folders in them
     --template: string        # Template instead of the kind's: a name (config templates list) or a file
     --param(-p): string       # Parameter of the template, or of an Argo workflow, repeatable
     --image: string           # Container image
@@ -901,14 +919,7 @@ module completions {
     --retries: string         # Retries after a failure
     --label(-l): string       # Label KEY=VALUE on the workload and its pods, repeatable
     --annotation: string      # Annotation KEY=VALUE on the workload, repeatable
-    --wait: string@"nu-complete kubectl-kai simulate wait" # Wait until it is scheduled, running or complete (also without a value: complete)
-    --timeout: string         # Longest wait, such as 30m
-    --dry-run: string@"nu-complete kubectl-kai simulate dry_run" # Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)
-    --exit-code               # With --dry-run=plan: end with 6 when it cannot start at once
     --force                   # Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
-    --recursive(-R)           # Read folders behind -f with all folders in them
-    --replace                 # Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
-    --yes(-y)                 # Ask nothing before --replace deletes
     --replicas: string        # Groups of so many workers each: jobset, lws
     --schedule: string        # When a cronjob runs, such as '0 2 * * *'
     --time-zone: string       # Time zone of --schedule, such as Europe/Paris
@@ -934,7 +945,7 @@ module completions {
     --tls-server-name: string # Name expected in the certificate of the API server
     --request-timeout: string # Longest wait for one request, as 5s or 1m
     --cache-dir: directory    # Folder for the completion cache
-    --help(-h)                # Print help (see more with '--help')
+    --help(-h)                # Print help
     ...names: string          # Kind (job, pytorch, ray, jobset, ...; see below) and name; without a kind it is a job
   ]
 
@@ -1211,6 +1222,10 @@ module completions {
 
   # What a snapshot holds, and what the scheduler would do next
   export extern "kubectl-kai snapshot show" [
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context

@@ -70,7 +70,7 @@ pub struct Cli {
 pub enum Command {
     /// Submit a job in any framework, or any manifest, to a queue
     #[command(alias = "run", alias = "create", after_help = submit::EXAMPLES)]
-    Submit(Box<submit::Args>),
+    Submit(Box<submit::Flags>),
     /// Wait until workloads are scheduled, running or finished
     Wait(wait::Args),
     /// Give the GPUs back but keep the workload

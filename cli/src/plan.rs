@@ -11,6 +11,7 @@
 
 mod change;
 pub(crate) mod collect;
+mod compare;
 mod future;
 mod outcome;
 pub(crate) mod settings;

@@ -94,12 +94,10 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::Usage(_)
         | Command::Install(_)
         | Command::Config(_) => true,
-        Command::Submit(_)
-        | Command::Describe(_)
-        | Command::Explain(_)
-        | Command::Snapshot(_)
-        | Command::Simulate(_)
-        | Command::Version(_) => format != Format::Csv,
+        Command::Simulate(_) => true,
+        Command::Explain(args) => args.is_table() || format != Format::Csv,
+        Command::Snapshot(args) => args.is_table() || format != Format::Csv,
+        Command::Submit(_) | Command::Describe(_) | Command::Version(_) => format != Format::Csv,
         // They print names, whatever else is asked for.
         Command::Delete(_) | Command::Suspend(_) | Command::Resume(_) => {
             format.is_table() || format == Format::Name

@@ -34,6 +34,17 @@ fn differs(value: &Value, schema: &Value, root: &Value, at: &str) -> Option<Stri
                 let low = value.as_f64().zip(rule.as_f64()).is_some_and(|(value, low)| value < low);
                 low.then(|| format!("{at}: {value} is below {rule}"))
             }
+            "maximum" => {
+                let high =
+                    value.as_f64().zip(rule.as_f64()).is_some_and(|(value, high)| value > high);
+                high.then(|| format!("{at}: {value} is above {rule}"))
+            }
+            "minItems" | "maxItems" => {
+                let count = value.as_array().map_or(0, Vec::len) as u64;
+                let bound = rule.as_u64().expect("a number");
+                let fits = if keyword == "minItems" { count >= bound } else { count <= bound };
+                (!fits).then(|| format!("{at}: {count} items, {keyword} {bound}"))
+            }
             "anyOf" | "oneOf" => {
                 let some = rule.as_array().expect("a list").iter();
                 let fits = some.filter(|one| differs(value, one, root, at).is_none()).count();
@@ -107,6 +118,8 @@ fn what_is_printed_is_what_the_schemas_say() {
     }
     let runs = || run(&kubeconfig, "list -o json")["items"][0]["status"] == "Running";
     assert!((0..100).any(|_| runs()), "the first of them runs");
+    let is_known = || !run(&kubeconfig, "history -o json")["items"][0].is_null();
+    assert!((0..200).any(|_| is_known()), "records are written");
     for (command, kind) in [
         ("list", "WorkloadList"),
         ("list --group-by kind", "WorkloadGroupList"),
@@ -118,6 +131,13 @@ fn what_is_printed_is_what_the_schemas_say() {
         ("top nodes", "NodeList"),
         ("version", "Version"),
         ("version --client", "Version"),
+        ("history", "WorkloadHistory"),
+        ("history usage --by user,day --price gpu=1", "GpuUsage"),
+        ("explain half", "Explanation"),
+        ("explain wide", "Explanation"),
+        ("explain --order", "TurnList"),
+        ("simulate job x --gpu 8 --image busybox", "Simulation"),
+        ("submit job x --gpu 8 --image busybox --dry-run=plan", "Plan"),
         ("config view", "Settings"),
         ("install status", "InstallStatus"),
     ] {

@@ -2,7 +2,7 @@
 
 use crate::{
     base::{
-        ids::{GroupId, NodeId, PodId, QueueId, Symbol},
+        ids::{ClaimId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
         resources::Charge,
     },
     config::Config,
@@ -15,8 +15,9 @@ use crate::{
     pending::Pending,
     state::{Stage, State, changes::Kind},
     told::{
+        claim::Claim,
         delta::Delta,
-        group::Group,
+        group::{Group, Topology},
         node::Node,
         pod::{Owner, Place, Pod},
         queue::Queue,
@@ -187,6 +188,21 @@ impl Cluster {
     /// Says since when a group runs below its minimum, as told or as seen since.
     pub fn stale_since(&self, group: GroupId) -> Option<crate::Timestamp> {
         self.state.groups().get(group)?.stale_since
+    }
+
+    /// Gives the facts of a resource claim as it was told last; none where it is not there.
+    pub fn claim(&self, claim: ClaimId) -> Option<&Claim> {
+        self.state.claims().facts(claim)
+    }
+
+    /// Tells whether a claim was given devices and none of its pods has a place.
+    pub fn is_claim_idle(&self, claim: ClaimId) -> bool {
+        self.state.claims().is_alone(claim)
+    }
+
+    /// Lists the topologies that there are, by id.
+    pub fn topologies(&self) -> impl Iterator<Item = (TopologyId, &Topology)> {
+        self.state.topologies()
     }
 
     /// Lists the sub-groups of a group that hold pods: name, how many pods it needs, how many hold a place and are not

@@ -147,6 +147,13 @@ impl State {
         &self.claims
     }
 
+    /// The topologies that there are.
+    pub(crate) fn topologies(
+        &self,
+    ) -> impl Iterator<Item = (TopologyId, &crate::told::group::Topology)> {
+        self.topologies.iter().filter_map(|(id, facts)| Some((id, facts.as_deref()?)))
+    }
+
     /// Pods with anti-affinity.
     pub(crate) fn with_anti_affinity(&self) -> &std::collections::BTreeSet<PodId> {
         &self.with_anti_affinity

@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Change, Cluster, Config, Delta, DeviceId, GpuRequest, GroupId, Millis, NodeId, Owner, Place,
-    Plan, Pod, PodId, PodState, Shape, Stage, Timestamp, ids::Id as _, plan,
+    Change, Claim, ClaimId, Cluster, Config, Delta, DeviceId, GpuRequest, GroupId, Millis, NodeId,
+    Owner, Place, Plan, Pod, PodId, PodState, Shape, Stage, Timestamp, ids::Id as _, plan,
 };
 
 /// Time that carrying out a plan takes.
@@ -236,9 +236,10 @@ impl<'f> Course<'f> {
 
     /// Takes a pod away, and makes it again where its controller does; its group.
     fn evict(&mut self, pod: PodId) -> Option<GroupId> {
-        let facts = self.cluster.pod_waiting(pod)?;
+        let mut facts = self.cluster.pod_waiting(pod)?;
         let group = group_of(facts.owner)?;
         self.remove(pod);
+        facts.claims.retain(|claim| self.cluster.claim(*claim).is_some());
         if self.future.is_made_again(pod, group) {
             self.cluster.apply(Delta::Pod(pod, Box::new(facts)));
         }
@@ -246,6 +247,7 @@ impl<'f> Course<'f> {
     }
 
     fn remove(&mut self, pod: PodId) {
+        let claims = self.cluster.pod_waiting(pod).map_or_else(Vec::new, |facts| facts.claims);
         if let Some(place) = self.cluster.place_of(pod) {
             for device in &place.devices {
                 if let Some(sharers) = self.sharers.get_mut(&(place.node, *device)) {
@@ -254,6 +256,21 @@ impl<'f> Course<'f> {
             }
         }
         self.cluster.apply(Delta::PodGone(pod));
+        for claim in claims {
+            self.give_back(claim);
+        }
+    }
+
+    /// Takes the devices of a claim back once none of its pods has a place; one that was made for extended resources is
+    /// gone with its pod, and a volume stays where it is.
+    fn give_back(&mut self, claim: ClaimId) {
+        let Some(facts) = self.cluster.claim(claim).filter(|facts| !facts.volume) else { return };
+        if facts.synthetic {
+            self.cluster.apply(Delta::ClaimGone(claim));
+        } else if self.cluster.is_claim_idle(claim) {
+            let facts = Claim { allocation: None, consumers: 0, ..facts.clone() };
+            self.cluster.apply(Delta::Claim(claim, Box::new(facts)));
+        }
     }
 
     fn note_share(&mut self, pod: PodId, owner: Owner) {

@@ -15,7 +15,7 @@ use crate::commands::queues::row;
 use crate::commands::show::{Find, show};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
-use crate::print::flags::{ListFlags, ReportFlags, WatchFlags};
+use crate::print::flags::{ReportFlags, SheetFlags, WatchFlags};
 use crate::print::format::Format;
 use crate::print::page::Page;
 use crate::print::report::{Body, Report};
@@ -43,7 +43,8 @@ pub struct Args {
 
 /// Runs `describe`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let list = ListFlags { jq: args.report.jq.clone(), ..ListFlags::default() };
+    let sheet = SheetFlags { jq: args.report.jq.clone(), ..SheetFlags::default() };
+    let list = sheet.list();
     show(args, &list, args.watch, context).await
 }
 

@@ -6,20 +6,21 @@
 //!  NAME         read ──► Known ──► answer (pure) ──► page or data
 //! ```
 
-mod answer;
+pub(crate) mod answer;
 mod codes;
 mod evicted;
 mod evidence;
 mod known;
 mod node;
-mod order;
+pub(crate) mod order;
 mod queue;
 mod workload;
 
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::print::error::{Error, Exit};
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::flags::SheetFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use crate::print::page::Page;
@@ -46,17 +47,32 @@ pub struct Args {
     /// Show in which order queues and their workloads have their turns
     #[arg(long)]
     order: bool,
+    #[command(flatten)]
+    sheet: SheetFlags,
+}
+
+impl Args {
+    /// Whether rows are printed, and not a page.
+    pub(crate) fn is_table(&self) -> bool {
+        self.order
+    }
 }
 
 /// Runs `explain`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
+    if let Some(flag) = args.sheet.of_rows().filter(|_| !args.order) {
+        let what = format!("{flag} is for rows, and only --order prints such");
+        return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+            .fix(format!("leave {flag} out"))
+            .into());
+    }
     let name = args.name.as_deref().unwrap_or_default();
     if let Some(section) = codes::section(name)? {
         return codes::show(&section, &format, context);
     }
     if args.order {
-        return order::show(name, &format, context).await;
+        return order::show(name, (&format, &args.sheet), context).await;
     }
     match name.split_once('/') {
         Some(("queue" | "queues" | "q", queue)) => queue::show(queue, &format, context).await,

@@ -12,6 +12,7 @@ mod page;
 mod past;
 mod period;
 mod price;
+pub(crate) mod row;
 mod usage;
 mod workloads;
 
@@ -19,7 +20,7 @@ use clap::Subcommand;
 
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
-use crate::print::flags::ListFlags;
+use crate::print::flags::SheetFlags;
 use crate::print::format::Format;
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
@@ -45,6 +46,8 @@ pub struct Args {
     names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    sheet: SheetFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,7 +63,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     match &args.what {
         Some(What::Usage(args)) => usage::run(args, context).await,
         Some(What::Evictions(args)) => evictions::run(args, context).await,
-        None => workloads::run(&args.names, &args.filter, context).await,
+        None => workloads::run(args, context).await,
     }
 }
 
@@ -81,11 +84,19 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn print(&self, format: &Format, context: &mut Context) -> Result<(), Error> {
+    /// Prints it, arranged as the flags say.
+    fn print(
+        &self,
+        format: &Format,
+        flags: &SheetFlags,
+        context: &mut Context,
+    ) -> Result<(), Error> {
         let rows = self.names.iter().zip(&self.rows);
         let rows = rows.map(|(name, cells)| Row::new(name.clone(), cells.clone())).collect();
         let body = Body::Table(Table { columns: self.columns.clone(), rows });
-        let report = Report::new(self.kind, self.data.clone(), body);
-        report.print(format, &ListFlags::default(), &mut context.out)
+        let mut report = Report::new(self.kind, self.data.clone(), body);
+        let flags = flags.list();
+        report.arrange(&flags)?;
+        report.print(format, &flags, &mut context.out)
     }
 }

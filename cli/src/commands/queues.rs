@@ -116,7 +116,8 @@ impl Find for Args {
                 .out
                 .talk("there are no queues yet: kubectl kai queues create NAME --gpu-quota N");
         }
-        let is_flat = self.flat || self.list.sort_by.is_some() || !matches!(format, Format::Table);
+        let is_flat =
+            self.flat || self.list.sheet.sort_by.is_some() || !matches!(format, Format::Table);
         let mut report = if is_flat {
             let is_meant = |queue: &&str| {
                 self.names.is_empty() || self.names.iter().any(|root| queues.is_below(queue, root))

@@ -43,7 +43,7 @@ pub(crate) async fn show(
     watch: WatchFlags,
     context: &mut Context,
 ) -> Result<Exit, Error> {
-    let format = Format::asked(context.globals.output.as_deref(), list.jq.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), list.sheet.jq.as_deref())?;
     if !watch.is_on() {
         let mut report = question.find(context, &format).await?;
         report.arrange(list)?;
@@ -188,7 +188,8 @@ impl View {
         rows: &BTreeMap<String, Vec<String>>,
         out: &mut Output,
     ) -> Result<(), Error> {
-        let flags = ListFlags { no_headers: true, ..self.list.clone() };
+        let mut flags = self.list.clone();
+        flags.sheet.no_headers = true;
         let lines = table.lines(&self.format, &flags, out.columns());
         for (row, line) in table.rows.iter().zip(&lines) {
             if seen.get(&row.key) != rows.get(&row.key) {

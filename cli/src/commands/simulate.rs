@@ -7,16 +7,18 @@
 //! ```
 
 mod draw;
+pub(crate) mod works;
 
 use serde_json::Value;
 
 use crate::commands::submit::{self, plan::Rendered};
 use crate::context::Context;
-use crate::plan::words::{HORIZON_SECONDS, exit, of, report};
+use crate::plan::words::{exit, of};
 use crate::plan::{Change, Field, Outcome, Reading, Situation, Wish, in_namespace};
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::{self, Format};
+use crate::print::flags::SheetFlags;
+use crate::print::format::Format;
 use kai_engine::QueueLane;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -51,8 +53,13 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = kai_api::names::DEFAULT_SHARD, help_heading = "Of what")]
     shard: String,
     /// How far to look for starts, such as 24h; 0 does not look
-    #[arg(long, value_name = "DURATION", help_heading = "Of what")]
-    horizon: Option<String>,
+    #[arg(long, value_name = "DURATION", default_value = "30d", help_heading = "Of what")]
+    horizon: String,
+    /// End with 6 when the work cannot start at once
+    #[arg(long, help_heading = "Output")]
+    exit_code: bool,
+    #[command(flatten)]
+    sheet: SheetFlags,
     #[command(flatten)]
     work: submit::Args,
 }
@@ -127,8 +134,8 @@ impl Changes {
 
 /// Runs `simulate`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    let horizon_seconds = horizon(args.horizon.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
+    let horizon_seconds = horizon(&args.horizon)?;
     let changes = args.changes.read(args.work.queue.as_deref())?;
     let has_work = !args.work.names.is_empty() || !args.work.filename.is_empty();
     let is_live = args.snapshot.is_none() && args.scenario.is_none();
@@ -164,40 +171,44 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         rendered.workloads().map(|object| in_namespace(object.clone(), &namespace)).collect();
     let wish = Wish { changes: &changes, objects: &objects, horizon_seconds };
     let outcome = situation.plan(&wish)?;
-    show(&outcome, &situation, (&format, begin.elapsed()), context)?;
-    Ok(exit(&outcome, args.work.exit_code))
+    show((&outcome, &situation), (&format, &args.sheet), context)?;
+    if format.is_table() {
+        let counts = &situation.snapshot.counts;
+        let count = |key: &str| counts.get(key).copied().unwrap_or(0);
+        context.out.talk(&format!(
+            "The scheduler's own code ran on {} ({} nodes, {} pods) for {} ms. Nothing was changed.",
+            of(&situation.origin),
+            count("nodes"),
+            count("pods"),
+            begin.elapsed().as_millis(),
+        ));
+    }
+    Ok(exit(&outcome, args.exit_code))
 }
 
 /// Reads `--horizon`.
-fn horizon(text: Option<&str>) -> Result<i64, Error> {
-    let Some(text) = text else { return Ok(HORIZON_SECONDS) };
+fn horizon(text: &str) -> Result<i64, Error> {
     let span = duration::parse("--horizon", text)?;
     Ok(span.map_or(0, |span| i64::try_from(span.as_secs()).unwrap_or(i64::MAX / 1000)))
 }
 
+/// Prints an outcome: rows for programs that want such, and a page with the same rows for people.
 fn show(
-    outcome: &Outcome,
-    situation: &Situation,
-    (format, elapsed): (&Format, std::time::Duration),
+    (outcome, situation): (&Outcome, &Situation),
+    (format, flags): (&Format, &SheetFlags),
     context: &mut Context,
 ) -> Result<(), Error> {
-    let report = report(outcome, situation);
     if *format == Format::Name {
         return outcome.workloads.iter().flat_map(|fate| &fate.pods).try_for_each(|placed| {
             context.out.data(&format!("pod/{}", crate::print::output::clean(&placed.pod)))
         });
     }
-    if !format::report(&report, format, &mut context.out)? {
-        draw::draw(outcome, *format == Format::Wide, context)?;
-        let counts = &situation.snapshot.counts;
-        let count = |key: &str| counts.get(key).copied().unwrap_or(0);
-        let ms = elapsed.as_millis();
-        context.out.talk(&format!(
-            "The scheduler's own code ran on {} ({} nodes, {} pods) for {ms} ms. Nothing was changed.",
-            of(&situation.origin),
-            count("nodes"),
-            count("pods"),
-        ));
+    let mut report = works::report(outcome, situation);
+    let flags = flags.list();
+    report.arrange(&flags)?;
+    if format.is_table() {
+        let is_wide = *format == Format::Wide;
+        return draw::draw(outcome, &report, (is_wide, &flags), context);
     }
-    Ok(())
+    report.print(format, &flags, &mut context.out)
 }

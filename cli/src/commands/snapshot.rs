@@ -9,7 +9,7 @@
 
 mod draw;
 mod file;
-mod report;
+pub(crate) mod report;
 
 use clap::Subcommand;
 use kai_scheduler::snapshot::{Header, Snapshot, configuration, parameters};
@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::plan::collect::{self, Collector};
 use crate::plan::settings;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::flags::SheetFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::clean;
 use draw::many;
@@ -66,12 +67,21 @@ struct Show {
     /// A file that `kubectl kai snapshot` or KAI wrote
     #[arg(value_name = "FILE")]
     file: String,
+    #[command(flatten)]
+    sheet: SheetFlags,
+}
+
+impl Args {
+    /// Whether rows are printed.
+    pub(crate) fn is_table(&self) -> bool {
+        self.action.is_some()
+    }
 }
 
 /// Runs `snapshot`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     if let Some(Action::Show(show)) = &args.action {
-        return self::show(&show.file, context);
+        return self::show(show, context);
     }
     take(args, context).await
 }
@@ -162,17 +172,21 @@ fn summary(report: &Value) -> String {
 }
 
 /// Shows a snapshot and what would be decided next.
-fn show(file: &str, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    let mut snapshot = read(file, context)?;
-    let report = report::report(file, &mut snapshot);
+fn show(args: &Show, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
+    let mut snapshot = read(&args.file, context)?;
+    let mut report = report::report(&args.file, &mut snapshot);
+    let flags = args.sheet.list();
+    report.arrange(&flags)?;
     if format == Format::Name {
-        let bound = report["plan"]["bind"].as_array().into_iter().flatten();
+        let bound = report.data["plan"]["bind"].as_array().into_iter().flatten();
         bound
             .filter_map(|one| one["pod"].as_str())
             .try_for_each(|pod| context.out.data(&format!("pod/{}", clean(pod))))?;
-    } else if !format::report(&report, &format, &mut context.out)? {
-        draw::draw(&report, format == Format::Wide, context)?;
+    } else if format.is_table() {
+        draw::draw(&report.data, (format == Format::Wide, &args.sheet), context)?;
+    } else {
+        report.print(&format, &flags, &mut context.out)?;
     }
     for what in snapshot.left_out.iter().chain(&snapshot.settings.problems) {
         context.out.warn(&clean(what));

@@ -41,8 +41,8 @@ use crate::commands::wait;
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
-pub(crate) use args::Args;
-use args::{DryRun, Until};
+pub(crate) use args::{Args, Flags};
+use args::{DryRun, ThenFlags, Until};
 use document::{Document, There, is_workload};
 use request::Request;
 
@@ -62,17 +62,25 @@ Examples:
   kubectl kai submit -f job.yaml -q team-a --dry-run=client -o yaml";
 
 /// Runs `submit`.
-pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
-    let timeout = match &args.timeout {
+pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
+    let Flags { work: args, then } = flags;
+    let dry_run = then.dry_run;
+    if then.exit_code && dry_run != DryRun::Plan {
+        let what = "--exit-code is that of a plan, and none was asked for";
+        return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+            .fix("--dry-run=plan --exit-code")
+            .into());
+    }
+    let timeout = match &then.timeout {
         Some(text) => duration::parse("--timeout", text).map_err(Error::from),
         None => Ok(None),
     };
     let format = create::Format::read(&context.globals);
-    if args.dry_run != DryRun::Client {
+    if dry_run != DryRun::Client {
         defaults::read(context).await;
     }
-    if args.dry_run == DryRun::Plan {
-        return Box::pin(plan::run(&args, context)).await;
+    if dry_run == DryRun::Plan {
+        return Box::pin(plan::run(&args, then.exit_code, context)).await;
     }
     let request = match Request::read(&args, &context.settings, &context.env) {
         Ok(request) => request,
@@ -81,7 +89,7 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
             for other in [timeout.err(), format.err()].into_iter().flatten() {
                 problems.extend(list(other));
             }
-            if args.dry_run != DryRun::Client {
+            if dry_run != DryRun::Client {
                 problems.extend(check::queue_in_a_hurry(&request, context).await);
             }
             return Err(Error::Problems(problems));
@@ -89,8 +97,8 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     };
     let (timeout, format) = (timeout?, format?);
     let mut request = request;
-    model::resolve(&mut request, args.dry_run, context).await?;
-    let mut documents = documents(&args, &request, context).await?;
+    model::resolve(&mut request, dry_run, context).await?;
+    let mut documents = documents(&args, dry_run, &request, context).await?;
     let notes = prepare(&mut documents, &request, context)?;
     for note in notes.iter().chain(&request.data.notes) {
         context.out.talk(note);
@@ -99,17 +107,17 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         context.out.warn(warning);
     }
     fragile::warn(&documents, context);
-    if args.dry_run == DryRun::Client {
+    if dry_run == DryRun::Client {
         create::show(&documents, " (dry run)", &format, context)?;
         create::summary(&documents, None, context);
         return Ok(Exit::Ok);
     }
     let cluster = context.cluster().await?;
     Box::pin(check::all(&mut documents, &request, &cluster, context)).await?;
-    if args.files.replace {
-        find_there(&mut documents, &args, &cluster, context).await?;
+    if then.replace {
+        find_there(&mut documents, &then, &cluster, context).await?;
     }
-    if args.dry_run == DryRun::Server {
+    if dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
         create::show(&objects, " (server dry run)", &format, context)?;
         create::summary(&objects, Some(&cluster), context);
@@ -124,7 +132,7 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         return Err(error);
     }
     create::summary(&created, Some(&cluster), context);
-    if let Some(until) = args.wait {
+    if let Some(until) = then.wait {
         return follow(&created, until, timeout, &cluster, context).await;
     }
     if context.out.talks_to_terminal() {
@@ -137,15 +145,15 @@ pub(crate) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
 /// Finds what `--replace` will change, and asks before anything is deleted.
 async fn find_there(
     documents: &mut [Document],
-    args: &Args,
+    then: &ThenFlags,
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<(), Error> {
     create::there::find(documents, cluster, context).await?;
     let lost = documents.iter().filter(|one| matches!(one.there, Some(There::Fixed(_)))).count();
-    if lost > 0 && args.dry_run == DryRun::None {
+    if lost > 0 && then.dry_run == DryRun::None {
         let question = format!("Delete {} and create anew?", count(lost, "object"));
-        context.confirm(&question, args.files.yes)?;
+        context.confirm(&question, then.yes)?;
     }
     Ok(())
 }
@@ -160,20 +168,22 @@ fn list(error: Error) -> Vec<Problem> {
 
 async fn documents(
     args: &Args,
+    dry_run: DryRun,
     request: &Request,
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
     let documents = if args.filename.is_empty() {
-        rendered(args, request, context).await?
+        rendered(args, dry_run, request, context).await?
     } else {
-        read::files(&args.filename, &args.files, request.kind, context).await?
+        read::files(&args.filename, args.recursive, request.kind, context).await?
     };
-    train_job::complete(documents, args.dry_run != DryRun::Client, context).await
+    train_job::complete(documents, dry_run != DryRun::Client, context).await
 }
 
 /// The documents of a template.
 async fn rendered(
     args: &Args,
+    dry_run: DryRun,
     request: &Request,
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
@@ -181,7 +191,7 @@ async fn rendered(
     let name = if let Some(name) = &args.template {
         name.clone()
     } else {
-        let name = default_template(kind.noun, &served(kind, args, context).await?);
+        let name = default_template(kind.noun, &served(kind, dry_run, context).await?);
         match (kind.noun, name.as_str()) {
             ("notebook", "notebook-pod") => context
                 .out
@@ -217,13 +227,13 @@ async fn rendered(
 /// that it shows what would be created; where no cluster answers it says what it takes for granted.
 async fn served(
     kind: &'static Kind,
-    args: &Args,
+    dry_run: DryRun,
     context: &mut Context,
 ) -> Result<Vec<&'static str>, Error> {
     if !matches!(kind.noun, "mpi" | "notebook" | "pytorch") {
         return Ok(Vec::new());
     }
-    let is_rehearsal = args.dry_run == DryRun::Client;
+    let is_rehearsal = dry_run == DryRun::Client;
     let trainer = kinds::named("trainjob").expect("a noun of ours");
     let asked = match context.cluster().await {
         Ok(cluster) => {

@@ -100,7 +100,7 @@ impl Find for Args {
                 .talk("no device to show: no node has GPUs, or nobody who was asked for holds one");
         }
         // What is sorted or goes into a spreadsheet has a line for each node.
-        let is_page = self.what == What::Gpus && self.list.sort_by.is_none();
+        let is_page = self.what == What::Gpus && self.list.sheet.sort_by.is_none();
         let is_page = is_page && *format != Format::Csv;
         Ok(report(&nodes, read.hidden, is_page, &context.out))
     }

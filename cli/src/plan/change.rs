@@ -11,6 +11,10 @@ use crate::print::output::clean;
 /// Decimal places that the scheduler tells apart.
 const PLACES_MAX: usize = 3;
 
+/// Labels that say where a node stands, beside those that topologies name.
+pub(super) const PLACES: [&str; 2] =
+    ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
+
 /// A change to try.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
@@ -191,20 +195,17 @@ pub(super) fn decimal(milli: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A node that comes, as its kubelet would register it: its name counts on, it is in a rack of its own.
-pub(super) fn node(spec: &Spec, name: &str, pool: Option<(&str, &str)>) -> Value {
+/// A node that comes, as its kubelet would register it: under this name, with these labels for its place.
+pub(super) fn node(spec: &Spec, name: &str, labels: &[(String, String)]) -> Value {
     let mut node = object::node(spec, jiff::Timestamp::UNIX_EPOCH, 0);
     node["metadata"]["name"] = json!(name);
-    let labels = &mut node["metadata"]["labels"];
-    labels["kubernetes.io/hostname"] = json!(name);
-    for key in ["topology.kubernetes.io/zone", "topology.kubernetes.io/region", object::RACK_LABEL]
-    {
-        if let Value::Object(labels) = &mut *labels {
-            labels.remove(key);
-        }
+    let own = &mut node["metadata"]["labels"];
+    if let Value::Object(own) = &mut *own {
+        own.retain(|key, _| !PLACES.contains(&key.as_str()) && key != object::RACK_LABEL);
     }
-    if let Some((key, value)) = pool {
-        labels[key] = json!(value);
+    own["kubernetes.io/hostname"] = json!(name);
+    for (key, value) in labels {
+        own[key] = json!(value);
     }
     node
 }

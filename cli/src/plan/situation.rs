@@ -1,6 +1,7 @@
 //! A cluster to plan on: read with the user's own rights, from a file, or from a scenario.
 
 mod live;
+mod newcomers;
 
 use std::path::Path;
 
@@ -196,30 +197,6 @@ impl Situation {
             let _ = self.snapshot.ingest.deleted(kind, object.to_string().as_bytes());
         }
         self.tell()
-    }
-
-    /// The nodes that a change adds.
-    pub(super) fn nodes_of(&self, changes: &[Change]) -> Vec<Value> {
-        let args = &self.snapshot.args;
-        let pool = (!args.nodepool_label_key.is_empty() && !args.partition_label_value.is_empty())
-            .then_some((&*args.nodepool_label_key, &*args.partition_label_value));
-        let names = &self.snapshot.ingest.context.names;
-        let mut nodes = Vec::new();
-        let mut number = 0;
-        for change in changes {
-            let Change::AddNodes { specs, .. } = change else { continue };
-            for spec in specs {
-                let name = loop {
-                    number += 1;
-                    let name = format!("new-{number}");
-                    if names.nodes.find(&name).is_none() {
-                        break name;
-                    }
-                };
-                nodes.push(change::node(spec, &name, pool));
-            }
-        }
-        nodes
     }
 
     /// Tells a copy of the engine of changes; what it cannot be told comes back.

@@ -69,8 +69,8 @@ fn running(course: &Course<'_>) -> BTreeSet<GroupId> {
 pub(super) struct Starts {
     /// The time of those that do within the horizon.
     pub(super) at: BTreeMap<GroupId, Timestamp>,
-    /// It was not looked as far as the horizon.
-    pub(super) is_cut: bool,
+    /// Where the look ended, if that is before the horizon.
+    pub(super) cut: Option<Timestamp>,
 }
 
 /// Lets time pass until all of `waiting` have started, or nothing more happens.
@@ -96,7 +96,7 @@ pub(super) fn starts(
             starts.at.insert(group, course.now);
         }
         if course.cycles > CYCLES_MAX {
-            starts.is_cut = true;
+            starts.cut = Some(course.now);
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! An outcome in words, and for programs.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::outcome::{Fate, Outcome, Start, Victim};
 use super::situation::{Origin, Situation};
@@ -22,15 +23,21 @@ pub(crate) fn exit(outcome: &Outcome, is_asked: bool) -> Exit {
     }
 }
 
+/// An outcome, and of what cluster.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Told<'o> {
+    /// Where the cluster was read.
+    of: String,
+    /// When it was.
+    taken: String,
+    #[serde(flatten)]
+    outcome: &'o Outcome,
+}
+
 /// The outcome for programs.
-pub(crate) fn report(outcome: &Outcome, situation: &Situation) -> Value {
+pub(crate) fn told<'o>(outcome: &'o Outcome, situation: &Situation) -> Told<'o> {
     let taken = jiff::Timestamp::from_millisecond(situation.snapshot.taken.0).unwrap_or_default();
-    let mut report = json!(outcome);
-    report["apiVersion"] = json!("cli.kai.scheduler/v1");
-    report["kind"] = json!("Simulation");
-    report["of"] = json!(of(&situation.origin));
-    report["taken"] = json!(taken.to_string());
-    report
+    Told { of: of(&situation.origin), taken: taken.to_string(), outcome }
 }
 
 /// Where a cluster was read.

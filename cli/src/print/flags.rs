@@ -9,10 +9,10 @@ pub(crate) struct ReportFlags {
     pub(crate) jq: Option<String>,
 }
 
-/// Flags of a command that prints a list.
+/// Flags of a command that prints a table.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct ListFlags {
+pub(crate) struct SheetFlags {
     /// Print what a jq expression makes of the JSON, texts without quotes
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) jq: Option<String>,
@@ -25,6 +25,32 @@ pub(crate) struct ListFlags {
     /// Print no header line
     #[arg(long)]
     pub(crate) no_headers: bool,
+}
+
+impl SheetFlags {
+    /// The first flag that is given and arranges rows, for what has none.
+    pub(crate) fn of_rows(&self) -> Option<&'static str> {
+        [
+            ("--sort-by", self.sort_by.is_some()),
+            ("--limit", self.limit.is_some()),
+            ("--no-headers", self.no_headers),
+        ]
+        .into_iter()
+        .find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
+
+    /// The same as flags of a list, whose objects show no labels.
+    pub(crate) fn list(&self) -> ListFlags {
+        ListFlags { sheet: self.clone(), show_labels: false }
+    }
+}
+
+/// Flags of a command that prints a list of objects.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ListFlags {
+    #[command(flatten)]
+    pub(crate) sheet: SheetFlags,
     /// Add a column with the labels
     #[arg(long)]
     pub(crate) show_labels: bool,

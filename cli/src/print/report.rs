@@ -106,10 +106,10 @@ impl Report {
     /// # Errors
     /// There is no such column.
     pub(crate) fn arrange(&mut self, flags: &ListFlags) -> Result<(), Error> {
-        if let Some(by) = &flags.sort_by {
+        if let Some(by) = &flags.sheet.sort_by {
             self.sort(by)?;
         }
-        let Some(limit) = flags.limit else { return Ok(()) };
+        let Some(limit) = flags.sheet.limit else { return Ok(()) };
         let all = self.len();
         if let Body::Table(table) = &mut self.body {
             table.rows.truncate(limit);
@@ -170,7 +170,7 @@ impl Report {
             }
             (Format::Columns(columns), Body::Table(_)) => {
                 let items = self.data["items"].as_array().map_or(&[][..], Vec::as_slice);
-                out.raw(&columns.table(items, !flags.no_headers))?;
+                out.raw(&columns.table(items, !flags.sheet.no_headers))?;
             }
             (Format::Table | Format::Wide, Body::Table(table)) => {
                 out.raw(&table.text(*format == Format::Wide, flags, out.columns()))?;
@@ -226,7 +226,7 @@ impl Table {
         }
         let (columns, rows) = self.shown(wide, flags);
         let width = if wide || flags.show_labels { usize::MAX } else { width };
-        render(&columns, &rows, width, !flags.no_headers)
+        render(&columns, &rows, width, !flags.sheet.no_headers)
     }
 
     /// The rows alone in one of the forms that have a line for each.
@@ -242,7 +242,8 @@ impl Table {
             }
             _ => {
                 // The header is laid out all the same: columns stay as wide as they were below it.
-                let flags = ListFlags { no_headers: false, ..flags.clone() };
+                let mut flags = flags.clone();
+                flags.sheet.no_headers = false;
                 let text = self.text(*format == Format::Wide, &flags, width);
                 text.lines().skip(1).map(str::to_owned).collect()
             }
@@ -255,7 +256,7 @@ impl Table {
         let mut writer = csv::Writer::from_writer(Vec::new());
         // A vector takes all that is written.
         let mut write = |cells: Vec<&str>| writer.write_record(cells).unwrap_or_default();
-        if !flags.no_headers {
+        if !flags.sheet.no_headers {
             write(columns.iter().map(|column| &*column.title).collect());
         }
         for row in &rows {
@@ -333,6 +334,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::print::flags::SheetFlags;
     use crate::print::output::tests::page;
 
     fn report() -> Report {
@@ -348,29 +350,28 @@ mod tests {
     }
 
     /// What is printed with some flags.
-    #[expect(clippy::needless_pass_by_value, reason = "each case makes its own")]
-    fn check(flags: ListFlags, output: &str, expect: &str) {
+    fn check(flags: &ListFlags, output: &str, expect: &str) {
         let mut report = report();
-        let format = Format::asked(Some(output), flags.jq.as_deref()).expect("a form");
+        let format = Format::asked(Some(output), flags.sheet.jq.as_deref()).expect("a form");
         let said = report
-            .arrange(&flags)
-            .and_then(|()| page(|out| report.print(&format, &flags, out)))
+            .arrange(flags)
+            .and_then(|()| page(|out| report.print(&format, flags, out)))
             .unwrap_or_else(|error| error.to_string());
         assert_eq!(said, expect, "-o {output} {flags:?}");
     }
 
     #[test]
     fn items_are_sorted_and_cut_in_every_form() {
-        let by = |by: &str| ListFlags { sort_by: Some(by.into()), ..ListFlags::default() };
-        check(by("age"), "name", "job/a\njob/b\njob/c\n");
-        check(by("-age"), "name", "job/c\njob/b\njob/a\n");
-        check(by("NAME"), "jsonpath={.items[*].n}", "2 10");
-        check(by(".n"), "name", "job/b\njob/c\njob/a\n");
-        let two = ListFlags { limit: Some(2), ..by("name") };
-        check(two, "table", "NAME  AGE\na     9m\nb     10m\n");
-        let wrong = by("colour");
+        let by = |by: &str| SheetFlags { sort_by: Some(by.into()), ..SheetFlags::default() };
+        check(&by("age").list(), "name", "job/a\njob/b\njob/c\n");
+        check(&by("-age").list(), "name", "job/c\njob/b\njob/a\n");
+        check(&by("NAME").list(), "jsonpath={.items[*].n}", "2 10");
+        check(&by(".n").list(), "name", "job/b\njob/c\njob/a\n");
+        let two = SheetFlags { limit: Some(2), ..by("name") };
+        check(&two.list(), "table", "NAME  AGE\na     9m\nb     10m\n");
+        let wrong = by("colour").list();
         check(
-            wrong,
+            &wrong,
             "table",
             "error[KAI1003]: --sort-by colour: there is no such column\n  fix: one of name, age, note; or a field of the JSON, such as .created",
         );
@@ -378,15 +379,16 @@ mod tests {
 
     #[test]
     fn a_table_can_be_laid_out_for_others() {
-        let flags = ListFlags { no_headers: true, show_labels: true, ..ListFlags::default() };
-        check(flags.clone(), "table", "b  10m  team=b\nc  -    team=c\na  9m   team=a\n");
+        let sheet = SheetFlags { no_headers: true, ..SheetFlags::default() };
+        let flags = ListFlags { sheet, show_labels: true };
+        check(&flags, "table", "b  10m  team=b\nc  -    team=c\na  9m   team=a\n");
         check(
-            flags,
+            &flags,
             "csv",
             "b,10m,\"x,\"\"y\",team=b\nc,,\"x,\"\"y\",team=c\na,9m,\"x,\"\"y\",team=a\n",
         );
         check(
-            ListFlags::default(),
+            &ListFlags::default(),
             "wide",
             "NAME  AGE  NOTE\nb     10m  x,\"y\nc     -    x,\"y\na     9m   x,\"y\n",
         );

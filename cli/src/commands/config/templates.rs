@@ -84,7 +84,7 @@ pub(super) async fn run(action: &Action, context: &mut Context) -> Result<(), Er
 }
 
 async fn list(flags: &ListFlags, context: &mut Context) -> Result<(), Error> {
-    let format = Format::asked(context.globals.output.as_deref(), flags.jq.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), flags.sheet.jq.as_deref())?;
     let (all, unread) = library::all(context).await;
     let columns = vec![
         Column::new("NAME"),

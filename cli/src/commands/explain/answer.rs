@@ -1,9 +1,12 @@
 //! The answer to a question: a sentence with its number, what shows it, and what would help.
 
 use kai_api::explanation::Help;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cluster::gpu;
+use crate::print::format;
 use crate::print::output::Style;
 
 /// Why something is as it is.
@@ -49,23 +52,71 @@ impl Way {
     }
 }
 
+/// An answer for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Explanation {
+    /// The answer in one line.
+    answer: String,
+    /// The number of the reason, as `KAI1203`.
+    code: Option<String>,
+    /// What follows the line.
+    more: Vec<String>,
+    /// What shows it.
+    evidence: Vec<Shown>,
+    /// What would help, the best first.
+    help: Vec<Remedy>,
+    /// What could not be found out.
+    not_known: Option<String>,
+    /// What is explained, as far as it was read.
+    workload: Value,
+}
+
+/// A piece of evidence.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Shown {
+    /// What it is about; empty where it goes on with the one before.
+    title: String,
+    /// What was seen.
+    text: String,
+}
+
+/// Something that would help.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Remedy {
+    /// What to do.
+    text: String,
+    /// What it costs.
+    cost: String,
+    /// Whether an administrator has to do it.
+    admin: bool,
+    /// The command, where there is one.
+    command: Option<String>,
+}
+
 impl Answer {
     /// As data, with what is known of the thing itself.
     pub(super) fn data(&self, of: &Value) -> Value {
-        let ways = self.ways.iter().map(|way| {
-            json!({"text": way.text, "cost": way.cost, "admin": way.admin, "command": way.command})
+        let evidence = self
+            .evidence
+            .iter()
+            .map(|(title, text)| Shown { title: (*title).into(), text: text.clone() });
+        let help = self.ways.iter().cloned().map(|Way { text, cost, admin, command }| Remedy {
+            text,
+            cost,
+            admin,
+            command,
         });
-        let evidence =
-            self.evidence.iter().map(|(title, text)| json!({"title": title, "text": text}));
-        json!({
-            "answer": self.headline,
-            "code": self.code,
-            "more": self.more,
-            "evidence": evidence.collect::<Vec<_>>(),
-            "help": ways.collect::<Vec<_>>(),
-            "notKnown": self.note,
-            "workload": of,
-        })
+        let explanation = Explanation {
+            answer: self.headline.clone(),
+            code: self.code.clone(),
+            more: self.more.clone(),
+            evidence: evidence.collect(),
+            help: help.collect(),
+            not_known: self.note.clone(),
+            workload: of.clone(),
+        };
+        format::headed("Explanation", json!(explanation))
     }
 }
 

@@ -3,13 +3,16 @@
 //! # Source
 //! docs/behaviour.md 1.9, job order.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::{self, Format};
-use crate::print::output::clean;
-use crate::print::table::{Cell, Column, render};
+use crate::print::flags::SheetFlags;
+use crate::print::format::Format;
+use crate::print::report::{Body, Report, Row, Table};
+use crate::print::table::{Cell, Column};
 use crate::workload::find;
 use crate::workload::position::{Turn, turns};
 
@@ -19,7 +22,7 @@ const TURNS_SHOWN: usize = 10;
 /// Shows the turns of all queues, or of the queue of a workload.
 pub(super) async fn show(
     name: &str,
-    format: &Format,
+    (format, flags): (&Format, &SheetFlags),
     context: &mut Context,
 ) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
@@ -36,52 +39,80 @@ pub(super) async fn show(
         let what = format!("who waits is not known: {failure}");
         Error::from(Problem::new(number::FORBIDDEN, Exit::Forbidden, what))
     })?;
-    let data = json!({"items": all.turns.iter().map(|turn| json!({
-        "queue": turn.queue, "place": turn.place, "namespace": turn.namespace, "workload": turn.workload,
-        "priority": turn.priority, "created": turn.created,
-    })).collect::<Vec<_>>()});
-    if format::report(&data, format, &mut context.out)? {
-        return Ok(Exit::Ok);
+    let is_cut = *format == Format::Table && flags.of_rows().is_none();
+    let shown: Vec<&Turn> =
+        all.turns.iter().filter(|turn| !is_cut || turn.place <= TURNS_SHOWN).collect();
+    let mut report = report(&shown);
+    if shown.len() < all.turns.len() {
+        let more = all.turns.len() - shown.len();
+        report.footer.insert(0, format!("and {more} more: -o wide"));
     }
-    if *format == Format::Name {
-        let lines = all.turns.iter().map(|turn| format!("{}/{}", turn.namespace, turn.workload));
-        lines.into_iter().try_for_each(|line| context.out.data(&clean(&line)))?;
-        return Ok(Exit::Ok);
-    }
-    if all.turns.is_empty() {
+    if all.turns.is_empty() && format.is_table() {
         context.out.talk("nothing waits");
-        return Ok(Exit::Ok);
     }
-    let is_wide = *format == Format::Wide;
-    let shown = all.turns.iter().filter(|turn| is_wide || turn.place <= TURNS_SHOWN);
-    let rows: Vec<Vec<Cell>> = shown.map(row).collect();
-    let columns = [
-        Column::new("QUEUE"),
-        Column::new("TURN").right(),
-        Column::new("WORKLOAD"),
-        Column::new("PRIORITY").right(),
-        Column::new("SINCE").drop(1),
-    ];
-    let width = context.out.columns();
-    context.out.raw(&render(&columns, &rows, width, true))?;
-    if context.out.is_terminal() {
-        context.out.talk(
-            "Queues take turns: of those that wait, the one that has the least of its fair share is next. \
-             In a queue the higher priority goes first, then the older.",
-        );
-    }
+    let flags = flags.list();
+    report.arrange(&flags)?;
+    report.print(format, &flags, &mut context.out)?;
     if !all.is_whole {
         context.out.warn("only this namespace was read: you may not list PodGroups of others");
     }
     Ok(Exit::Ok)
 }
 
-fn row(turn: &Turn) -> Vec<Cell> {
-    vec![
+/// A turn for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Item {
+    /// The queue.
+    queue: String,
+    /// The turn in the queue, from 1.
+    place: usize,
+    /// Namespace of the workload.
+    namespace: String,
+    /// Name of the workload.
+    workload: String,
+    /// Priority of the workload.
+    priority: i64,
+    /// Time when it began to wait.
+    created: String,
+}
+
+fn report(turns: &[&Turn]) -> Report {
+    let items = turns.iter().map(|turn| Item {
+        queue: turn.queue.clone(),
+        place: turn.place,
+        namespace: turn.namespace.clone(),
+        workload: turn.workload.clone(),
+        priority: turn.priority,
+        created: turn.created.clone(),
+    });
+    let data = json!({ "items": items.collect::<Vec<_>>() });
+    let columns = vec![
+        Column::new("QUEUE"),
+        Column::new("TURN").right(),
+        Column::new("WORKLOAD"),
+        Column::new("PRIORITY").right(),
+        Column::new("SINCE").drop(1),
+    ];
+    let rows = turns.iter().map(|turn| row(turn)).collect();
+    let mut report = Report::new("TurnList", data, Body::Table(Table { columns, rows }));
+    report.footer.push(
+        "Queues take turns: of those that wait, the one that has the least of its fair share is next. \
+         In a queue the higher priority goes first, then the older."
+            .to_owned(),
+    );
+    report
+}
+
+fn row(turn: &Turn) -> Row {
+    let workload = format!("{}/{}", turn.namespace, turn.workload);
+    let place = i64::try_from(turn.place).ok();
+    let cells = vec![
         turn.queue.as_str().into(),
-        turn.place.to_string().into(),
-        format!("{}/{}", turn.namespace, turn.workload).as_str().into(),
-        turn.priority.to_string().into(),
+        Cell::ranked(turn.place.to_string(), place),
+        workload.as_str().into(),
+        Cell::ranked(turn.priority.to_string(), Some(turn.priority)),
         turn.created.as_str().into(),
-    ]
+    ];
+    Row::new(workload, cells)
 }

@@ -4,7 +4,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use crate::commands::{config, describe, install, list, queues, top, version};
+use crate::commands::{
+    config, describe, explain, history, install, list, queues, simulate, snapshot, submit, top,
+    version,
+};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::API_VERSION;
 use crate::workload::row;
@@ -40,6 +43,30 @@ const KINDS: &[Kind] = &[
     Kind { name: "WorkloadDescription", command: "describe", schema: of::<describe::Description> },
     Kind { name: "QueueList", command: "queues", schema: of::<Items<queues::row::Row>> },
     Kind { name: "NodeList", command: "top", schema: of::<Items<top::row::Node>> },
+    Kind {
+        name: "WorkloadHistory",
+        command: "history",
+        schema: of::<Items<history::row::Workload>>,
+    },
+    Kind {
+        name: "EvictionHistory",
+        command: "history evictions",
+        schema: of::<Items<history::row::Eviction>>,
+    },
+    Kind { name: "GpuUsage", command: "history usage", schema: of::<history::row::UsageReport> },
+    Kind { name: "Explanation", command: "explain", schema: of::<explain::answer::Explanation> },
+    Kind {
+        name: "TurnList",
+        command: "explain --order",
+        schema: of::<Items<explain::order::Item>>,
+    },
+    Kind { name: "Simulation", command: "simulate", schema: of::<simulate::works::Simulation<'_>> },
+    Kind { name: "Plan", command: "submit --dry-run=plan", schema: of::<submit::plan::Plan<'_>> },
+    Kind {
+        name: "SnapshotContent",
+        command: "snapshot show",
+        schema: of::<snapshot::report::Content>,
+    },
     Kind {
         name: "InstallStatus",
         command: "install status",

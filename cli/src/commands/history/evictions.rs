@@ -1,15 +1,17 @@
 //! `kubectl kai history evictions`: who evicted whom, when, and what it cost.
 
 use kai_api::daily_record::EvictionRow;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Sheet;
 use super::entries::{Entry, Filter, hours, moment};
 use super::past::evictor;
+use super::row;
 use crate::cluster::Resource;
 use crate::cluster::queue::count;
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
+use crate::print::flags::SheetFlags;
 use crate::print::format::Format;
 use crate::print::table::{Cell, Column};
 use crate::settings;
@@ -22,6 +24,8 @@ pub(super) struct Args {
     names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    sheet: SheetFlags,
 }
 
 const COLUMNS: &[Column] = &[
@@ -39,7 +43,7 @@ const COLUMNS: &[Column] = &[
 
 /// Runs `history evictions`.
 pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
     let entries = args.filter.read(scope.as_deref(), &cluster).await?;
@@ -68,10 +72,10 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
             .collect(),
         names: rows.iter().map(|(entry, _)| label(entry)).collect(),
         data: json!({
-            "items": rows.iter().map(|(entry, row)| to_json(entry, row)).collect::<Vec<_>>()
+            "items": rows.iter().map(|(entry, row)| item(entry, row)).collect::<Vec<_>>()
         }),
     };
-    sheet.print(&format, context)?;
+    sheet.print(&format, &args.sheet, context)?;
     if format.is_table() {
         let left_out = entries.rows.iter().filter(is_named);
         let left_out: u32 = left_out.map(|entry| entry.record.evictions_left_out).sum();
@@ -118,12 +122,14 @@ fn cells(entry: &Entry, row: &EvictionRow) -> Vec<Cell> {
     ]
 }
 
-fn to_json(entry: &Entry, row: &EvictionRow) -> Value {
-    let mut item = json!(row);
-    item["namespace"] = json!(entry.namespace);
-    item["name"] = json!(entry.record.name);
-    item["kind"] = json!(entry.record.kind);
-    item["queue"] = json!(entry.record.queue);
-    item["user"] = json!(entry.record.user);
-    item
+/// It for programs.
+fn item(entry: &Entry, eviction: &EvictionRow) -> row::Eviction {
+    row::Eviction {
+        namespace: entry.namespace.clone(),
+        name: entry.record.name.clone(),
+        kind: entry.record.kind.clone(),
+        queue: entry.record.queue.clone(),
+        user: entry.record.user.clone(),
+        eviction: eviction.clone(),
+    }
 }

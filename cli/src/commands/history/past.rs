@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kai_api::daily_record::{EvictionRow, Outcome, WorkloadRecord};
-use serde_json::{Value, json};
 
 use super::entries::{Entry, hours};
+use super::row;
 use crate::cluster::gpu;
 use crate::print::duration;
 use crate::print::output::Style;
@@ -85,28 +86,36 @@ impl Past {
         format!("{}/{}", resource.label(), self.last.name)
     }
 
-    pub(super) fn to_json(&self) -> Value {
-        let evictions = self.evictions().map(|row| json!(row)).collect::<Vec<_>>();
-        let days = self.days.iter().map(|entry| {
-            json!({"day": entry.day.to_string(), "usage": entry.record.usage,
-                "runSeconds": entry.record.run_seconds, "waitSeconds": entry.record.wait_seconds})
+    /// It for programs.
+    pub(super) fn row(&self) -> row::Workload {
+        let days = self.days.iter().map(|entry| row::Day {
+            day: entry.day.to_string(),
+            usage: entry.record.usage.clone(),
+            run_seconds: entry.record.run_seconds,
+            wait_seconds: entry.record.wait_seconds,
         });
-        json!({
-            "namespace": self.namespace, "name": self.last.name, "kind": self.last.kind,
-            "apiVersion": self.last.api_version, "uid": self.uid, "queue": self.last.queue,
-            "user": self.last.user, "status": self.last.outcome,
-            "created": self.created(), "started": self.started(),
-            "ended": self.last.ended,
-            "waits": self.sum(|record| u64::from(record.waits)),
-            "waitSeconds": self.sum(|record| record.wait_seconds),
-            "runSeconds": self.sum(|record| record.run_seconds),
-            "peakMicroGpus": self.peak_micro_gpus(),
-            "microGpuSeconds": micro(self.micro_gpu_seconds()),
-            "gpuHours": hours(self.micro_gpu_seconds()),
-            "evictionsCount": self.evictions_count(),
-            "evictions": evictions,
-            "days": days.collect::<Vec<_>>(),
-        })
+        row::Workload {
+            namespace: self.namespace.clone(),
+            name: self.last.name.clone(),
+            kind: self.last.kind.clone(),
+            api_version: self.last.api_version.clone(),
+            uid: self.uid.clone(),
+            queue: self.last.queue.clone(),
+            user: self.last.user.clone(),
+            status: self.last.outcome,
+            created: self.created().map(Time),
+            started: self.started().map(Time),
+            ended: self.last.ended.clone(),
+            waits: self.sum(|record| u64::from(record.waits)),
+            wait_seconds: self.sum(|record| record.wait_seconds),
+            run_seconds: self.sum(|record| record.run_seconds),
+            peak_micro_gpus: self.peak_micro_gpus(),
+            micro_gpu_seconds: micro(self.micro_gpu_seconds()),
+            gpu_hours: hours(self.micro_gpu_seconds()),
+            evictions_count: self.evictions_count(),
+            evictions: self.evictions().cloned().collect(),
+            days: days.collect(),
+        }
     }
 }
 

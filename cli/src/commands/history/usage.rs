@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
 use kai_api::daily_record::UsageRow;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::Sheet;
 use super::entries::{Entry, Filter, hours};
 use super::past::micro;
 use super::price::{Cost, Prices};
+use super::row;
 use crate::commands::filter::check_namespace;
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
+use crate::print::flags::SheetFlags;
 use crate::print::format::Format;
 use crate::print::table::{Cell, Column};
 use crate::settings;
@@ -45,6 +47,8 @@ pub struct Args {
     price: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    sheet: SheetFlags,
 }
 
 /// What gets a line.
@@ -75,17 +79,18 @@ impl By {
         }
     }
 
-    /// The field for programs.
-    fn field(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Queue => "queue",
-            Self::Kind => "kind",
-            Self::GpuType => "gpuType",
-            Self::Day => "day",
-            Self::Namespace => "namespace",
-            Self::Workload => "name",
-        }
+    /// Puts a key into its field for programs.
+    fn put(self, key: &str, item: &mut row::Usage) {
+        let field = match self {
+            Self::User => &mut item.user,
+            Self::Queue => &mut item.queue,
+            Self::Kind => &mut item.kind,
+            Self::GpuType => &mut item.gpu_type,
+            Self::Day => &mut item.day,
+            Self::Namespace => &mut item.namespace,
+            Self::Workload => &mut item.name,
+        };
+        *field = Some((!key.is_empty()).then(|| key.to_owned()));
     }
 
     fn of(self, entry: &Entry, row: Option<&UsageRow>) -> String {
@@ -147,7 +152,7 @@ fn sums(entries: &[Entry], by: &[By], prices: &Prices) -> (BTreeMap<Vec<String>,
 
 /// Runs `history usage`.
 pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
     let prices = Prices::read(&args.price)?;
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
@@ -166,7 +171,7 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         }
     }
     let (lines, whole) = sums(&entries.rows, &by, &prices);
-    sheet(&lines, &whole, &by, &prices).print(&format, context)?;
+    sheet(&lines, &whole, &by, &prices).print(&format, &args.sheet, context)?;
     if format.is_table() {
         let period = entries.period.show();
         context.out.talk(&if lines.is_empty() {
@@ -213,22 +218,17 @@ fn sheet(lines: &BTreeMap<Vec<String>, Sum>, whole: &Sum, by: &[By], prices: &Pr
         cells
     };
     let item = |(keys, sum): &(&Vec<String>, &Sum)| {
-        let mut item = to_json(sum, prices);
-        for (by, key) in by.iter().zip(*keys) {
-            let value = if key.is_empty() { Value::Null } else { json!(key) };
-            item.insert(by.field().to_owned(), value);
-        }
-        Value::Object(item)
+        let mut item = item(sum, prices);
+        by.iter().zip(*keys).for_each(|(by, key)| by.put(key, &mut item));
+        item
     };
+    let total = self::item(whole, prices);
     Sheet {
         kind: "GpuUsage",
         columns,
         rows: order.iter().map(row).collect(),
         names: order.iter().map(|(keys, _)| keys.join("/")).collect(),
-        data: json!({
-            "items": order.iter().map(item).collect::<Vec<_>>(),
-            "total": to_json(whole, prices),
-        }),
+        data: json!(row::UsageReport { items: order.iter().map(item).collect(), total }),
     }
 }
 
@@ -238,15 +238,15 @@ fn part(of: u128, whole: u128) -> String {
     percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent}%"))
 }
 
-fn to_json(sum: &Sum, prices: &Prices) -> Map<String, Value> {
-    let mut item = Map::new();
-    item.insert("workloads".to_owned(), json!(sum.workloads.len()));
-    item.insert("microGpuSeconds".to_owned(), json!(micro(sum.micro_gpu_seconds)));
-    item.insert("gpuHours".to_owned(), json!(hours(sum.micro_gpu_seconds)));
-    if !prices.is_empty() {
-        item.insert("cost".to_owned(), json!(sum.cost.to_string()));
+/// A sum for programs.
+fn item(sum: &Sum, prices: &Prices) -> row::Usage {
+    row::Usage {
+        workloads: sum.workloads.len() as u64,
+        micro_gpu_seconds: micro(sum.micro_gpu_seconds),
+        gpu_hours: hours(sum.micro_gpu_seconds),
+        cost: (!prices.is_empty()).then(|| sum.cost.to_string()),
+        ..row::Usage::default()
     }
-    item
 }
 
 #[cfg(test)]

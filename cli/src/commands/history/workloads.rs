@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::Sheet;
-use super::entries::{Filter, hours, moment};
+use super::entries::{hours, moment};
 use super::page::page;
 use super::past::{Past, evictor, gpus, span, style};
+use super::{Args, Sheet};
 use crate::cluster::queue::count;
 use crate::commands::filter::check_namespace;
 use crate::context::Context;
@@ -31,12 +31,10 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Runs `history` for workloads.
-pub(super) async fn run(
-    names: &[String],
-    filter: &Filter,
-    context: &mut Context,
-) -> Result<Exit, Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
+pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let Args { names, filter, sheet: flags, .. } = args;
+    let names = names.as_slice();
+    let format = Format::asked(context.globals.output.as_deref(), flags.jq.as_deref())?;
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
     let entries = filter.read(scope.as_deref(), &cluster).await?;
@@ -55,12 +53,13 @@ pub(super) async fn run(
     all.retain(|past| names.is_empty() || names.iter().any(|name| is_called(past, name)));
     if let ([one], [name]) = (all.as_slice(), names)
         && format.is_table()
+        && flags.of_rows().is_none()
         && !name.contains('*')
     {
         context.out.raw(&page(one, Timestamp::now()))?;
         return Ok(Exit::Ok);
     }
-    sheet(&all, context.globals.all_namespaces).print(&format, context)?;
+    sheet(&all, context.globals.all_namespaces).print(&format, flags, context)?;
     if format.is_table() {
         let total: u128 = all.iter().map(Past::micro_gpu_seconds).sum();
         context.out.talk(&match all.len() {
@@ -106,7 +105,7 @@ fn sheet(all: &[Past], has_namespaces: bool) -> Sheet {
         columns: keep.iter().map(|at| COLUMNS[*at].clone()).collect(),
         rows: rows.collect(),
         names: all.iter().map(Past::label).collect(),
-        data: json!({ "items": all.iter().map(Past::to_json).collect::<Vec<_>>() }),
+        data: json!({ "items": all.iter().map(Past::row).collect::<Vec<_>>() }),
     }
 }
 

@@ -242,6 +242,6 @@ fn print(
     let table = Table { columns: COLUMNS.to_vec(), rows: rows.iter().map(cells).collect() };
     let mut report = Report::new("InstallStatus", json!(status), Body::Table(table));
     report.arrange(flags)?;
-    let format = Format::asked(context.globals.output.as_deref(), flags.jq.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), flags.sheet.jq.as_deref())?;
     report.print(&format, flags, &mut context.out)
 }

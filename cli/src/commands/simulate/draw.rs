@@ -1,21 +1,28 @@
 //! The outcome of a simulation for people.
 
 use crate::context::Context;
-use crate::plan::words::{asks, loss, nodes, state};
-use crate::plan::{Fate, Outcome, Shift, Start};
+use crate::plan::words::{asks, loss};
+use crate::plan::{Fate, Outcome, Start};
 use crate::print::error::Error;
+use crate::print::flags::ListFlags;
 use crate::print::output::{Output, Style, clean};
+use crate::print::report::{Body, Report};
 use crate::print::table::{Cell, Column, render};
 
 /// Rows of a part, without `-o wide`.
 const ROWS_MAX: usize = 20;
 
-/// Prints an outcome.
-pub(super) fn draw(outcome: &Outcome, is_wide: bool, context: &mut Context) -> Result<(), Error> {
+/// Prints an outcome with its rows.
+pub(super) fn draw(
+    outcome: &Outcome,
+    report: &Report,
+    (is_wide, flags): (bool, &ListFlags),
+    context: &mut Context,
+) -> Result<(), Error> {
     let mut page = what_if(outcome);
-    page += &works(outcome, is_wide, context);
+    page += &works(outcome, report, (is_wide, flags), &context.out);
     page += &evicted(outcome, is_wide);
-    page += &shares(outcome, &context.out);
+    page += &shares(outcome, &context.out, !flags.sheet.no_headers);
     page += &assumptions(outcome);
     context.out.raw(&page)
 }
@@ -30,33 +37,25 @@ fn what_if(outcome: &Outcome) -> String {
     format!("{}   {}\n", Style::Bold.paint("What if"), parts.join(" · "))
 }
 
-const WORKS: &[Column] = &[
-    Column::new("WORKLOAD"),
-    Column::new("QUEUE").drop(1),
-    Column::new("NOW"),
-    Column::new("THEN"),
-];
-
-fn works(outcome: &Outcome, is_wide: bool, context: &Context) -> String {
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for fate in &outcome.workloads {
-        rows.push(vec![
-            format!("{}/{}", clean(&fate.namespace), clean(&fate.name)).into(),
-            clean(&fate.queue).into_owned().into(),
-            "-".into(),
-            then(&fate.start, &nodes(fate)).into(),
-        ]);
-    }
-    let shown = if is_wide { outcome.others.len() } else { outcome.others.len().min(ROWS_MAX) };
-    for shift in &outcome.others[..shown] {
-        rows.push(shifted(shift, outcome));
+/// The rows, and why work waits.
+fn works(
+    outcome: &Outcome,
+    report: &Report,
+    (is_wide, flags): (bool, &ListFlags),
+    out: &Output,
+) -> String {
+    let Body::Table(table) = &report.body else { return String::new() };
+    let mut table = table.clone();
+    let all = table.rows.len();
+    if !is_wide && flags.sheet.limit.is_none() {
+        table.rows.truncate(ROWS_MAX);
     }
     let mut page = String::new();
-    if !rows.is_empty() {
-        page += &format!("\n{}", render(WORKS, &rows, context.out.columns(), true));
+    if all > 0 {
+        page += &format!("\n{}", table.text(is_wide, flags, out.columns()));
     }
-    if shown < outcome.others.len() {
-        page += &format!("and {} more: -o wide\n", outcome.others.len() - shown);
+    if table.rows.len() < all {
+        page += &format!("and {} more: -o wide\n", all - table.rows.len());
     }
     for fate in &outcome.workloads {
         page += &why(fate);
@@ -83,36 +82,6 @@ fn is_on_its_way(start: &Start) -> bool {
     matches!(start, Start::Running | Start::Now | Start::AfterEvictions)
 }
 
-fn shifted(shift: &Shift, outcome: &Outcome) -> Vec<Cell> {
-    let is_evicted = outcome
-        .evicted
-        .iter()
-        .any(|victim| victim.name == shift.name && victim.namespace == shift.namespace);
-    let after = match (&shift.after, is_evicted) {
-        (Start::Running | Start::Now | Start::AfterEvictions, true) => {
-            format!("restarts on {}", shift.nodes.join(" "))
-        }
-        (other, true) => format!("evicted, {}", state(other)),
-        (other, false) => then(other, &shift.nodes),
-    };
-    vec![
-        format!("{}/{}", clean(&shift.namespace), clean(&shift.name)).into(),
-        clean(&shift.queue).into_owned().into(),
-        state(&shift.before).into(),
-        clean(&after).into_owned().into(),
-    ]
-}
-
-fn then(start: &Start, nodes: &[String]) -> String {
-    let on = if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(" ")) };
-    match start {
-        Start::Now => format!("starts now{on}"),
-        Start::AfterEvictions => format!("starts once others have left{on}"),
-        Start::Running => format!("runs{on}"),
-        other => state(other),
-    }
-}
-
 fn evicted(outcome: &Outcome, is_wide: bool) -> String {
     let mut page = format!("\n{}", Style::Bold.paint("Evicted"));
     if outcome.evicted.is_empty() {
@@ -137,7 +106,7 @@ const SHARES: &[Column] = &[
 ];
 
 /// Queues of which something changes.
-fn shares(outcome: &Outcome, out: &Output) -> String {
+fn shares(outcome: &Outcome, out: &Output, has_header: bool) -> String {
     let arrow = if out.is_ascii() { "->" } else { "→" };
     let change = |[was, is]: &[String; 2]| {
         let shown = |text: &str| if text == "-1" { "-".to_owned() } else { text.to_owned() };
@@ -165,7 +134,7 @@ fn shares(outcome: &Outcome, out: &Output) -> String {
     format!(
         "\n{}\n{}",
         Style::Bold.paint("GPUs of queues that change"),
-        render(SHARES, &rows, out.columns(), true)
+        render(SHARES, &rows, out.columns(), has_header)
     )
 }
 

@@ -1,28 +1,34 @@
 //! The report of a snapshot for people.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::cluster::json::text;
 use crate::context::Context;
 use crate::print::error::Error;
+use crate::print::flags::SheetFlags;
 use crate::print::output::{Output, Style, clean};
 use crate::print::table::{Cell, Column, render};
 
 /// Lines of a part, without `-o wide`.
 const LINES_MAX: usize = 20;
 
-/// Prints a report.
-pub(super) fn draw(report: &Value, is_wide: bool, context: &mut Context) -> Result<(), Error> {
+/// Prints a report: of its rows those that were left by the flags.
+pub(super) fn draw(
+    report: &Value,
+    (is_wide, flags): (bool, &SheetFlags),
+    context: &mut Context,
+) -> Result<(), Error> {
     let mut page = head(report);
-    page += &queues(report, &context.out, true);
-    let plan = &report["plan"];
-    for (verb, key) in [("bind", "bind"), ("promise", "nominate"), ("evict", "evict")] {
-        page += &part(verb, &changes(verb, &plan[key]), is_wide);
+    page += &queues(report, &context.out, !flags.no_headers);
+    let rows = items(&report["items"]);
+    for (verb, decision) in
+        [("bind", "bind"), ("promise", "nominate"), ("evict", "evict"), ("wait", "wait")]
+    {
+        let of = rows.iter().filter(|row| row["decision"] == decision);
+        let lines: Vec<String> = of.map(|row| line(decision, row)).collect();
+        page += &part(verb, &lines, is_wide || flags.limit.is_some());
     }
-    page += &part("wait", &waits(&plan["wait"]), is_wide);
-    if ["bind", "nominate", "evict"].iter().all(|key| items(&plan[*key]).is_empty()) {
+    if ["bind", "nominate", "evict"].iter().all(|key| items(&report["plan"][*key]).is_empty()) {
         page += "\nnothing would be bound or evicted\n";
     }
     context.out.raw(&page)
@@ -99,59 +105,19 @@ fn queues(report: &Value, out: &Output, headers: bool) -> String {
     )
 }
 
-/// Changes by `PodGroup`: a line each, with the nodes and how many pods.
-fn changes(verb: &str, changes: &Value) -> Vec<String> {
-    let mut groups: BTreeMap<(String, String), Vec<&Value>> = BTreeMap::new();
-    for change in items(changes) {
-        let group = change["podGroup"].as_str().unwrap_or_else(|| text(&change["pod"]));
-        let key = (text(&change["namespace"]).to_owned(), group.to_owned());
-        groups.entry(key).or_default().push(change);
+/// What is decided of a `PodGroup`: the nodes with how many pods, or why it waits.
+fn line(decision: &str, row: &Value) -> String {
+    let group = format!("{}/{}", clean(text(&row["namespace"])), clean(text(&row["podGroup"])));
+    let mut message = text(&row["message"]).lines().map(str::trim);
+    if decision == "wait" {
+        let message: Vec<&str> = message.collect();
+        let queue = clean(text(&row["queue"])).into_owned();
+        return format!("{group} in {queue}: {}", clean(&message.join(" ")));
     }
-    groups
-        .into_iter()
-        .map(|((namespace, group), pods)| {
-            let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
-            for pod in &pods {
-                *nodes.entry(text(&pod["node"])).or_default() += 1;
-            }
-            let nodes: Vec<String> = nodes
-                .into_iter()
-                .map(|(node, count)| {
-                    if count == 1 {
-                        clean(node).into_owned()
-                    } else {
-                        format!("{}×{count}", clean(node))
-                    }
-                })
-                .collect();
-            let preposition = if verb == "evict" { "from" } else { "on" };
-            let message = pods[0]["message"].as_str().and_then(|text| text.lines().next());
-            let why = message.map_or_else(String::new, |text| format!("  {}", clean(text)));
-            format!(
-                "{}/{} {preposition} {}{why}",
-                clean(&namespace),
-                clean(&group),
-                nodes.join(" ")
-            )
-        })
-        .collect()
-}
-
-/// Who waits, by what is said: a line for each reason.
-fn waits(waits: &Value) -> Vec<String> {
-    items(waits)
-        .iter()
-        .map(|wait| {
-            let message: Vec<&str> = text(&wait["message"]).lines().map(str::trim).collect();
-            format!(
-                "{}/{} in {}: {}",
-                clean(text(&wait["namespace"])),
-                clean(text(&wait["podGroup"])),
-                clean(text(&wait["queue"])),
-                clean(&message.join(" ")),
-            )
-        })
-        .collect()
+    let nodes: Vec<&str> = items(&row["nodes"]).iter().map(text).collect();
+    let preposition = if decision == "evict" { "from" } else { "on" };
+    let why = message.next().map_or_else(String::new, |text| format!("  {}", clean(text)));
+    format!("{group} {preposition} {}{why}", clean(&nodes.join(" ")))
 }
 
 fn part(verb: &str, lines: &[String], is_wide: bool) -> String {

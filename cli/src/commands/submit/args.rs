@@ -4,20 +4,34 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{data, particulars, read};
+use super::{data, particulars};
 
 /// Flags of `submit`.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
 #[command(
     override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]"
 )]
-pub struct Args {
+pub struct Flags {
+    #[command(flatten)]
+    pub(crate) work: Args,
+    #[command(flatten)]
+    pub(crate) then: ThenFlags,
+}
+
+/// Flags that say what the work is; `simulate` takes them as well.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
     /// Kind (job, pytorch, ray, jobset, ...; see below) and name; without a kind it is a job
     #[arg(value_name = "KIND NAME", num_args = 0..=2, index = 1)]
     pub(crate) names: Vec<String>,
     /// Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
     #[arg(short, long = "filename", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "What")]
     pub(crate) filename: Vec<PathBuf>,
+    /// Read folders behind -f with all folders in them
+    #[arg(short = 'R', long, requires = "filename", help_heading = "What")]
+    pub(crate) recursive: bool,
     /// Template instead of the kind's: a name (config templates list) or a file
     #[arg(long, value_name = "NAME", help_heading = "What")]
     pub(crate) template: Option<String>,
@@ -80,6 +94,17 @@ pub struct Args {
     /// Annotation KEY=VALUE on the workload, repeatable
     #[arg(long, value_name = "KEY=VALUE", help_heading = "What")]
     pub(crate) annotation: Vec<String>,
+    /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    #[arg(long, help_heading = "Then")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) particulars: particulars::ParticularFlags,
+}
+
+/// What `submit` does with the work.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct ThenFlags {
     /// Wait until it is scheduled, running or complete (also without a value: complete)
     #[arg(long, value_enum, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "complete", help_heading = "Then")]
     pub(crate) wait: Option<Until>,
@@ -92,13 +117,12 @@ pub struct Args {
     /// With --dry-run=plan: end with 6 when it cannot start at once
     #[arg(long, help_heading = "Then")]
     pub(crate) exit_code: bool,
-    /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
-    #[arg(long, help_heading = "Then")]
-    pub(crate) force: bool,
-    #[command(flatten)]
-    pub(crate) files: read::FileFlags,
-    #[command(flatten)]
-    pub(crate) particulars: particulars::ParticularFlags,
+    /// Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
+    #[arg(long, requires = "filename", help_heading = "Then")]
+    pub(crate) replace: bool,
+    /// Ask nothing before --replace deletes
+    #[arg(short, long, requires = "replace", help_heading = "Then")]
+    pub(crate) yes: bool,
 }
 
 /// What `--wait` waits for.

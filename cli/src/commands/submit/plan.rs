@@ -3,6 +3,8 @@
 mod alternatives;
 mod draw;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Args, DryRun};
@@ -14,6 +16,16 @@ use crate::plan::words::{self, HORIZON_SECONDS};
 use crate::plan::{Reading, Situation, Wish, in_namespace};
 use crate::print::error::{Error, Exit};
 use crate::print::format;
+use alternatives::Alternative;
+
+/// A plan for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Plan<'p> {
+    #[serde(flatten)]
+    told: words::Told<'p>,
+    /// What else could be asked for, and starts sooner.
+    alternatives: &'p [Alternative],
+}
 
 /// What would be submitted.
 #[derive(Debug, Default)]
@@ -37,13 +49,13 @@ pub(crate) async fn render(
     cluster: Option<&Cluster>,
     context: &mut Context,
 ) -> Result<Rendered, Error> {
-    let mut args = args.clone();
-    if cluster.is_none() {
-        args.dry_run = DryRun::Client;
+    let dry_run = if cluster.is_none() {
+        DryRun::Client
     } else {
         defaults::read(context).await;
-    }
-    let (mut documents, request) = made(&args, context).await?;
+        DryRun::Plan
+    };
+    let (mut documents, request) = made(args, dry_run, context).await?;
     for note in prepare(&mut documents, &request, context)? {
         context.out.talk(&note);
     }
@@ -54,16 +66,24 @@ pub(crate) async fn render(
 }
 
 /// The objects before they are checked.
-async fn made(args: &Args, context: &mut Context) -> Result<(Vec<Document>, Request), Error> {
+async fn made(
+    args: &Args,
+    dry_run: DryRun,
+    context: &mut Context,
+) -> Result<(Vec<Document>, Request), Error> {
     let mut request = Request::read(args, &context.settings, &context.env)
         .map_err(|found| Error::Problems(found.1))?;
-    model::resolve(&mut request, args.dry_run, context).await?;
-    let documents = documents(args, &request, context).await?;
+    model::resolve(&mut request, dry_run, context).await?;
+    let documents = documents(args, dry_run, &request, context).await?;
     Ok((documents, request))
 }
 
 /// Runs `submit --dry-run=plan`.
-pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+pub(super) async fn run(
+    args: &Args,
+    is_exit_asked: bool,
+    context: &mut Context,
+) -> Result<Exit, Error> {
     let format = create::Form::read(context.globals.output.as_deref())?;
     let cluster = context.cluster().await?;
     let rendered = Box::pin(render(args, Some(&cluster), context)).await?;
@@ -77,15 +97,14 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let horizon_seconds = HORIZON_SECONDS;
     let wish = Wish { objects: &objects, horizon_seconds, ..Wish::default() };
     let outcome = situation.plan(&wish)?;
-    let exit = words::exit(&outcome, args.exit_code);
+    let exit = words::exit(&outcome, is_exit_asked);
     let others = if words::exit(&outcome, true) == Exit::Ok {
         Vec::new()
     } else {
         alternatives::try_all(args, &outcome, (&mut situation, &cluster.namespace), context).await
     };
-    let mut report = words::report(&outcome, &situation);
-    report["kind"] = json!("Plan");
-    report["alternatives"] = json!(others);
+    let plan = Plan { told: words::told(&outcome, &situation), alternatives: &others };
+    let report = format::headed("Plan", json!(plan));
     if !format::report(&report, &format, &mut context.out)? {
         let page = draw::page(&rendered, (&outcome, &others), &context.out);
         context.out.raw(&page)?;

@@ -15,32 +15,18 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::yaml;
 
-/// Flags about manifests.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct FileFlags {
-    /// Read folders behind -f with all folders in them
-    #[arg(short = 'R', long, requires = "filename", help_heading = "What")]
-    recursive: bool,
-    /// Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
-    #[arg(long, requires = "filename", help_heading = "Then")]
-    pub(crate) replace: bool,
-    /// Ask nothing before --replace deletes
-    #[arg(short, long, requires = "replace", help_heading = "Then")]
-    pub(crate) yes: bool,
-}
-
 /// Reads all documents of all files.
 ///
 /// # Errors
 /// Every problem of the first file that has one, and when nothing in all of them makes pods.
 pub(crate) async fn files(
     paths: &[PathBuf],
-    flags: &FileFlags,
+    is_recursive: bool,
     wanted: Option<&'static Kind>,
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
     let mut documents = Vec::new();
-    let folders = folders::expand(paths, flags.recursive, context)?;
+    let folders = folders::expand(paths, is_recursive, context)?;
     for path in &folders {
         let name = if path == Path::new("-") {
             "standard input".to_owned()

@@ -1,5 +1,6 @@
 //! What else could be asked for: each is tried by the scheduler's own code, and told with its cost.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::made;
@@ -14,7 +15,7 @@ const QUEUES_MAX: usize = 8;
 const PRIORITY: &str = "build-preemptible";
 
 /// Another way to ask.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Alternative {
     /// The flags that differ.
@@ -134,8 +135,7 @@ async fn outcome_of(
     (situation, namespace): (&mut Situation, &str),
     context: &mut Context,
 ) -> Option<Outcome> {
-    let args = Args { dry_run: DryRun::Client, ..args.clone() };
-    let (mut documents, request) = made(&args, context).await.ok()?;
+    let (mut documents, request) = made(args, DryRun::Client, context).await.ok()?;
     prepare(&mut documents, &request, context).ok()?;
     let workloads = documents.into_iter().filter(|document| document.is_workload);
     let objects: Vec<_> = workloads.map(|one| in_namespace(one.object, namespace)).collect();
