@@ -2,7 +2,7 @@
 
 use crate::{
     base::{
-        ids::{ClaimId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
+        ids::{BudgetId, ClaimId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId},
         resources::Charge,
     },
     config::Config,
@@ -15,6 +15,7 @@ use crate::{
     pending::Pending,
     state::{Stage, State, changes::Kind},
     told::{
+        budget::Budget,
         claim::Claim,
         delta::Delta,
         group::{Group, Topology},
@@ -198,6 +199,11 @@ impl Cluster {
     /// Tells whether a claim was given devices and none of its pods has a place.
     pub fn is_claim_idle(&self, claim: ClaimId) -> bool {
         self.state.claims().is_alone(claim)
+    }
+
+    /// Lists the budgets of disruptions that there are, as they were told last.
+    pub fn budgets(&self) -> impl Iterator<Item = (BudgetId, &Budget)> {
+        self.state.budgets().facts()
     }
 
     /// Lists the topologies that there are, by id.

@@ -147,6 +147,10 @@ impl State {
         &self.claims
     }
 
+    pub(crate) fn budgets(&self) -> &Budgets {
+        &self.budgets
+    }
+
     /// The topologies that there are.
     pub(crate) fn topologies(
         &self,

@@ -160,6 +160,7 @@ impl<'f> Course<'f> {
             }
         }
         self.keep_reservations();
+        self.renew_budgets();
         for group in groups {
             match (self.is_running(group), self.runs.contains_key(&group)) {
                 (true, false) => self.begin(group, self.now),
@@ -228,6 +229,15 @@ impl<'f> Course<'f> {
         });
         self.keep_reservations();
         pods
+    }
+
+    /// What left is there again, or is no more: as many pods may be disrupted as before.
+    fn renew_budgets(&mut self) {
+        let budgets: Vec<_> =
+            self.cluster.budgets().map(|(id, facts)| (id, facts.clone())).collect();
+        for (id, facts) in budgets {
+            self.cluster.apply(Delta::Budget(id, Box::new(facts)));
+        }
     }
 
     fn owner(&self, pod: PodId) -> Owner {

@@ -1,11 +1,18 @@
 //! The course of a cluster: what is carried out in virtual time is what a cluster would do.
 
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
 use kai_engine::{GroupId, Millis, PodId};
 use kai_sim::{
     build::build,
     course::{Course, Future},
+    render,
     scenario::parse,
-    world::World,
+    world::{Evicted, World},
 };
 
 /// Every pod is made again, and whatever runs does so for an hour.
@@ -81,4 +88,69 @@ fn a_claim_that_another_pod_holds_stays() {
     let shared = NAMED
         .replace("  next: ", "  other: { queue: research, claims: [cache], on: node0 }\n  next: ");
     check(&shared, end_victim, &["other"]);
+}
+
+/// Cycles that are compared: those that a scenario needs, and some in which nothing may happen.
+const CYCLES: u32 = 10;
+
+/// What a cluster with facts of its own does, and a course of the same engine: who goes where, who leaves, in which order.
+fn differs(path: &Path) -> Option<String> {
+    let scenario = parse(&fs::read_to_string(path).expect("it is readable")).expect("it is one");
+    let mut world = build(&scenario).expect("it makes sense");
+    let mut course = Course::new(world.cluster.clone(), world.config.clone(), world.now, &Endless);
+    for cycle in 1..=CYCLES {
+        let plan = world.plan();
+        world.carry_out(&plan, Evicted::Recreated);
+        let other = course.cycle();
+        if plan.changes != other.changes {
+            let mut names = world.names.clone();
+            for change in &other.changes {
+                if let kai_engine::Change::Place { node, devices, .. } = change {
+                    devices.iter().for_each(|device| names.name_opened(*device, *node, &[]));
+                }
+            }
+            let expect = render::plan(&plan, &world.names);
+            return Some(format!("cycle {cycle}\n{expect}but\n{}", render::plan(&other, &names)));
+        }
+    }
+    None
+}
+
+/// Every pod is made again, and nothing ends.
+struct Endless;
+
+impl Future for Endless {
+    fn run_time(&self, _: GroupId, _: Millis) -> Option<Millis> {
+        None
+    }
+
+    fn is_made_again(&self, _: PodId, _: GroupId) -> bool {
+        true
+    }
+}
+
+fn scenarios(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder is readable");
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("the folder is readable").path()).collect();
+    paths.sort();
+    paths
+        .into_iter()
+        .flat_map(|path| if path.is_dir() { scenarios(&path) } else { vec![path] })
+        .collect()
+}
+
+#[test]
+fn a_course_takes_the_way_of_the_cluster() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scenarios");
+    let files = scenarios(&folder);
+    assert!(files.len() > 100, "the scenarios are there");
+    let mut faults = String::new();
+    for path in files {
+        if let Some(fault) = differs(&path) {
+            let name = path.strip_prefix(&folder).unwrap_or(&path).display();
+            let _ = writeln!(faults, "\n{name}: {fault}");
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
 }

@@ -45,6 +45,11 @@ struct Evicted {
 }
 
 impl Budgets {
+    /// The facts of budgets as they were told last.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (BudgetId, &Budget)> {
+        self.rows.iter().map(|((_, id), row)| (*id, &*row.budget))
+    }
+
     /// Forgets a pod that is gone: its number may soon be another's.
     pub(crate) fn forget(&mut self, pod: PodId) {
         for evicted in self.evicted.iter_mut().filter(|evicted| evicted.pod == Some(pod)) {
