@@ -141,12 +141,31 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l quiet
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l for -d 'State to wait for' -r -f -a "scheduled\t'All its pods have nodes'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s q -l queue -d 'Workloads of a queue, and of those below it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l status -d 'Workloads in one of these states, such as pending,running' -r -f -a "waiting\t'There are no pods yet'
+pending\t'Pods wait for nodes'
+starting\t'Pods have nodes and start'
+running\t''
+degraded\t'Some pods of a service are ready, not all'
+suspended\t''
+deleting\t''
+succeeded\t''
+failed\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l kind -d 'Workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s l -l selector -d 'Workloads with these labels, such as team=vision,tier!=dev' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l field-selector -d 'Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l since -d 'Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l older -l until -d 'Workloads made before then: 7d ago, or a time' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l owner -d 'Workloads of a user, by the label or annotation user (--user is the kubeconfig\'s)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l for -d 'State to wait for: scheduled, running, complete, failed, deleted or position=N' -r -f -a "scheduled\t'All its pods have nodes'
 running\t'All its pods run'
 complete\t'It has ended'
 failed\t'It has ended, and badly'
-deleted\t'It is gone'"
+deleted\t'It is gone'
+position=1\t'No more than so many are tried before it, or it is past waiting'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l timeout -d 'Longest wait, such as 30m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l exec -d 'A command for sh, run for each workload once it is waited for no more' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l exit-code-from -d 'Ends with the exit code of a rank, such as worker-0, or of the one that failed first: first' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -164,12 +183,30 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l certifi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l mine -d 'My workloads: those of the user that the server takes me for'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l any -d 'Until one of them is there, instead of all'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l quiet -d 'Print data and errors only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s q -l queue -d 'Workloads of a queue, and of those below it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l status -d 'Workloads in one of these states, such as pending,running' -r -f -a "waiting\t'There are no pods yet'
+pending\t'Pods wait for nodes'
+starting\t'Pods have nodes and start'
+running\t''
+degraded\t'Some pods of a service are ready, not all'
+suspended\t''
+deleting\t''
+succeeded\t''
+failed\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l kind -d 'Workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s l -l selector -d 'Workloads with these labels, such as team=vision,tier!=dev' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l field-selector -d 'Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l since -d 'Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l older -l until -d 'Workloads made before then: 7d ago, or a time' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l owner -d 'Workloads of a user, by the label or annotation user (--user is the kubeconfig\'s)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -187,6 +224,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l cert
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l mine -d 'My workloads: those of the user that the server takes me for'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s y -l yes -d 'Ask nothing'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l dry-run -d 'Only let the server check it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l ascii -d 'Draw bars and trees with ASCII characters only'
@@ -194,6 +233,22 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l quie
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand suspend" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s q -l queue -d 'Workloads of a queue, and of those below it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l status -d 'Workloads in one of these states, such as pending,running' -r -f -a "waiting\t'There are no pods yet'
+pending\t'Pods wait for nodes'
+starting\t'Pods have nodes and start'
+running\t''
+degraded\t'Some pods of a service are ready, not all'
+suspended\t''
+deleting\t''
+succeeded\t''
+failed\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l kind -d 'Workloads of one kind, such as pytorch or rayjob' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s l -l selector -d 'Workloads with these labels, such as team=vision,tier!=dev' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l field-selector -d 'Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l since -d 'Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l older -l until -d 'Workloads made before then: 7d ago, or a time' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l owner -d 'Workloads of a user, by the label or annotation user (--user is the kubeconfig\'s)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -211,6 +266,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l certi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l mine -d 'My workloads: those of the user that the server takes me for'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s y -l yes -d 'Ask nothing'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l dry-run -d 'Only let the server check it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand resume" -l ascii -d 'Draw bars and trees with ASCII characters only'
@@ -682,6 +739,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -l insecu
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand usage" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l rank -d 'Ranks, as 0,3 (the master is 0) or worker-0 or worker' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l tail -d 'Last lines of each rank only; -1 for all' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l grep -d 'Only lines that a regular expression matches; any of several' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l exclude -d 'No lines that a regular expression matches' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l max-streams -d 'Logs that are read at one time; more take turns' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l since -d 'Lines since a time ago, such as 10m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s c -l container -d 'Container, when it is not the one that works' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l prefix -d 'What stands before a line: rank, pod or none' -r -f -a "rank\t''
@@ -705,6 +765,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l tls-ser
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s f -l follow -d 'Go on until the workload ends; the exit code tells how'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l errors -d 'The rank that failed first, with the last lines that it wrote'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l timestamps -d 'Show the time of each line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -l previous -d 'The container before its last restart'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand logs" -s A -l all-namespaces -d 'All namespaces'

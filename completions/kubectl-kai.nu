@@ -112,8 +112,12 @@ module completions {
     ...names: string          # Kind (job, pytorch, ray, jobset, ...; see below) and name; without a kind it is a job
   ]
 
+  def "nu-complete kubectl-kai wait status" [] {
+    [ "waiting" "pending" "starting" "running" "degraded" "suspended" "deleting" "succeeded" "failed" ]
+  }
+
   def "nu-complete kubectl-kai wait goal" [] {
-    [ "scheduled" "running" "complete" "failed" "deleted" ]
+    [ "scheduled" "running" "complete" "failed" "deleted" "position=1" ]
   }
 
   def "nu-complete kubectl-kai wait color" [] {
@@ -122,8 +126,21 @@ module completions {
 
   # Wait until workloads are scheduled, running or finished
   export extern "kubectl-kai wait" [
-    --for: string@"nu-complete kubectl-kai wait goal" # State to wait for
+    --queue(-q): string       # Workloads of a queue, and of those below it
+    --status: string@"nu-complete kubectl-kai wait status" # Workloads in one of these states, such as pending,running
+    --kind: string            # Workloads of one kind, such as pytorch or rayjob
+    --selector(-l): string    # Workloads with these labels, such as team=vision,tier!=dev
+    --field-selector: string  # Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a
+    --since: string           # Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z
+    --older: string           # Workloads made before then: 7d ago, or a time
+    --until: string           # Workloads made before then: 7d ago, or a time
+    --owner: string           # Workloads of a user, by the label or annotation user (--user is the kubeconfig's)
+    --mine                    # My workloads: those of the user that the server takes me for
+    --for: string@"nu-complete kubectl-kai wait goal" # State to wait for: scheduled, running, complete, failed, deleted or position=N
     --timeout: string         # Longest wait, such as 30m
+    --any                     # Until one of them is there, instead of all
+    --exec: string            # A command for sh, run for each workload once it is waited for no more
+    --exit-code-from: string  # Ends with the exit code of a rank, such as worker-0, or of the one that failed first: first
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -144,9 +161,13 @@ module completions {
     --tls-server-name: string # Name expected in the certificate of the API server
     --request-timeout: string # Longest wait for one request, as 5s or 1m
     --cache-dir: directory    # Folder for the completion cache
-    --help(-h)                # Print help (see more with '--help')
-    ...names: string          # Names of workloads
+    --help(-h)                # Print help
+    ...names: string          # Names of workloads, kind/name, or patterns with *
   ]
+
+  def "nu-complete kubectl-kai suspend status" [] {
+    [ "waiting" "pending" "starting" "running" "degraded" "suspended" "deleting" "succeeded" "failed" ]
+  }
 
   def "nu-complete kubectl-kai suspend color" [] {
     [ "auto" "always" "never" ]
@@ -154,6 +175,17 @@ module completions {
 
   # Give the GPUs back but keep the workload
   export extern "kubectl-kai suspend" [
+    --queue(-q): string       # Workloads of a queue, and of those below it
+    --status: string@"nu-complete kubectl-kai suspend status" # Workloads in one of these states, such as pending,running
+    --kind: string            # Workloads of one kind, such as pytorch or rayjob
+    --selector(-l): string    # Workloads with these labels, such as team=vision,tier!=dev
+    --field-selector: string  # Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a
+    --since: string           # Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z
+    --older: string           # Workloads made before then: 7d ago, or a time
+    --until: string           # Workloads made before then: 7d ago, or a time
+    --owner: string           # Workloads of a user, by the label or annotation user (--user is the kubeconfig's)
+    --mine                    # My workloads: those of the user that the server takes me for
+    --yes(-y)                 # Ask nothing
     --dry-run                 # Only let the server check it
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
@@ -176,8 +208,12 @@ module completions {
     --request-timeout: string # Longest wait for one request, as 5s or 1m
     --cache-dir: directory    # Folder for the completion cache
     --help(-h)                # Print help
-    ...names: string          # Names of workloads, or kind/name
+    ...names: string          # Names of workloads, kind/name, or patterns with *
   ]
+
+  def "nu-complete kubectl-kai resume status" [] {
+    [ "waiting" "pending" "starting" "running" "degraded" "suspended" "deleting" "succeeded" "failed" ]
+  }
 
   def "nu-complete kubectl-kai resume color" [] {
     [ "auto" "always" "never" ]
@@ -185,6 +221,17 @@ module completions {
 
   # Put suspended workloads back in the queue
   export extern "kubectl-kai resume" [
+    --queue(-q): string       # Workloads of a queue, and of those below it
+    --status: string@"nu-complete kubectl-kai resume status" # Workloads in one of these states, such as pending,running
+    --kind: string            # Workloads of one kind, such as pytorch or rayjob
+    --selector(-l): string    # Workloads with these labels, such as team=vision,tier!=dev
+    --field-selector: string  # Workloads whose objects have these fields, such as spec.suspend=true,metadata.name!=a
+    --since: string           # Workloads made since then: 2h ago, or a time such as 2026-01-31 or 2026-01-31T12:00:00Z
+    --older: string           # Workloads made before then: 7d ago, or a time
+    --until: string           # Workloads made before then: 7d ago, or a time
+    --owner: string           # Workloads of a user, by the label or annotation user (--user is the kubeconfig's)
+    --mine                    # My workloads: those of the user that the server takes me for
+    --yes(-y)                 # Ask nothing
     --dry-run                 # Only let the server check it
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
@@ -207,7 +254,7 @@ module completions {
     --request-timeout: string # Longest wait for one request, as 5s or 1m
     --cache-dir: directory    # Folder for the completion cache
     --help(-h)                # Print help
-    ...names: string          # Names of workloads, or kind/name
+    ...names: string          # Names of workloads, kind/name, or patterns with *
   ]
 
   def "nu-complete kubectl-kai delete status" [] {
@@ -767,6 +814,10 @@ module completions {
     --follow(-f)              # Go on until the workload ends; the exit code tells how
     --rank: string            # Ranks, as 0,3 (the master is 0) or worker-0 or worker
     --tail: string            # Last lines of each rank only; -1 for all
+    --grep: string            # Only lines that a regular expression matches; any of several
+    --exclude: string         # No lines that a regular expression matches
+    --errors                  # The rank that failed first, with the last lines that it wrote
+    --max-streams: string     # Logs that are read at one time; more take turns
     --since: string           # Lines since a time ago, such as 10m
     --container(-c): string   # Container, when it is not the one that works
     --timestamps              # Show the time of each line

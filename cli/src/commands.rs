@@ -1,5 +1,6 @@
 //! One module a command, each with its own `Args` and `run(args, context)`.
 
+mod chosen;
 pub mod completion;
 pub(crate) mod config;
 pub(crate) mod delete;

@@ -97,11 +97,11 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         Command::Simulate(_) => true,
         Command::Explain(args) => args.is_table() || format != Format::Csv,
         Command::Snapshot(args) => args.is_table() || format != Format::Csv,
-        Command::Submit(_) | Command::Describe(_) | Command::Version(_) => format != Format::Csv,
-        // They print names, whatever else is asked for.
-        Command::Delete(_) | Command::Suspend(_) | Command::Resume(_) => {
-            format.is_table() || format == Format::Name
+        Command::Submit(_) | Command::Describe(_) | Command::Delete(_) | Command::Version(_) => {
+            format != Format::Csv
         }
+        // They print names, whatever else is asked for.
+        Command::Suspend(_) | Command::Resume(_) => format.is_table() || format == Format::Name,
         Command::Wait(_)
         | Command::Logs(_)
         | Command::Exec(_)
@@ -120,7 +120,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
 
 /// Refuses -A where the command works in one namespace.
 fn check_namespaces(command: &Command, all: bool) -> Result<(), Error> {
-    if !all || !matches!(command, Command::Submit(_) | Command::Wait(_) | Command::PortForward(_)) {
+    if !all || !matches!(command, Command::Submit(_) | Command::PortForward(_)) {
         return Ok(());
     }
     let what = "this command works in one namespace, and -A means all";

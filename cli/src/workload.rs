@@ -1,5 +1,6 @@
 //! Workloads as users think of them: the object they submitted, its `PodGroups` and its pods, put together.
 
+pub(crate) mod casualty;
 pub(crate) mod devices;
 mod find;
 pub(crate) mod history;

@@ -1,21 +1,22 @@
 //! `kubectl kai delete`.
 
-use std::collections::BTreeSet;
+use serde_json::json;
 
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Resource, kinds};
-use crate::commands::filter::{Filter, check_namespace};
+use crate::commands::chosen::Wanted;
+use crate::commands::filter::{self, Filter};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::Format;
+use crate::print::format::{self, API_VERSION, Format};
 use crate::print::output::clean;
-use crate::workload::{Loaded, Workload, load};
+use crate::workload::Workload;
 
 /// Flags of `delete`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Names of workloads, kind/name, or patterns with *
-    #[arg(value_name = "NAME", required_unless_present_any = ["queue", "status", "kind", "selector", "field_selector", "since", "older", "owner", "mine"])]
+    #[arg(value_name = "NAME", required_unless_present_any = filter::FLAGS)]
     names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
@@ -32,91 +33,62 @@ const ASK_FROM: usize = 2;
 
 /// Runs `delete`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
     let cluster = context.cluster().await?;
-    let scope = context.scope(&cluster).map(str::to_owned);
-    let mut loaded = load(&cluster, scope.as_deref()).await?;
-    if loaded.workloads.is_empty() {
-        check_namespace(scope.as_deref(), &cluster).await?;
+    let wanted =
+        Wanted { names: &args.names, filter: &args.filter, may_miss: false, refuses: part };
+    let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
+    let workloads = &chosen.workloads;
+    if workloads.is_empty() {
+        context.out.talk(&format!("nothing to delete in {}", chosen.place));
     }
-    // Those that are left out by a flag are there all the same: their names are known.
-    let all = loaded.clone();
-    if args.filter.is_given() {
-        args.filter.apply(&mut loaded, &cluster).await?;
-    }
-    let place =
-        scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
-    let chosen = chosen(&args.names, &all, &loaded, &place)?;
-    if chosen.is_empty() {
-        context.out.talk(&format!("nothing to delete in {place}"));
-        return Ok(Exit::Ok);
-    }
-    let resources = chosen.iter().map(|w| resource(w)).collect::<Result<Vec<_>, _>>()?;
-    if chosen.len() >= ASK_FROM && !args.dry_run {
-        for workload in &chosen {
-            let line = format!(
-                "  {}  {}  {}",
-                workload.namespace,
-                workload.label(),
-                workload.state().show()
-            );
-            context.out.talk(&clean(&line));
-        }
-        context.confirm(&format!("Delete {}?", count(chosen.len(), "workload")), args.yes)?;
+    let resources = workloads.iter().map(resource).collect::<Result<Vec<_>, _>>()?;
+    if workloads.len() >= ASK_FROM && !args.dry_run {
+        plan(workloads, context);
+        context.confirm(&format!("Delete {}?", count(workloads.len(), "workload")), args.yes)?;
     }
     let done = if args.dry_run { "deleted (server dry run)" } else { "deleted" };
-    let is_name = Format::read(context.globals.output.as_deref())? == Format::Name;
-    for (workload, resource) in chosen.iter().zip(&resources) {
+    let mut deleted = Vec::new();
+    for (workload, resource) in workloads.iter().zip(&resources) {
         // The same name may be in several namespaces.
-        let place = match &scope {
-            Some(_) => String::new(),
-            None => format!(" in {}", clean(&workload.namespace)),
+        let place = if context.globals.all_namespaces {
+            format!(" in {}", clean(&workload.namespace))
+        } else {
+            String::new()
         };
         let call =
             Call::new("delete", resource).namespace(Some(&workload.namespace)).name(&workload.name);
         match cluster.delete(&call, &workload.uid, args.dry_run).await {
-            Ok(true) if is_name => context.out.data(&clean(&workload.label()))?,
-            Ok(true) => {
+            Ok(true) if format == Format::Name => context.out.data(&clean(&workload.label()))?,
+            Ok(true) if format.is_table() => {
                 context.out.data(&format!("{} {done}{place}", clean(&workload.label())))?;
             }
+            Ok(true) => deleted.push(workload.to_row()),
             Ok(false) => {
                 context.out.talk(&format!("{} was gone already", clean(&workload.label())));
             }
             Err(failure) => return Err(cluster.explain(&call, &failure)),
         }
     }
+    let list = json!({"apiVersion": API_VERSION, "kind": "WorkloadList", "items": deleted,
+        "notRead": chosen.hidden});
+    format::report(&list, &format, &mut context.out)?;
     Ok(Exit::Ok)
 }
 
-/// The workloads that are named, each once, of those that the flags left.
-fn chosen<'l>(
-    names: &[String],
-    all: &'l Loaded,
-    left: &Loaded,
-    place: &str,
-) -> Result<Vec<&'l Workload>, Error> {
-    let mut chosen: Vec<&Workload> = Vec::new();
-    let mut problems = Vec::new();
-    for name in names {
-        if name.contains('*') {
-            chosen.extend(all.workloads.iter().filter(|w| w.is_called(name)));
-        } else {
-            match all.one(name, place) {
-                Ok(one) => chosen.push(one),
-                Err(Error::Problems(more)) => problems.extend(more),
-                Err(quiet) => return Err(quiet),
-            }
-        }
-        problems.extend(chosen.iter().find_map(|workload| part(name, workload)));
+/// Says what is about to go: how it stands, and the GPUs that come free.
+fn plan(workloads: &[Workload], context: &mut Context) {
+    for workload in workloads {
+        let held = workload.gpus_held();
+        let frees = if held.is_zero() { String::new() } else { format!("  frees {held} GPU") };
+        let line = format!(
+            "  {}  {}  {}{frees}",
+            workload.namespace,
+            workload.label(),
+            workload.state().show()
+        );
+        context.out.talk(&clean(&line));
     }
-    Error::all(problems)?;
-    if names.is_empty() {
-        chosen = all.workloads.iter().collect();
-    }
-    let mut seen = BTreeSet::new();
-    chosen.retain(|one| {
-        left.workloads.iter().any(|left| left.uid == one.uid) && seen.insert(one.uid.as_str())
-    });
-    Ok(chosen)
 }
 
 /// That a name means a part of a workload, which is not deleted alone here.

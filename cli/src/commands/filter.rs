@@ -51,6 +51,10 @@ pub(crate) struct Filter {
     pub(crate) mine: bool,
 }
 
+/// The names of its flags: one of them stands for the names of workloads.
+pub(crate) const FLAGS: [&str; 9] =
+    ["queue", "status", "kind", "selector", "field_selector", "since", "older", "owner", "mine"];
+
 impl Filter {
     /// Whether any flag was given.
     pub(crate) fn is_given(&self) -> bool {

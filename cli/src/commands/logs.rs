@@ -1,10 +1,13 @@
 //! `kubectl kai logs`: the lines of all ranks, in the order of time.
 
+mod errors;
 mod follow;
 mod line;
+mod pick;
 mod printer;
 mod source;
 mod stream;
+mod turns;
 
 use futures::StreamExt as _;
 
@@ -15,12 +18,21 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
 use crate::workload::{Workload, history, load};
 use line::Mark;
+use pick::Pick;
 use printer::{Prefix, Printer};
+use source::rank_of;
 pub(crate) use source::{Source, all as sources, chosen, rank_lines};
 use stream::Query;
 
 /// Flags of `logs`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[command(after_help = "\
+Examples:
+  kubectl kai logs llama-ft -f                     all ranks, until it ends
+  kubectl kai logs llama-ft --rank 0 --tail 20     the last lines of the master
+  kubectl kai logs llama-ft --errors               who failed first, and the last lines that it wrote
+  kubectl kai logs llama-ft --grep 'loss|lr' --exclude NCCL")]
 pub struct Args {
     /// Name of the workload
     #[arg(value_name = "NAME")]
@@ -34,6 +46,18 @@ pub struct Args {
     /// Last lines of each rank only; -1 for all
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(-1..))]
     tail: Option<i64>,
+    /// Only lines that a regular expression matches; any of several
+    #[arg(long, value_name = "REGEX")]
+    grep: Vec<String>,
+    /// No lines that a regular expression matches
+    #[arg(long, value_name = "REGEX")]
+    exclude: Vec<String>,
+    /// The rank that failed first, with the last lines that it wrote
+    #[arg(long, conflicts_with_all = ["follow", "previous", "container"])]
+    errors: bool,
+    /// Logs that are read at one time; more take turns
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    max_streams: u16,
     /// Lines since a time ago, such as 10m
     #[arg(long, value_name = "DURATION")]
     since: Option<String>,
@@ -57,6 +81,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         Some(text) => duration::parse("--since", text)?.map(|span| span.as_secs()),
         None => None,
     };
+    let pick = Pick::read(&args.grep, &args.exclude)?;
     let query = Query {
         container: args.container.clone(),
         // A negative number is all of them, as with kubectl.
@@ -76,7 +101,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
             return Err(history::of_name(error, &args.name, events.as_deref()));
         }
     };
-    let reading = Reading { args, query, ranks: ranks(args, &workload), cluster };
+    let reading = Reading { args, query, ranks: ranks(args, &workload), pick, cluster };
     tokio::select! {
         biased;
         _ = tokio::signal::ctrl_c() => {
@@ -103,6 +128,7 @@ struct Reading<'a> {
     args: &'a Args,
     query: Query,
     ranks: Vec<String>,
+    pick: Pick,
     cluster: Cluster,
 }
 
@@ -120,6 +146,7 @@ impl Reading<'_> {
             several: sources.len() > 1 || self.args.follow,
             prefix: self.args.prefix,
             timestamps: self.args.timestamps,
+            pick: self.pick.clone(),
         };
         if self.args.follow {
             return self.follow(workload, &printer, out).await;
@@ -127,9 +154,24 @@ impl Reading<'_> {
         if !sources.iter().any(|source| source.has_started) {
             return Err(not_begun(workload, sources.is_empty(), "logs -f"));
         }
+        if self.args.errors {
+            return self.first_failure(workload, &sources, &printer, out).await;
+        }
+        self.merged(sources, &self.query, &printer, out).await
+    }
+
+    /// Prints logs as they are now, merged by the times of their lines.
+    async fn merged(
+        &self,
+        sources: Vec<Source>,
+        query: &Query,
+        printer: &Printer,
+        out: &mut Output,
+    ) -> Result<Exit, Error> {
+        let most = usize::from(self.args.max_streams);
         let (mut silent, mut streams) = (Vec::new(), Vec::new());
-        for source in sources {
-            match stream::open(&source, &self.query, &Mark::default(), false, &self.cluster).await {
+        for (source, opened) in opened(sources, query, most, &self.cluster).await {
+            match opened {
                 Ok(lines) => streams.push((source, lines)),
                 Err(failure) => silent.push((source, failure)),
             }
@@ -137,12 +179,12 @@ impl Reading<'_> {
         if streams.is_empty()
             && let Some((source, failure)) = silent.first()
         {
-            return Err(unreadable(source, failure, self.query.previous, &self.cluster));
+            return Err(unreadable(source, failure, query.previous, &self.cluster));
         }
         for (source, failure) in &silent {
             out.warn(&format!("no log of {}: {}", clean(&source.pod), first_line(failure)));
         }
-        merge(streams, &printer, out).await
+        merge(streams, printer, out).await
     }
 }
 
@@ -181,6 +223,28 @@ fn unreadable(source: &Source, failure: &Failure, previous: bool, cluster: &Clus
         let call = Call::new("get", &resource).namespace(Some(&source.namespace)).name(&source.pod);
         cluster.explain(&call, failure)
     }
+}
+
+/// Opens logs as they are now. Where there are more than `most`, each is read as a whole, so many at a time, and kept in
+/// memory: lines are put in order by their times, and for that all have to be there.
+async fn opened(
+    sources: Vec<Source>,
+    query: &Query,
+    most: usize,
+    cluster: &Cluster,
+) -> Vec<(Source, Result<stream::Lines, Failure>)> {
+    let is_many = sources.len() > most;
+    let each = sources.into_iter().map(|source| async move {
+        let lines = stream::open(&source, query, &Mark::default(), false, cluster).await;
+        match lines {
+            Ok(lines) if is_many => {
+                let all: Vec<_> = lines.collect().await;
+                (source, Ok(Box::pin(futures::stream::iter(all)) as stream::Lines))
+            }
+            lines => (source, lines),
+        }
+    });
+    futures::stream::iter(each).buffered(most).collect().await
 }
 
 /// Prints the lines of finished streams in the order of their times; each stream is in order already. One that breaks

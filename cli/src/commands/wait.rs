@@ -1,66 +1,62 @@
-//! Waiting for a workload: `submit --wait`, and `kubectl kai wait`. Says what changes, and nothing in between.
+//! Waiting for workloads: `submit --wait`, and `kubectl kai wait`. Says what changes, and nothing in between.
 
-use std::time::{Duration, Instant};
+mod after;
+mod goal;
+mod watch;
 
-use clap::ValueEnum;
+use std::time::Duration;
 
 use crate::cluster::Cluster;
-use crate::commands::outage::Outage;
+use crate::cluster::queue::count;
+use crate::commands::chosen::{self, Wanted};
+use crate::commands::filter::{self, Filter};
 use crate::context::Context;
 use crate::print::duration;
-use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::output::clean;
-use crate::workload::{Loaded, Phase, State, Workload, history, is_bound, load};
-
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Goal {
-    /// All its pods have nodes.
-    Scheduled,
-    /// All its pods run.
-    Running,
-    /// It has ended.
-    Complete,
-    /// It has ended, and badly.
-    Failed,
-    /// It is gone.
-    Deleted,
-}
-
-impl Goal {
-    /// What the workload does when the waiting is over.
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Scheduled => "has nodes",
-            Self::Running => "runs",
-            Self::Complete => "has ended",
-            Self::Failed => "has failed",
-            Self::Deleted => "is gone",
-        }
-    }
-}
-
-/// Which workload.
-#[derive(Clone, Debug)]
-pub(crate) struct Target {
-    pub(crate) namespace: String,
-    /// Empty for any kind.
-    pub(crate) kind: String,
-    pub(crate) name: String,
-}
+use crate::print::error::{Error, Exit};
+use crate::workload::Workload;
+pub(crate) use goal::Goal;
+use goal::GoalParser;
+pub(crate) use watch::Target;
+use watch::{Reached, Watch};
 
 /// Flags of `wait`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubectl kai wait llama-ft                              until it has ended; exit code 7 when it failed
+  kubectl kai wait llama-ft --exit-code-from first       ends with the code of the rank that failed first
+  kubectl kai wait -l sweep=7 --any --for running        until one of them runs
+  kubectl kai wait llama-ft --for position=1             until nothing of its queue is tried before it
+  kubectl kai wait llama-ft --exec 'notify \"$KAI_NAME $KAI_STATE\"'
+The first that fails ends the waiting, unless --any; --exec has KAI_NAME, KAI_NAMESPACE, KAI_KIND,
+KAI_STATE, KAI_REASON and KAI_EXIT of the workload.")]
 pub struct Args {
-    /// Names of workloads
-    #[arg(required = true, value_name = "NAME")]
+    /// Names of workloads, kind/name, or patterns with *
+    #[arg(value_name = "NAME", required_unless_present_any = filter::FLAGS)]
     names: Vec<String>,
-    /// State to wait for
-    #[arg(long = "for", value_enum, default_value = "complete", value_name = "STATE")]
+    #[command(flatten)]
+    filter: Filter,
+    /// State to wait for: scheduled, running, complete, failed, deleted or position=N
+    #[arg(
+        long = "for",
+        value_parser = GoalParser,
+        hide_possible_values = true,
+        default_value = "complete",
+        value_name = "STATE"
+    )]
     goal: Goal,
     /// Longest wait, such as 30m
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
+    /// Until one of them is there, instead of all
+    #[arg(long)]
+    any: bool,
+    /// A command for sh, run for each workload once it is waited for no more
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<String>,
+    /// Ends with the exit code of a rank, such as worker-0, or of the one that failed first: first
+    #[arg(long, value_name = "RANK")]
+    exit_code_from: Option<String>,
 }
 
 /// Runs `wait`.
@@ -70,37 +66,102 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         None => None,
     };
     let cluster = context.cluster().await?;
-    let loaded = load(&cluster, Some(&cluster.namespace)).await?;
-    let place = format!("namespace {}", cluster.namespace);
-    let mut targets = Vec::new();
-    for name in &args.names {
-        match loaded.one(name, &place) {
-            Ok(workload) => targets.push(Target {
-                namespace: workload.namespace.clone(),
-                kind: workload.resource.kind.clone(),
-                name: workload.name.clone(),
-            }),
-            // Gone already is what was asked for.
-            Err(error) if args.goal == Goal::Deleted && error.exit() == Exit::NotFound => {}
-            Err(error) => return Err(error),
+    let wanted = Wanted {
+        names: &args.names,
+        filter: &args.filter,
+        // Gone already is what was asked for.
+        may_miss: args.goal == Goal::Deleted,
+        refuses: chosen::anything,
+    };
+    let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
+    if chosen.workloads.is_empty() {
+        if chosen.missing.is_empty() {
+            context.out.talk(&format!("nothing to wait for in {}", chosen.place));
         }
+        return Ok(Exit::Ok);
     }
-    let begin = Instant::now();
-    for target in targets {
-        let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        let exit = until(&target, args.goal, left, &cluster, context).await?;
-        if exit != Exit::Ok {
-            return Ok(if exit == Exit::Pending { Exit::Timeout } else { exit });
+    let target = |workload: &Workload| Target {
+        namespace: workload.namespace.clone(),
+        kind: workload.resource.kind.clone(),
+        name: workload.name.clone(),
+    };
+    let targets = chosen.workloads.iter().map(target).collect();
+    let watch = Watch::new(targets, args.goal, timeout, &cluster);
+    let exit = watched(watch, args, context).await?;
+    Ok(if exit == Exit::Pending { Exit::Timeout } else { exit })
+}
+
+/// Waits, and does for each what is to be done then.
+async fn watched(mut watch: Watch<'_>, args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    let cluster = context.cluster().await?;
+    while watch.open() > 0 {
+        let reached = attended(&mut watch, args.goal, context).await?;
+        if reached.is_empty() {
+            return Ok(Exit::Pending);
+        }
+        for one in &reached {
+            let exit = done(one, args, &cluster, context).await?;
+            if args.any || exit != Exit::Ok && exit != Exit::Command(0) {
+                return Ok(exit);
+            }
         }
     }
     Ok(Exit::Ok)
 }
 
-/// Times between two looks: the first soon, since most answers come soon.
-const FIRST: Duration = Duration::from_millis(200);
-const LAST: Duration = Duration::from_secs(2);
+/// What follows on a workload that is waited for no more.
+async fn done(
+    reached: &Reached,
+    args: &Args,
+    cluster: &Cluster,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let exit = match &args.exec {
+        Some(line) => after::run(line, reached, context).await?,
+        None => reached.exit,
+    };
+    match &args.exit_code_from {
+        Some(from) => after::code(from, reached, cluster).await,
+        None => Ok(exit),
+    }
+}
 
-/// Waits, and says each change of state. Ctrl-C stops the waiting, not the workload.
+/// Waits for the next that are there. Ctrl-C stops the waiting, not the workload.
+async fn attended(
+    watch: &mut Watch<'_>,
+    goal: Goal,
+    context: &mut Context,
+) -> Result<Vec<Reached>, Error> {
+    let whom = watch.whom();
+    context.out.wait_for(&format!("waiting until {whom} {}", goal.verb()));
+    let look_again = match watch.open() {
+        1 => format!("kubectl kai describe {whom}"),
+        _ => "kubectl kai list".to_owned(),
+    };
+    let ended = tokio::select! {
+        biased;
+        _ = tokio::signal::ctrl_c() => {
+            let goes_on = if watch.open() == 1 { "goes on" } else { "go on" };
+            context.out.talk(&format!("stopped waiting; {whom} {goes_on}. Look again: {look_again}"));
+            Err(Error::Quiet(Exit::Interrupted))
+        }
+        reached = watch.next(&mut context.out) => reached,
+    };
+    context.out.waited();
+    ended
+}
+
+impl Watch<'_> {
+    /// Whom it waits for, in words.
+    fn whom(&self) -> String {
+        match self.names().as_slice() {
+            [one] => (*one).to_owned(),
+            many => format!("each of {}", count(many.len(), "workload")),
+        }
+    }
+}
+
+/// Waits for one, and says each change of state.
 ///
 /// # Errors
 /// The server stays unreachable, or the workload disappears.
@@ -111,119 +172,7 @@ pub(crate) async fn until(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<Exit, Error> {
-    context.out.wait_for(&format!("waiting until {} {}", target.name, goal.verb()));
-    let ended = tokio::select! {
-        biased;
-        _ = tokio::signal::ctrl_c() => {
-            context.out.talk(&format!(
-                "stopped waiting; {} goes on. Look again: kubectl kai describe {}",
-                target.name, target.name
-            ));
-            Err(Error::Quiet(Exit::Interrupted))
-        }
-        exit = look(target, goal, timeout, cluster, &mut context.out) => exit,
-    };
-    context.out.waited();
-    ended
-}
-
-async fn look(
-    target: &Target,
-    goal: Goal,
-    timeout: Option<Duration>,
-    cluster: &Cluster,
-    out: &mut crate::print::output::Output,
-) -> Result<Exit, Error> {
-    let begin = Instant::now();
-    let mut pause = FIRST;
-    let mut said: Option<State> = None;
-    let mut last_line = String::new();
-    let mut seen: Option<Workload> = None;
-    let mut outage = Outage::default();
-    loop {
-        let loaded = outage.sit_out(load(cluster, Some(&target.namespace)).await, out)?;
-        let workload = loaded.as_ref().and_then(|loaded| target.find(loaded));
-        if loaded.is_some() && workload.is_none() {
-            match &seen {
-                _ if goal == Goal::Deleted => return Ok(Exit::Ok),
-                Some(workload) => return Err(disappeared(workload, cluster).await),
-                None => {}
-            }
-        }
-        if let Some(workload) = workload {
-            seen = Some(workload.clone());
-            let state = workload.state();
-            let now = line(workload, &state);
-            if last_line != now {
-                out.talk(&now);
-                last_line = now;
-            }
-            if let Some(exit) = reached(workload, &state, goal) {
-                return Ok(exit);
-            }
-            said = Some(state);
-        }
-        let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        if left == Some(Duration::ZERO) {
-            // Why it waits was said above.
-            let state = said.map_or_else(|| "not there yet".to_owned(), |state| state.show());
-            let seconds = i64::try_from(begin.elapsed().as_secs()).unwrap_or(0);
-            out.talk(&format!(
-                "still waiting after {}: {} {}",
-                duration::short(seconds),
-                clean(&target.name),
-                clean(&state)
-            ));
-            return Ok(Exit::Pending);
-        }
-        tokio::time::sleep(left.map_or(pause, |left| left.min(pause))).await;
-        pause = (pause * 2).min(LAST);
-    }
-}
-
-impl Target {
-    fn find<'l>(&self, loaded: &'l Loaded) -> Option<&'l Workload> {
-        let is_it = |w: &&Workload| {
-            w.name == self.name && (self.kind.is_empty() || w.resource.kind == self.kind)
-        };
-        loaded.workloads.iter().find(is_it)
-    }
-}
-
-/// It is no more; who took its place is said where an event tells.
-async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
-    let what = format!("{} disappeared while it was waited for", clean(&workload.name));
-    match history::eviction_of(workload, cluster).await {
-        Some(eviction) => Problem::new(number::EVICTED, Exit::Evicted, what)
-            .line(clean(&eviction.sentence()))
-            .line("nothing makes it anew")
-            .into(),
-        None => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into(),
-    }
-}
-
-fn line(workload: &Workload, state: &State) -> String {
-    let (ready, wanted) = workload.ready();
-    let message = match (&state.message, state.phase.is_queued()) {
-        (Some(message), true) => format!(": {}", clean(&message.replace('\n', " "))),
-        (Some(_) | None, _) => String::new(),
-    };
-    format!("{}  {} {ready}/{wanted}{message}", clean(&workload.name), clean(&state.show()))
-}
-
-/// Whether the waiting is over, and how the command ends then.
-fn reached(workload: &Workload, state: &State, goal: Goal) -> Option<Exit> {
-    let failed = state.phase == Phase::Failed;
-    let ended = state.phase.is_over();
-    let (_, wanted) = workload.ready();
-    let scheduled =
-        workload.pods.len() >= wanted && workload.pods.iter().all(is_bound) && wanted > 0;
-    match goal {
-        Goal::Failed => ended.then_some(if failed { Exit::Ok } else { Exit::Failure }),
-        _ if failed && goal != Goal::Deleted => Some(Exit::WorkloadFailed),
-        Goal::Scheduled => (ended || scheduled).then_some(Exit::Ok),
-        Goal::Running => (ended || state.phase == Phase::Running).then_some(Exit::Ok),
-        Goal::Complete => ended.then_some(Exit::Ok),
-        Goal::Deleted => None,
-    }
+    let mut watch = Watch::new(vec![target.clone()], goal, timeout, cluster);
+    let reached = attended(&mut watch, goal, context).await?;
+    Ok(reached.first().map_or(Exit::Pending, |reached| reached.exit))
 }

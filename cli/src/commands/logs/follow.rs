@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Future, FutureExt as _};
@@ -11,6 +12,7 @@ use tokio::task::JoinSet;
 use super::line::Line;
 use super::printer::Printer;
 use super::source::Source;
+use super::turns::Turns;
 use super::{Reading, stream};
 use crate::cluster::Cluster;
 use crate::commands::outage::Outage;
@@ -46,6 +48,7 @@ struct Following<'a> {
     readers: JoinSet<(String, Result<(), String>)>,
     lines: mpsc::Sender<(Source, Line)>,
     is_whole: bool,
+    turns: Arc<Turns>,
 }
 
 impl Reading<'_> {
@@ -58,8 +61,9 @@ impl Reading<'_> {
     ) -> Result<Exit, Error> {
         let (lines, mut receive) = mpsc::channel(LINES_IN_FLIGHT);
         let (known, readers) = (BTreeSet::new(), JoinSet::new());
+        let turns = Arc::new(Turns::new(usize::from(self.args.max_streams)));
         let mut now =
-            Following { printer, out, state: None, known, readers, lines, is_whole: true };
+            Following { printer, out, state: None, known, readers, lines, is_whole: true, turns };
         let mut outage = Outage::default();
         let mut next = look(&self.cluster, &workload.namespace, Duration::ZERO);
         loop {
@@ -117,7 +121,8 @@ impl Following<'_> {
             }
             let pod = source.pod.clone();
             let (query, cluster) = (reading.query.clone(), reading.cluster.clone());
-            let whole = stream::pump(source, query, cluster, self.lines.clone());
+            let whole =
+                stream::pump(source, query, cluster, self.lines.clone(), Arc::clone(&self.turns));
             self.readers.spawn(whole.map(|whole| (pod, whole)));
         }
     }

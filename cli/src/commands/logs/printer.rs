@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::line::Line;
+use super::pick::Pick;
 use super::source::Source;
 use crate::print::error::Error;
 use crate::print::output::{Output, Style, clean, clean_log};
@@ -22,10 +23,11 @@ pub(super) struct Printer {
     pub(super) several: bool,
     pub(super) prefix: Option<Prefix>,
     pub(super) timestamps: bool,
+    pub(super) pick: Pick,
 }
 
 impl Printer {
-    /// Prints a line.
+    /// Prints a line, if it is one of those that are asked for.
     ///
     /// # Errors
     /// When stdout cannot be written.
@@ -35,6 +37,9 @@ impl Printer {
         line: &Line,
         out: &mut Output,
     ) -> Result<(), Error> {
+        if !self.pick.takes(&line.text) {
+            return Ok(());
+        }
         let prefix = match (self.prefix, self.several) {
             (Some(Prefix::None), _) | (None, false) => None,
             (Some(Prefix::Pod), _) => Some(&source.pod),

@@ -51,6 +51,11 @@ pub(crate) async fn all(workload: &Workload, cluster: &Cluster) -> Result<Vec<So
     Ok(numbered(pods.iter().map(|pod| source(pod, &workload.name)).collect()))
 }
 
+/// What the user calls a pod.
+pub(super) fn rank_of<'s>(sources: &'s [Source], pod: &'s str) -> &'s str {
+    sources.iter().find(|source| source.pod == pod).map_or(pod, |source| &source.rank)
+}
+
 /// The ranks of a workload, a line each with the pod's node, for completion.
 pub(crate) fn rank_lines(workload: &Workload) -> Vec<String> {
     let node = |source: &Source| {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::io::AsyncBufReadExt as _;
@@ -12,6 +13,7 @@ use tokio::sync::mpsc;
 
 use super::line::{Line, Mark, line};
 use super::source::Source;
+use super::turns::{TURN, Turns};
 use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Failure, escape, names};
 use crate::commands::outage;
@@ -96,8 +98,9 @@ pub(super) async fn pump(
     query: Query,
     cluster: Cluster,
     lines: mpsc::Sender<(Source, Line)>,
+    turns: Arc<Turns>,
 ) -> Result<(), String> {
-    let mut reading = Reading { source, query, cluster, lines, mark: Mark::default() };
+    let mut reading = Reading { source, query, cluster, lines, mark: Mark::default(), turns };
     let mut broken: Option<(Instant, String)> = None;
     loop {
         let before = reading.mark.clone();
@@ -145,12 +148,16 @@ struct Reading {
     cluster: Cluster,
     lines: mpsc::Sender<(Source, Line)>,
     mark: Mark,
+    turns: Arc<Turns>,
 }
 
 impl Reading {
     /// Reads until the connection ends. How the container stands is asked before: what is read of one that has ended
-    /// already is all of it, and what is read of one that runs may have broken off.
+    /// already is all of it, and what is read of one that runs may have broken off. While others wait for their turn it
+    /// ends sooner.
     async fn round(&mut self) -> Result<Round, Failure> {
+        let turns = Arc::clone(&self.turns);
+        let Some(_turn) = turns.take().await else { return Ok(Round::Read) };
         let Some(standing) = self.standing().await? else { return Ok(Round::Gone) };
         let runs = standing == Standing::Runs;
         let (source, query) = (&self.source, &self.query);
@@ -162,7 +169,19 @@ impl Reading {
             Err(failure) if failure.code() == Some(404) => return Ok(Round::Gone),
             Err(failure) => return Err(failure),
         };
-        while let Some(line) = stream.next().await {
+        let mut turn = tokio::time::interval_at(tokio::time::Instant::now() + TURN, TURN);
+        loop {
+            let line = tokio::select! {
+                biased;
+                _ = turn.tick() => {
+                    if turns.is_awaited() {
+                        return Ok(Round::GoesOn);
+                    }
+                    continue;
+                }
+                line = stream.next() => line,
+            };
+            let Some(line) = line else { break };
             let line = line.map_err(|error| Failure::Unreachable(error.to_string()))?;
             if !line.is_whole && runs {
                 // It is read again as a whole.

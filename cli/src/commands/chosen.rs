@@ -1,0 +1,94 @@
+//! The workloads that a command is to change or to wait for: by names, patterns and flags.
+
+use std::collections::BTreeSet;
+
+use crate::cluster::Cluster;
+use crate::commands::filter::{Filter, check_namespace};
+use crate::print::error::{Error, Problem};
+use crate::workload::{Loaded, Workload, load};
+
+/// What was chosen, and where it was looked for.
+pub(super) struct Chosen {
+    /// Each once, in the order of the names.
+    pub(super) workloads: Vec<Workload>,
+    /// In words, such as `namespace default`.
+    pub(super) place: String,
+    /// Names that nothing has, with what is said of each; empty but for those that `may_miss`.
+    pub(super) missing: Vec<Problem>,
+    /// Kinds that the user may not list.
+    pub(super) hidden: Vec<String>,
+}
+
+/// Which workloads are meant.
+pub(super) struct Wanted<'a> {
+    pub(super) names: &'a [String],
+    pub(super) filter: &'a Filter,
+    /// Names that nothing has are no error here.
+    pub(super) may_miss: bool,
+    /// Says that a word names a part of a workload, where that is not good enough.
+    pub(super) refuses: fn(&str, &Workload) -> Option<Problem>,
+}
+
+impl Wanted<'_> {
+    /// Reads the workloads of a namespace, or of all, and leaves those that are meant. A name without a pattern has to be there, whether the flags
+    /// leave it or not.
+    ///
+    /// # Errors
+    /// As [`load`] and [`Filter::apply`]; a name that nothing has, or several have.
+    pub(super) async fn read(
+        &self,
+        cluster: &Cluster,
+        scope: Option<&str>,
+    ) -> Result<Chosen, Error> {
+        let all = load(cluster, scope).await?;
+        if all.workloads.is_empty() {
+            check_namespace(scope, cluster).await?;
+        }
+        let mut left = all.clone();
+        if self.filter.is_given() {
+            self.filter.apply(&mut left, cluster).await?;
+        }
+        let place =
+            scope.map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
+        let (workloads, missing) = self.choose(&all, &left, &place)?;
+        Ok(Chosen { workloads, place, missing, hidden: all.hidden })
+    }
+
+    fn choose(
+        &self,
+        all: &Loaded,
+        left: &Loaded,
+        place: &str,
+    ) -> Result<(Vec<Workload>, Vec<Problem>), Error> {
+        let mut chosen: Vec<&Workload> = Vec::new();
+        let mut problems = Vec::new();
+        let mut missing = Vec::new();
+        for name in self.names {
+            let is_pattern = name.contains('*');
+            let is_called = |w: &&Workload| w.is_called(name);
+            let found = all.workloads.iter().filter(is_called).count();
+            match all.one(name, place) {
+                _ if is_pattern => chosen.extend(all.workloads.iter().filter(is_called)),
+                Ok(one) => chosen.push(one),
+                Err(Error::Problems(more)) if found == 0 && self.may_miss => missing.extend(more),
+                Err(Error::Problems(more)) => problems.extend(more),
+                Err(quiet) => return Err(quiet),
+            }
+            problems.extend(chosen.iter().find_map(|workload| (self.refuses)(name, workload)));
+        }
+        Error::all(problems)?;
+        if self.names.is_empty() {
+            chosen = all.workloads.iter().collect();
+        }
+        let mut seen = BTreeSet::new();
+        chosen.retain(|one| {
+            left.workloads.iter().any(|left| left.uid == one.uid) && seen.insert(one.uid.as_str())
+        });
+        Ok((chosen.into_iter().cloned().collect(), missing))
+    }
+}
+
+/// Refuses nothing.
+pub(super) fn anything(_: &str, _: &Workload) -> Option<Problem> {
+    None
+}

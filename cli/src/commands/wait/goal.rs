@@ -1,0 +1,99 @@
+//! What is waited for, and when it is reached.
+
+use std::ffi::OsStr;
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+
+use crate::print::error::Exit;
+use crate::workload::{Phase, State, Workload, is_bound};
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Goal {
+    /// All its pods have nodes.
+    Scheduled,
+    /// All its pods run.
+    Running,
+    /// It has ended.
+    Complete,
+    /// It has ended, and badly.
+    Failed,
+    /// It is gone.
+    Deleted,
+    /// No more than so many are tried before it, or it is past waiting.
+    #[value(skip)]
+    Position(usize),
+}
+
+impl Goal {
+    /// What the workload does when the waiting is over.
+    pub(super) fn verb(self) -> String {
+        match self {
+            Self::Scheduled => "has nodes".to_owned(),
+            Self::Running => "runs".to_owned(),
+            Self::Complete => "has ended".to_owned(),
+            Self::Failed => "has failed".to_owned(),
+            Self::Deleted => "is gone".to_owned(),
+            Self::Position(place) => format!("is at position {place} of its queue"),
+        }
+    }
+
+    /// Whether the waiting is over, and how the command ends then.
+    pub(super) fn reached(self, workload: &Workload, state: &State) -> Option<Exit> {
+        let failed = state.phase == Phase::Failed;
+        let ended = state.phase.is_over();
+        let (_, wanted) = workload.ready();
+        let scheduled =
+            workload.pods.len() >= wanted && workload.pods.iter().all(is_bound) && wanted > 0;
+        match self {
+            Self::Failed => ended.then_some(if failed { Exit::Ok } else { Exit::Failure }),
+            _ if failed && self != Self::Deleted => Some(Exit::WorkloadFailed),
+            Self::Scheduled => (ended || scheduled).then_some(Exit::Ok),
+            Self::Running => (ended || state.phase == Phase::Running).then_some(Exit::Ok),
+            Self::Complete => ended.then_some(Exit::Ok),
+            Self::Deleted => None,
+            Self::Position(place) => {
+                let is_near = workload.position.is_some_and(|at| at.place <= place);
+                let has_begun = !state.phase.is_queued() && state.phase != Phase::Suspended;
+                (is_near || ended || has_begun).then_some(Exit::Ok)
+            }
+        }
+    }
+}
+
+/// Reads `--for`: a state, or `position=N`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GoalParser;
+
+impl TypedValueParser for GoalParser {
+    type Value = Goal;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Goal, clap::Error> {
+        let text = StringValueParser::new().parse_ref(command, arg, value)?;
+        let refused = |why: &str| {
+            let what = format!("invalid value '{text}' for '--for <STATE>'\n  {why}\n");
+            clap::Error::raw(ErrorKind::ValueValidation, what).with_cmd(command)
+        };
+        let Some(place) = text.strip_prefix("position=") else {
+            return Goal::from_str(&text, false).map_err(|_| {
+                refused("one of scheduled, running, complete, failed, deleted, position=N")
+            });
+        };
+        let place = place.parse().ok().filter(|place| *place > 0);
+        place.map(Goal::Position).ok_or_else(|| refused("position=1 is the first to be tried"))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let states = Goal::value_variants().iter().filter_map(Goal::to_possible_value);
+        let place = PossibleValue::new("position=1")
+            .help("No more than so many are tried before it, or it is past waiting");
+        Some(Box::new(states.chain([place])))
+    }
+}

@@ -1,0 +1,210 @@
+//! Looks at workloads until each has reached what is waited for, and says what changes in between.
+
+use std::time::{Duration, Instant};
+
+use super::goal::Goal;
+use crate::cluster::Cluster;
+use crate::commands::outage::Outage;
+use crate::print::duration;
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::{Output, clean};
+use crate::workload::{Loaded, State, Workload, history, load};
+
+/// Which workload.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) namespace: String,
+    /// Empty for any kind.
+    pub(crate) kind: String,
+    pub(crate) name: String,
+}
+
+impl Target {
+    fn find<'l>(&self, loaded: &'l Loaded) -> Option<&'l Workload> {
+        let is_it = |w: &&Workload| {
+            w.name == self.name
+                && w.namespace == self.namespace
+                && (self.kind.is_empty() || w.resource.kind == self.kind)
+        };
+        loaded.workloads.iter().find(is_it)
+    }
+}
+
+/// A workload that is waited for no more.
+pub(super) struct Reached {
+    pub(super) target: Target,
+    /// As it was last seen.
+    pub(super) workload: Option<Workload>,
+    /// None once it is gone.
+    pub(super) state: Option<State>,
+    pub(super) exit: Exit,
+}
+
+/// A workload that is waited for.
+struct Seen {
+    target: Target,
+    /// What was said of it last.
+    said: String,
+    last: Option<(Workload, State)>,
+}
+
+/// The workloads that are waited for.
+pub(super) struct Watch<'c> {
+    cluster: &'c Cluster,
+    goal: Goal,
+    /// The namespace that is read; none for all of them.
+    scope: Option<String>,
+    open: Vec<Seen>,
+    begin: Instant,
+    timeout: Option<Duration>,
+    pause: Duration,
+    outage: Outage,
+}
+
+/// Times between two looks: the first soon, since most answers come soon.
+const FIRST: Duration = Duration::from_millis(200);
+const LAST: Duration = Duration::from_secs(2);
+
+impl<'c> Watch<'c> {
+    pub(super) fn new(
+        targets: Vec<Target>,
+        goal: Goal,
+        timeout: Option<Duration>,
+        cluster: &'c Cluster,
+    ) -> Self {
+        let first = targets.first().map(|target| target.namespace.clone());
+        let is_one = |space: &String| targets.iter().all(|target| target.namespace == *space);
+        let scope = first.filter(is_one);
+        let see = |target| Seen { target, said: String::new(), last: None };
+        Self {
+            cluster,
+            goal,
+            scope,
+            open: targets.into_iter().map(see).collect(),
+            begin: Instant::now(),
+            timeout,
+            pause: FIRST,
+            outage: Outage::default(),
+        }
+    }
+
+    /// How many are waited for yet.
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Their names.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.open.iter().map(|seen| seen.target.name.as_str()).collect()
+    }
+
+    /// Waits until some have reached the goal; nothing when the time is over, which is said.
+    ///
+    /// # Errors
+    /// The server stays unreachable, or a workload disappears.
+    pub(super) async fn next(&mut self, out: &mut Output) -> Result<Vec<Reached>, Error> {
+        loop {
+            let reached = self.look(out).await?;
+            if !reached.is_empty() {
+                return Ok(reached);
+            }
+            let left = self.timeout.map(|timeout| timeout.saturating_sub(self.begin.elapsed()));
+            if left == Some(Duration::ZERO) {
+                self.say_what_is_left(out);
+                return Ok(Vec::new());
+            }
+            tokio::time::sleep(left.map_or(self.pause, |left| left.min(self.pause))).await;
+            self.pause = (self.pause * 2).min(LAST);
+        }
+    }
+
+    /// Looks once.
+    async fn look(&mut self, out: &mut Output) -> Result<Vec<Reached>, Error> {
+        let loaded = load(self.cluster, self.scope.as_deref()).await;
+        let Some(mut loaded) = self.outage.sit_out(loaded, out)? else { return Ok(Vec::new()) };
+        if matches!(self.goal, Goal::Position(_)) {
+            loaded.find_positions(self.cluster).await;
+        }
+        let mut reached = Vec::new();
+        let mut open = Vec::new();
+        for mut seen in std::mem::take(&mut self.open) {
+            match seen.look(&loaded, self.goal, self.cluster, out).await? {
+                Some(exit) => {
+                    let (workload, state) = seen.last.unzip();
+                    reached.push(Reached { target: seen.target, workload, state, exit });
+                }
+                None => open.push(seen),
+            }
+        }
+        self.open = open;
+        Ok(reached)
+    }
+
+    /// Why they wait was said before.
+    fn say_what_is_left(&self, out: &mut Output) {
+        let seconds = i64::try_from(self.begin.elapsed().as_secs()).unwrap_or(0);
+        for seen in &self.open {
+            let state = seen.last.as_ref().map(|(_, state)| state.show());
+            let state = state.unwrap_or_else(|| "not there yet".to_owned());
+            out.talk(&format!(
+                "still waiting after {}: {} {}",
+                duration::short(seconds),
+                clean(&seen.target.name),
+                clean(&state)
+            ));
+        }
+    }
+}
+
+impl Seen {
+    /// Takes in what there is now, and says what changed; how its waiting ends, where it does.
+    async fn look(
+        &mut self,
+        loaded: &Loaded,
+        goal: Goal,
+        cluster: &Cluster,
+        out: &mut Output,
+    ) -> Result<Option<Exit>, Error> {
+        let Some(workload) = self.target.find(loaded) else {
+            return match self.last.take() {
+                _ if goal == Goal::Deleted => Ok(Some(Exit::Ok)),
+                Some((workload, _)) => Err(disappeared(&workload, cluster).await),
+                None => Ok(None),
+            };
+        };
+        let state = workload.state();
+        let now = line(workload, &state);
+        if self.said != now {
+            out.talk(&now);
+            self.said = now;
+        }
+        let reached = goal.reached(workload, &state);
+        self.last = Some((workload.clone(), state));
+        Ok(reached)
+    }
+}
+
+/// It is no more; who took its place is said where an event tells.
+async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
+    let what = format!("{} disappeared while it was waited for", clean(&workload.name));
+    match history::eviction_of(workload, cluster).await {
+        Some(eviction) => Problem::new(number::EVICTED, Exit::Evicted, what)
+            .line(clean(&eviction.sentence()))
+            .line("nothing makes it anew")
+            .into(),
+        None => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into(),
+    }
+}
+
+fn line(workload: &Workload, state: &State) -> String {
+    let (ready, wanted) = workload.ready();
+    let message = match (&state.message, state.phase.is_queued()) {
+        (Some(message), true) => format!(": {}", clean(&message.replace('\n', " "))),
+        (Some(_) | None, _) => String::new(),
+    };
+    let place = match workload.position {
+        Some(at) if state.phase.is_queued() => format!(", position {} of {}", at.place, at.of),
+        Some(_) | None => String::new(),
+    };
+    format!("{}  {} {ready}/{wanted}{place}{message}", clean(&workload.name), clean(&state.show()))
+}
