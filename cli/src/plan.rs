@@ -14,6 +14,8 @@ pub(crate) mod collect;
 mod compare;
 mod future;
 mod outcome;
+#[cfg(test)]
+mod property;
 pub(crate) mod settings;
 mod situation;
 mod title;

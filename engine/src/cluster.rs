@@ -13,7 +13,7 @@ use crate::{
     evict::{Scratch, resume::ResumableSearches},
     fit::devices::standing,
     pending::Pending,
-    state::{Stage, State, changes::Kind},
+    state::{Stage, State, changes::Kind, rows::Phase, tree::Leaf},
     told::{
         budget::Budget,
         claim::Claim,
@@ -216,6 +216,20 @@ impl Cluster {
     pub fn sub_groups(&self, group: GroupId) -> impl Iterator<Item = (Symbol, u32, u32)> {
         let leaves = self.state.groups().get(group).map_or(&[][..], |row| &row.tree.leaves);
         leaves.iter().map(|leaf| (leaf.name, leaf.min, leaf.count.active))
+    }
+
+    /// Tells whether pods of a group hold places and stay, as many as each of its sub-groups needs. Room that is kept for
+    /// a pod until others have left is none that it holds.
+    pub fn runs(&self, group: GroupId) -> bool {
+        let leaves = self.state.groups().get(group).map_or(&[][..], |row| &row.tree.leaves);
+        let held = |leaf: &Leaf| leaf.count.active.saturating_sub(leaf.count.nominated);
+        leaves.iter().all(|leaf| held(leaf) >= leaf.min) && leaves.iter().any(|leaf| held(leaf) > 0)
+    }
+
+    /// Tells whether a pod was told to stop, and what it holds will come free.
+    pub fn is_leaving(&self, pod: PodId) -> bool {
+        let status = self.state.pods().status.get(pod);
+        status.is_some_and(|status| status.phase == Phase::Releasing)
     }
 
     /// Lists the pods of a group that name a sub-group which it does not have, with that name.

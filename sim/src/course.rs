@@ -52,6 +52,8 @@ pub struct Course<'f> {
     ends: BTreeSet<(Timestamp, GroupId)>,
     /// Pods that hold a shared GPU, and those that reserve it.
     sharers: BTreeMap<(NodeId, DeviceId), Sharers>,
+    /// Pods that were told to leave before, and are gone after the first cycle.
+    leaving: Vec<PodId>,
     /// The number that no pod has.
     free_pod: usize,
 }
@@ -87,6 +89,7 @@ impl<'f> Course<'f> {
             runs: BTreeMap::new(),
             ends: BTreeSet::new(),
             sharers: BTreeMap::new(),
+            leaving: Vec::new(),
             free_pod: 0,
         };
         course.read();
@@ -99,6 +102,8 @@ impl<'f> Course<'f> {
         self.free_pod = pods.last().map_or(0, |(pod, _)| pod.row() + 1);
         for (pod, owner) in pods {
             self.note_share(pod, owner);
+            let is_ours = group_of(owner).is_some();
+            self.leaving.extend((is_ours && self.cluster.is_leaving(pod)).then_some(pod));
         }
         let groups: Vec<GroupId> = self.cluster.groups().map(|(group, _)| group).collect();
         for group in groups {
@@ -111,14 +116,7 @@ impl<'f> Course<'f> {
 
     /// Tells whether pods of a group hold a place and stay, as many as it needs.
     pub fn is_running(&self, group: GroupId) -> bool {
-        let mut active = 0;
-        for (_, min, count) in self.cluster.sub_groups(group) {
-            if count < min {
-                return false;
-            }
-            active += count;
-        }
-        active > 0
+        self.cluster.runs(group)
     }
 
     /// Says since when a group runs; none where it does not.
@@ -158,6 +156,9 @@ impl<'f> Course<'f> {
                 Change::Evict { pod, .. } => groups.extend(self.evict(*pod)),
                 Change::Nominate { .. } => {}
             }
+        }
+        for pod in std::mem::take(&mut self.leaving) {
+            self.remove(pod);
         }
         self.keep_reservations();
         self.renew_budgets();
@@ -238,6 +239,11 @@ impl<'f> Course<'f> {
         for (id, facts) in budgets {
             self.cluster.apply(Delta::Budget(id, Box::new(facts)));
         }
+    }
+
+    /// Finds the group of a pod, where it is of one.
+    pub fn group_of(&self, pod: PodId) -> Option<GroupId> {
+        group_of(self.owner(pod))
     }
 
     fn owner(&self, pod: PodId) -> Owner {

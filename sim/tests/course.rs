@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use kai_engine::{GroupId, Millis, PodId};
+use kai_engine::{Delta, GroupId, Millis, Owner, PodId, PodState};
 use kai_sim::{
     build::build,
     course::{Course, Future},
@@ -98,8 +98,19 @@ fn differs(path: &Path) -> Option<String> {
     let scenario = parse(&fs::read_to_string(path).expect("it is readable")).expect("it is one");
     let mut world = build(&scenario).expect("it makes sense");
     let mut course = Course::new(world.cluster.clone(), world.config.clone(), world.now, &Endless);
+    let is_leaving = |facts: &kai_engine::Pod| {
+        matches!((&facts.state, facts.owner), (PodState::Releasing(_), Owner::Group(_)))
+    };
+    let pods = world.facts.pods.iter();
+    let mut leaving: Vec<PodId> =
+        pods.filter(|(_, facts)| is_leaving(facts)).map(|(pod, _)| *pod).collect();
     for cycle in 1..=CYCLES {
         let plan = world.plan();
+        // What was told to leave before is gone in the first cycle.
+        for pod in leaving.drain(..) {
+            world.deallocate(pod);
+            world.tell(Delta::PodGone(pod));
+        }
         world.carry_out(&plan, Evicted::Recreated);
         let other = course.cycle();
         if plan.changes != other.changes {

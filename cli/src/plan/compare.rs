@@ -125,7 +125,8 @@ impl<'c> Comparison<'c> {
             let evicts = |evicted: &trial::Evicted| {
                 evicted.reason.as_ref().and_then(Eviction::for_group) == Some(group)
             };
-            return match (trial.started.contains(&group), trial.evicted.values().any(evicts)) {
+            let waited = trial.promised.contains(&group) || trial.evicted.values().any(evicts);
+            return match (trial.started.contains(&group), waited) {
                 (false, _) => Start::Running,
                 (true, true) => Start::AfterEvictions,
                 (true, false) => Start::Now,

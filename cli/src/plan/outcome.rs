@@ -42,7 +42,7 @@ pub(crate) enum Start {
     Running,
     /// In the next cycle.
     Now,
-    /// As soon as others have left for it.
+    /// As soon as others have left, for it or anyway.
     AfterEvictions,
     /// Within these seconds from now; no latest where no end is known.
     #[serde(rename_all = "camelCase")]

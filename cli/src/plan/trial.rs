@@ -23,6 +23,8 @@ pub(super) struct Trial<'f> {
     pub(super) course: Course<'f>,
     /// Pods that had to leave on the way; each as it did first.
     pub(super) evicted: BTreeMap<PodId, Evicted>,
+    /// Groups for which room was kept until others had left.
+    pub(super) promised: BTreeSet<GroupId>,
     /// Groups that run by now and did not in the beginning.
     pub(super) started: BTreeSet<GroupId>,
 }
@@ -36,7 +38,7 @@ impl<'f> Trial<'f> {
         effects: &Effects,
     ) -> Self {
         let mut course = Course::new(engine, config.clone(), now, future);
-        let mut evicted = BTreeMap::new();
+        let (mut evicted, mut promised) = (BTreeMap::new(), BTreeSet::new());
         let ran: BTreeSet<GroupId> = running(&course);
         for group in &effects.ended {
             course.end(*group);
@@ -48,13 +50,17 @@ impl<'f> Trial<'f> {
         }
         for (_, plan) in course.settle() {
             for change in plan.changes {
-                if let Change::Evict { pod, node, reason } = change {
-                    evicted.entry(pod).or_insert(Evicted { node, reason: Some(reason) });
+                match change {
+                    Change::Evict { pod, node, reason } => {
+                        evicted.entry(pod).or_insert(Evicted { node, reason: Some(reason) });
+                    }
+                    Change::Nominate { pod, .. } => promised.extend(course.group_of(pod)),
+                    Change::Place { .. } => {}
                 }
             }
         }
         let started = running(&course).difference(&ran).copied().collect();
-        Self { course, evicted, started }
+        Self { course, evicted, promised, started }
     }
 }
 
