@@ -91,6 +91,30 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     };
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
+    of(args, query, scope, context).await
+}
+
+/// Follows the logs of a workload that was just submitted to a namespace, as `logs -f` does.
+pub(crate) async fn follow(
+    name: &str,
+    namespace: &str,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    use clap::{Args as _, FromArgMatches as _};
+    let command = Args::augment_args(clap::Command::new("logs").no_binary_name(true));
+    let matches = command.try_get_matches_from(["--follow", name]);
+    let args = matches.and_then(|matches| Args::from_arg_matches(&matches));
+    let args = args.expect("names of objects are no flags");
+    of(&args, Query::default(), Some(namespace.to_owned()), context).await
+}
+
+async fn of(
+    args: &Args,
+    query: Query,
+    scope: Option<String>,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let cluster = context.cluster().await?;
     let loaded = load(&cluster, scope.as_deref()).await?;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));

@@ -137,7 +137,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
     let horizon_seconds = horizon(&args.horizon)?;
     let changes = args.changes.read(args.work.queue.as_deref())?;
-    let has_work = !args.work.names.is_empty() || !args.work.filename.is_empty();
+    let has_work = !args.work.names.is_empty() || args.work.is_of_object();
     let is_live = args.snapshot.is_none() && args.scenario.is_none();
     if !has_work && changes.is_empty() && is_live && args.save.is_none() {
         let what = "simulate needs something to try: a workload, or a change";

@@ -8,9 +8,13 @@
 
 mod args;
 mod check;
+mod cleaned;
+mod code;
+mod copy;
 mod create;
 mod data;
 mod defaults;
+mod diff;
 mod document;
 mod fetch;
 mod fits;
@@ -27,24 +31,25 @@ mod request;
 mod sharing;
 mod state;
 pub(crate) mod template;
+mod then;
 mod train_job;
+mod unified;
 pub(crate) mod values;
-
-use std::time::Duration;
 
 use serde_json::json;
 
 use crate::cluster::kinds::{self, Kind};
 use crate::cluster::queue::count;
 use crate::cluster::{Cluster, json, manifest, object_name};
-use crate::commands::wait;
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 pub(crate) use args::{Args, Flags};
-use args::{DryRun, ThenFlags, Until};
+use args::{DryRun, ThenFlags};
+use copy::Copy;
 use document::{Document, There, is_workload};
 use request::Request;
+use then::Awaited;
 
 /// What `submit -h` ends with.
 pub(crate) const EXAMPLES: &str = "\
@@ -58,6 +63,8 @@ Examples:
   kubectl kai submit ray tune -q team-b --workers 3 --gpu 1 -- python tune.py
   kubectl kai submit notebook ana -q team-b --gpu 0.5
   kubectl kai submit cronjob nightly -q team-a --schedule '0 2 * * *' --image IMAGE -- ./report
+  kubectl kai submit pytorch llama-ft -q team-a --gpu 8 --image IMAGE -m pvc://datasets:/data:ro --workdir . -- python train.py
+  kubectl kai submit --from llama-ft --gpu 4 --logs
   kubectl kai submit -f workflow.yaml -q prod
   kubectl kai submit -f job.yaml -q team-a --dry-run=client -o yaml";
 
@@ -97,16 +104,18 @@ pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Err
     };
     let (timeout, format) = (timeout?, format?);
     let mut request = request;
-    model::resolve(&mut request, dry_run, context).await?;
-    let mut documents = documents(&args, dry_run, &request, context).await?;
-    let notes = prepare(&mut documents, &request, context)?;
-    for note in notes.iter().chain(&request.data.notes) {
-        context.out.talk(note);
-    }
+    let (mut documents, copy) = made(&args, dry_run, &mut request, context).await?;
+    let awaited = Awaited { until: then.wait, timeout };
+    then.check(&documents, awaited)?;
     for warning in &request.data.warnings {
         context.out.warn(warning);
     }
     fragile::warn(&documents, context);
+    if let Some(copy) = copy.as_ref().filter(|_| !then.diff) {
+        documents.iter().filter(|document| document.is_workload).for_each(|workload| {
+            copy.tell(workload, context);
+        });
+    }
     if dry_run == DryRun::Client {
         create::show(&documents, " (dry run)", &format, context)?;
         create::summary(&documents, None, context);
@@ -117,29 +126,77 @@ pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Err
     if then.replace {
         find_there(&mut documents, &then, &cluster, context).await?;
     }
+    if then.diff {
+        return diff::show(&documents, copy.as_ref(), &cluster, context).await;
+    }
     if dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
         create::show(&objects, " (server dry run)", &format, context)?;
         create::summary(&objects, Some(&cluster), context);
         return Ok(Exit::Ok);
     }
-    let created = create::all(&documents, &cluster, context).await?;
-    if let Err(error) = create::show(&created, "", &format, context) {
-        // What cannot be printed is there all the same.
-        let names: Vec<String> =
-            created.iter().map(|d| crate::cluster::listing::name(&d.object)).collect();
-        context.out.talk(&format!("created all the same: {}", names.join(", ")));
-        return Err(error);
+    if then.confirm {
+        confirm(&documents, then.yes, &cluster, context).await?;
     }
-    create::summary(&created, Some(&cluster), context);
-    if let Some(until) = then.wait {
-        return follow(&created, until, timeout, &cluster, context).await;
+    let created = create::all(&documents, &cluster, context).await?;
+    told(&created, &format, &cluster, context)?;
+    if then.goes_on() {
+        return then.follow(&created, awaited, context).await;
     }
     if context.out.talks_to_terminal() {
         state::first(&created, &cluster, context).await;
     }
     create::next_steps(&created, context);
     Ok(Exit::Ok)
+}
+
+/// Prints what was created.
+fn told(
+    created: &[Document],
+    format: &create::Format,
+    cluster: &Cluster,
+    context: &mut Context,
+) -> Result<(), Error> {
+    if let Err(error) = create::show(created, "", format, context) {
+        // What cannot be printed is there all the same.
+        let names: Vec<String> =
+            created.iter().map(|d| crate::cluster::listing::name(&d.object)).collect();
+        context.out.talk(&format!("created all the same: {}", names.join(", ")));
+        return Err(error);
+    }
+    create::summary(created, Some(cluster), context);
+    Ok(())
+}
+
+/// Shows what would be created as the server would store it, and asks.
+async fn confirm(
+    documents: &[Document],
+    is_confirmed: bool,
+    cluster: &Cluster,
+    context: &mut Context,
+) -> Result<(), Error> {
+    let objects = create::rehearse(documents, cluster, context).await?;
+    for object in &objects {
+        context.out.talk(&format!("  {}", crate::cluster::listing::name(&object.object)));
+    }
+    create::summary(&objects, Some(cluster), context);
+    context.confirm("Submit?", is_confirmed)
+}
+
+/// Makes the objects that were asked for, with all that goes into them, and says what was done beyond that.
+async fn made(
+    args: &Args,
+    dry_run: DryRun,
+    request: &mut Request,
+    context: &mut Context,
+) -> Result<(Vec<Document>, Option<Copy>), Error> {
+    let (mut documents, copy) = documents(args, dry_run, request, context).await?;
+    let notes = prepare(&mut documents, request, context)?;
+    if let Some(code) = &request.code {
+        code.add(&mut documents, context)?;
+    }
+    notes.iter().chain(&request.data.notes).for_each(|note| context.out.talk(note));
+    Ok((documents, copy))
 }
 
 /// Finds what `--replace` will change, and asks before anything is deleted.
@@ -166,18 +223,24 @@ fn list(error: Error) -> Vec<Problem> {
     }
 }
 
+/// The objects that were asked for, without what goes into them.
 async fn documents(
     args: &Args,
     dry_run: DryRun,
-    request: &Request,
+    request: &mut Request,
     context: &mut Context,
-) -> Result<Vec<Document>, Error> {
-    let documents = if args.filename.is_empty() {
-        rendered(args, dry_run, request, context).await?
+) -> Result<(Vec<Document>, Option<Copy>), Error> {
+    model::resolve(request, dry_run, context).await?;
+    let (documents, copy) = if let Some(from) = &args.from {
+        let (document, copy) = copy::document(from, request, context).await?;
+        (vec![document], Some(copy))
+    } else if args.filename.is_empty() {
+        (rendered(args, dry_run, request, context).await?, None)
     } else {
-        read::files(&args.filename, args.recursive, request.kind, context).await?
+        (read::files(&args.filename, args.recursive, request.kind, context).await?, None)
     };
-    train_job::complete(documents, dry_run != DryRun::Client, context).await
+    let may_ask = dry_run != DryRun::Client;
+    Ok((train_job::complete(documents, may_ask, context).await?, copy))
 }
 
 /// The documents of a template.
@@ -309,29 +372,4 @@ fn prepare(
     Error::all(problems)?;
     train_job::resolve(documents);
     Ok(notes)
-}
-
-async fn follow(
-    created: &[Document],
-    until: Until,
-    timeout: Option<Duration>,
-    cluster: &Cluster,
-    context: &mut Context,
-) -> Result<Exit, Error> {
-    let goal = match until {
-        Until::Scheduled => wait::Goal::Scheduled,
-        Until::Running => wait::Goal::Running,
-        Until::Complete => wait::Goal::Complete,
-    };
-    let mut exit = Exit::Ok;
-    for document in created.iter().filter(|document| document.is_workload) {
-        let namespace = document.namespace(cluster).unwrap_or_default().to_owned();
-        let target =
-            wait::Target { namespace, kind: document.kind().into(), name: document.name().into() };
-        let ended = wait::until(&target, goal, timeout, cluster, context).await?;
-        if exit == Exit::Ok {
-            exit = ended;
-        }
-    }
-    Ok(exit)
 }

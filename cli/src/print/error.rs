@@ -268,6 +268,8 @@ pub mod number {
         UNSUPPORTED = 1022;
         /// A claim, secret, config map or storage class that the workload needs does not exist.
         DATA_NOT_FOUND = 1031;
+        /// Code is larger than what a config map holds.
+        TOO_LARGE = 1032;
         /// No workload of that name.
         WORKLOAD_NOT_FOUND = 1101;
         /// It was evicted, and nothing makes it anew.

@@ -19,7 +19,7 @@ use crate::cluster::{Call, Cluster, Failure, escape, names};
 use crate::commands::outage;
 
 /// Which part of each log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Query {
     pub(super) container: Option<String>,
     pub(super) tail: Option<u64>,

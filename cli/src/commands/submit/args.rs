@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{data, particulars};
+use super::{code, data, particulars};
 
 /// Flags of `submit`.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 #[command(
-    override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]"
+    override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]\n       kubectl kai submit --from WORKLOAD [NAME] [flags] [-- COMMAND…]"
 )]
 pub struct Flags {
     #[command(flatten)]
@@ -62,8 +62,13 @@ pub(crate) struct Args {
     /// Memory of each worker, such as 64Gi
     #[arg(long, value_name = "MEMORY", help_heading = "What")]
     pub(crate) memory: Option<String>,
+    /// Workload to submit again, as NAME or with the next number; other flags change it
+    #[arg(long, value_name = "WORKLOAD", conflicts_with_all = ["filename", "template"], help_heading = "What")]
+    pub(crate) from: Option<String>,
     #[command(flatten)]
-    pub(crate) data: data::Flags,
+    pub(crate) data: data::DataFlags,
+    #[command(flatten)]
+    pub(crate) code: code::CodeFlags,
     /// Queue to wait in
     #[arg(short, long, value_name = "QUEUE", help_heading = "Where")]
     pub(crate) queue: Option<String>,
@@ -101,6 +106,13 @@ pub(crate) struct Args {
     pub(crate) particulars: particulars::ParticularFlags,
 }
 
+impl Args {
+    /// Tells whether an object is there to begin with, instead of a template.
+    pub(crate) fn is_of_object(&self) -> bool {
+        !self.filename.is_empty() || self.from.is_some()
+    }
+}
+
 /// What `submit` does with the work.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
@@ -109,7 +121,7 @@ pub(crate) struct ThenFlags {
     #[arg(long, value_enum, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "complete", help_heading = "Then")]
     pub(crate) wait: Option<Until>,
     /// Longest wait, such as 30m
-    #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Then")]
+    #[arg(long, value_name = "DURATION", help_heading = "Then")]
     pub(crate) timeout: Option<String>,
     /// Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)
     #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "client", help_heading = "Then")]
@@ -120,8 +132,23 @@ pub(crate) struct ThenFlags {
     /// Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
     #[arg(long, requires = "filename", help_heading = "Then")]
     pub(crate) replace: bool,
-    /// Ask nothing before --replace deletes
-    #[arg(short, long, requires = "replace", help_heading = "Then")]
+    /// Say each change of its state until it has ended; the exit code tells how
+    #[arg(long, help_heading = "Then")]
+    pub(crate) watch: bool,
+    /// Print the logs of all ranks until it has ended; the exit code tells how
+    #[arg(long, help_heading = "Then")]
+    pub(crate) logs: bool,
+    /// Delete it once it has ended
+    #[arg(long, help_heading = "Then")]
+    pub(crate) rm: bool,
+    /// Show what would be created, and ask before it is
+    #[arg(long, help_heading = "Then")]
+    pub(crate) confirm: bool,
+    /// Show the difference to what is there, and create nothing; the exit code is 1 where there is one
+    #[arg(long, conflicts_with_all = ["confirm", "wait", "watch", "logs", "rm", "dry_run"], help_heading = "Then")]
+    pub(crate) diff: bool,
+    /// Ask nothing: with --confirm, and before --replace deletes
+    #[arg(short, long, help_heading = "Then")]
     pub(crate) yes: bool,
 }
 

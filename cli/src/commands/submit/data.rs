@@ -28,7 +28,7 @@ const MOUNT: &str = "Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, ne
 /// Flags for what pods need besides GPUs.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Data")]
-pub(crate) struct Flags {
+pub(crate) struct DataFlags {
     /// Environment variable NAME=VALUE, or NAME to forward yours, repeatable
     #[arg(short, long, value_name = "NAME[=VALUE]")]
     env: Vec<String>,
@@ -59,6 +59,8 @@ pub(crate) struct Data {
     pull_secrets: Vec<String>,
     mounts: Vec<Mount>,
     shm: Option<String>,
+    /// The secret that the code needs.
+    pub(super) code_secret: Option<String>,
     /// Things to tell the user.
     pub(super) notes: Vec<String>,
     /// Things to warn the user of.
@@ -71,7 +73,7 @@ impl Data {
     /// # Errors
     /// Everything that is wrong.
     pub(super) fn read(
-        flags: &Flags,
+        flags: &DataFlags,
         settings: &Settings,
         variables: &BTreeMap<String, String>,
     ) -> Result<Self, Vec<Problem>> {
@@ -210,11 +212,11 @@ mod tests {
     use super::*;
     use crate::cluster::manifest;
 
-    fn flags(line: &str) -> Flags {
+    fn flags(line: &str) -> DataFlags {
         use clap::{Args as _, FromArgMatches as _};
-        let command = Flags::augment_args(clap::Command::new("submit").no_binary_name(true));
+        let command = DataFlags::augment_args(clap::Command::new("submit").no_binary_name(true));
         let matches = command.get_matches_from(line.split_whitespace());
-        Flags::from_arg_matches(&matches).expect("written below")
+        DataFlags::from_arg_matches(&matches).expect("written below")
     }
 
     /// What flags make of an object.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::args::{Args, DryRun};
 use super::request::Request;
-use super::{Document, check, create, defaults, documents, model, prepare};
+use super::{Document, check, create, defaults, made};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::plan::words::{self, HORIZON_SECONDS};
@@ -55,27 +55,13 @@ pub(crate) async fn render(
         defaults::read(context).await;
         DryRun::Plan
     };
-    let (mut documents, request) = made(args, dry_run, context).await?;
-    for note in prepare(&mut documents, &request, context)? {
-        context.out.talk(&note);
-    }
+    let mut request = Request::read(args, &context.settings, &context.env)
+        .map_err(|found| Error::Problems(found.1))?;
+    let (mut documents, _) = made(args, dry_run, &mut request, context).await?;
     if let Some(cluster) = cluster {
         Box::pin(check::all(&mut documents, &request, cluster, context)).await?;
     }
     Ok(Rendered { documents })
-}
-
-/// The objects before they are checked.
-async fn made(
-    args: &Args,
-    dry_run: DryRun,
-    context: &mut Context,
-) -> Result<(Vec<Document>, Request), Error> {
-    let mut request = Request::read(args, &context.settings, &context.env)
-        .map_err(|found| Error::Problems(found.1))?;
-    model::resolve(&mut request, dry_run, context).await?;
-    let documents = documents(args, dry_run, &request, context).await?;
-    Ok((documents, request))
 }
 
 /// Runs `submit --dry-run=plan`.

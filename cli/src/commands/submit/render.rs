@@ -170,7 +170,7 @@ fn without_place(name: &str, used: &HashSet<String>, request: &Request) -> Vec<P
 }
 
 /// Words as one line for a POSIX shell.
-fn shell(words: &[String]) -> String {
+pub(super) fn shell(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     let quote = |word: &String| {
         if !word.is_empty() && word.chars().all(is_plain) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::args::Args;
+use super::code::Code;
 use super::data::Data;
 use super::particulars::Particulars;
 use super::values::{self, amount, label_value, pairs};
@@ -37,12 +38,15 @@ pub(crate) struct Request {
     pub(crate) memory: Option<String>,
     /// Fewest and most workers.
     pub(crate) workers: (u32, u32),
+    /// Whether their number was typed.
+    pub(crate) has_workers: bool,
     /// Size of the gang, where it is written down.
     pub(crate) min: Option<u32>,
     pub(crate) image: Option<String>,
     /// Whether the image replaces a manifest's own.
     pub(crate) image_overrides: bool,
     pub(crate) data: Data,
+    pub(crate) code: Option<Code>,
     /// Values of the template's own parameters.
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) labels: Vec<(String, String)>,
@@ -77,7 +81,7 @@ impl Request {
         variables: &BTreeMap<String, String>,
     ) -> Result<Self, Box<(Self, Vec<Problem>)>> {
         let mut problems = Vec::new();
-        let of_file = !args.filename.is_empty();
+        let of_file = args.is_of_object();
         let setting = |name: &str| settings.get(name).map(|s| s.value.clone()).filter(|_| !of_file);
         let mut request = Self {
             queue: args.queue.clone().or_else(|| settings.get("queue").map(|s| s.value.clone())),
@@ -137,6 +141,13 @@ impl Request {
             Err(wrong) => problems.extend(wrong),
         }
         problems.extend(request.read_particulars(args, of_file));
+        match Code::read(&args.code) {
+            Ok(code) => {
+                request.data.code_secret = code.as_ref().and_then(Code::secret).map(str::to_owned);
+                request.code = code;
+            }
+            Err(problem) => problems.push(problem),
+        }
         if of_file {
             problems.extend(only_with_kind(args));
         } else {
@@ -161,6 +172,9 @@ impl Request {
     }
 
     fn read_names(&mut self, args: &Args) -> Result<(), Problem> {
+        if args.from.is_some() {
+            return self.read_name_of_copy(args);
+        }
         let of_file = !args.filename.is_empty();
         let (kind, name) = match args.names.as_slice() {
             [] if of_file => return Ok(()),
@@ -205,6 +219,22 @@ impl Request {
             return Err(unknown_kind(kind));
         }
         object_name::check(name, self.kind)
+    }
+
+    /// The name of a copy, which is of the kind of its original.
+    fn read_name_of_copy(&mut self, args: &Args) -> Result<(), Problem> {
+        match args.names.as_slice() {
+            [] => Ok(()),
+            [name] => {
+                self.name.clone_from(name);
+                object_name::check(name, None)
+            }
+            _ => {
+                let what = "--from has its kind from the workload, so only a name is taken";
+                Err(Problem::new(number::USAGE, Exit::Usage, what)
+                    .fix("kubectl kai submit --from WORKLOAD NAME"))
+            }
+        }
     }
 
     fn read_gpu(&mut self, args: &Args, default: Option<String>) -> Result<(), Problem> {
@@ -271,6 +301,12 @@ impl Request {
                 .fix(format!("--workers {high}..{low}")));
         }
         self.workers = (low, high);
+        self.has_workers = true;
+        // The kind of a copy is known once its original was read.
+        if args.from.is_some() {
+            self.min = if args.no_gang { Some(1) } else { args.min };
+            return self.check_min(args);
+        }
         let noun = self.kind.map_or("", |kind| kind.noun);
         if low != high && !matches!(noun, "pytorch" | "ray" | "raycluster" | "rayservice" | "spark")
         {
@@ -294,12 +330,17 @@ impl Request {
         self.check_min(args)
     }
 
+    /// The number of workers, where it was typed.
+    pub(super) fn workers_typed(&self) -> Option<(u32, u32)> {
+        self.has_workers.then_some(self.workers)
+    }
+
     fn check_min(&self, args: &Args) -> Result<(), Problem> {
         match args.min {
             Some(0) => {
                 Err(Problem::new(number::VALUE, Exit::Usage, "--min 0 is no gang").fix("--no-gang"))
             }
-            Some(min) if args.filename.is_empty() && min > self.workers.1 => {
+            Some(min) if !args.is_of_object() && min > self.workers.1 => {
                 let what = format!(
                     "--min {min} is more than the {} workers that there will be",
                     self.workers.1
@@ -376,6 +417,9 @@ fn unknown_kind(word: &str) -> Problem {
 
 /// Flags that say nothing to a manifest.
 fn only_with_kind(args: &Args) -> Vec<Problem> {
+    if args.filename.is_empty() {
+        return Vec::new();
+    }
     [
         (!args.command.is_empty(), "a command after --"),
         (args.workers.is_some(), "--workers"),

@@ -42,13 +42,19 @@ pub(super) async fn complete(
                 "the runtime of trainjob/{} was not looked at: whether its pods are KAI's to schedule is not known",
                 clean(document.name())
             )),
-            Some(runtime) if is_ours(&runtime) => document.made_of = Some(runtime),
+            Some(runtime) if is_ours(&runtime) && !is_owned(&runtime) => {
+                document.made_of = Some(runtime);
+            }
             Some(runtime) => {
                 let derived = derive(&runtime, &mut document.object);
+                let runtime_name = clean(text(&runtime["metadata"]["name"])).into_owned();
+                let why = if is_owned(&runtime) {
+                    format!("its runtime {runtime_name} goes with another job")
+                } else {
+                    format!("the pods of its runtime {runtime_name} are another scheduler's")
+                };
                 context.out.talk(&format!(
-                    "trainjob/{name}: the pods of its runtime {} are another scheduler's, so it gets one of its own: \
-                     trainingruntime/{name}",
-                    clean(text(&runtime["metadata"]["name"])),
+                    "trainjob/{name}: {why}, so it gets one of its own: trainingruntime/{name}",
                     name = clean(document.name()),
                 ));
                 complete.push(derived);
@@ -162,6 +168,11 @@ fn is_ours(runtime: &Value) -> bool {
         let scheduler = runtime.pointer(&format!("{}/schedulerName", site.spec));
         scheduler.map(text) == Some(names::SCHEDULER)
     })
+}
+
+/// Whether a runtime was made for one job, and is deleted with it.
+fn is_owned(runtime: &Value) -> bool {
+    runtime["metadata"]["ownerReferences"].is_array()
 }
 
 /// A runtime like another, for one job alone, which is made to refer to it.

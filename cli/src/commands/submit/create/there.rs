@@ -183,8 +183,19 @@ fn in_the_way(document: &Document, call: &Call<'_>, old: &Value) -> Problem {
     let age = age.map_or_else(String::new, |age| format!(" ({} old)", duration::short(age)));
     let place = call.namespace.map_or_else(String::new, |namespace| format!(" in {namespace}"));
     let what = format!("{kind} \"{}\" already exists{place}{age}", call.name);
-    Problem::new(number::EXISTS, Exit::Conflict, what)
-        .fix(format!("another name, or first: kubectl kai delete {}", call.name))
+    Problem::new(number::EXISTS, Exit::Conflict, what).fix(format!(
+        "another name, or first: {} {}",
+        deleted_by(document),
+        call.name
+    ))
+}
+
+/// The command that deletes such an object.
+fn deleted_by(document: &Document) -> String {
+    if document.is_workload {
+        return "kubectl kai delete".to_owned();
+    }
+    format!("kubectl delete {}", document.kind().to_lowercase())
 }
 
 fn bare(mut object: Value) -> Value {

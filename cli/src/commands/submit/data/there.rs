@@ -88,6 +88,7 @@ fn references(data: &Data, documents: &[Document], cluster: &Cluster) -> Vec<Ref
         Source::ConfigMap(_) => Kind::ConfigMap,
     };
     names.extend(data.env_from.iter().map(|source| (of_source(source), source.name())));
+    names.extend(data.code_secret.iter().map(|name| (Kind::Secret, name.as_str())));
     names.extend(data.pull_secrets.iter().map(|name| (Kind::PullSecret, name.as_str())));
     for mount in &data.mounts {
         match &mount.volume {

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::made;
 use crate::commands::submit::args::{Args, DryRun};
-use crate::commands::submit::prepare;
+use crate::commands::submit::request::Request;
+use crate::commands::submit::{documents, prepare};
 use crate::context::Context;
 use crate::plan::{Outcome, Situation, Start, Wish, in_namespace};
 
@@ -135,7 +135,9 @@ async fn outcome_of(
     (situation, namespace): (&mut Situation, &str),
     context: &mut Context,
 ) -> Option<Outcome> {
-    let (mut documents, request) = made(args, DryRun::Client, context).await.ok()?;
+    let mut request = Request::read(args, &context.settings, &context.env).ok()?;
+    let documents = documents(args, DryRun::Client, &mut request, context).await;
+    let (mut documents, _) = documents.ok()?;
     prepare(&mut documents, &request, context).ok()?;
     let workloads = documents.into_iter().filter(|document| document.is_workload);
     let objects: Vec<_> = workloads.map(|one| in_namespace(one.object, namespace)).collect();
