@@ -79,9 +79,11 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l image
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-type -d 'Model of GPU, such as H100 or A100-SXM4-80GB' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l mig -d 'MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-fraction-container -d 'Container that gets the share of a GPU; the first one without it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l memory -d 'Memory of each worker, such as 64Gi' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l from -d 'Workload to submit again, as NAME or with the next number; other flags change it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s e -l env -d 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l env-from -d 'Variables of all keys of secret/NAME or configmap/NAME, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l secret -d 'Secret: its keys as variables, or as files under PATH, repeatable' -r -f
@@ -89,6 +91,10 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l confi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l pull-secret -d 'Secret to pull the image with, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s m -l mount -d 'Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l shm -d 'Shared memory of each pod under /dev/shm, such as 16Gi' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l workdir -d 'Folder whose files the containers find in their working folder; .gitignore and .kaiignore are heeded' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l git -d 'Git repository that is cloned into the working folder' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l git-secret -d 'Secret for the repository: username and password, or ssh-privatekey' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l code-image -d 'Image of the container that unpacks or clones (default: the workload\'s own to unpack, alpine/git to clone)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s q -l queue -d 'Queue to wait in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l priority -d 'Priority class: train, build, inference, ...' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l preemptible -d 'Whether others may take its GPUs: true (also without a value) or false' -r -f -a "true\t''
@@ -99,6 +105,11 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l max-r
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l retries -d 'Retries after a failure' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l annotation -d 'Annotation KEY=VALUE on the workload, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l topology -d 'Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l node-selector -d 'Label KEY=VALUE that nodes must have, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l toleration -d 'Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l node-pool -d 'Node pool; the shard of the scheduler that serves it places the pods' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l service-account -d 'Service account that the pods run as' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f
@@ -134,7 +145,12 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-ga
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l exit-code -d 'With --dry-run=plan: end with 6 when it cannot start at once'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replace -d 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s y -l yes -d 'Ask nothing before --replace deletes'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l watch -d 'Say each change of its state until it has ended; the exit code tells how'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l logs -d 'Print the logs of all ranks until it has ended; the exit code tells how'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l rm -d 'Delete it once it has ended'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l confirm -d 'Show what would be created, and ask before it is'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l diff -d 'Show the difference to what is there, and create nothing; the exit code is 1 where there is one'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s y -l yes -d 'Ask nothing: with --confirm, and before --replace deletes'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l quiet -d 'Print data and errors only'
@@ -849,9 +865,11 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l ima
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l gpu-type -d 'Model of GPU, such as H100 or A100-SXM4-80GB' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l mig -d 'MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l gpu-fraction-container -d 'Container that gets the share of a GPU; the first one without it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l memory -d 'Memory of each worker, such as 64Gi' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l from -d 'Workload to submit again, as NAME or with the next number; other flags change it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s e -l env -d 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l env-from -d 'Variables of all keys of secret/NAME or configmap/NAME, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l secret -d 'Secret: its keys as variables, or as files under PATH, repeatable' -r -f
@@ -859,6 +877,10 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l con
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l pull-secret -d 'Secret to pull the image with, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s m -l mount -d 'Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l shm -d 'Shared memory of each pod under /dev/shm, such as 16Gi' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l workdir -d 'Folder whose files the containers find in their working folder; .gitignore and .kaiignore are heeded' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l git -d 'Git repository that is cloned into the working folder' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l git-secret -d 'Secret for the repository: username and password, or ssh-privatekey' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l code-image -d 'Image of the container that unpacks or clones (default: the workload\'s own to unpack, alpine/git to clone)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s q -l queue -d 'Queue to wait in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l priority -d 'Priority class: train, build, inference, ...' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l preemptible -d 'Whether others may take its GPUs: true (also without a value) or false' -r -f -a "true\t''
@@ -869,6 +891,11 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l max
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l retries -d 'Retries after a failure' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l annotation -d 'Annotation KEY=VALUE on the workload, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l topology -d 'Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l node-selector -d 'Label KEY=VALUE that nodes must have, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l toleration -d 'Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l node-pool -d 'Node pool; the shard of the scheduler that serves it places the pods' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l service-account -d 'Service account that the pods run as' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f

@@ -56,9 +56,11 @@ module completions {
     --gpu(-g): string         # GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4
     --gpu-type: string        # Model of GPU, such as H100 or A100-SXM4-80GB
     --gpu-memory: string      # GPU memory of each worker on one shared device, such as 8Gi
+    --mig: string             # MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2
     --gpu-fraction-container: string # Container that gets the share of a GPU; the first one without it
     --cpu: string             # CPU of each worker, such as 4 or 500m
     --memory: string          # Memory of each worker, such as 64Gi
+    --from: string            # Workload to submit again, as NAME or with the next number; other flags change it
     --env(-e): string         # Environment variable NAME=VALUE, or NAME to forward yours, repeatable
     --env-from: string        # Variables of all keys of secret/NAME or configmap/NAME, repeatable
     --secret: string          # Secret: its keys as variables, or as files under PATH, repeatable
@@ -66,6 +68,10 @@ module completions {
     --pull-secret: string     # Secret to pull the image with, repeatable
     --mount(-m): string       # Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable
     --shm: string             # Shared memory of each pod under /dev/shm, such as 16Gi
+    --workdir: directory      # Folder whose files the containers find in their working folder; .gitignore and .kaiignore are heeded
+    --git: string             # Git repository that is cloned into the working folder
+    --git-secret: string      # Secret for the repository: username and password, or ssh-privatekey
+    --code-image: string      # Image of the container that unpacks or clones (default: the workload's own to unpack, alpine/git to clone)
     --queue(-q): string       # Queue to wait in
     --priority: string        # Priority class: train, build, inference, ...
     --preemptible: string@"nu-complete kubectl-kai submit preemptible" # Whether others may take its GPUs: true (also without a value) or false
@@ -77,6 +83,11 @@ module completions {
     --label(-l): string       # Label KEY=VALUE on the workload and its pods, repeatable
     --annotation: string      # Annotation KEY=VALUE on the workload, repeatable
     --force                   # Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    --topology: string        # Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it
+    --node-selector: string   # Label KEY=VALUE that nodes must have, repeatable
+    --toleration: string      # Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable
+    --node-pool: string       # Node pool; the shard of the scheduler that serves it places the pods
+    --service-account: string # Service account that the pods run as
     --replicas: string        # Groups of so many workers each: jobset, lws
     --schedule: string        # When a cronjob runs, such as '0 2 * * *'
     --time-zone: string       # Time zone of --schedule, such as Europe/Paris
@@ -87,7 +98,12 @@ module completions {
     --dry-run: string@"nu-complete kubectl-kai submit dry_run" # Create nothing: none, client (asks at most which kinds are served), server (all checks of the cluster), plan (where, when, at whose cost)
     --exit-code               # With --dry-run=plan: end with 6 when it cannot start at once
     --replace                 # Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
-    --yes(-y)                 # Ask nothing before --replace deletes
+    --watch                   # Say each change of its state until it has ended; the exit code tells how
+    --logs                    # Print the logs of all ranks until it has ended; the exit code tells how
+    --rm                      # Delete it once it has ended
+    --confirm                 # Show what would be created, and ask before it is
+    --diff                    # Show the difference to what is there, and create nothing; the exit code is 1 where there is one
+    --yes(-y)                 # Ask nothing: with --confirm, and before --replace deletes
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -950,9 +966,11 @@ module completions {
     --gpu(-g): string         # GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4
     --gpu-type: string        # Model of GPU, such as H100 or A100-SXM4-80GB
     --gpu-memory: string      # GPU memory of each worker on one shared device, such as 8Gi
+    --mig: string             # MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2
     --gpu-fraction-container: string # Container that gets the share of a GPU; the first one without it
     --cpu: string             # CPU of each worker, such as 4 or 500m
     --memory: string          # Memory of each worker, such as 64Gi
+    --from: string            # Workload to submit again, as NAME or with the next number; other flags change it
     --env(-e): string         # Environment variable NAME=VALUE, or NAME to forward yours, repeatable
     --env-from: string        # Variables of all keys of secret/NAME or configmap/NAME, repeatable
     --secret: string          # Secret: its keys as variables, or as files under PATH, repeatable
@@ -960,6 +978,10 @@ module completions {
     --pull-secret: string     # Secret to pull the image with, repeatable
     --mount(-m): string       # Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, new://100Gi[,CLASS]:/PATH (of each pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable
     --shm: string             # Shared memory of each pod under /dev/shm, such as 16Gi
+    --workdir: directory      # Folder whose files the containers find in their working folder; .gitignore and .kaiignore are heeded
+    --git: string             # Git repository that is cloned into the working folder
+    --git-secret: string      # Secret for the repository: username and password, or ssh-privatekey
+    --code-image: string      # Image of the container that unpacks or clones (default: the workload's own to unpack, alpine/git to clone)
     --queue(-q): string       # Queue to wait in
     --priority: string        # Priority class: train, build, inference, ...
     --preemptible: string@"nu-complete kubectl-kai simulate preemptible" # Whether others may take its GPUs: true (also without a value) or false
@@ -971,6 +993,11 @@ module completions {
     --label(-l): string       # Label KEY=VALUE on the workload and its pods, repeatable
     --annotation: string      # Annotation KEY=VALUE on the workload, repeatable
     --force                   # Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    --topology: string        # Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it
+    --node-selector: string   # Label KEY=VALUE that nodes must have, repeatable
+    --toleration: string      # Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable
+    --node-pool: string       # Node pool; the shard of the scheduler that serves it places the pods
+    --service-account: string # Service account that the pods run as
     --replicas: string        # Groups of so many workers each: jobset, lws
     --schedule: string        # When a cronjob runs, such as '0 2 * * *'
     --time-zone: string       # Time zone of --schedule, such as Europe/Paris

@@ -24,6 +24,7 @@ mod inject;
 pub(crate) mod library;
 mod model;
 mod particulars;
+mod placement;
 pub(crate) mod plan;
 mod read;
 pub(crate) mod render;
@@ -231,6 +232,7 @@ async fn documents(
     context: &mut Context,
 ) -> Result<(Vec<Document>, Option<Copy>), Error> {
     model::resolve(request, dry_run, context).await?;
+    placement::resolve(&mut request.placement, dry_run == DryRun::Client, context).await?;
     let (documents, copy) = if let Some(from) = &args.from {
         let (document, copy) = copy::document(from, request, context).await?;
         (vec![document], Some(copy))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{code, data, particulars};
+use super::{code, data, particulars, placement};
 
 /// Flags of `submit`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -53,6 +53,9 @@ pub(crate) struct Args {
     /// GPU memory of each worker on one shared device, such as 8Gi
     #[arg(long, value_name = "MEMORY", allow_hyphen_values = true, help_heading = "What")]
     pub(crate) gpu_memory: Option<String>,
+    /// MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2
+    #[arg(long, value_name = "PROFILE", conflicts_with_all = ["gpu", "gpu_memory"], help_heading = "What")]
+    pub(crate) mig: Option<String>,
     /// Container that gets the share of a GPU; the first one without it
     #[arg(long, alias = "gpu-container", value_name = "NAME", help_heading = "What")]
     pub(crate) gpu_fraction_container: Option<String>,
@@ -103,6 +106,8 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Then")]
     pub(crate) force: bool,
     #[command(flatten)]
+    pub(crate) placement: placement::PlacementFlags,
+    #[command(flatten)]
     pub(crate) particulars: particulars::ParticularFlags,
 }
 
@@ -116,6 +121,7 @@ impl Args {
 /// What `submit` does with the work.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ThenFlags {
     /// Wait until it is scheduled, running or complete (also without a value: complete)
     #[arg(long, value_enum, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "complete", help_heading = "Then")]

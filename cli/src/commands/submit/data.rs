@@ -61,6 +61,8 @@ pub(crate) struct Data {
     shm: Option<String>,
     /// The secret that the code needs.
     pub(super) code_secret: Option<String>,
+    /// The account that the pods run as.
+    pub(super) service_account: Option<String>,
     /// Things to tell the user.
     pub(super) notes: Vec<String>,
     /// Things to warn the user of.

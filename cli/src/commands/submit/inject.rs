@@ -31,6 +31,7 @@ pub(crate) fn inject(
         if let Err(problem) = place(object, site, request) {
             problems.push(problem);
         }
+        request.placement.inject(object, site);
         problems.extend(request.data.inject(object, site).err());
     }
     if let Some(gpu) = &request.gpu {
@@ -78,6 +79,7 @@ fn metadata(object: &mut Value, request: &Request, notes: &mut Notes) {
         for (key, value) in &request.labels {
             labels.insert(key.clone(), json!(value));
         }
+        request.placement.annotate(object, &at);
     }
     if !request.annotations.is_empty() {
         let annotations = ensure(object, "/metadata/annotations");

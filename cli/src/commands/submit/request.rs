@@ -6,6 +6,7 @@ use super::args::Args;
 use super::code::Code;
 use super::data::Data;
 use super::particulars::Particulars;
+use super::placement::{self, Placement};
 use super::values::{self, amount, label_value, pairs};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::kinds::{self, Kind};
@@ -56,6 +57,8 @@ pub(crate) struct Request {
     pub(crate) retries: u32,
     /// What only some kinds take.
     pub(crate) particulars: Particulars,
+    /// Where its pods may go.
+    pub(crate) placement: Placement,
     pub(crate) force: bool,
 }
 
@@ -140,6 +143,7 @@ impl Request {
             Ok(data) => request.data = data,
             Err(wrong) => problems.extend(wrong),
         }
+        problems.extend(request.read_placement(args));
         problems.extend(request.read_particulars(args, of_file));
         match Code::read(&args.code) {
             Ok(code) => {
@@ -154,6 +158,15 @@ impl Request {
             problems.extend(request.read_image(args));
         }
         if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
+    }
+
+    fn read_placement(&mut self, args: &Args) -> Vec<Problem> {
+        let (placement, problems) = Placement::read(&args.placement);
+        let pool = placement.node_pool.iter();
+        self.labels.extend(pool.map(|pool| (placement::NODE_POOL.to_owned(), pool.clone())));
+        self.data.service_account.clone_from(&placement.service_account);
+        self.placement = placement;
+        problems
     }
 
     fn read_particulars(&mut self, args: &Args, of_file: bool) -> Vec<Problem> {
@@ -243,7 +256,8 @@ impl Request {
             return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
                 .fix(format!("--gpu-memory {memory}   or   --gpu {gpu}")));
         }
-        let typed = match (&args.gpu_memory, args.gpu.clone().or(default)) {
+        let mig = args.mig.as_ref().map(|profile| format!("mig:{profile}"));
+        let typed = match (&args.gpu_memory, mig.or(args.gpu.clone()).or(default)) {
             (Some(memory), _) => Some((None, Gpu::parse_memory("--gpu-memory", memory)?)),
             (None, Some(gpu)) => Some(Gpu::parse_typed(&gpu)?),
             (None, None) => None,
@@ -384,6 +398,7 @@ impl Request {
             (self.min.is_some(), "--min"),
         ]
         .into_iter()
+        .chain(self.placement.asks_of_pods())
         .filter_map(|(asked, flag)| asked.then_some(flag))
         .collect()
     }

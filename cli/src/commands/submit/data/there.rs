@@ -22,6 +22,7 @@ enum Kind {
     PullSecret,
     ConfigMap,
     StorageClass,
+    ServiceAccount,
 }
 
 /// An object that has to be there.
@@ -89,6 +90,7 @@ fn references(data: &Data, documents: &[Document], cluster: &Cluster) -> Vec<Ref
     };
     names.extend(data.env_from.iter().map(|source| (of_source(source), source.name())));
     names.extend(data.code_secret.iter().map(|name| (Kind::Secret, name.as_str())));
+    names.extend(data.service_account.iter().map(|name| (Kind::ServiceAccount, name.as_str())));
     names.extend(data.pull_secrets.iter().map(|name| (Kind::PullSecret, name.as_str())));
     for mount in &data.mounts {
         match &mount.volume {
@@ -121,9 +123,11 @@ async fn look(reference: &Reference, cluster: &Cluster) -> Result<Option<Value>,
     match reference.kind {
         Kind::Claim => cluster.get(&call).await,
         // Their values are not needed, so they are not sent.
-        Kind::Secret | Kind::ConfigMap | Kind::StorageClass | Kind::PullSecret => {
-            cluster.metadata(&call).await
-        }
+        Kind::Secret
+        | Kind::ConfigMap
+        | Kind::StorageClass
+        | Kind::PullSecret
+        | Kind::ServiceAccount => cluster.metadata(&call).await,
     }
 }
 
@@ -188,6 +192,7 @@ async fn missing(reference: &Reference, cluster: &Cluster) -> Problem {
         Kind::ConfigMap => {
             format!("kubectl create configmap {name} -n {namespace} --from-file=FILE")
         }
+        Kind::ServiceAccount => format!("kubectl create serviceaccount {name} -n {namespace}"),
         Kind::StorageClass => "leave the class out to get the default: -m new://100Gi:/PATH".to_owned(),
     })
 }
@@ -207,6 +212,7 @@ impl Kind {
             Self::Claim => Resource::new("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
             Self::Secret | Self::PullSecret => Resource::new("v1", "Secret", "secrets"),
             Self::ConfigMap => Resource::new("v1", "ConfigMap", "configmaps"),
+            Self::ServiceAccount => Resource::new("v1", "ServiceAccount", "serviceaccounts"),
             Self::StorageClass => {
                 Resource::new("storage.k8s.io/v1", "StorageClass", "storageclasses").cluster_wide()
             }
@@ -218,6 +224,7 @@ impl Kind {
             Self::Claim => "claims",
             Self::Secret | Self::PullSecret => "secrets",
             Self::ConfigMap => "config maps",
+            Self::ServiceAccount => "service accounts",
             Self::StorageClass => "storage classes",
         }
     }
@@ -228,6 +235,7 @@ impl Kind {
             Self::Secret => "secret",
             Self::PullSecret => "pull secret",
             Self::ConfigMap => "config map",
+            Self::ServiceAccount => "service account",
             Self::StorageClass => "storage class",
         }
     }

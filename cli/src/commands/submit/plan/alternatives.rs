@@ -110,9 +110,10 @@ fn candidates(args: &Args, outcome: &Outcome) -> Vec<(String, String, Args)> {
         }
     }
     let is_of_topology = |text: &String| text.starts_with("kai.scheduler/topology");
-    if args.annotation.iter().any(is_of_topology) {
+    if args.annotation.iter().any(is_of_topology) || args.placement.topology.is_some() {
         let mut other = args.clone();
         other.annotation.retain(|text| !is_of_topology(text));
+        other.placement.topology = None;
         let flags = "without the topology constraint".to_owned();
         all.push((flags, "pods may be far apart".to_owned(), other));
     }
@@ -136,7 +137,10 @@ async fn outcome_of(
     context: &mut Context,
 ) -> Option<Outcome> {
     let mut request = Request::read(args, &context.settings, &context.env).ok()?;
-    let documents = documents(args, DryRun::Client, &mut request, context).await;
+    // Which topology has a level only the cluster tells.
+    let asks = args.placement.topology.is_some();
+    let dry_run = if asks { DryRun::Plan } else { DryRun::Client };
+    let documents = documents(args, dry_run, &mut request, context).await;
     let (mut documents, _) = documents.ok()?;
     prepare(&mut documents, &request, context).ok()?;
     let workloads = documents.into_iter().filter(|document| document.is_workload);
