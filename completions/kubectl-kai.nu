@@ -607,7 +607,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai top what" [] {
-    [ "gpus" "nodes" ]
+    [ "gpus" "nodes" "queues" "workloads" ]
   }
 
   def "nu-complete kubectl-kai top color" [] {
@@ -646,7 +646,7 @@ module completions {
     --request-timeout: string # Longest wait for one request, as 5s or 1m
     --cache-dir: directory    # Folder for the completion cache
     --help(-h)                # Print help
-    what?: string@"nu-complete kubectl-kai top what" # gpus: a line for each device; nodes: a line for each node
+    what?: string@"nu-complete kubectl-kai top what" # gpus: a line for each device; nodes, queues, workloads: a line for each of these
   ]
 
   def "nu-complete kubectl-kai history color" [] {

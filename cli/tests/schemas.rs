@@ -129,6 +129,8 @@ fn what_is_printed_is_what_the_schemas_say() {
         ("queues", "QueueList"),
         ("top", "NodeList"),
         ("top nodes", "NodeList"),
+        ("top queues", "QueueList"),
+        ("top workloads", "WorkloadList"),
         ("version", "Version"),
         ("version --client", "Version"),
         ("history", "WorkloadHistory"),

@@ -232,7 +232,7 @@ impl<'f> Course<'f> {
         pods
     }
 
-    /// What left is there again, or is no more: as many pods may be disrupted as before.
+    /// Lets as many pods be disrupted as before: those that left are there again, or are no more.
     fn renew_budgets(&mut self) {
         let budgets: Vec<_> =
             self.cluster.budgets().map(|(id, facts)| (id, facts.clone())).collect();

@@ -93,7 +93,8 @@ fn a_claim_that_another_pod_holds_stays() {
 /// Cycles that are compared: those that a scenario needs, and some in which nothing may happen.
 const CYCLES: u32 = 10;
 
-/// What a cluster with facts of its own does, and a course of the same engine: who goes where, who leaves, in which order.
+/// The first cycle in which a cluster with facts of its own and a course of the same engine differ: who goes where, who
+/// leaves, in which order.
 fn differs(path: &Path) -> Option<String> {
     let scenario = parse(&fs::read_to_string(path).expect("it is readable")).expect("it is one");
     let mut world = build(&scenario).expect("it makes sense");

@@ -5,6 +5,7 @@ pub(crate) mod pods;
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum as _;
 use serde_json::json;
 
 use crate::cluster::queue::count;
@@ -20,7 +21,7 @@ use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column, shorten};
 use crate::workload::devices::{self, Depth};
 use crate::workload::history::find_evictions;
-use crate::workload::{Loaded, State, Workload, load};
+use crate::workload::{Loaded, Phase, State, Workload, load};
 
 /// Flags of `list`.
 #[derive(Debug, clap::Args)]
@@ -52,6 +53,20 @@ pub struct Args {
 /// Runs `list`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     show(args, &args.list, args.watch, context).await
+}
+
+/// Runs `top workloads`: those that have not ended, the one with the most GPUs first.
+pub(crate) async fn top(
+    queue: Option<String>,
+    (list, watch): (&ListFlags, WatchFlags),
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let mut list = list.clone();
+    list.sheet.sort_by.get_or_insert_with(|| "-gpu".to_owned());
+    let open = Phase::value_variants().iter().copied().filter(|phase| !phase.is_over());
+    let filter = Filter { queue, status: open.collect(), ..Filter::default() };
+    let args = Args { names: Vec::new(), filter, group_by: None, pods: false, list, watch };
+    show(&args, &args.list, watch, context).await
 }
 
 impl Find for Args {

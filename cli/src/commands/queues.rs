@@ -79,6 +79,22 @@ pub(crate) async fn run(mut args: Args, context: &mut Context) -> Result<Exit, E
     }
 }
 
+/// Runs `top queues`: the same of one queue and those below it, or of all.
+pub(crate) async fn top(
+    queue: Option<String>,
+    (list, watch): (&ListFlags, WatchFlags),
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let args = Args {
+        action: None,
+        names: queue.into_iter().collect(),
+        flat: false,
+        list: list.clone(),
+        watch,
+    };
+    show(&args, list, watch, context).await
+}
+
 /// Reads all queues.
 ///
 /// # Errors

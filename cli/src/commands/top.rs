@@ -19,6 +19,7 @@ use crate::cluster::json::text;
 use crate::cluster::queue::Queues;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, gpu, names};
 use crate::commands::show::{Find, show};
+use crate::commands::{list, queues};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::{ListFlags, WatchFlags};
@@ -36,10 +37,12 @@ use nodes::{Holder, Node, Scene};
 Examples:
   kubectl kai top                       every device of the cluster
   kubectl kai top nodes                 a line for each node
+  kubectl kai top queues                what each queue holds, waits for and is entitled to
+  kubectl kai top workloads -A          what each workload holds, the largest first
   kubectl kai top --node 'gpu-*' -q research
   kubectl kai top -n ana                only what pods of a namespace hold")]
 pub struct Args {
-    /// gpus: a line for each device; nodes: a line for each node
+    /// gpus: a line for each device; nodes, queues, workloads: a line for each of these
     #[arg(value_enum, value_name = "WHAT", default_value = "gpus", hide_possible_values = true)]
     what: What,
     /// Only this node, or those of a pattern with *, repeatable
@@ -63,11 +66,28 @@ enum What {
     /// A node.
     #[value(alias = "node")]
     Nodes,
+    /// A queue.
+    #[value(alias = "queue")]
+    Queues,
+    /// A workload.
+    #[value(alias = "workload", alias = "jobs")]
+    Workloads,
 }
 
 /// Runs `top`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
-    show(args, &args.list, args.watch, context).await
+    let queue = args.queue.clone();
+    if matches!(args.what, What::Queues | What::Workloads) && !args.node.is_empty() {
+        let what = "--node chooses devices and nodes, and neither is shown";
+        return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+            .fix("top gpus --node NODE   or   top nodes --node NODE")
+            .into());
+    }
+    match args.what {
+        What::Gpus | What::Nodes => show(args, &args.list, args.watch, context).await,
+        What::Queues => queues::top(queue, (&args.list, args.watch), context).await,
+        What::Workloads => list::top(queue, (&args.list, args.watch), context).await,
+    }
 }
 
 impl Find for Args {
