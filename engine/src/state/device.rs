@@ -59,16 +59,11 @@ impl Device {
         i64::from(self.reservations()).max(i64::from(self.held > 0))
     }
 
-    /// Counts those that are still taken once all that leaves has left. The reservation pod goes with its last user.
+    /// Counts those that are still taken once all that leaves has left. Reservation pods go with the last user: also
+    /// between the moments when that one is gone and when they begin to leave, or whoever was promised the GPU would
+    /// lose it to work that fits into the rest.
     fn kept(&self) -> i64 {
-        let standing = i64::from(self.standing);
-        if self.is_used() {
-            standing.max(1)
-        } else if self.held > 0 {
-            (standing - 1).max(0)
-        } else {
-            standing
-        }
+        if self.is_used() { i64::from(self.standing).max(1) } else { 0 }
     }
 
     /// Gives what the device takes from its node's idle GPUs, in milli-devices.
