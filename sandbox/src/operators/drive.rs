@@ -1,7 +1,7 @@
 //! The loop around the rows: a watch per kind, a store, bounded reconciles.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::stream::SelectAll;
@@ -127,12 +127,23 @@ impl Store {
     }
 }
 
+/// How a look at an object ended.
+struct Look {
+    uid: String,
+    /// When it is looked at again.
+    again: Option<Timestamp>,
+    /// What it made, which the watch may have yet to show: the next look must count it.
+    made: Vec<(Kind, DynamicObject)>,
+}
+
 struct Loop {
     client: Client,
     rows: HashMap<&'static str, &'static Row>,
     store: Store,
     work: Work<String, Timestamp>,
-    looks: JoinSet<(String, Option<Timestamp>)>,
+    looks: JoinSet<Look>,
+    /// Objects that went away while looks are under way: what those made must not come back.
+    gone: HashSet<String>,
     /// Per kind under its initial list: the UIDs listed so far.
     listing: HashMap<&'static str, HashSet<String>>,
     pace: u32,
@@ -160,6 +171,7 @@ pub(super) async fn run(
         store: Store::default(),
         work: Work::default(),
         looks: JoinSet::new(),
+        gone: HashSet::new(),
         listing: kinds.iter().map(|kind| (kind.kind, HashSet::new())).collect(),
         pace,
     };
@@ -176,11 +188,8 @@ pub(super) async fn run(
                 }
                 None => return,
             },
-            Some(done) = state.looks.join_next() => if let Ok((uid, again)) = done {
-                state.work.done(&uid);
-                if let Some(at) = again {
-                    state.work.add_at(at, uid);
-                }
+            Some(done) = state.looks.join_next() => if let Ok(look) = done {
+                state.looked(look);
             },
             () = tokio::time::sleep(sleep) => state.work.ring(Timestamp::now()),
         }
@@ -238,7 +247,27 @@ impl Loop {
         Some(uid)
     }
 
+    fn looked(&mut self, look: Look) {
+        for (kind, object) in look.made {
+            let is_new =
+                |uid: &String| !self.gone.contains(uid) && !self.store.objects.contains_key(uid);
+            if object.metadata.uid.as_ref().is_some_and(is_new) {
+                self.apply(kind, object);
+            }
+        }
+        if self.looks.is_empty() {
+            self.gone.clear();
+        }
+        self.work.done(&look.uid);
+        if let Some(at) = look.again {
+            self.work.add_at(at, look.uid);
+        }
+    }
+
     fn delete(&mut self, uid: &str) {
+        if !self.looks.is_empty() {
+            self.gone.insert(uid.to_owned());
+        }
         let owner = self.store.remove(uid);
         if let Some(owner) = owner.as_deref().and_then(Store::owner) {
             self.work.add(owner.to_owned());
@@ -261,21 +290,26 @@ impl Loop {
             }
             let (client, pace) = (self.client.clone(), self.pace);
             self.looks.spawn(async move {
-                let again = look(&client, row, &object, &children, pace).await;
-                (uid, again)
+                let made = Mutex::default();
+                let target = Target { client: &client, row, object: &object, made: &made };
+                let again = look(&target, &children, pace).await;
+                let made = made.into_inner().unwrap_or_default();
+                Look { uid, again, made }
             });
         }
     }
 }
 
-/// One reconcile; gives the moment to look again.
+/// Objects that were made, with their kinds.
+type Made = Mutex<Vec<(Kind, DynamicObject)>>;
+
+/// Reconciles once; gives the moment to look again.
 async fn look(
-    client: &Client,
-    row: &Row,
-    object: &DynamicObject,
+    target: &Target<'_>,
     children: &[Arc<DynamicObject>],
     pace: u32,
 ) -> Option<Timestamp> {
+    let Target { row, object, .. } = *target;
     let now = Timestamp::now();
     let children = children.iter().map(AsRef::as_ref).collect();
     let actions = (row.reconcile)(&View { object, children, now, pace });
@@ -295,7 +329,6 @@ async fn look(
             }
         }
     }
-    let target = Target { client, row, object };
     let done = async {
         let creates: Vec<_> = creates.into_iter().map(|action| target.act(action)).collect();
         stream::iter(creates).buffer_unordered(CREATES).try_collect::<()>().await?;
@@ -319,6 +352,7 @@ struct Target<'a> {
     client: &'a Client,
     row: &'a Row,
     object: &'a DynamicObject,
+    made: &'a Made,
 }
 
 impl Target<'_> {
@@ -361,7 +395,11 @@ impl Target<'_> {
         }
         let object: DynamicObject =
             serde_json::from_value(value).map_err(kube::Error::SerdeError)?;
-        self.api(kind).create(&PostParams::default(), &object).await.map(drop)
+        let made = self.api(kind).create(&PostParams::default(), &object).await?;
+        if let Ok(mut all) = self.made.lock() {
+            all.push((kind, made));
+        }
+        Ok(())
     }
 
     async fn delete(&self, kind: Kind, name: &str, uid: &str) -> Result<(), kube::Error> {
