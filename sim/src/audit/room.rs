@@ -35,7 +35,7 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
 type Pods<'a> = Vec<(PodId, &'a Spot)>;
 
 /// The pods of a node once all that leaves has left and all that is promised has come. A reservation goes with the last
-/// user of its device.
+/// user of its device, and soon where that one is gone already.
 fn once_all_left<'a>(after: &'a After<'_>, node: NodeId) -> Pods<'a> {
     let on_node = |(_, spot): &(&PodId, &Spot)| spot.node == node;
     let staying = after.held.iter().filter(|(_, spot)| !spot.leaving);
@@ -45,11 +45,7 @@ fn once_all_left<'a>(after: &'a After<'_>, node: NodeId) -> Pods<'a> {
     let uses = |(pod, spot): (PodId, &Spot), device: &DeviceId| {
         !is_reservation(pod) && spot.devices.contains(device)
     };
-    let goes = |device: &DeviceId| {
-        let mut leaving = after.held.iter().filter(|(_, spot)| spot.leaving).filter(on_node);
-        leaving.any(|(pod, spot)| uses((*pod, spot), device))
-            && !all.iter().any(|one| uses(*one, device))
-    };
+    let goes = |device: &DeviceId| !all.iter().any(|one| uses(*one, device));
     let stays = |(pod, spot): &(PodId, &Spot)| {
         !is_reservation(*pod) || spot.devices.is_empty() || !spot.devices.iter().all(goes)
     };
