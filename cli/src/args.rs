@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    completion, config, delete, describe, exec, explain, help, history, install, list, logs,
-    port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
+    completion, config, delete, describe, doctor, exec, explain, help, history, install, list,
+    logs, port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -34,6 +34,7 @@ Connect:      logs         Logs of all ranks, merged
               port-forward Reach Jupyter, TensorBoard, the Ray dashboard
 Plan:         simulate     What if? For a job, a queue's quota, more nodes, a drained one
 Operate:      install      Install, check or remove the scheduler
+              doctor       Find out what is broken, and how to repair it
               snapshot     What the scheduler sees of the cluster, in a file
               sandbox      A whole cluster in this process: try it without one
 Settings:     config       Defaults, and where each value came from
@@ -115,6 +116,8 @@ pub enum Command {
     Sandbox(sandbox::Args),
     /// Install, check or remove the scheduler
     Install(install::Args),
+    /// Find out what is broken, and how to repair it
+    Doctor(doctor::Args),
     /// What the scheduler sees of the cluster, in a file; and what it would do next
     Snapshot(snapshot::Args),
     /// Shell completion, also through `kubectl kai <TAB>`

@@ -5,6 +5,7 @@ pub mod completion;
 pub(crate) mod config;
 pub(crate) mod delete;
 pub(crate) mod describe;
+pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
 mod filter;

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 
 use crate::args::{self, Command, command};
 use crate::commands::{
-    completion, config, delete, describe, exec, explain, help, history, install, list, logs,
-    port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
+    completion, config, delete, describe, doctor, exec, explain, help, history, install, list,
+    logs, port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -61,6 +61,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Simulate(args) => Box::pin(simulate::run(&args, context)).await,
         Command::Sandbox(args) => tryout::run(args, context, run).await,
         Command::Install(args) => install::run(args, context).await,
+        Command::Doctor(args) => doctor::run(&args, context).await,
         Command::Snapshot(args) => snapshot::run(&args, context).await,
         Command::Completion(args) => completion::run(&args, command(), context),
         Command::Config(args) => config::run(&args, context).await,
@@ -93,6 +94,7 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::History(_)
         | Command::Usage(_)
         | Command::Install(_)
+        | Command::Doctor(_)
         | Command::Config(_) => true,
         Command::Simulate(_) => true,
         Command::Explain(args) => args.is_table() || format != Format::Csv,

@@ -142,6 +142,7 @@ fn what_is_printed_is_what_the_schemas_say() {
         ("submit job x --gpu 8 --image busybox --dry-run=plan", "Plan"),
         ("config view", "Settings"),
         ("install status", "InstallStatus"),
+        ("doctor", "DoctorReport"),
     ] {
         let printed = run(&kubeconfig, &format!("{command} -o json"));
         assert_eq!(printed["kind"], kind, "{command}");

@@ -6,7 +6,7 @@
 
 mod apply;
 mod kai_v017;
-mod manifest;
+pub(crate) mod manifest;
 mod plan;
 mod remove;
 pub(crate) mod status;

@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use crate::commands::{
-    config, describe, explain, history, install, list, queues, simulate, snapshot, submit, top,
-    version,
+    config, describe, doctor, explain, history, install, list, queues, simulate, snapshot, submit,
+    top, version,
 };
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::API_VERSION;
@@ -72,6 +72,7 @@ const KINDS: &[Kind] = &[
         command: "install status",
         schema: of::<install::status::Status>,
     },
+    Kind { name: "DoctorReport", command: "doctor", schema: of::<doctor::Findings> },
     Kind { name: "Settings", command: "config view", schema: of::<config::View> },
     Kind { name: "Version", command: "version", schema: of::<version::Versions> },
 ];

@@ -152,13 +152,13 @@ impl Group {
 
 /// An object of the installation.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// What it is applied with.
-    pub(super) group: Group,
+    pub(crate) group: Group,
     /// The object.
-    pub(super) object: Value,
+    pub(crate) object: Value,
     /// Where the API has it.
-    pub(super) resource: Resource,
+    pub(crate) resource: Resource,
 }
 
 impl Item {
@@ -194,7 +194,7 @@ impl Item {
 ///
 /// # Panics
 /// If a manifest of ours is not YAML, or has a kind that is not in the table: a test reads them all.
-pub(super) fn items(options: &Options) -> Vec<Item> {
+pub(crate) fn items(options: &Options) -> Vec<Item> {
     let mut items = Vec::new();
     for group in Group::ALL.into_iter().filter(|group| group.is_part_of(&options.components)) {
         if group == Group::Crds {

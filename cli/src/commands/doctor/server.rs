@@ -1,0 +1,126 @@
+//! Checks of the API server and of clocks.
+
+use kai_api::names::{self, component};
+use serde_json::Value;
+
+use super::facts::{Facts, Source, condition, each, place};
+use super::finding::{Level, Unread, Verdict};
+use crate::cluster::json::text;
+
+/// The oldest API server on which policies in CEL are served.
+const MINOR_MIN: u64 = 30;
+/// How far clocks may be apart before leases and minimum run times go wrong.
+const SKEW_SECONDS: i64 = 5;
+/// A kubelet renews its Lease every ten seconds.
+const NODE_LEASE_SECONDS: i64 = 60;
+
+/// The API server answers, and its version is one that is supported.
+pub(super) fn api_server(facts: &Facts) -> Result<Verdict, Unread> {
+    let version = facts.version.as_ref().map_err(Clone::clone)?;
+    let shown = text(&version["gitVersion"]);
+    let minor = text(&version["minor"]).trim_end_matches('+').parse::<u64>().unwrap_or(0);
+    if minor < MINOR_MIN {
+        return Ok(Verdict::error(format!("the API server is {shown}; 1.{MINOR_MIN} is the oldest that serves what the scheduler needs"))
+            .fix(format!("upgrade the control plane to 1.{MINOR_MIN} or later")));
+    }
+    Ok(Verdict::ok(format!("it answers, and is {shown}")))
+}
+
+/// Clocks of this machine, of the daemons and of the nodes agree.
+pub(super) fn clocks(facts: &Facts) -> Result<Verdict, Unread> {
+    let mut leases = facts.list(Source::Leases)?.to_vec();
+    leases.extend(facts.list(Source::NodeLeases).unwrap_or_default().iter().cloned());
+    let ahead = |lease: &Value| {
+        let seconds = -facts.seconds_since(&lease["spec"]["renewTime"])?;
+        let holder = text(&lease["spec"]["holderIdentity"]);
+        (seconds > SKEW_SECONDS)
+            .then(|| format!("{holder} wrote a time {seconds}s ahead of this machine"))
+    };
+    let wrong: Vec<String> = leases.iter().filter_map(ahead).collect();
+    let bad = |count: usize| {
+        format!("{count} clocks are more than {SKEW_SECONDS}s ahead of this machine's")
+    };
+    let good = format!("of {} leases none is written in the future", leases.len());
+    Ok(Verdict::of(wrong, Level::Warning, bad, good)
+        .fix("run a time service (chrony, systemd-timesyncd) on those machines, and on this one"))
+}
+
+/// Kubelets renew their Leases.
+pub(super) fn node_leases(facts: &Facts) -> Result<Verdict, Unread> {
+    let leases = facts.list(Source::NodeLeases)?;
+    let nodes = facts.list(Source::Nodes)?;
+    let late = |node: &Value| {
+        let name = text(&node["metadata"]["name"]);
+        let lease = leases.iter().find(|lease| lease["metadata"]["name"] == name)?;
+        let seconds = facts.seconds_since(&lease["spec"]["renewTime"])?;
+        let is_late = seconds > NODE_LEASE_SECONDS && condition(node, "Ready") == "True";
+        is_late.then(|| format!("{name} is Ready and renewed its lease {seconds}s ago"))
+    };
+    let wrong: Vec<String> = nodes.iter().filter_map(late).collect();
+    let bad = |count: usize| {
+        format!("{count} nodes are Ready and silent: pods that are bound there do not start")
+    };
+    Ok(Verdict::of(wrong, Level::Warning, bad, format!("{} nodes renew them", leases.len()))
+        .fix("look at the kubelet of those nodes: journalctl -u kubelet"))
+}
+
+/// Leaders of the daemons renew their Leases.
+pub(super) fn leaders(facts: &Facts) -> Result<Verdict, Unread> {
+    let leases = facts.list(Source::Leases)?;
+    let mut wrong = Vec::new();
+    let mut held = Vec::new();
+    for (component, name) in [
+        (component::SCHEDULER, names::SCHEDULER_NAME),
+        (component::PODGROUPER, names::lease::PODGROUPER),
+    ] {
+        let Some(lease) = leases.iter().find(|lease| lease["metadata"]["name"] == name) else {
+            wrong.push(format!("{component}: nobody ever held lease {}/{name}", facts.system));
+            continue;
+        };
+        let holder = text(&lease["spec"]["holderIdentity"]);
+        let seconds = facts.seconds_since(&lease["spec"]["renewTime"]).unwrap_or(i64::MAX);
+        let lasts = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(15);
+        if holder.is_empty() || seconds > 2 * lasts {
+            wrong.push(format!("{component}: lease {name} of {holder:?} was renewed {seconds}s ago, and lasts {lasts}s"));
+        } else {
+            held.push(format!("{component} by {holder}"));
+        }
+    }
+    let bad =
+        |count: usize| format!("{count} of 2 daemons have no leader: nothing is decided meanwhile");
+    Ok(Verdict::of(wrong, Level::Error, bad, format!("led: {}", held.join(", "))).fix(format!(
+        "kubectl kai install status; kubectl logs -n {} deploy/kai-podgrouper",
+        facts.system
+    )))
+}
+
+/// Webhooks of anybody whose server is gone, and that fail closed.
+pub(super) fn dead_webhooks(facts: &Facts) -> Result<Verdict, Unread> {
+    let services = facts.list(Source::Services)?;
+    let mut wrong = Vec::new();
+    for source in [Source::Mutating, Source::Validating] {
+        for configuration in facts.list(source)? {
+            let dead = each(configuration, "/webhooks").find(|webhook| {
+                let service = &webhook["clientConfig"]["service"];
+                text(&service["namespace"]) == facts.system
+                    && webhook["failurePolicy"] != "Ignore"
+                    && !services.iter().any(|found| found["metadata"]["name"] == service["name"])
+            });
+            if let Some(webhook) = dead {
+                let service = text(&webhook["clientConfig"]["service"]["name"]);
+                wrong.push(format!(
+                    "{} ({}) calls service {service}, which is not there",
+                    place(configuration),
+                    text(&webhook["name"])
+                ));
+            }
+        }
+    }
+    let bad = |count: usize| {
+        format!("{count} webhook configurations refuse everything: their server is gone")
+    };
+    let fix = wrong.first().map(|first| first.split(' ').next().unwrap_or_default().to_owned());
+    let kind = "mutatingwebhookconfiguration,validatingwebhookconfiguration";
+    Ok(Verdict::of(wrong, Level::Error, bad, "every webhook that fails closed has its service")
+        .fix(format!("kubectl delete {kind} {}", fix.unwrap_or_default())))
+}
