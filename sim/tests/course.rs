@@ -95,6 +95,7 @@ const CYCLES: u32 = 10;
 
 /// The first cycle in which a cluster with facts of its own and a course of the same engine differ: who goes where, who
 /// leaves, in which order.
+#[expect(clippy::disallowed_methods, reason = "a test is a caller, and hands over the text")]
 fn differs(path: &Path) -> Option<String> {
     let scenario = parse(&fs::read_to_string(path).expect("it is readable")).expect("it is one");
     let mut world = build(&scenario).expect("it makes sense");

@@ -327,12 +327,8 @@ mod tests {
             let found = check.expect("the check is there").find(&Facts::given(now, lists));
             let got = (found.state.word(), found.finding.as_str());
             assert_eq!(got, (case.state.as_str(), case.says.as_str()), "{}", case.check);
-            assert_eq!(
-                found.fix.is_some(),
-                !matches!(found.state, Level::Ok | Level::Unknown),
-                "{}",
-                case.check
-            );
+            let is_bad = found.state > Level::Unknown;
+            assert!(found.fix.is_some() || !is_bad, "{}: no fix", case.check);
             bad.insert(case.check.clone());
         }
         assert!(bad.len() > 30, "only {} checks are tried", bad.len());

@@ -254,7 +254,7 @@ pub(super) fn shards(facts: &Facts) -> Result<Verdict, Unread> {
     let good = if shards.is_empty() {
         "one shard has all nodes".to_owned()
     } else {
-        format!("{} shards have all nodes", shards.len())
+        format!("every node is in the partition of a shard ({})", shards.len())
     };
     Ok(Verdict::of(wrong, Level::Warning, bad, good)
         .fix("kubectl get schedulingshards; kubectl label node NODE kai.scheduler/node-pool=VALUE"))

@@ -67,24 +67,31 @@ pub(super) fn node_leases(facts: &Facts) -> Result<Verdict, Unread> {
 /// Leaders of the daemons renew their Leases.
 pub(super) fn leaders(facts: &Facts) -> Result<Verdict, Unread> {
     let leases = facts.list(Source::Leases)?;
-    let mut wrong = Vec::new();
-    let mut held = Vec::new();
+    let deployments = facts.list(Source::Deployments)?;
+    let (mut wrong, mut held, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
     for (component, name) in [
         (component::SCHEDULER, names::SCHEDULER_NAME),
         (component::PODGROUPER, names::lease::PODGROUPER),
     ] {
         let Some(lease) = leases.iter().find(|lease| lease["metadata"]["name"] == name) else {
-            wrong.push(format!("{component}: nobody ever held lease {}/{name}", facts.system));
+            let is_here = deployments
+                .iter()
+                .any(|found| found["metadata"]["labels"][names::label::COMPONENT] == component);
+            let is_missed = is_here || component == component::SCHEDULER;
+            let list = if is_missed { &mut wrong } else { &mut elsewhere };
+            list.push(format!("{component}: nobody ever held lease {}/{name}", facts.system));
             continue;
         };
-        let holder = text(&lease["spec"]["holderIdentity"]);
-        let seconds = facts.seconds_since(&lease["spec"]["renewTime"]).unwrap_or(i64::MAX);
-        let lasts = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(15);
-        if holder.is_empty() || seconds > 2 * lasts {
-            wrong.push(format!("{component}: lease {name} of {holder:?} was renewed {seconds}s ago, and lasts {lasts}s"));
-        } else {
-            held.push(format!("{component} by {holder}"));
+        match leaderless(facts, lease) {
+            Some(why) => wrong.push(format!("{component}: lease {name} {why}")),
+            None => held.push(format!("{component} by {}", text(&lease["spec"]["holderIdentity"]))),
         }
+    }
+    if wrong.is_empty() && !elsewhere.is_empty() {
+        let said =
+            "the podgrouper has neither a Deployment nor a lease: it runs elsewhere, or not at all";
+        let fix = "kubectl kai doctor pods/ungrouped   (tells whether it works)";
+        return Ok(Verdict::unknown(said).shown_by(elsewhere).fix(fix));
     }
     let bad =
         |count: usize| format!("{count} of 2 daemons have no leader: nothing is decided meanwhile");
@@ -92,6 +99,15 @@ pub(super) fn leaders(facts: &Facts) -> Result<Verdict, Unread> {
         "kubectl kai install status; kubectl logs -n {} deploy/kai-podgrouper",
         facts.system
     )))
+}
+
+/// Why nobody leads by a lease; `None` where somebody does.
+fn leaderless(facts: &Facts, lease: &Value) -> Option<String> {
+    let holder = text(&lease["spec"]["holderIdentity"]);
+    let seconds = facts.seconds_since(&lease["spec"]["renewTime"]).unwrap_or(i64::MAX);
+    let lasts = lease["spec"]["leaseDurationSeconds"].as_i64().unwrap_or(15);
+    let is_over = holder.is_empty() || seconds > 2 * lasts;
+    is_over.then(|| format!("of {holder:?} was renewed {seconds}s ago, and lasts {lasts}s"))
 }
 
 /// Webhooks of anybody whose server is gone, and that fail closed.
