@@ -66,6 +66,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "port-forwar
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "simulate" -d 'What if? For a job, a queue\'s quota, more nodes, a drained one; nothing is changed'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "sandbox" -d 'A whole cluster in this process: try it without one'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "install" -d 'Install, check or remove the scheduler'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "doctor" -d 'Find out what is broken, and how to repair it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "snapshot" -d 'What the scheduler sees of the cluster, in a file; and what it would do next'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "completion" -d 'Shell completion, also through `kubectl kai <TAB>`'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "config" -d 'Defaults, and where each value came from'
@@ -1123,6 +1124,37 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l bundle -d 'Write what a report of a fault needs into a new file, gzipped JSON without environment and arguments' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l limit -d 'Print the first ones only' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l redact -d 'In the bundle, put stand-ins for names, and leave annotations and messages out'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l all -d 'Show the checks that found nothing, too'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l show-labels -d 'Add a column with the labels'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l shard -d 'The shard whose scheduler is meant' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand snapshot; and not __fish_seen_subcommand_from show" -l context -d 'Kubeconfig context' -r -f

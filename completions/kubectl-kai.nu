@@ -1262,6 +1262,44 @@ module completions {
     --help(-h)                # Print help
   ]
 
+  def "nu-complete kubectl-kai doctor color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Find out what is broken, and how to repair it
+  export extern "kubectl-kai doctor" [
+    --bundle: path            # Write what a report of a fault needs into a new file, gzipped JSON without environment and arguments
+    --redact                  # In the bundle, put stand-ins for names, and leave annotations and messages out
+    --all                     # Show the checks that found nothing, too
+    --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
+    --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
+    --limit: string           # Print the first ones only
+    --no-headers              # Print no header line
+    --show-labels             # Add a column with the labels
+    --namespace(-n): string   # Namespace to work in
+    --all-namespaces(-A)      # All namespaces
+    --context: string         # Kubeconfig context
+    --kubeconfig: path        # Kubeconfig file
+    --output(-o): string      # table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC
+    --color: string@"nu-complete kubectl-kai doctor color" # When to colour: auto, always, never
+    --ascii                   # Draw bars and trees with ASCII characters only
+    --quiet                   # Print data and errors only
+    --verbose(-v)             # Log each request on stderr; twice, also what libraries do
+    --cluster: string         # Kubeconfig cluster
+    --user: string            # Kubeconfig user
+    --server(-s): string      # Address of the API server
+    --token: string           # Bearer token
+    --as: string              # User to impersonate
+    --as-group: string        # Group to impersonate, repeatable
+    --certificate-authority: path # Certificate authority of the API server
+    --insecure-skip-tls-verify # Do not check the certificate of the API server
+    --tls-server-name: string # Name expected in the certificate of the API server
+    --request-timeout: string # Longest wait for one request, as 5s or 1m
+    --cache-dir: directory    # Folder for the completion cache
+    --help(-h)                # Print help
+    ...checks: string         # Only these: an area as queues, or a check as nodes/plugin
+  ]
+
   def "nu-complete kubectl-kai snapshot color" [] {
     [ "auto" "always" "never" ]
   }

@@ -156,6 +156,7 @@ pub(crate) struct Findings {
 
 /// What a check found, as data.
 #[derive(Debug, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the field is the column of that name")]
 struct Finding {
     /// Area and name of the check.
     name: String,

@@ -127,12 +127,12 @@ impl Store {
     }
 }
 
-/// How a look at an object ended.
+/// The end of a look at an object.
 struct Look {
     uid: String,
     /// When it is looked at again.
     again: Option<Timestamp>,
-    /// What it made, which the watch may have yet to show: the next look must count it.
+    /// Objects that it made, which the watch may have yet to show: the next look must count it.
     made: Vec<(Kind, DynamicObject)>,
 }
 

@@ -54,6 +54,7 @@ pub(crate) struct Workload {
 /// What a workload did on one day.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "these are the names of the data")]
 pub(crate) struct Day {
     /// The day, of UTC.
     pub(crate) day: String,
@@ -68,6 +69,7 @@ pub(crate) struct Day {
 /// Pods of a workload that were evicted together.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "its fields are a part of it, flattened")]
 pub(crate) struct Eviction {
     /// Namespace of the workload.
     pub(crate) namespace: String,
@@ -87,6 +89,10 @@ pub(crate) struct Eviction {
 /// GPU time of what has the same keys; of these the ones are there that were asked for.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::option_option,
+    reason = "a key that was not asked for is absent, and one that nobody named is null"
+)]
 pub(crate) struct Usage {
     /// The user; null where none is named.
     #[serde(skip_serializing_if = "Option::is_none")]
