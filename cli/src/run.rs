@@ -95,8 +95,8 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
         | Command::Usage(_)
         | Command::Install(_)
         | Command::Doctor(_)
+        | Command::Simulate(_)
         | Command::Config(_) => true,
-        Command::Simulate(_) => true,
         Command::Explain(args) => args.is_table() || format != Format::Csv,
         Command::Snapshot(args) => args.is_table() || format != Format::Csv,
         Command::Submit(_) | Command::Describe(_) | Command::Delete(_) | Command::Version(_) => {

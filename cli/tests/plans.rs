@@ -11,7 +11,7 @@ use serde_json::Value;
 use stage::Sandbox;
 
 /// How long work may take to be placed.
-const PLACED_WITHIN: Duration = Duration::from_secs(60);
+const PLACED_WITHIN: Duration = Duration::from_mins(1);
 
 /// What a command prints under `-o json`.
 fn run(kubeconfig: &str, words: &str) -> Value {

@@ -73,12 +73,7 @@ Examples:
 pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
     let Flags { work: args, then } = flags;
     let dry_run = then.dry_run;
-    if then.exit_code && dry_run != DryRun::Plan {
-        let what = "--exit-code is that of a plan, and none was asked for";
-        return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
-            .fix("--dry-run=plan --exit-code")
-            .into());
-    }
+    check_exit_code(&then)?;
     let timeout = match &then.timeout {
         Some(text) => duration::parse("--timeout", text).map_err(Error::from),
         None => Ok(None),
@@ -113,14 +108,11 @@ pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Err
     }
     fragile::warn(&documents, context);
     if let Some(copy) = copy.as_ref().filter(|_| !then.diff) {
-        documents.iter().filter(|document| document.is_workload).for_each(|workload| {
-            copy.tell(workload, context);
-        });
+        let workloads = documents.iter().filter(|document| document.is_workload);
+        workloads.for_each(|workload| copy.tell(workload, context));
     }
     if dry_run == DryRun::Client {
-        create::show(&documents, " (dry run)", &format, context)?;
-        create::summary(&documents, None, context);
-        return Ok(Exit::Ok);
+        return dry(&documents, " (dry run)", None, &format, context);
     }
     let cluster = context.cluster().await?;
     Box::pin(check::all(&mut documents, &request, &cluster, context)).await?;
@@ -132,9 +124,7 @@ pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Err
     }
     if dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
-        create::show(&objects, " (server dry run)", &format, context)?;
-        create::summary(&objects, Some(&cluster), context);
-        return Ok(Exit::Ok);
+        return dry(&objects, " (server dry run)", Some(&cluster), &format, context);
     }
     if then.confirm {
         confirm(&documents, then.yes, &cluster, context).await?;
@@ -149,6 +139,28 @@ pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Err
     }
     create::next_steps(&created, context);
     Ok(Exit::Ok)
+}
+
+/// Prints what would be created.
+fn dry(
+    documents: &[Document],
+    title: &str,
+    cluster: Option<&Cluster>,
+    format: &create::Format,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    create::show(documents, title, format, context)?;
+    create::summary(documents, cluster, context);
+    Ok(Exit::Ok)
+}
+
+/// Refuses the exit code of a plan where none is made.
+fn check_exit_code(then: &ThenFlags) -> Result<(), Problem> {
+    if !then.exit_code || then.dry_run == DryRun::Plan {
+        return Ok(());
+    }
+    let what = "--exit-code is that of a plan, and none was asked for";
+    Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what).fix("--dry-run=plan --exit-code"))
 }
 
 /// Prints what was created.

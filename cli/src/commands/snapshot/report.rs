@@ -144,7 +144,7 @@ pub(super) fn report(file: &str, snapshot: &mut Snapshot) -> Report {
         is_dated: snapshot.is_dated,
         server_version: snapshot.server_version.clone(),
         scheduler_name: snapshot.args.scheduler_name.clone(),
-        node_pool: snapshot.ingest.context.rules.pool().to_string(),
+        node_pool: snapshot.ingest.context.rules.pool().to_owned(),
         counts: snapshot.counts.clone(),
         left_out: snapshot.left_out.clone(),
         without_effect: snapshot.settings.problems.clone(),

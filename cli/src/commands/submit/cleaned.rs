@@ -45,7 +45,9 @@ const TOKEN: &str = "kube-api-access-";
 pub(super) fn cleaned(object: &Value) -> Value {
     let mut object = bare(object);
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
-        METADATA.iter().for_each(|field| drop(meta.remove(*field)));
+        for field in METADATA {
+            meta.remove(*field);
+        }
     }
     go_on(&mut object);
     maps(&mut object, "/metadata");

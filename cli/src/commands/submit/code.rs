@@ -151,7 +151,7 @@ impl Code {
                 // A workflow around its steps has none.
                 (None, Shape::Argo) => {}
                 (Some(container), shape) if shape != Shape::Inline => {
-                    problems.extend(self.into_template(object, site, container, map).err());
+                    problems.extend(self.put_into_template(object, site, container, map).err());
                     count += 1;
                 }
                 _ => problems.push(no_place(object, site)),
@@ -163,7 +163,7 @@ impl Code {
         Error::all(problems)
     }
 
-    fn into_template(
+    fn put_into_template(
         &self,
         object: &mut Value,
         site: &Site,

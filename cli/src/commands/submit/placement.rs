@@ -44,6 +44,7 @@ pub(crate) struct Placement {
 
 /// A level of a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the level of a topology, and the topology")]
 struct Level {
     /// The topology; known once the cluster was asked.
     topology: Option<String>,
@@ -100,7 +101,9 @@ impl Placement {
         };
         let annotations = ensure(object, &format!("{meta}/annotations"));
         let places = [annotation::TOPOLOGY_REQUIRED, annotation::TOPOLOGY_PREFERRED];
-        places.iter().for_each(|place| drop(annotations.shift_remove(*place)));
+        for place in places {
+            annotations.shift_remove(place);
+        }
         annotations.insert(annotation::TOPOLOGY.into(), json!(topology));
         annotations.insert(places[usize::from(*is_preferred)].into(), json!(level));
     }
@@ -222,7 +225,7 @@ pub(super) async fn resolve(
     }
     if let Some(level) = placement.topology.clone() {
         let cluster = context.cluster().await?;
-        placement.topology = Some(found(level, &topologies(&cluster).await?)?);
+        placement.topology = Some(found(&level, &topologies(&cluster).await?)?);
     }
     if let Some(pool) = placement.node_pool.clone() {
         let cluster = context.cluster().await?;
@@ -250,7 +253,7 @@ async fn topologies(cluster: &Cluster) -> Result<Topologies, Error> {
 }
 
 /// The level as its topology calls it: by label, by other name, or by the end of its label.
-fn found(typed: Level, all: &[(String, Vec<(String, String)>)]) -> Result<Level, Problem> {
+fn found(typed: &Level, all: &[(String, Vec<(String, String)>)]) -> Result<Level, Problem> {
     let is_it = |(label, alias): &&(String, String)| {
         let end = label.rsplit('/').next().unwrap_or(label);
         [label.as_str(), alias.as_str(), end].contains(&typed.level.as_str())
@@ -267,7 +270,7 @@ fn found(typed: Level, all: &[(String, Vec<(String, String)>)]) -> Result<Level,
     };
     match hits[..] {
         [(topology, label)] => {
-            Ok(Level { topology: Some(topology.clone()), level: label.clone(), ..typed })
+            Ok(Level { topology: Some(topology.clone()), level: label.clone(), ..*typed })
         }
         [] => {
             let what = format!("no topology has the level {flag}");
@@ -356,7 +359,7 @@ mod tests {
             ("net".to_owned(), levels(&[("topology.kubernetes.io/zone", ""), ("x.io/rack", "r")])),
             ("power".to_owned(), levels(&[("y.io/rack", "")])),
         ];
-        let said = level(typed).and_then(|level| found(level, &all));
+        let said = level(typed).and_then(|level| found(&level, &all));
         match (said, expect) {
             (Ok(level), Ok((topology, name, is_preferred))) => assert_eq!(
                 level,

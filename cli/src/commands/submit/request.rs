@@ -17,6 +17,10 @@ use crate::settings::Settings;
 
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says of another field where it came from, or is a switch"
+)]
 pub(crate) struct Request {
     /// The kind to make from a template; none with `-f`.
     pub(crate) kind: Option<&'static Kind>,
@@ -74,6 +78,13 @@ const IMAGES: &[(&str, &str)] = &[
 const WORKERS_MAX: u32 = 100_000;
 
 impl Request {
+    fn read_code(&mut self, args: &Args) -> Result<(), Problem> {
+        let code = Code::read(&args.code)?;
+        self.data.code_secret = code.as_ref().and_then(Code::secret).map(str::to_owned);
+        self.code = code;
+        Ok(())
+    }
+
     /// Reads flags and settings, and the variables that flags forward.
     ///
     /// # Errors
@@ -145,13 +156,7 @@ impl Request {
         }
         problems.extend(request.read_placement(args));
         problems.extend(request.read_particulars(args, of_file));
-        match Code::read(&args.code) {
-            Ok(code) => {
-                request.data.code_secret = code.as_ref().and_then(Code::secret).map(str::to_owned);
-                request.code = code;
-            }
-            Err(problem) => problems.push(problem),
-        }
+        problems.extend(request.read_code(args).err());
         if of_file {
             problems.extend(only_with_kind(args));
         } else {

@@ -108,8 +108,8 @@ fn hidden(old: &Value, new: &Value) -> (Value, Value) {
 mod tests {
     use super::*;
 
-    fn check(old: Value, new: Value, expect: Option<&str>) {
-        let said = unified("a", "b", &old, &new);
+    fn check(old: &Value, new: &Value, expect: Option<&str>) {
+        let said = unified("a", "b", old, new);
         let said = said.map(|said| anstream::adapter::strip_str(&said).to_string());
         assert_eq!(said.as_deref(), expect);
     }
@@ -118,13 +118,13 @@ mod tests {
     fn what_the_server_says_is_no_difference() {
         let spec = json!({ "a": 1, "b": 2 });
         check(
-            json!({ "kind": "Job", "metadata": { "uid": "1" }, "spec": spec, "status": {} }),
-            json!({ "kind": "Job", "metadata": {}, "spec": spec }),
+            &json!({ "kind": "Job", "metadata": { "uid": "1" }, "spec": spec, "status": {} }),
+            &json!({ "kind": "Job", "metadata": {}, "spec": spec }),
             None,
         );
         check(
-            json!({ "kind": "Job", "spec": { "a": 1, "b": 2 } }),
-            json!({ "kind": "Job", "spec": { "a": 1, "b": 3 } }),
+            &json!({ "kind": "Job", "spec": { "a": 1, "b": 2 } }),
+            &json!({ "kind": "Job", "spec": { "a": 1, "b": 3 } }),
             Some("--- a\n+++ b\n@@ -1,4 +1,4 @@\n kind: Job\n spec:\n   a: 1\n-  b: 2\n+  b: 3"),
         );
     }
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn values_of_secrets_stay_hidden() {
         check(
-            json!({ "kind": "Secret", "data": { "k": "b2xk", "s": "eA==" } }),
-            json!({ "kind": "Secret", "data": { "k": "bmV3", "s": "eA==" } }),
+            &json!({ "kind": "Secret", "data": { "k": "b2xk", "s": "eA==" } }),
+            &json!({ "kind": "Secret", "data": { "k": "bmV3", "s": "eA==" } }),
             Some(
                 "--- a\n+++ b\n@@ -1,4 +1,4 @@\n kind: Secret\n data:\n-  k: \"*** (before)\"\n+  k: \"*** (after)\"\n   s: \"***\"",
             ),

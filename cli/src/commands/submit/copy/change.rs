@@ -100,7 +100,7 @@ fn workers(object: &mut Value, count: (u32, u32)) -> Result<(), Problem> {
                 object["spec"]["completions"] = json!(high);
             }
             let gang = &object["metadata"]["annotations"][names::MIN_MEMBER];
-            if gang.is_string() && text(gang) == before.to_string() {
+            if gang.is_string() && text(gang) == before {
                 ensure(object, "/metadata/annotations")
                     .insert(names::MIN_MEMBER.into(), json!(high.to_string()));
             }
