@@ -156,6 +156,7 @@ fn tidy(text: &str) -> String {
         (r"\d{4}-\d\d-\d\d \(UTC", "2026-01-01 (UTC"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-xxxxx"),
         (r" +\d+s\b", " 0s"),
+        (r" 0s {2,}", " 0s  "),
         (r"\(\d+s old\)", "(0s old)"),
         (r"\d+\.\d\d GPU-hours", "0.00 GPU-hours"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:0"),

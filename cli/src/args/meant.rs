@@ -106,7 +106,7 @@ mod tests {
     fn a_flag_is_suggested_when_it_is_near() {
         for (path, typed, expect) in [
             (" submit", "--gpuu", Some("--gpu")),
-            (" submit", "--node-selector", None),
+            (" submit", "--affinity", None),
             (" list", "--namspace", Some("--namespace")),
         ] {
             assert_eq!(flag(typed, path).as_deref(), expect, "kubectl kai{path} {typed}");

@@ -100,7 +100,8 @@ fn workers(object: &mut Value, count: (u32, u32)) -> Result<(), Problem> {
                 object["spec"]["completions"] = json!(high);
             }
             let gang = &object["metadata"]["annotations"][names::MIN_MEMBER];
-            if gang.is_string() && text(gang) == before {
+            let is_its = |text: &str| text.parse().ok() == before.as_u64();
+            if gang.as_str().is_some_and(is_its) {
                 ensure(object, "/metadata/annotations")
                     .insert(names::MIN_MEMBER.into(), json!(high.to_string()));
             }
