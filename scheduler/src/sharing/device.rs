@@ -38,6 +38,8 @@ pub(super) struct Device {
     pub(super) deadline: Option<i64>,
     /// The reservation pod came to nothing: it goes before another is made.
     pub(super) has_failed: bool,
+    /// A reservation pod may be left that the watch does not show: it leaves out those that failed.
+    pub(super) may_be_left: bool,
     /// Nothing is written about it before.
     pub(super) not_before: i64,
 }
@@ -191,6 +193,9 @@ impl Device {
         self.deadline = None;
         if self.has_staying_users() {
             return Next::Unprotected;
+        }
+        if self.may_be_left && self.users.is_empty() && self.binds.is_empty() {
+            return Next::Unreserve { has_failed: false };
         }
         // What is under way was told of a device that nothing holds any more: it is a user soon, or nobody.
         let is_wanted = !self.binds.is_empty() && self.given.is_none() && self.users.is_empty();

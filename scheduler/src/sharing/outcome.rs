@@ -61,6 +61,8 @@ impl Sharing {
             }
             None => {}
             Some(reason) => {
+                // Where the answer was lost, it may have been made.
+                known.may_be_left = known.reservation.is_none();
                 let reason = format!("{}: {reason}", no_reservation::REFUSED);
                 self.fail(device, &reason, false);
             }
@@ -76,6 +78,7 @@ impl Sharing {
                 known.deleted = known.reservation.take().map(|reservation| reservation.pod);
                 known.is_made = false;
                 known.has_failed = false;
+                known.may_be_left = false;
                 known.deadline = None;
                 let node = known.node;
                 let waits = self.waiting.iter().any(|one| one.devices.contains(&device));

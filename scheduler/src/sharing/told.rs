@@ -96,6 +96,7 @@ impl Sharing {
         }
         known.node = Some(node);
         known.is_made = false;
+        known.may_be_left = false;
         let says_device = reservation.uuid.is_some() && !reservation.has_ended;
         self.reservations.insert(reservation.pod, device);
         known.reserved(reservation);
@@ -115,6 +116,7 @@ impl Sharing {
                 } else if known.lost(pod) {
                     // One that was not taken away by us failed, or somebody else deleted it.
                     known.has_failed |= waits;
+                    known.may_be_left = true;
                 }
                 self.due.insert(device);
             }

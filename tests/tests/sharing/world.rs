@@ -270,10 +270,11 @@ impl World {
     /// Lists what is not as it should be while all pods are wanted; empty: they all run on the devices that they name.
     async fn differences(&self, pods: &[Pod]) -> Result<Vec<String>> {
         let mut found = Vec::new();
-        let mut devices = BTreeMap::new();
+        let (mut devices, mut states) = (BTreeMap::new(), BTreeMap::new());
         for pod in self.reservations().list(&ListParams::default()).await? {
             let group = pod.labels().get(label::GPU_GROUP).cloned().unwrap_or_default();
             let uuid = pod.annotations().get(annotation::RESERVED_GPU).cloned();
+            states.insert(group.clone(), describe(&pod));
             if devices.insert(group.clone(), uuid.unwrap_or_default()).is_some() {
                 found.push(format!("two reservation pods of {group}"));
             }
@@ -292,7 +293,10 @@ impl World {
         found.extend(self.without_claim(pods).await?);
         let unused =
             devices.keys().filter(|group| !pods.iter().any(|pod| groups(pod).contains(group)));
-        found.extend(unused.map(|group| format!("the reservation of {group} has no user")));
+        found.extend(
+            unused
+                .map(|group| format!("the reservation of {group} has no user: {}", states[group])),
+        );
         Ok(found)
     }
 
@@ -436,6 +440,14 @@ impl World {
         nodes.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?;
         Ok(())
     }
+}
+
+/// Says where a reservation pod is, and how far.
+fn describe(pod: &Pod) -> String {
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
+    let status = pod.status.clone().unwrap_or_default();
+    let words = [node.map(Into::into), status.phase, status.reason, status.message];
+    words.into_iter().flatten().collect::<Vec<String>>().join(", ")
 }
 
 /// Reads what the kubelet says that a pod's containers wait for.
