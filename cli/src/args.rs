@@ -26,7 +26,7 @@ Run:          submit       Submit a job in any framework, or any manifest, to a 
 See:          list         Workloads with their state and the reason why they wait
               describe     One workload on one screen
               explain      Why it waits, who evicted it, why this share  (also: explain KAI1203)
-              queues       Queue tree, quotas, use; create, set, delete
+              queues       Queue tree, quotas, use; create, set, hold, move, delete
               top          Every GPU, and who holds what of it
               history      What ran, waited and was evicted, by whom; GPU-hours
 Connect:      logs         Logs of all ranks, merged
@@ -89,7 +89,7 @@ pub enum Command {
     /// Why it waits, who evicted it, why this share; and what a number means
     #[command(alias = "why", alias = "pending")]
     Explain(explain::Args),
-    /// Queue tree, quotas, use; create, set, delete
+    /// Queue tree, quotas, use; create, set, hold, move, delete
     #[command(alias = "queue", alias = "q", alias = "sshare")]
     Queues(Box<queues::Args>),
     /// Every GPU, and who holds what of it

@@ -87,7 +87,8 @@ fn only_looks(line: &str) -> bool {
             true
         }
         ["kubectl", "kai", "queues", ref more @ ..] => {
-            !matches!(more.first(), Some(&"create" | &"set" | &"delete"))
+            let changes = ["create", "set", "delete", "hold", "release", "move"];
+            !more.first().is_some_and(|word| changes.contains(word))
         }
         _ => false,
     }

@@ -24,6 +24,8 @@ pub(crate) const TOP_OWNER: &str = annotation::TOP_OWNER;
 pub(crate) const DEFAULT_QUEUE: &str = queue::DEFAULT;
 /// Number of replicas before `suspend` scaled to zero; the CLI's own.
 pub(crate) const REPLICAS_BEFORE: &str = "kai.scheduler/replicas-before-suspend";
+/// The annotation of a held queue that keeps the limits that it had.
+pub(crate) const LIMITS_BEFORE: &str = "kai.scheduler/limits-before-hold";
 
 pub(crate) fn queues() -> Resource {
     Resource::new("scheduling.run.ai/v2", "Queue", "queues").cluster_wide()

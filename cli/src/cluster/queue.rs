@@ -13,6 +13,9 @@ use crate::print::error::{Exit, Problem, number};
 use crate::print::output::clean;
 pub(crate) use load::{not_installed, readable};
 
+/// The resources that queues bound, as their objects call them.
+pub(crate) const LANES: [&str; 3] = ["gpu", "cpu", "memory"];
+
 /// An amount of a resource that a queue may have: none at all, unlimited, or thousandths of the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
@@ -78,6 +81,21 @@ pub(crate) struct Queue {
     pub(crate) memory: Resource,
     pub(crate) priority: Option<i64>,
     pub(crate) object: Value,
+}
+
+impl Queue {
+    /// Whether it was held, and nobody has given it limits since: work may be submitted to it, and starts once it is
+    /// released.
+    pub(crate) fn is_held(&self) -> bool {
+        is_held(&self.object)
+    }
+}
+
+/// Whether the object of a queue was held: its limits are kept in an annotation, and all are zero.
+pub(crate) fn is_held(object: &Value) -> bool {
+    let lane = |lane: &&str| Amount::read(&object["spec"]["resources"][lane]["limit"]);
+    object["metadata"]["annotations"][names::LIMITS_BEFORE].is_string()
+        && LANES.iter().all(|name| lane(name) == Amount::Milli(0))
 }
 
 /// All queues, by name.
@@ -153,6 +171,13 @@ impl Queues {
         false
     }
 
+    /// The held one of a queue and those above it, the nearest first.
+    pub(crate) fn held(&self, name: &str) -> Option<&Queue> {
+        let above = |queue: &&Queue| self.0.get(queue.parent.as_deref()?);
+        let mut path = std::iter::successors(self.0.get(name), above).take(self.0.len());
+        path.find(|queue| queue.is_held())
+    }
+
     /// The queues without children, those with a similar name first.
     fn leaves_near<'a>(&'a self, name: &str) -> Vec<&'a Queue> {
         let mut leaves: Vec<_> =
@@ -180,7 +205,7 @@ impl Queues {
         let mut at = Some(queue);
         let mut steps = self.0.len();
         while let Some(queue) = at.filter(|_| asks_gpu && steps > 0) {
-            if queue.gpu.limit == Amount::Milli(0) {
+            if queue.gpu.limit == Amount::Milli(0) && !queue.is_held() {
                 let here =
                     if queue.name == name { String::new() } else { format!(" (above \"{name}\")") };
                 let shown = clean(&queue.name);

@@ -2,8 +2,13 @@
 
 mod bounds;
 mod edit;
+mod halt;
+mod hits;
+mod how;
+mod relocate;
 pub(crate) mod row;
 pub(crate) mod share;
+mod step;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -49,6 +54,13 @@ enum Action {
     Set(edit::Set),
     /// Delete queues without children and without work
     Delete(edit::Delete),
+    /// Let nothing new start in queues; what runs goes on
+    #[command(after_help = halt::HOLD_HELP)]
+    Hold(halt::Halt),
+    /// Let held queues go on
+    Release(halt::Halt),
+    /// Put a queue below another one
+    Move(relocate::Move),
 }
 
 /// What runs and waits in one queue, those below it included.
@@ -75,6 +87,9 @@ pub(crate) async fn run(mut args: Args, context: &mut Context) -> Result<Exit, E
         Some(Action::Create(create)) => edit::create(create, context).await,
         Some(Action::Set(set)) => edit::set(set, context).await,
         Some(Action::Delete(delete)) => edit::delete(delete, context).await,
+        Some(Action::Hold(hold)) => halt::hold(hold, context).await,
+        Some(Action::Release(release)) => halt::release(release, context).await,
+        Some(Action::Move(moved)) => relocate::relocate(moved, context).await,
         None => show(&args, &args.list, args.watch, context).await,
     }
 }
@@ -150,10 +165,10 @@ impl Find for Args {
 
 /// A queue that does not exist, or a word that was meant as a command.
 fn unknown(queues: &Queues, name: &str) -> Problem {
-    const COMMANDS: [&str; 3] = ["create", "set", "delete"];
+    const COMMANDS: [&str; 6] = ["create", "set", "delete", "hold", "release", "move"];
     let problem = queues.unknown(name);
     let near = |command: &&str| strsim::damerau_levenshtein(command, name) <= name.len() / 3;
-    let verbs = ["describe", "get", "hold", "list", "move", "release", "show"];
+    let verbs = ["describe", "get", "list", "show"];
     match (COMMANDS.into_iter().find(near), verbs.contains(&name)) {
         (Some(command), _) => problem.line(format!("or the command {command}?")),
         (None, true) => problem.line(format!("nor is {name} a command: {}", COMMANDS.join(", "))),

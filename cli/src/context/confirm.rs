@@ -16,13 +16,35 @@ impl Context {
     /// # Errors
     /// Nobody can be asked, or the answer is no.
     pub(crate) fn confirm(&mut self, question: &str, yes: bool) -> Result<(), Error> {
+        self.confirm_unless(question, None, yes)
+    }
+
+    /// The same where somebody loses something, which is said when nobody can be asked.
+    ///
+    /// # Errors
+    /// Nobody can be asked, or the answer is no.
+    pub(crate) fn confirm_loss(
+        &mut self,
+        question: &str,
+        loss: &str,
+        yes: bool,
+    ) -> Result<(), Error> {
+        self.confirm_unless(question, Some(loss), yes)
+    }
+
+    fn confirm_unless(
+        &mut self,
+        question: &str,
+        loss: Option<&str>,
+        yes: bool,
+    ) -> Result<(), Error> {
         if yes {
             return Ok(());
         }
         if !self.answers || !self.out.talks_to_terminal() {
-            return Err(Problem::new(number::CONFIRM, Exit::Usage, "needs confirmation")
-                .fix("add -y")
-                .into());
+            let why = loss.map_or_else(String::new, |loss| format!(": {loss}"));
+            let what = format!("needs confirmation{why}");
+            return Err(Problem::new(number::CONFIRM, Exit::Usage, what).fix("add -y").into());
         }
         if ask(question)? {
             return Ok(());

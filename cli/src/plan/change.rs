@@ -20,6 +20,8 @@ pub(super) const PLACES: [&str; 2] =
 pub(crate) enum Change {
     /// A bound or the priority of a queue.
     Queue { queue: String, field: Field, value: String },
+    /// A queue that goes below another one.
+    Move { queue: String, parent: String },
     /// Nodes that come.
     AddNodes { typed: String, specs: Vec<Spec> },
     /// A node whose pods leave.

@@ -239,6 +239,15 @@ impl Situation {
                 engine.apply(Delta::Queue(id, Box::new(facts)));
                 Ok(format!("{queue} {} {was} -> {is}", change::field_name(*field)))
             }
+            Change::Move { queue, parent } => {
+                let (id, above) = (self.queue(queue)?, self.queue(parent)?);
+                let Some(mut facts) = engine.queue(id).cloned() else {
+                    return Err(self.no_queue(queue));
+                };
+                facts.parent = Some(above);
+                engine.apply(Delta::Queue(id, Box::new(facts)));
+                Ok(format!("{queue} below {parent}"))
+            }
             Change::Drain(name) => {
                 let names = &self.snapshot.ingest.context.names;
                 let id = names.nodes.find(name).map(NodeId::new);

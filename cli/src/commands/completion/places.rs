@@ -106,6 +106,8 @@ mod tests {
             ("queues create", "parent", false, Some(What::AllQueues)),
             ("queues create", "name", true, None),
             ("queues set", "name", true, Some(What::AllQueues)),
+            ("queues hold", "names", true, Some(What::AllQueues)),
+            ("queues move", "parent", false, Some(What::AllQueues)),
             ("queues create", "priority", false, None),
             ("submit", "priority", false, Some(What::PriorityClasses)),
             ("logs", "name", true, Some(What::Workloads)),

@@ -9,7 +9,7 @@ use super::facts::{Facts, Source, devices, label as label_of, place};
 use super::finding::{Level, Unread, Verdict};
 use crate::cluster::gpu;
 use crate::cluster::json::text;
-use crate::cluster::queue::Amount;
+use crate::cluster::queue::{Amount, is_held};
 use crate::workload::is_over;
 
 const GPU: &str = "/spec/resources/gpu";
@@ -64,15 +64,15 @@ pub(super) fn parents(facts: &Facts) -> Result<Verdict, Unread> {
         format!("{count} queues have no place in the tree: their work is not scheduled")
     };
     Ok(Verdict::of(wrong, Level::Error, bad, format!("{} queues, all in one tree", queues.len()))
-        .fix("kubectl kai queues create PARENT; or kubectl kai queues set QUEUE --parent PARENT"))
+        .fix("kubectl kai queues create PARENT; or kubectl kai queues move QUEUE --parent PARENT"))
 }
 
-/// Queues that can give no GPU at all, which nobody means.
+/// Queues that can give no GPU at all, which nobody means unless they are held.
 pub(super) fn zero_limits(facts: &Facts) -> Result<Verdict, Unread> {
     let queues = facts.list(Source::Queues)?;
     let wrong: Vec<String> = queues
         .iter()
-        .filter(|queue| amount(queue, "limit") == Amount::Milli(0))
+        .filter(|queue| amount(queue, "limit") == Amount::Milli(0) && !is_held(queue))
         .map(|queue| format!("{}: gpu.limit is 0 or not set, which counts as 0", name(queue)))
         .collect();
     let first =

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Way};
 use super::known::Known;
 use super::{evicted, evidence};
-use crate::cluster::queue::count;
+use crate::cluster::queue::{Queue, count};
 use crate::print::duration;
 use crate::print::output::Style;
 use crate::workload::position::Line;
@@ -58,6 +58,9 @@ fn waiting(known: &Known, state: &State) -> Answer {
     let sentence = if sentence.is_empty() { String::new() } else { format!(": {sentence}") };
     let code =
         state.code.clone().or_else(|| reason::number(state.reason.as_deref()).map(str::to_owned));
+    if let Some(queue) = known.queues.as_ref().and_then(|queues| queues.held(&workload.queue)) {
+        return held(known, queue);
+    }
     let ways = ways(known, state);
     let mut more = Vec::new();
     let (headline, code) = if let Some(eviction) = &known.eviction {
@@ -113,6 +116,21 @@ fn place(line: &Line, queue: &str) -> String {
                 "It is number {place} of {of} in queue {queue}{whole}: {next} {others} tried before it."
             )
         }
+    }
+}
+
+/// What waits in a held queue, or below one: whatever else there is, nothing starts before that is released.
+fn held(known: &Known, queue: &Queue) -> Answer {
+    let command = format!("kubectl kai queues release {}", queue.name);
+    let release = Way::new(format!("release queue {}", queue.name), "", Some(command));
+    let verb = format!("waits: queue {} is held, and nothing starts in it", queue.name);
+    let eviction = known.eviction.as_ref().map(|one| one.sentence_about("It"));
+    Answer {
+        more: eviction.map(|sentence| format!("{sentence}.")).into_iter().collect(),
+        evidence: evidence::of(known),
+        ways: vec![Way { admin: true, ..release }],
+        note: note(known),
+        ..plain(&known.workload, &verb, Some("KAI1202"))
     }
 }
 

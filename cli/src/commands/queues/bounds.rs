@@ -32,7 +32,8 @@ pub(super) fn warnings(queues: &Queues, name: &str, before: &Value, after: &Valu
         }
     }
     let quota = |spec: &Value| Amount::read(&spec["resources"]["gpu"]["quota"]);
-    if before.is_null() || quota(before) != quota(after) {
+    let is_moved = before["parentQueue"] != after["parentQueue"];
+    if before.is_null() || is_moved || quota(before) != quota(after) {
         warnings.extend(siblings(queues, name, after));
     }
     warnings

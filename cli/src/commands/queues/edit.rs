@@ -3,8 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::bounds;
+use super::how::{self, How, Reach};
+use super::step::{Step, carry_out};
 use crate::cluster::json::{ensure, text};
-use crate::cluster::queue::{Queues, count};
+use crate::cluster::queue::{LANES, Queue, Queues, count};
 use crate::cluster::{Call, gpu, listing, names};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -80,12 +82,8 @@ pub(crate) struct Set {
     name: String,
     #[command(flatten)]
     amounts: Amounts,
-    /// Ask nothing
-    #[arg(short, long)]
-    yes: bool,
-    /// Only show the plan
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    how: How,
 }
 
 /// Flags of `queues delete`.
@@ -206,12 +204,7 @@ fn amount(flag: &str, text: &str, unit: Unit, may_be_unlimited: bool) -> Result<
 /// Runs `queues create`.
 pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, Error> {
     let format = Format::read(context.globals.output.as_deref())?;
-    if !matches!(args.dry_run.as_str(), "none" | "client" | "server") {
-        let what = format!("--dry-run={} is not known", args.dry_run);
-        return Err(Problem::new(number::VALUE, Exit::Usage, what)
-            .fix("one of none, client, server")
-            .into());
-    }
+    let reach = how::reach(&args.dry_run)?;
     // What nobody bounds is not bounded: KAI reads an absent limit as zero, and nothing would run.
     let open = |quota: i32| json!({ "quota": quota, "limit": -1, "overQuotaWeight": 1 });
     let mut spec = json!({ "resources": { "gpu": open(0), "cpu": open(-1), "memory": open(-1) } });
@@ -227,7 +220,7 @@ pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, 
         "spec": spec,
     });
     crate::cluster::object_name::check(&args.name, None)?;
-    if args.dry_run == "client" {
+    if reach == Reach::Shown {
         return printed(object, "created (dry run)", &format, context);
     }
     let cluster = context.cluster().await?;
@@ -247,7 +240,7 @@ pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, 
         context.out.warn(&warning);
     }
     let call = Call::new("create", &resource).name(&args.name);
-    let dry = args.dry_run == "server";
+    let dry = reach == Reach::Checked;
     let answer =
         cluster.create(&call, &object, dry).await.map_err(|failure| match failure.code() {
             Some(409) => Problem::new(
@@ -293,6 +286,7 @@ fn merge(target: &mut Value, patch: Value) {
 
 /// Runs `queues set`.
 pub(super) async fn set(args: Set, context: &mut Context) -> Result<Exit, Error> {
+    args.how.reach()?;
     let patch = args.amounts.patch()?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Err(Problem::new(number::MISSING, Exit::Usage, "nothing to set")
@@ -310,23 +304,22 @@ pub(super) async fn set(args: Set, context: &mut Context) -> Result<Exit, Error>
         context.out.talk(&format!("{} is that way already", args.name));
         return Ok(Exit::Ok);
     }
+    held_limits(queue, &patch)?;
     plan(&queues, &args.name, &patch, &after, context);
-    if args.dry_run {
-        return Ok(Exit::Ok);
+    let step = Step { queue: args.name, spec: patch, annotations: Value::Null, done: "changed" };
+    carry_out(&[step], &queues, &args.how, &cluster, context).await
+}
+
+/// Refuses limits of a held queue: they would let it go, and a release would undo them.
+fn held_limits(queue: &Queue, patch: &Value) -> Result<(), Problem> {
+    let is_set = |lane: &&str| !patch["resources"][lane]["limit"].is_null();
+    if !queue.is_held() || !LANES.iter().any(is_set) {
+        return Ok(());
     }
-    context.confirm("Apply?", args.yes)?;
-    let resource = names::queues();
-    let call = Call::new("patch", &resource).name(&args.name);
-    let body = json!({
-        "metadata": { "resourceVersion": queue.object["metadata"]["resourceVersion"] },
-        "spec": patch,
-    });
-    let answer = cluster
-        .patch(&call, &body, false)
-        .await
-        .map_err(|failure| cluster.explain(&call, &failure))?;
-    context.out.data(&format!("{} changed", listing::name(&answer.body)))?;
-    Ok(Exit::Ok)
+    let name = clean(&queue.name);
+    Err(Problem::new(number::QUEUE_IN_USE, Exit::Refused, format!("queue \"{name}\" is held"))
+        .line("its limits are those of the hold until it is released")
+        .fix(format!("kubectl kai queues release {name}")))
 }
 
 /// Says what changes, and what that means.

@@ -41,6 +41,8 @@ pub(crate) struct Row {
     used: Option<Gpus>,
     /// GPUs of pods that wait for one; absent where pods may not be read.
     pending: Option<Gpus>,
+    /// Whether it is held, or a queue above it: nothing new starts.
+    held: bool,
     /// `PodGroup`s with a pod on a node; absent where pods may not be read.
     running: Option<usize>,
 }
@@ -120,6 +122,7 @@ fn row(queues: &Queues, name: &str, told: &Told) -> Row {
         fair_share: share.map(|milli| Gpus { gpu: share::show(*milli), gpu_milli: *milli }),
         used: used.as_ref().map(|used| Gpus::of(&used.used)),
         pending: used.as_ref().map(|used| Gpus::of(&used.pending)),
+        held: queues.held(name).is_some(),
         running: used.map(|used| used.running),
     }
 }

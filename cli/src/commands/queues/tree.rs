@@ -136,6 +136,11 @@ fn note(queue: &Queue, used_milli: u64, queues: &Queues) -> Cell {
             Style::Bad,
         );
     }
+    if let Some(held) = queues.held(&queue.name) {
+        let by =
+            if held.name == queue.name { String::new() } else { format!(" with {}", held.name) };
+        return Cell::styled(format!("held{by}: nothing new starts"), Style::Warn);
+    }
     if queue.gpu.limit == Amount::Milli(0) {
         return Cell::styled("limit 0: no GPU work runs here", Style::Warn);
     }

@@ -38,30 +38,13 @@ pub(crate) async fn all(
         data::check(&request.data, documents, cluster),
     );
     let too_large = fits::warnings(documents, capacity.as_ref());
+    let mut problems: Vec<Problem> = sharing.into_iter().collect();
     for warning in warnings.into_iter().chain(too_large).chain(data.warnings) {
         context.out.warn(&clean(&warning));
     }
-    let mut problems: Vec<Problem> = sharing.into_iter().collect();
     match queues {
         Ok(Some(queues)) => {
-            // Those of the manifest are there before the work is.
-            let queues = queues.with(documents.iter().map(|document| &document.object));
-            let mut checked = BTreeSet::new();
-            for document in documents.iter().filter(|document| document.is_workload) {
-                let queue = inject::queue(&document.object, request);
-                let asks_gpu = document.demand().1 != Total::default() && !request.force;
-                if checked.insert((queue.clone(), asks_gpu)) {
-                    problems.extend(
-                        queues
-                            .check(&queue, asks_gpu)
-                            .err()
-                            .map(|p| without_queue(p, request, &queue)),
-                    );
-                }
-                if asks_gpu {
-                    problems.extend(fits::limit(document, &queue, &queues));
-                }
-            }
+            problems.extend(in_queues(queues, documents, request, context));
         }
         Ok(None) => {
             context.out.warn("you may not read queues, so whether the queue exists is not known");
@@ -94,6 +77,37 @@ pub(crate) async fn all(
     problems
         .dedup_by(|a, b| a == b || (a.exit == Exit::Unreachable && b.exit == Exit::Unreachable));
     Error::all(problems)
+}
+
+/// Checks that work can run in its queue, and warns where that is held.
+fn in_queues(
+    queues: queue::Queues,
+    documents: &[Document],
+    request: &Request,
+    context: &mut Context,
+) -> Vec<Problem> {
+    // Those of the manifest are there before the work is.
+    let queues = queues.with(documents.iter().map(|document| &document.object));
+    let (mut checked, mut held) = (BTreeSet::new(), BTreeSet::new());
+    let mut problems = Vec::new();
+    for document in documents.iter().filter(|document| document.is_workload) {
+        let queue = inject::queue(&document.object, request);
+        let asks_gpu = document.demand().1 != Total::default() && !request.force;
+        if checked.insert((queue.clone(), asks_gpu)) {
+            let problem = queues.check(&queue, asks_gpu).err();
+            problems.extend(problem.map(|problem| without_queue(problem, request, &queue)));
+        }
+        held.extend(queues.held(&queue).map(|queue| clean(&queue.name).into_owned()));
+        if asks_gpu {
+            problems.extend(fits::limit(document, &queue, &queues));
+        }
+    }
+    for name in held {
+        context.out.warn(&format!(
+            "queue \"{name}\" is held: nothing starts in it before kubectl kai queues release {name}"
+        ));
+    }
+    problems
 }
 
 /// Says where the queue comes from, when it was not typed.
