@@ -36,7 +36,7 @@ fn requests(kubeconfig: &str, line: &str) -> BTreeMap<String, usize> {
 #[test]
 fn one_workload_is_read_without_its_namespace() {
     let (_sandbox, kubeconfig) = Sandbox::start("2xH100:8");
-    run(&kubeconfig, "submit job one --gpu 8 --workers 3 --image busybox --quiet");
+    run(&kubeconfig, "submit job one --gpu 8 --workers 3 --image busybox --force --quiet");
     run(&kubeconfig, "submit job urgent --gpu 8 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait urgent --for running --quiet");
     while !run(&kubeconfig, "explain one").0.contains("there are 2  [KAI1220]") {

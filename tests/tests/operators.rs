@@ -154,7 +154,7 @@ async fn shares_of_gpus_reach_the_containers(cluster: &Cluster) -> Result<()> {
 }
 
 async fn a_gang_that_does_not_fit_stays_unbound_and_says_why(cluster: &Cluster) -> Result<()> {
-    let big = ["--workers", "5", "--gpu", "8", "--image", "pytorch", "-q", QUEUE];
+    let big = ["--workers", "5", "--gpu", "8", "--image", "pytorch", "--force", "-q", QUEUE];
     cluster.kai_ok(&[&["submit", "pytorch", "big"], &big[..]].concat())?;
     cluster
         .wait_until("a reason on big", async || {

@@ -37,8 +37,11 @@ pub(crate) async fn all(
         Capacity::read(cluster),
         data::check(&request.data, documents, cluster),
     );
-    let too_large = fits::warnings(documents, capacity.as_ref());
     let mut problems: Vec<Problem> = sharing.into_iter().collect();
+    let mut too_large = fits::too_large(documents, capacity.as_ref());
+    if !request.force && !request.is_plan {
+        problems.extend(too_large.drain(..).map(fits::never));
+    }
     for warning in warnings.into_iter().chain(too_large).chain(data.warnings) {
         context.out.warn(&clean(&warning));
     }

@@ -76,7 +76,7 @@ fn ray_minimum(object: &Value) -> Option<usize> {
 }
 
 /// What all nodes together, or the largest, have too little of; silent where the user may not look.
-pub(super) fn warnings(documents: &[Document], capacity: Option<&Capacity>) -> Vec<String> {
+pub(super) fn too_large(documents: &[Document], capacity: Option<&Capacity>) -> Vec<String> {
     let Some(capacity) = capacity else { return Vec::new() };
     let workloads = documents.iter().filter(|document| document.is_workload);
     let too_little = workloads.filter_map(|document| {
@@ -85,6 +85,13 @@ pub(super) fn warnings(documents: &[Document], capacity: Option<&Capacity>) -> V
         Some(format!("{} cannot start on this cluster: {why}", clean(document.name())))
     });
     too_little.collect()
+}
+
+/// Refuses what the nodes of the cluster are too small for.
+pub(super) fn never(what: String) -> Problem {
+    Problem::new(number::NEVER_FITS, Exit::Refused, what)
+        .line("it would wait for ever")
+        .fix("ask for less; or, where nodes are still to come, submit all the same: --force")
 }
 
 /// The limit that work can never stay within: that of its queue, or of one above.

@@ -57,6 +57,7 @@ pub(crate) async fn render(
     };
     let mut request = Request::read(args, &context.settings, &context.env)
         .map_err(|found| Error::Problems(found.1))?;
+    request.is_plan = true;
     let (mut documents, _) = made(args, dry_run, &mut request, context).await?;
     if let Some(cluster) = cluster {
         Box::pin(check::all(&mut documents, &request, cluster, context)).await?;

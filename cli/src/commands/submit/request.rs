@@ -63,6 +63,8 @@ pub(crate) struct Request {
     pub(crate) particulars: Particulars,
     /// Where its pods may go.
     pub(crate) placement: Placement,
+    /// Whether nothing comes of it but a plan, which says itself what can never start.
+    pub(crate) is_plan: bool,
     pub(crate) force: bool,
 }
 

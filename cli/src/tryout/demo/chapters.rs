@@ -118,7 +118,8 @@ async fn waiting(stage: &mut Stage<'_>) -> Result<(), Stop> {
 
 async fn never(stage: &mut Stage<'_>) -> Result<(), Stop> {
     stage.chapter(5, "One that can never run").await?;
-    stage.done(&["submit", "job", "huge", "-q", "prod", "--gpu", "9", "--image", "train"]).await?;
+    let words = "submit job huge -q prod --gpu 9 --image train --force";
+    stage.done(&words.split(' ').collect::<Vec<_>>()).await?;
     let (explanation, message) =
         stage.until("the scheduler to say why it waits", |seen| seen.said("huge")).await?;
     if !explanation.never {
