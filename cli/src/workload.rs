@@ -27,7 +27,7 @@ use crate::workload::devices::OnDevice;
 use crate::workload::history::Eviction;
 pub(crate) use find::find;
 pub(crate) use load::{Loaded, load};
-pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_over, one_full_stop};
+pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_leaving, is_over, one_full_stop};
 pub(crate) use position::Position;
 
 /// One workload.
@@ -62,17 +62,34 @@ impl Workload {
         phase::state(self)
     }
 
-    /// Pods that run or have ended well, and pods that there should be.
+    /// Pods that run or have ended well, and pods that there should be; of an array, its tasks.
     pub(crate) fn ready(&self) -> (usize, usize) {
         let ready = self.pods.iter().filter(|pod| phase::is_ready(pod)).count();
+        if let Some(tasks) = self.tasks() {
+            return (ready.min(tasks), tasks);
+        }
         // Pods that only helped are gone by then.
         if self.state().phase == Phase::Succeeded {
             return (ready, self.pods.len());
         }
+        (ready, self.at_once().max(self.pods.len()))
+    }
+
+    /// How many pods it should have at the same time.
+    pub(crate) fn at_once(&self) -> usize {
         let wanted = self.object.as_ref().map_or(0, |object| manifest::demand(object).0);
         let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
-        let wanted = usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX);
-        (ready, wanted.max(self.pods.len()))
+        usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX)
+    }
+
+    /// The tasks of an array: of a Job each of whose indexes ends for itself, or that has more than run at once.
+    pub(crate) fn tasks(&self) -> Option<usize> {
+        let object = self.object.as_ref().filter(|_| self.resource.kind == "Job")?;
+        let spec = &object["spec"];
+        let tasks = spec["completions"].as_u64()?;
+        let is_array = spec["backoffLimitPerIndex"].is_number()
+            || spec["parallelism"].as_u64().is_some_and(|at_once| at_once < tasks);
+        is_array.then(|| usize::try_from(tasks).unwrap_or(usize::MAX))
     }
 
     /// How many of its pods start together.

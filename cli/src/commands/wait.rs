@@ -12,7 +12,7 @@ use crate::commands::chosen::{self, Wanted};
 use crate::commands::filter::{self, Filter};
 use crate::context::Context;
 use crate::print::duration;
-use crate::print::error::{Error, Exit};
+use crate::print::error::{Error, Exit, Problem, number};
 use crate::workload::Workload;
 pub(crate) use goal::Goal;
 use goal::GoalParser;
@@ -75,8 +75,15 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
     if chosen.workloads.is_empty() {
+        let what = format!("nothing to wait for in {}", chosen.place);
+        if args.goal != Goal::Deleted {
+            // Whoever goes on after this would take nothing for what runs, or has ended.
+            return Err(Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what)
+                .fix("kubectl kai list   with the same names and flags")
+                .into());
+        }
         if chosen.missing.is_empty() {
-            context.out.talk(&format!("nothing to wait for in {}", chosen.place));
+            context.out.talk(&what);
         }
         return Ok(Exit::Ok);
     }

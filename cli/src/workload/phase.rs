@@ -142,8 +142,9 @@ pub(super) fn state(workload: &Workload) -> State {
     if bound == live.len() {
         return State { phase: Phase::Starting, ..starting(&live) };
     }
-    // A gang that has its minimum runs, even when extras wait.
-    if bound > 0 && ready == bound {
+    // A gang that has its minimum runs, even when extras wait; one that lost a pod of its minimum does not.
+    let done = workload.pods.iter().filter(|pod| text(&pod["status"]["phase"]) == "Succeeded");
+    if bound > 0 && ready == bound && ready + done.count() >= workload.together() {
         return State { phase: Phase::Running, ..pending(workload, &live) };
     }
     pending(workload, &live)
@@ -335,6 +336,11 @@ pub(crate) fn is_bound(pod: &Value) -> bool {
 /// Whether the pod has ended.
 pub(crate) fn is_over(pod: &Value) -> bool {
     matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed")
+}
+
+/// Whether the pod is being deleted.
+pub(crate) fn is_leaving(pod: &Value) -> bool {
+    pod["metadata"]["deletionTimestamp"].is_string()
 }
 
 /// Whether the pod runs, or has ended well.

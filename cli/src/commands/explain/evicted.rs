@@ -69,7 +69,7 @@ pub(super) fn of(known: &Known, eviction: &Eviction) -> Answer {
 pub(super) fn evidence(known: &Known, eviction: &Eviction) -> Vec<(&'static str, String)> {
     let run = ran_seconds(&known.workload, eviction).filter(|seconds| *seconds > 0);
     let lost = run.map(|seconds| {
-        let (_, wanted) = known.workload.ready();
+        let wanted = known.workload.at_once().max(known.workload.pods.len());
         let gpus = i64::try_from(known.workload.gpus().milli).unwrap_or(i64::MAX);
         let share = i64::try_from(eviction.pods.min(wanted.max(1))).unwrap_or(1);
         let all = i64::try_from(wanted.max(1)).unwrap_or(1);

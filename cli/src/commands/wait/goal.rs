@@ -5,16 +5,17 @@ use std::ffi::OsStr;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
+use serde_json::Value;
 
 use crate::print::error::Exit;
-use crate::workload::{Phase, State, Workload, is_bound};
+use crate::workload::{Phase, State, Workload, is_bound, is_leaving, is_over};
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
     /// All its pods have nodes.
     Scheduled,
-    /// All its pods run.
+    /// It runs: all its pods do, or those that start together at the least.
     Running,
     /// It has ended.
     Complete,
@@ -44,14 +45,19 @@ impl Goal {
     pub(super) fn reached(self, workload: &Workload, state: &State) -> Option<Exit> {
         let failed = state.phase == Phase::Failed;
         let ended = state.phase.is_over();
-        let (_, wanted) = workload.ready();
+        let wanted = workload.at_once();
         let scheduled =
             workload.pods.len() >= wanted && workload.pods.iter().all(is_bound) && wanted > 0;
         match self {
             Self::Failed => ended.then_some(if failed { Exit::Ok } else { Exit::Failure }),
             _ if failed && self != Self::Deleted => Some(Exit::WorkloadFailed),
             Self::Scheduled => (ended || scheduled).then_some(Exit::Ok),
-            Self::Running => (ended || state.phase == Phase::Running).then_some(Exit::Ok),
+            Self::Running => {
+                // What has ended before its controller says so, or leaves its node, runs no more.
+                let is_at_work = |pod: &Value| !is_over(pod) && !is_leaving(pod);
+                let runs = state.phase == Phase::Running && workload.pods.iter().any(is_at_work);
+                (ended || runs).then_some(Exit::Ok)
+            }
             Self::Complete => ended.then_some(Exit::Ok),
             Self::Deleted => None,
             Self::Position(place) => {
@@ -95,5 +101,48 @@ impl TypedValueParser for GoalParser {
         let place = PossibleValue::new("position=1")
             .help("No more than so many are tried before it, or it is past waiting");
         Some(Box::new(states.chain([place])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Whether a Job of two pods, in these phases, that start together is said to run; a phase with `-` leaves its node.
+    fn check(phases: &[&str], expect: bool) {
+        let pod = |(at, phase): (usize, &&str)| {
+            let (phase, leaves) = phase.strip_suffix('-').map_or((*phase, false), |p| (p, true));
+            let mut pod =
+                json!({"metadata": {"name": format!("p{at}")}, "status": {"phase": phase}});
+            if phase != "Pending" {
+                pod["spec"]["nodeName"] = json!("node");
+            }
+            if leaves {
+                pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+            }
+            pod
+        };
+        let pods: Vec<Value> = phases.iter().enumerate().map(pod).collect();
+        let mut workload = Workload::of_pod(&pods[0]);
+        workload.resource = crate::cluster::Resource::new("batch/v1", "Job", "jobs");
+        workload.object = Some(json!({"apiVersion": "batch/v1", "kind": "Job"}));
+        workload.groups.push(json!({"spec": {"minMember": 2}}));
+        workload.pods = pods;
+        let reached = Goal::Running.reached(&workload, &workload.state());
+        assert_eq!(reached, expect.then_some(Exit::Ok), "{phases:?}");
+    }
+
+    #[test]
+    fn what_runs_runs_with_all_that_start_together() {
+        check(&["Running", "Running"], true);
+        check(&["Running", "Running", "Pending"], true);
+        check(&["Running", "Succeeded"], true);
+        check(&["Running", "Pending"], false);
+        check(&["Failed", "Running", "Pending"], false);
+        check(&["Failed", "Failed"], false);
+        check(&["Running-", "Running-"], false);
+        check(&["Pending", "Pending"], false);
     }
 }
